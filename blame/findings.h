@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What replay and blame found in a run: plain data, and the only thing that report/ sees. It is
+// kept as an SQLite file (report/findings_db.h) inside the experiment, so that `report` needs no trace.
+// Times are seconds as double: costs are fractions. Two kinds never share a field: wall-clock time
+// (`wall_s`, `critical_path_s`) and allocation time, summed over locations (everything else).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/losses.h"
+
+namespace culprit::blame {
+
+struct FoundLocation {
+  std::string name;  ///< "rank.thread"
+  uint32_t rank = 0;
+  uint32_t thread = 0;
+  std::string node;
+  double life_s = 0;     ///< allocation time held
+  double waiting_s = 0;
+};
+
+struct FoundCallPath {
+  std::string name;  ///< region names joined with '/'
+  std::string region;  ///< the last of them
+  std::string file;    ///< of the region, empty if unknown
+  uint32_t line = 0;
+};
+
+/// Waiting of one pattern at one call path and location. `pattern` is an id of patterns.def.
+struct FoundWait {
+  std::string pattern;
+  CallPathId callpath;
+  LocationId location;
+  uint64_t count = 0;
+  double time_s = 0;
+  double indirect_s = 0;     ///< caused by other waits that propagated; the rest is direct
+  double propagating_s = 0;  ///< causes further waits; the rest is terminal
+};
+
+/// What a late location's excess time at a call path is answerable for.
+struct FoundDelay {
+  std::string pattern;  ///< of the waits it causes
+  CallPathId callpath;
+  LocationId location;
+  double short_s = 0;
+  double long_s = 0;
+};
+
+/// Who waited for a delay: the victims of one delaying (call path, location), the largest first.
+struct FoundVictim {
+  CallPathId delay_callpath;
+  LocationId delay_location;
+  std::string pattern;
+  CallPathId wait_callpath;
+  LocationId wait_location;
+  double time_s = 0;  ///< short-term cost
+};
+
+struct FoundCriticalPath {
+  CallPathId callpath;
+  LocationId location;
+  double time_s = 0;
+};
+
+struct FoundCriticalCallPath {
+  CallPathId callpath;
+  double time_s = 0;       ///< on the path, all locations
+  double imbalance_s = 0;  ///< iota: time on the path beyond the class's average
+  double activity_s = 0;   ///< allocation time spent here without waiting
+  double intra_s = 0;      ///< imbalance costs within the partition that executes it
+  double inter_s = 0;      ///< on locations that never execute it
+};
+
+/// Allocation time at a call path and location, waiting included.
+struct FoundProfile {
+  CallPathId callpath;
+  LocationId location;
+  uint64_t visits = 0;
+  double time_s = 0;
+};
+
+struct FoundSegment {  ///< of the critical path, in time order
+  LocationId location;
+  CallPathId callpath;
+  double begin_s = 0;  ///< since the run's begin
+  double end_s = 0;
+};
+
+struct FoundUnattributed {
+  std::string pattern;
+  std::string reason;
+  double time_s = 0;
+};
+
+struct Identities {
+  double waiting_s = 0;
+  double delay_costs_s = 0;   ///< short- and long-term, without unattributed
+  double unattributed_s = 0;
+  double critical_path_s = 0;
+  double wall_s = 0;
+  double imbalance_costs_s = 0;
+  double imbalance_unattributed_s = 0;  ///< waiting of locations wholly on the critical path
+  std::vector<std::string> violations;  ///< sentences; empty when all hold
+};
+
+struct RunInfo {
+  std::string command;
+  std::string program;  ///< base name of the executable
+  std::string creator;  ///< who wrote the trace
+  std::string date;     ///< ISO 8601, empty if unknown
+  std::string mpi;      ///< MPI library, empty if unknown
+  std::string openmp;   ///< OpenMP runtime, empty if unknown
+  uint32_t ranks = 0;
+  uint32_t locations = 0;
+  uint64_t events = 0;
+  double wall_s = 0;
+  double allocation_s = 0;
+  double overhead_pct = -1;  ///< estimated cost of measuring, percent of wall; < 0: unknown
+  int exit_status = 0;       ///< of the program, if culprit started it
+  std::vector<std::string> notes;  ///< sentences that the reader must know (libomp put under it, ...)
+};
+
+struct PassTime {
+  std::string name;
+  double time_s = 0;
+};
+
+struct Findings {
+  RunInfo run;
+  std::vector<FoundLocation> locations;  ///< by LocationId
+  std::vector<FoundCallPath> callpaths;  ///< by CallPathId
+  std::vector<FoundWait> waits;          ///< largest first, and so are the lists below
+  std::vector<FoundDelay> delays;
+  std::vector<FoundVictim> victims;
+  std::vector<FoundUnattributed> unattributed;
+  std::vector<FoundCriticalCallPath> critical_callpaths;
+  std::vector<FoundCriticalPath> critical_path;
+  std::vector<FoundSegment> segments;
+  std::vector<FoundProfile> profile;
+  Identities identities;
+  Losses losses;
+  std::vector<PassTime> passes;  ///< of the analysis itself
+};
+
+}  // namespace culprit::blame

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a trace says before its first event: locations, processes, regions, communicators. The same
+// struct is filled from an OTF2 archive, from the text form that tests draw, and by the assembler
+// before it writes an archive. It assumes MPI ranks 0..n-1 are processes in their order of rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace culprit::trace {
+
+enum class Paradigm : uint8_t { unknown, user, compiler, sampling, mpi, openmp, pthread, cuda, opencl,
+                                openacc, measurement_system };
+
+/// What a region does, as far as any stage cares. OTF2 roles that nobody needs become `function`.
+enum class RegionRole : uint8_t {
+  unknown,
+  function,
+  point_to_point,
+  collective,
+  barrier,           ///< explicit barrier (MPI_Barrier, omp barrier)
+  implicit_barrier,  ///< barrier at the end of an OpenMP construct or region
+  parallel,
+  worksharing,  ///< loop, sections, single, workshare
+  task,
+  task_wait,
+  critical,
+  lock,
+  data_transfer,
+  kernel,
+  artificial,  ///< the measurement system's own (buffer flush)
+};
+
+struct Region {
+  std::string name;  ///< as the user knows it: demangled function, "MPI_Recv", "!$omp parallel @a.c:7"
+  RegionRole role = RegionRole::unknown;
+  Paradigm paradigm = Paradigm::unknown;
+  std::string file;    ///< empty if unknown
+  uint32_t line = 0;   ///< 0 if unknown
+};
+
+enum class LocationKind : uint8_t { cpu_thread, accelerator_stream, other };
+
+struct Location {
+  std::string name;
+  LocationKind kind = LocationKind::cpu_thread;
+  ProcessId process;
+  uint32_t thread = 0;       ///< number within its process; 0 is the master
+  uint64_t file_id = 0;      ///< the archive's own number of it
+  uint64_t event_count = 0;  ///< as the archive promises; 0 if unknown
+};
+
+struct Process {
+  std::string name;
+  std::string node;
+  uint32_t rank = 0;  ///< world rank; processes without MPI count from 0
+  std::vector<LocationId> locations;  ///< by thread number
+};
+
+enum class CommKind : uint8_t { mpi_world, mpi_self, mpi, mpi_inter, thread_team, other };
+
+struct Comm {
+  std::string name;
+  CommKind kind = CommKind::mpi;
+  std::vector<ProcessId> members;  ///< by rank in the communicator; for `mpi_self` empty: the caller
+  std::vector<ProcessId> remote;   ///< the other group, for inter-communicators
+};
+
+struct Definitions {
+  std::vector<Region> regions;      ///< by RegionId
+  std::vector<Location> locations;  ///< by LocationId
+  std::vector<Process> processes;   ///< by ProcessId
+  std::vector<Comm> comms;          ///< by CommId
+  std::string program;              ///< command line, if the trace tells
+  std::string creator;              ///< "culprit 0.1", "Score-P 8.4"
+  std::vector<std::pair<std::string, std::string>> properties;  ///< trace properties, as written
+};
+
+}  // namespace culprit::trace

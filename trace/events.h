@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The events of one location, in time order, as calls on an EventSink. OTF2's and the text form's
+// readers call it; replay implements it. Kinds that nobody implements have an empty default, so a
+// new kind is one function here and one line in each reader.
+// Assumes: `enter`/`leave` nest on each location (tasks too: a task is a region entered where its
+// thread runs it). An MPI event lies between the enter and the leave of its call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace culprit::trace {
+
+/// MPI's request handle, made unique per location by the recorder.
+enum class RequestId : uint64_t {};
+
+struct MpiMessage {
+  CommId comm;
+  uint32_t peer = 0;  ///< rank of the other side in `comm` (in its remote group for inter-comms)
+  int32_t tag = 0;
+  uint64_t bytes = 0;
+};
+
+enum class CollectiveOp : uint8_t {
+  barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
+  alltoallw, allreduce, reduce, reduce_scatter, reduce_scatter_block, scan, exscan,
+  create_handle,   ///< communicator, window, file creation; MPI_Init
+  destroy_handle,  ///< their freeing; MPI_Finalize
+  neighbor,        ///< neighbourhood collective: only neighbours exchange data
+  other,
+};
+
+struct MpiCollective {
+  CollectiveOp op = CollectiveOp::other;
+  CommId comm;
+  std::optional<uint32_t> root;  ///< rank in `comm`, for rooted operations
+  uint64_t bytes_sent = 0;
+  uint64_t bytes_received = 0;
+};
+
+enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other };
+
+/// Of a parallel region, the same number on all threads of the team; unique within a process.
+/// Archives of other writers have none (0): fork and team are then matched by time.
+enum class RegionInstance : uint64_t { unknown = 0 };
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+
+  virtual void enter(Time, RegionId) {}
+  virtual void leave(Time, RegionId) {}
+
+  // Point to point. Blocking calls have one event; non-blocking ones a request and a completion.
+  virtual void mpi_send(Time, const MpiMessage&) {}
+  virtual void mpi_recv(Time, const MpiMessage&) {}
+  virtual void mpi_isend(Time, const MpiMessage&, RequestId) {}
+  virtual void mpi_isend_complete(Time, RequestId) {}
+  virtual void mpi_irecv_request(Time, RequestId) {}
+  virtual void mpi_irecv(Time, const MpiMessage&, RequestId) {}
+  virtual void mpi_request_test(Time, RequestId) {}
+  virtual void mpi_request_cancelled(Time, RequestId) {}
+
+  // Collectives: one event, before the leave of the call. Non-blocking: request and completion.
+  virtual void mpi_collective(Time, const MpiCollective&) {}
+  virtual void mpi_icollective_request(Time, RequestId) {}
+  virtual void mpi_icollective_complete(Time, const MpiCollective&, RequestId) {}
+
+  // OpenMP (and any fork-join model).
+  virtual void thread_fork(Time, uint32_t /*requested*/, RegionInstance) {}
+  virtual void thread_join(Time) {}
+  virtual void thread_team_begin(Time, RegionInstance) {}
+  virtual void thread_team_end(Time) {}
+  virtual void mutex_acquired(Time, MutexKind, uint64_t /*lock*/) {}
+  virtual void mutex_released(Time, MutexKind, uint64_t /*lock*/) {}
+
+  /// An event that the reader knows but culprit does not analyse; `kind` names it for the losses.
+  virtual void other(Time, const char* /*kind*/) {}
+};
+
+}  // namespace culprit::trace

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The raw records that the collector leaves behind and the assembler turns into an OTF2 archive.
+// This is the only thing that the two share.
+//
+// Why not OTF2 in the application: a raw record is one or two stores; it goes into a file mapped
+// shared, so what has been recorded survives any death of the program, SIGKILL and MPI_Abort too,
+// without handlers, flushes or exit hooks; and nothing needs MPI to unify definitions at the end.
+//
+// One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
+//   process      one RawProcess, mapped and updated in place
+//   events.<n>   the records of thread n, n = 0 for the thread that loaded the collector
+//   maps.<n>     copies of /proc/self/maps, the last one the most complete
+//
+// An events file is a sequence of records; each is a RawHeader of 16 bytes followed by
+// `words` * 8 bytes. The file is extended and mapped in windows (kRawWindow); a record never crosses
+// the end of a window: the rest is filled with one `pad` record. Unwritten space is zero. A writer
+// stores payload and time first and `kind` last, so a record counts only once its kind is not 0
+// (`none`), and a file can be read at any moment up to the first `none`.
+// Times are ticks of the process's clock (RawProcess::clock), the same for all processes of a node.
+// Within one file times do not decrease, but for the overdue ends of OpenMP (see implicit_end).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace culprit::trace {
+
+inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
+inline constexpr uint32_t kRawVersion = 1;
+inline constexpr size_t kRawWindow = size_t{1} << 20;
+
+enum class RawKind : uint8_t {
+  none = 0,
+  pad = 1,  ///< `words` alone counts; skip
+
+  // Definitions, local to this file, written before their first use.
+  path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return address
+  string_def = 3,  ///< arg: new string id; flags: length in bytes; words: the bytes, zero padded
+
+  // MPI. A call: enter ... facts ... leave. `flags` of enter and leave: string id of its name.
+  mpi_enter = 10,  ///< arg: path id of the caller (0 = unknown)
+  mpi_leave = 11,
+  mpi_send = 12,           ///< arg: comm; w0: peer | tag << 32 (both as int32); w1: bytes
+  mpi_recv = 13,           ///< as mpi_send
+  mpi_isend = 14,          ///< as mpi_send; w2: request
+  mpi_isend_done = 15,     ///< w0: request
+  mpi_irecv_post = 16,     ///< w0: request
+  mpi_irecv = 17,          ///< as mpi_send; w2: request
+  mpi_tests = 18,          ///< coalesced unsuccessful tests. time: first; w0: last; w1: count; flags: name
+  mpi_cancelled = 19,      ///< w0: request
+  mpi_collective = 20,     ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received
+  mpi_icoll_post = 21,     ///< w0: request
+  mpi_icoll = 22,          ///< as mpi_collective; w3: request
+  mpi_comm_def = 23,       ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of members << 32);
+                           ///< w1: number of remote members; words: world ranks as uint32, two a word, members then remote
+  mpi_comm_free = 24,      ///< arg: comm
+  mpi_init_done = 25,      ///< MPI became usable on this process (rank and size are in RawProcess)
+  mpi_finalized = 26,
+
+  // OpenMP, from OMPT. `region` is a number of ours, unique in the process, from 1.
+  omp_thread_begin = 40,   ///< flags: ompt_thread_t
+  omp_thread_end = 41,
+  omp_parallel_begin = 42, ///< arg: path id of the fork; w0: region; w1: codeptr; flags: 1 if a league (teams)
+  omp_parallel_end = 43,   ///< w0: region
+  omp_implicit_begin = 44, ///< w0: region; w1: team size | index << 32
+  omp_implicit_end = 45,   ///< w0: region. On workers it comes when the next region starts (overdue)
+  omp_work_begin = 46,     ///< flags: ompt_work_t; w0: codeptr
+  omp_work_end = 47,       ///< flags: ompt_work_t
+  omp_sync_begin = 48,     ///< flags: ompt_sync_region_t; w0: codeptr; w1: region
+  omp_sync_end = 49,       ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
+  omp_wait_begin = 50,     ///< sync_region_wait; as omp_sync_begin
+  omp_wait_end = 51,
+  omp_mutex_acquire = 52,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_mutex_acquired = 53, ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_mutex_released = 54, ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_task_create = 55,    ///< w0: task; w1: codeptr; flags: low bits of ompt_task_flag_t
+  omp_task_switch = 56,    ///< w0: task now running (0 = implicit); w1: task left; flags: ompt_task_status_t of the one left
+  omp_masked_begin = 57,   ///< w0: codeptr
+  omp_masked_end = 58,
+
+  // Of any thread.
+  sample = 70,        ///< arg: path id; the thread is found there on a timer
+  tool_begin = 71,    ///< the collector itself needs noticeable time (new window, maps copied)
+  tool_end = 72,
+  process_end = 73,   ///< the process exits in order; on the thread that does it
+};
+
+/// How a communicator came to be: decides how the assembler recognises it on other ranks.
+enum class RawCommOrigin : uint16_t {
+  collective = 0,   ///< all of the parent called (dup, split, create, cart_create, ...)
+  group_only = 1,   ///< only the members called (create_group)
+  intercomm = 2,    ///< MPI_Intercomm_create and the like
+  spawned = 3,      ///< dynamic processes
+};
+
+/// Communicators that exist without a definition.
+inline constexpr uint32_t kRawCommWorld = 0;
+inline constexpr uint32_t kRawCommSelf = 1;
+
+struct RawHeader {
+  uint64_t time;
+  uint32_t arg;
+  uint16_t flags;
+  uint8_t words;  ///< payload in units of 8 bytes
+  RawKind kind;   ///< stored last
+};
+static_assert(sizeof(RawHeader) == 16);
+
+enum class RawClock : uint32_t { tsc = 0, monotonic_ns = 1 };
+
+/// A moment read on both clocks, for turning ticks into nanoseconds.
+struct RawClockPair {
+  uint64_t ticks;
+  uint64_t realtime_ns;   ///< CLOCK_REALTIME
+  uint64_t monotonic_ns;  ///< CLOCK_MONOTONIC
+};
+
+/// File `process`: fixed layout, updated in place, valid at any moment.
+struct RawProcess {
+  uint32_t magic;
+  uint32_t version;
+  uint32_t pid;
+  uint32_t thread_count;  ///< events files begun so far
+  RawClock clock;
+  int32_t world_rank;     ///< -1: MPI not initialised
+  int32_t world_size;     ///< -1: likewise
+  uint32_t thread_level;  ///< MPI_THREAD_* as 0..3
+  uint32_t finalized;     ///< 1 once MPI_Finalize has returned
+  uint32_t ended;         ///< 1 once the process exits in order
+  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp
+  uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
+  uint32_t path_cost_ps;     ///< of one remembered call path
+  uint32_t reserved;
+  uint64_t start_ticks;      ///< when the collector was loaded
+  uint64_t end_ticks;        ///< when the process exited in order, else 0
+  RawClockPair first;        ///< at load
+  RawClockPair last;         ///< refreshed at windows, MPI_Finalize and exit
+  uint64_t dropped_records;  ///< could not be written (disk full, limit)
+  uint64_t skipped_callbacks;///< arrived inside the collector or after its end
+  uint64_t failed_unwinds;   ///< call paths that could not be taken
+  char host[64];
+  char boot_id[40];
+  char executable[1024];
+  char command[2048];        ///< arguments joined with spaces
+  char mpi_library[256];     ///< MPI_Get_library_version, first line
+  char omp_runtime[128];     ///< what OMPT says of itself
+};
+
+}  // namespace culprit::trace

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A trace to be read: its definitions, and each location's events. Two implementations: OTF2
+// archives (otf2_reader.h) and the text form in which tests draw time lines (text.h).
+#pragma once
+
+#include <memory>
+
+#include "base/losses.h"
+#include "base/result.h"
+#include "trace/definitions.h"
+#include "trace/events.h"
+
+namespace culprit::trace {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  virtual const Definitions& definitions() const = 0;
+
+  /// Plays all events of one location into `sink`, in time order. Damage inside a location (bad
+  /// nesting, a record that refers to nothing, a truncated file) ends or thins its stream and is
+  /// counted in `losses`; an Error means that nothing of it can be read.
+  /// MT: safe for different locations at the same time.
+  virtual Result<void> read(LocationId location, EventSink& sink, Losses& losses) const = 0;
+};
+
+}  // namespace culprit::trace
