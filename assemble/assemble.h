@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Turns what the collector left in `<experiment>/raw` (trace/raw.h) into the OTF2 archive
+// `<experiment>/trace/traces.otf2`: one clock for all nodes, addresses become functions, communicators
+// known by local numbers become one number for all, overdue OpenMP ends move to where they happened.
+// It works on whatever a program left, however it died.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/losses.h"
+#include "base/result.h"
+
+namespace culprit::assemble {
+
+/// What the measurement knows of the run beyond its events. Kept in `<experiment>/experiment.json`
+/// under "measured", with the losses of assembly.
+struct RunFacts {
+  std::string command;   ///< of rank 0
+  std::string program;   ///< base name of the executable
+  std::string mpi;       ///< library version, empty: none
+  std::string openmp;    ///< runtime version, empty: none
+  uint32_t processes = 0;
+  uint64_t events = 0;
+  double overhead_pct = -1;  ///< calibrated cost of the records, percent of wall; worst process
+  std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
+  Losses losses;
+};
+
+/// Assembles the experiment on `threads` threads (0: all cores). Error if `raw` holds no events at
+/// all ("the program called neither MPI nor OpenMP"), or the archive cannot be written. Raw files are
+/// removed only after the archive is complete, and kept when `keep_raw`.
+Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned threads, bool keep_raw);
+
+/// True if the experiment still has raw records that no archive holds (its program was killed, or
+/// nobody has assembled it yet).
+bool needs_assembly(const std::filesystem::path& experiment);
+
+}  // namespace culprit::assemble

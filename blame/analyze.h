@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// From a trace to findings: the one call that the command line makes. Replay (replay/) finds wait
+// states and synchronisation points; the explanations (blame/) find their causes.
+#pragma once
+
+#include "base/losses.h"
+#include "base/result.h"
+#include "blame/findings.h"
+#include "trace/source.h"
+
+namespace culprit::blame {
+
+struct AnalyzeOptions {
+  unsigned threads = 0;  ///< 0: all cores
+};
+
+/// Analyses a whole trace. Fills everything of Findings but the parts of `run` that the trace does
+/// not know (command, date, overhead, notes). `losses` are those of opening the trace; they are
+/// merged in. Error only if nothing can be analysed (no location has an event).
+Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
+                         const Losses& losses);
+
+}  // namespace culprit::blame

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recorder: where probes put what they see. One ThreadLog per thread, a file mapped in windows
+// (trace/raw.h says why), no locks and no allocation on the path of a record. It knows no probe.
+//
+// Rules of the house, for everything under collector/: it runs inside somebody else's program, so it
+// never prints, never aborts, never throws, holds no lock across a foreign call, keeps errno, and
+// counts what it cannot do in RawProcess. Until a probe activates it, the collector is inert: it
+// makes no file and no thread (the preload reaches shells and launchers too).
+#pragma once
+
+#include <cstdint>
+
+#include "trace/raw.h"
+
+#define CULPRIT_EXPORT __attribute__((visibility("default")))
+
+namespace culprit::collector {
+
+using trace::RawKind;
+
+/// Ticks of the process's clock (RawProcess::clock). Async-signal-safe.
+CULPRIT_EXPORT uint64_t now();
+
+/// Call paths by number, local to a thread; 0 is "unknown".
+enum class PathId : uint32_t { unknown = 0 };
+/// Names by number, local to a thread.
+enum class StringId : uint16_t { none = 0 };
+
+class CULPRIT_EXPORT ThreadLog {
+ public:
+  /// Appends one record. `words` follow the header. Drops (and counts) when the log is broken.
+  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2, uint64_t w3);
+  /// The general form; at most 255 words a record. Returns false if dropped.
+  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+                 unsigned count);
+
+  /// The caller's call path, taken from the stack; frames of the collector itself are left out.
+  /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
+  PathId current_path();
+
+  /// The number of a name in this thread's file; writes a string_def the first time. `name` must
+  /// live for ever (a literal): it is compared by address.
+  StringId name(const char* name);
+
+  /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
+  int waiting = 0;
+
+ private:
+  friend class Recorder;
+  struct Impl;
+  Impl* impl_ = nullptr;
+};
+
+/// This thread's log, made at first use. nullptr while the collector is inert, after it has ended,
+/// in a forked child, or inside the collector itself. MT: each thread sees its own.
+CULPRIT_EXPORT ThreadLog* thread_log();
+
+/// A probe has seen that this process is worth recording (MPI_Init, start of OMPT): from now on
+/// logs are made. Idempotent. False when switched off by the environment or impossible.
+CULPRIT_EXPORT bool activate();
+
+/// The process's record, or nullptr while inert. Fields may be updated in place.
+CULPRIT_EXPORT trace::RawProcess* process();
+
+/// Refreshes RawProcess::last and copies /proc/self/maps if code was loaded since.
+CULPRIT_EXPORT void checkpoint();
+
+}  // namespace culprit::collector

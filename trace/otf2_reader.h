@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads OTF2 archives (ours, Score-P's, other writers') as a trace::Source. Everything OTF2 stays
+// in otf2_*.cpp. Times are nanoseconds since the archive's global offset, whatever its resolution.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "base/result.h"
+#include "trace/source.h"
+
+namespace culprit::trace {
+
+/// Opens `anchor` (a `traces.otf2` or the like) and reads its definitions. Errors, one sentence
+/// each: no such file, not an OTF2 anchor, truncated or damaged definitions, no locations.
+/// What the archive holds but culprit cannot use (accelerator records, unknown paradigms) is counted
+/// in `losses`. OTF2's own messages never reach the terminal.
+Result<std::unique_ptr<Source>> open_otf2(const std::filesystem::path& anchor, Losses& losses);
+
+}  // namespace culprit::trace
