@@ -42,6 +42,10 @@ class CULPRIT_EXPORT ThreadLog {
   bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
                  unsigned count);
 
+  /// The payload of the newest record in this log, if it is of `kind` with `flags`; else nullptr.
+  /// For records that grow in place (mpi_tests): valid until anything else is recorded.
+  uint64_t* newest(RawKind kind, uint16_t flags);
+
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
   PathId current_path();

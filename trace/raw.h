@@ -48,16 +48,22 @@ enum class RawKind : uint8_t {
   mpi_isend_done = 15,     ///< w0: request
   mpi_irecv_post = 16,     ///< w0: request
   mpi_irecv = 17,          ///< as mpi_send; w2: request
-  mpi_tests = 18,          ///< coalesced unsuccessful tests. time: first; w0: last; w1: count; flags: name
+  mpi_tests = 18,          ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of its
+                           ///< caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside them
+                           ///< (less than w0 - time if the program worked in between). Extended in place.
   mpi_cancelled = 19,      ///< w0: request
-  mpi_collective = 20,     ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received
+  mpi_collective = 20,     ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
+                           ///< Inter-communicators: root is a rank of the remote group; at the root itself (and
+                           ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours
   mpi_icoll_post = 21,     ///< w0: request
   mpi_icoll = 22,          ///< as mpi_collective; w3: request
   mpi_comm_def = 23,       ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of members << 32);
-                           ///< w1: number of remote members; words: world ranks as uint32, two a word, members then remote
+                           ///< w1: number of remote members; words: world ranks as uint32, two a word, members then remote.
+                           ///< Rank ~0: a process of another world. More than 506 ranks go on in mpi_comm_more
   mpi_comm_free = 24,      ///< arg: comm
   mpi_init_done = 25,      ///< MPI became usable on this process (rank and size are in RawProcess)
   mpi_finalized = 26,
+  mpi_comm_more = 27,      ///< arg: comm; directly after its mpi_comm_def: the next ranks of its list; w0: how many; words: as there
 
   // OpenMP, from OMPT. `region` is a number of ours, unique in the process, from 1.
   omp_thread_begin = 40,   ///< flags: ompt_thread_t
