@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The SQL of a findings file. SQLite keeps these statements with their comments, so `.schema` in
+// its shell explains the file to whoever opens it. Every `id` counts from 0 in the order of the
+// list (largest first where a list has a size).
+
+#include "report/findings_schema.h"
+
+namespace culprit::report {
+
+const char* const kSchema = R"sql(
+CREATE TABLE run (  -- one row: the run that was measured
+  id INTEGER PRIMARY KEY,
+  command TEXT NOT NULL, program TEXT NOT NULL,
+  creator TEXT NOT NULL,        -- who wrote the trace
+  date TEXT NOT NULL,           -- ISO 8601, '' if unknown
+  mpi TEXT NOT NULL, openmp TEXT NOT NULL,
+  ranks INTEGER NOT NULL, locations INTEGER NOT NULL, events INTEGER NOT NULL,
+  wall_s REAL NOT NULL,         -- wall-clock time
+  allocation_s REAL NOT NULL,   -- summed over all locations
+  overhead_pct REAL NOT NULL,   -- estimated cost of measuring; negative: unknown
+  exit_status INTEGER NOT NULL);
+CREATE TABLE notes (  -- what a reader must know of the run
+  id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
+CREATE TABLE patterns (  -- kinds of waiting
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,
+  summary TEXT NOT NULL, remedy TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE locations (  -- time lines: threads and device streams
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,           -- rank.thread
+  rank INTEGER NOT NULL, thread INTEGER NOT NULL, node TEXT NOT NULL,
+  life_s REAL NOT NULL, waiting_s REAL NOT NULL);
+CREATE TABLE callpaths (  -- paths from the root, joined over locations
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,           -- region names joined with '/'
+  region TEXT NOT NULL,         -- the last of them
+  file TEXT NOT NULL, line INTEGER NOT NULL);
+CREATE TABLE waits (  -- waiting, where it was suffered
+  id INTEGER PRIMARY KEY,
+  pattern TEXT NOT NULL REFERENCES patterns, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,
+  indirect_s REAL NOT NULL,     -- part of time_s caused by other waits that propagated
+  propagating_s REAL NOT NULL); -- part of time_s that causes further waits
+CREATE TABLE delays (  -- what excess time at a call path is answerable for
+  id INTEGER PRIMARY KEY,
+  pattern TEXT NOT NULL REFERENCES patterns,  -- of the waits that it causes
+  callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
+  short_s REAL NOT NULL,        -- waits that it causes itself
+  long_s REAL NOT NULL);        -- waits that those cause in turn
+CREATE TABLE victims (  -- who waited for a delay, by its short-term cost
+  id INTEGER PRIMARY KEY,
+  delay_callpath INTEGER REFERENCES callpaths, delay_location INTEGER REFERENCES locations,
+  pattern TEXT NOT NULL REFERENCES patterns,
+  wait_callpath INTEGER REFERENCES callpaths, wait_location INTEGER REFERENCES locations,
+  time_s REAL NOT NULL);
+CREATE TABLE unattributed (  -- waiting for which nobody's excess time was found
+  id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
+  reason TEXT NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE critical_callpaths (  -- the critical path by call path, over all locations
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  time_s REAL NOT NULL,         -- wall-clock time on the path
+  imbalance_s REAL NOT NULL,    -- of it beyond the average of its class
+  activity_s REAL NOT NULL,     -- allocation time spent here without waiting
+  intra_s REAL NOT NULL,        -- imbalance costs on locations that execute it
+  inter_s REAL NOT NULL);       -- and on those that never do
+CREATE TABLE critical_path (  -- the critical path by call path and location
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, time_s REAL NOT NULL);
+CREATE TABLE segments (  -- the critical path in order of time, since the run's begin
+  id INTEGER PRIMARY KEY, location INTEGER REFERENCES locations,
+  callpath INTEGER REFERENCES callpaths, begin_s REAL NOT NULL, end_s REAL NOT NULL);
+CREATE TABLE profile (  -- allocation time, waiting included
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE identities (  -- one row: sums that must agree
+  id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
+  unattributed_s REAL NOT NULL, critical_path_s REAL NOT NULL, wall_s REAL NOT NULL,
+  imbalance_costs_s REAL NOT NULL, imbalance_unattributed_s REAL NOT NULL);
+CREATE TABLE violations (  -- sums that do not agree; empty in a sound result
+  id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
+CREATE TABLE losses (  -- what the result does not cover
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, count INTEGER NOT NULL,
+  severity TEXT NOT NULL CHECK (severity IN ('info', 'warning', 'data loss')),
+  advice TEXT NOT NULL);
+CREATE TABLE passes (  -- what the analysis itself took
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, time_s REAL NOT NULL);
+
+CREATE INDEX waits_by_callpath ON waits (callpath, location);
+CREATE INDEX waits_by_location ON waits (location);
+CREATE INDEX delays_by_callpath ON delays (callpath, location);
+CREATE INDEX delays_by_location ON delays (location);
+CREATE INDEX victims_by_delay ON victims (delay_callpath, delay_location);
+CREATE INDEX victims_by_wait ON victims (wait_callpath, wait_location);
+CREATE INDEX critical_path_by_callpath ON critical_path (callpath, location);
+CREATE INDEX segments_by_location ON segments (location);
+CREATE INDEX profile_by_callpath ON profile (callpath, location);
+CREATE INDEX profile_by_location ON profile (location);
+
+CREATE VIEW waits_named AS  -- waits with names instead of numbers
+  SELECT w.id, w.pattern, c.name AS callpath, l.name AS location, w.count, w.time_s,
+         w.indirect_s, w.propagating_s
+  FROM waits w LEFT JOIN callpaths c ON c.id = w.callpath
+               LEFT JOIN locations l ON l.id = w.location;
+CREATE VIEW delays_named AS  -- delays with names instead of numbers
+  SELECT d.id, d.pattern, c.name AS callpath, l.name AS location, d.short_s, d.long_s
+  FROM delays d LEFT JOIN callpaths c ON c.id = d.callpath
+                LEFT JOIN locations l ON l.id = d.location;
+)sql";
+
+}  // namespace culprit::report

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The shape of a findings file: its SQL, and which column holds which field. The columns are listed
+// once for writing and reading alike (Table<Row>::columns visits them in order), so the two cannot
+// disagree; that the list agrees with the SQL is what SQLite checks when it prepares the
+// statements. docs/findings-db.md explains the tables to people who query them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "blame/findings.h"
+
+namespace culprit::report {
+
+/// "CULP", in the file's header: tells a findings file from other SQLite files.
+inline constexpr int64_t kApplicationId = 0x43554c50;
+/// Raised whenever a reader of the previous version would misunderstand the file.
+inline constexpr int64_t kSchemaVersion = 1;
+
+/// CREATE TABLE, INDEX and VIEW statements.
+extern const char* const kSchema;
+
+/// A sentence that belongs to the run (notes) or to its identities (violations).
+struct NoteRow {
+  std::string sentence;
+};
+struct ViolationRow {
+  std::string sentence;
+};
+struct LossRow {
+  std::string name;
+  uint64_t count = 0;
+  std::string severity;
+  std::string advice;
+};
+
+template <class Row>
+struct Table;
+
+// V is called as v(column name, field); R is the row type, const or not.
+#define CULPRIT_TABLE(Row, table_name)               \
+  template <>                                        \
+  struct Table<Row> {                                \
+    static constexpr const char* kName = table_name; \
+    template <class R, class V>                      \
+    static void columns(R& r, V&& v);                \
+  };                                                 \
+  template <class R, class V>                        \
+  void Table<Row>::columns(R& r, V&& v)
+
+CULPRIT_TABLE(blame::RunInfo, "run") {
+  v("command", r.command), v("program", r.program), v("creator", r.creator), v("date", r.date);
+  v("mpi", r.mpi), v("openmp", r.openmp), v("ranks", r.ranks), v("locations", r.locations);
+  v("events", r.events), v("wall_s", r.wall_s), v("allocation_s", r.allocation_s);
+  v("overhead_pct", r.overhead_pct), v("exit_status", r.exit_status);
+}
+
+CULPRIT_TABLE(NoteRow, "notes") {
+  v("sentence", r.sentence);
+}
+
+CULPRIT_TABLE(blame::FoundLocation, "locations") {
+  v("name", r.name), v("rank", r.rank), v("thread", r.thread), v("node", r.node);
+  v("life_s", r.life_s), v("waiting_s", r.waiting_s);
+}
+
+CULPRIT_TABLE(blame::FoundCallPath, "callpaths") {
+  v("name", r.name), v("region", r.region), v("file", r.file), v("line", r.line);
+}
+
+CULPRIT_TABLE(blame::FoundWait, "waits") {
+  v("pattern", r.pattern), v("callpath", r.callpath), v("location", r.location);
+  v("count", r.count), v("time_s", r.time_s);
+  v("indirect_s", r.indirect_s), v("propagating_s", r.propagating_s);
+}
+
+CULPRIT_TABLE(blame::FoundDelay, "delays") {
+  v("pattern", r.pattern), v("callpath", r.callpath), v("location", r.location);
+  v("short_s", r.short_s), v("long_s", r.long_s);
+}
+
+CULPRIT_TABLE(blame::FoundVictim, "victims") {
+  v("delay_callpath", r.delay_callpath), v("delay_location", r.delay_location);
+  v("pattern", r.pattern), v("wait_callpath", r.wait_callpath);
+  v("wait_location", r.wait_location), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundUnattributed, "unattributed") {
+  v("pattern", r.pattern), v("reason", r.reason), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundCriticalCallPath, "critical_callpaths") {
+  v("callpath", r.callpath), v("time_s", r.time_s), v("imbalance_s", r.imbalance_s);
+  v("activity_s", r.activity_s), v("intra_s", r.intra_s), v("inter_s", r.inter_s);
+}
+
+CULPRIT_TABLE(blame::FoundCriticalPath, "critical_path") {
+  v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundSegment, "segments") {
+  v("location", r.location), v("callpath", r.callpath);
+  v("begin_s", r.begin_s), v("end_s", r.end_s);
+}
+
+CULPRIT_TABLE(blame::FoundProfile, "profile") {
+  v("callpath", r.callpath), v("location", r.location);
+  v("visits", r.visits), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::Identities, "identities") {
+  v("waiting_s", r.waiting_s), v("delay_costs_s", r.delay_costs_s);
+  v("unattributed_s", r.unattributed_s), v("critical_path_s", r.critical_path_s);
+  v("wall_s", r.wall_s), v("imbalance_costs_s", r.imbalance_costs_s);
+  v("imbalance_unattributed_s", r.imbalance_unattributed_s);
+}
+
+CULPRIT_TABLE(ViolationRow, "violations") {
+  v("sentence", r.sentence);
+}
+
+CULPRIT_TABLE(LossRow, "losses") {
+  v("name", r.name), v("count", r.count), v("severity", r.severity), v("advice", r.advice);
+}
+
+CULPRIT_TABLE(blame::PassTime, "passes") {
+  v("name", r.name), v("time_s", r.time_s);
+}
+
+#undef CULPRIT_TABLE
+
+}  // namespace culprit::report

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The list of formats: see formats.h.
+
+#include "report/formats.h"
+
+namespace culprit::report {
+namespace {
+
+constexpr Format kFormats[] = {
+    {"text", "one page for people", text},
+    {"json", "one object for programs, nothing left out or shortened", json},
+};
+
+}  // namespace
+
+std::span<const Format> formats() {
+  return kFormats;
+}
+
+const Format* find_format(std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Findings as one JSON object. The keys are an agreement with whoever reads it by program: keys may
+// be added, none may change its meaning. Locations are named rank.thread, call paths by their
+// regions joined with '/', patterns by their ids; nothing is shortened. Names in a trace need not
+// be UTF-8: bytes that are not are replaced, so the output is always JSON.
+
+#include <nlohmann/json.hpp>
+
+#include "report/formats.h"
+#include "report/summary.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+using Json = nlohmann::ordered_json;
+
+/// Turns ids into names; absent ones into null.
+struct Names {
+  const Findings& findings;
+  Json operator()(CallPathId id) const {
+    return id.valid() ? Json(findings.callpaths[id.index()].name) : Json();
+  }
+  Json operator()(LocationId id) const {
+    return id.valid() ? Json(findings.locations[id.index()].name) : Json();
+  }
+};
+
+template <class Rows, class Convert>
+Json list(const Rows& rows, Convert convert) {
+  Json array = Json::array();
+  for (const auto& row : rows) array.push_back(convert(row));
+  return array;
+}
+
+Json run_of(const Findings& f) {
+  const blame::RunInfo& run = f.run;
+  return {{"command", run.command},
+          {"program", run.program},
+          {"creator", run.creator},
+          {"date", run.date},
+          {"mpi", run.mpi},
+          {"openmp", run.openmp},
+          {"ranks", run.ranks},
+          {"locations", run.locations},
+          {"events", run.events},
+          {"wall_s", run.wall_s},
+          {"allocation_s", run.allocation_s},
+          {"overhead_pct", run.overhead_pct < 0 ? Json() : Json(run.overhead_pct)},
+          {"exit_status", run.exit_status},
+          {"notes", run.notes}};
+}
+
+Json identities_of(const Findings& f) {
+  const blame::Identities& i = f.identities;
+  return {{"waiting_s", i.waiting_s},
+          {"delay_costs_s", i.delay_costs_s},
+          {"unattributed_s", i.unattributed_s},
+          {"critical_path_s", i.critical_path_s},
+          {"wall_s", i.wall_s},
+          {"imbalance_costs_s", i.imbalance_costs_s},
+          {"imbalance_unattributed_s", i.imbalance_unattributed_s},
+          {"violations", i.violations}};
+}
+
+Json waits_of(const Findings& f, Names name) {
+  return list(f.waits, [&](const blame::FoundWait& w) {
+    return Json{{"pattern", w.pattern},
+                {"callpath", name(w.callpath)},
+                {"location", name(w.location)},
+                {"count", w.count},
+                {"time_s", w.time_s},
+                {"indirect_s", w.indirect_s},
+                {"propagating_s", w.propagating_s}};
+  });
+}
+
+Json delays_of(const Findings& f, Names name) {
+  return list(f.delays, [&](const blame::FoundDelay& d) {
+    return Json{{"callpath", name(d.callpath)},
+                {"location", name(d.location)},
+                {"pattern", d.pattern},
+                {"short_s", d.short_s},
+                {"long_s", d.long_s}};
+  });
+}
+
+Json victims_of(const Findings& f, Names name) {
+  return list(f.victims, [&](const blame::FoundVictim& v) {
+    return Json{{"delay_callpath", name(v.delay_callpath)},
+                {"delay_location", name(v.delay_location)},
+                {"pattern", v.pattern},
+                {"wait_callpath", name(v.wait_callpath)},
+                {"wait_location", name(v.wait_location)},
+                {"time_s", v.time_s}};
+  });
+}
+
+Json critical_path_of(const Findings& f, Names name) {
+  return list(on_critical_path(f), [&](const OnCriticalPath& c) {
+    const Json locations = list(c.shares, [&](const Share& share) {
+      return Json{{"location", name(share.location)}, {"time_s", share.time_s}};
+    });
+    return Json{{"callpath", name(c.callpath)},
+                {"time_s", c.time_s},
+                {"imbalance_s", c.imbalance_s},
+                {"locations", locations}};
+  });
+}
+
+Json unattributed_of(const Findings& f) {
+  return list(f.unattributed, [](const blame::FoundUnattributed& u) {
+    return Json{{"pattern", u.pattern}, {"reason", u.reason}, {"time_s", u.time_s}};
+  });
+}
+
+Json locations_of(const Findings& f) {
+  return list(f.locations, [](const blame::FoundLocation& l) {
+    return Json{{"name", l.name}, {"rank", l.rank},     {"thread", l.thread},
+                {"node", l.node}, {"life_s", l.life_s}, {"waiting_s", l.waiting_s}};
+  });
+}
+
+Json losses_of(const Findings& f) {
+  return list(f.losses.all(), [](const auto& entry) {
+    const auto& [name, loss] = entry;
+    return Json{{"name", name},
+                {"count", loss.count},
+                {"severity", std::string(to_string(loss.severity))},
+                {"advice", loss.advice}};
+  });
+}
+
+}  // namespace
+
+std::string json(const Findings& findings, const std::filesystem::path&) {
+  const Names name{findings};
+  const Json object = {{"run", run_of(findings)},
+                       {"identities", identities_of(findings)},
+                       {"waits", waits_of(findings, name)},
+                       {"delays", delays_of(findings, name)},
+                       {"victims", victims_of(findings, name)},
+                       {"unattributed", unattributed_of(findings)},
+                       {"critical_path", critical_path_of(findings, name)},
+                       {"locations", locations_of(findings)},
+                       {"losses", losses_of(findings)}};
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace culprit::report

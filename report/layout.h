@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the text report puts words and figures on a page of 100 columns. Knows nothing of findings.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace culprit::report {
+
+inline constexpr size_t kPageWidth = 100;
+
+/// One unit for a whole report, chosen by the run's length, so that figures can be compared by eye.
+class TimeFormat {
+ public:
+  explicit TimeFormat(double longest_s);
+  /// "11.25 s", "3.40 ms"; what is not 0 but too small to show becomes "< 0.01 s".
+  std::string operator()(double seconds) const;
+
+ private:
+  double scale_ = 1;
+  int digits_ = 2;
+  std::string_view unit_ = "s";
+};
+
+/// "36.4 %", "< 0.1 %"; "" when `whole` is 0.
+std::string percent(double part, double whole);
+
+/// "1 thread", "4 threads". `several` defaults to `one` with an s.
+std::string counted(size_t count, std::string_view one, std::string_view several = {});
+
+/// 1234567 as "1 234 567".
+std::string grouped(size_t number);
+
+/// Breaks `text` at blanks into lines of at most kPageWidth, each indented and ended by a newline.
+/// A longer word stands on a line of its own.
+std::string wrapped(std::string_view text, size_t indent);
+
+/// A call path in at most `width` columns: the root and as much of the end as there is room for,
+/// "..." for what is left out between them.
+std::string shortened(std::string_view path, size_t width);
+
+/// `text` filled up with blanks to `width` columns, at the left or at the right.
+std::string left(std::string_view text, size_t width);
+std::string right(std::string_view text, size_t width);
+
+/// "a", "a and b", "a, b and c".
+template <class Strings>
+std::string listed(const Strings& items) {
+  std::string text;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
+    text += items[i];
+  }
+  return text;
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The little of SQLite that findings need, as owners: a Database and its prepared Statements. The
+// first failure is remembered and later calls do nothing, so that a long list of inserts needs one
+// check at its end. Only report/ includes this.
+// MT: externally synchronised.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace culprit::report {
+
+class Database {
+ public:
+  enum class Mode { create, read };
+
+  Database(const std::filesystem::path& file, Mode mode);
+
+  /// Runs statements that return nothing.
+  void execute(const std::string& sql);
+  /// The single integer that `sql` selects; 0 on failure.
+  int64_t number(const std::string& sql);
+
+  bool ok() const { return failure_.empty(); }
+  /// What SQLite said of the first failure.
+  const std::string& failure() const { return failure_; }
+  /// Closes the file; what was wrong with that counts as a failure too.
+  void close();
+
+ private:
+  friend class Statement;
+  struct Closer {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  void note(int code);
+
+  std::unique_ptr<sqlite3, Closer> handle_;
+  std::string failure_;
+};
+
+/// One prepared statement. Columns and parameters are bound and read from left to right.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& sql);
+
+  void bind(int64_t value);
+  void bind(double value);
+  void bind(std::string_view value);
+  void bind_null();
+  /// Executes an insert with what is bound, and makes ready for the next.
+  void insert();
+
+  /// Moves to the next row of a select; false at the end or on failure.
+  bool next();
+  int64_t integer();
+  double real();
+  std::string text();
+  /// True if the coming column is NULL; does not move past it.
+  bool is_null() const;
+  void skip() { ++column_; }
+
+ private:
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+
+  Database& database_;
+  std::unique_ptr<sqlite3_stmt, Finalizer> handle_;
+  int parameter_ = 0;
+  int column_ = 0;
+};
+
+}  // namespace culprit::report

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a page can hold of findings with many rows: delays and waits joined over locations, the
+// largest first, with the locations that have most of each. Pure sums; no wording.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blame/findings.h"
+
+namespace culprit::report {
+
+/// A location's part of something joined over locations.
+struct Share {
+  LocationId location;
+  double time_s = 0;
+};
+
+/// A pattern suffered at a call path because of one delaying call path.
+struct VictimGroup {
+  std::string pattern;
+  CallPathId callpath;
+  double time_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+/// What a call path is answerable for on all locations, for waits of all patterns.
+struct Blamed {
+  CallPathId callpath;
+  double short_s = 0;
+  double long_s = 0;
+  std::vector<Share> shares;         ///< short- and long-term, largest first
+  std::vector<VictimGroup> victims;  ///< largest first
+  double cost_s() const { return short_s + long_s; }
+};
+
+/// Waiting of one pattern at a call path, on all locations.
+struct Suffered {
+  std::string pattern;
+  CallPathId callpath;
+  uint64_t count = 0;
+  double time_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+/// Time on the critical path at a call path, on all locations.
+struct OnCriticalPath {
+  CallPathId callpath;
+  double time_s = 0;
+  double imbalance_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+struct PatternTotal {
+  std::string pattern;
+  double time_s = 0;
+};
+
+std::vector<Blamed> blamed(const blame::Findings& findings);
+std::vector<Suffered> suffered(const blame::Findings& findings);
+std::vector<OnCriticalPath> on_critical_path(const blame::Findings& findings);
+std::vector<PatternTotal> waiting_by_pattern(const blame::Findings& findings);
+
+}  // namespace culprit::report

@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The report for people: one page that somebody who has never seen culprit understands. It goes
+// from the general to the particular: what ran, how much of it was waiting, who made others wait,
+// where they waited, what the run's length hangs on, and what the result does not cover. Every
+// figure stands with its share of a whole that is named; rows are joined over locations, and the
+// worst locations are named. Nothing here computes: sums come from summary.h.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/formats.h"
+#include "report/layout.h"
+#include "report/patterns.h"
+#include "report/summary.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr size_t kTopRows = 5;
+constexpr size_t kNamedLocations = 3;
+constexpr size_t kTextColumn = 25;  ///< where the words of an entry begin, after its figures
+
+/// Writes one report; holds what all sections need.
+class Page {
+ public:
+  Page(const Findings& findings, const std::filesystem::path& experiment);
+  std::string write();
+
+ private:
+  void write_head();
+  void write_time_spent();
+  void write_blame();
+  void write_blamed(size_t place, const Blamed& blamed);
+  void write_waits();
+  void write_critical_path();
+  void write_not_covered();
+  void write_foot();
+
+  void heading(std::string_view title) { page_ += fmt::format("\n{}\n", title); }
+  void line(std::string_view text) { page_ += fmt::format("{}\n", text); }
+  void entry(std::string_view mark, double time_s, double whole_s, std::string_view text);
+  void more_line(size_t shown, size_t all, std::string_view what);
+
+  const blame::FoundCallPath* path(CallPathId id) const;
+  std::string path_name(CallPathId id, size_t width) const;
+  std::string region_name(CallPathId id) const;
+  std::string location_name(LocationId id) const;
+  std::string worst(const std::vector<Share>& shares) const;
+  std::string why(const Blamed& blamed) const;
+
+  const Findings& findings_;
+  const std::filesystem::path experiment_;
+  const TimeFormat time_;
+  bool many_ranks_ = false;
+  bool many_threads_ = false;  ///< in at least one process
+  std::string page_;
+};
+
+Page::Page(const Findings& findings, const std::filesystem::path& experiment)
+    : findings_(findings), experiment_(experiment), time_(findings.run.wall_s) {
+  for (const blame::FoundLocation& location : findings.locations) {
+    many_ranks_ |= location.rank != findings.locations.front().rank;
+    many_threads_ |= location.thread != 0;
+  }
+}
+
+std::string Page::write() {
+  write_head();
+  write_time_spent();
+  write_blame();
+  write_waits();
+  write_critical_path();
+  write_not_covered();
+  write_foot();
+  return std::move(page_);
+}
+
+// --- names ---
+
+const blame::FoundCallPath* Page::path(CallPathId id) const {
+  return id.valid() ? &findings_.callpaths[id.index()] : nullptr;
+}
+
+std::string Page::path_name(CallPathId id, size_t width) const {
+  const blame::FoundCallPath* found = path(id);
+  return found ? shortened(found->name, width) : "(unknown call path)";
+}
+
+std::string Page::region_name(CallPathId id) const {
+  const blame::FoundCallPath* found = path(id);
+  return found ? shortened(found->region, 60) : "(unknown)";
+}
+
+/// "rank 0 thread 1", without the half that is the same for all.
+std::string Page::location_name(LocationId id) const {
+  if (!id.valid()) return "(unknown)";
+  const blame::FoundLocation& location = findings_.locations[id.index()];
+  if (!many_threads_) return fmt::format("rank {}", location.rank);
+  if (!many_ranks_) return fmt::format("thread {}", location.thread);
+  return fmt::format("rank {} thread {}", location.rank, location.thread);
+}
+
+/// The worst locations with their times, and how many more there are.
+std::string Page::worst(const std::vector<Share>& shares) const {
+  if (shares.size() == 1) return location_name(shares.front().location);
+  std::vector<std::string> items;
+  for (const Share& share : shares) {
+    if (items.size() == kNamedLocations || (!items.empty() && share.time_s <= 0)) break;
+    items.push_back(fmt::format("{} ({})", location_name(share.location), time_(share.time_s)));
+  }
+  const size_t more = static_cast<size_t>(
+      std::count_if(shares.begin() + static_cast<std::ptrdiff_t>(items.size()), shares.end(),
+                    [](const Share& share) { return share.time_s > 0; }));
+  if (more > 0) items.push_back(fmt::format("{} more", more));
+  return listed(items);
+}
+
+// --- sections ---
+
+/// A time, its share of a whole, and what it is the time of; under the text there is room for more.
+void Page::entry(std::string_view mark, double time_s, double whole_s, std::string_view text) {
+  std::string lines = wrapped(text, kTextColumn);
+  lines.replace(0, kTextColumn,
+                fmt::format("{}{} {}  ", left(mark, 3), right(time_(time_s), kTextColumn - 14),
+                            right(percent(time_s, whole_s), 8)));
+  page_ += lines;
+}
+
+void Page::more_line(size_t shown, size_t all, std::string_view what) {
+  if (all <= shown) return;
+  page_ += wrapped(fmt::format("and {} more {}", grouped(all - shown), what), kTextColumn);
+}
+
+void Page::write_head() {
+  const blame::RunInfo& run = findings_.run;
+  const std::string& title = !run.command.empty() ? run.command : run.program;
+  line(shortened(title.empty() ? "(a run of unknown command)" : title, kPageWidth));
+  std::string facts = fmt::format(
+      "{}, {} in all, {} from start to end",
+      counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
+      counted(run.locations, "thread"), time_(run.wall_s));
+  if (!run.date.empty()) facts += fmt::format(", on {}", run.date);
+  if (run.exit_status != 0) facts += fmt::format(", exit status {}", run.exit_status);
+  page_ += wrapped(facts + '.', 0);
+  std::vector<std::string> libraries;
+  for (const std::string& name : {run.mpi, run.openmp}) {
+    if (!name.empty()) libraries.push_back(name);
+  }
+  if (!libraries.empty()) page_ += wrapped(listed(libraries) + '.', 0);
+  if (!findings_.identities.violations.empty()) {
+    line(
+        "ERROR: the sums of this result do not agree. Do not rely on it (see the end of the "
+        "page).");
+  }
+}
+
+void Page::write_time_spent() {
+  const blame::RunInfo& run = findings_.run;
+  const double waiting = findings_.identities.waiting_s;
+  heading("WHERE THE TIME WENT");
+  if (findings_.locations.size() <= 1 && waiting <= 0) {
+    page_ += wrapped("One thread ran alone: there was nobody that could have made it wait.", 2);
+    return;
+  }
+  if (waiting <= 0) {
+    page_ += wrapped(
+        fmt::format("No waiting was found: in {} of allocation time (summed over {}) nobody waited "
+                    "for anybody.",
+                    time_(run.allocation_s), counted(run.locations, "thread")),
+        2);
+    return;
+  }
+  page_ += wrapped(
+      fmt::format(
+          "{} held for {} (allocation time: summed over all). Of this, {} ({}) was waiting "
+          "for one another:",
+          run.locations == 1 ? "One thread was" : counted(run.locations, "thread") + " were",
+          time_(run.allocation_s), time_(waiting), percent(waiting, run.allocation_s)),
+      2);
+  for (const PatternTotal& total : waiting_by_pattern(findings_)) {
+    const PatternText* pattern = find_pattern(total.pattern);
+    entry("", total.time_s, run.allocation_s,
+          pattern ? fmt::format("{}: {}", pattern->name, pattern->summary) : total.pattern);
+  }
+}
+
+void Page::write_blame() {
+  const std::vector<Blamed> list = blamed(findings_);
+  if (findings_.identities.waiting_s <= 0) return;
+  heading("WHO IS TO BLAME");
+  if (list.empty()) {
+    page_ += wrapped("No cause was found for any of the waiting.", 2);
+  } else {
+    page_ += wrapped(
+        "The code that made others wait, because it took longer there than where it was waited "
+        "for. Cost: the waiting that it is answerable for; share: of all waiting.",
+        2);
+  }
+  const size_t shown = std::min(kTopRows, list.size());
+  for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
+  more_line(shown, list.size(), "call paths that cost less");
+  for (const blame::FoundUnattributed& row : findings_.unattributed) {
+    if (row.time_s <= 0) continue;
+    entry("", row.time_s, findings_.identities.waiting_s,
+          fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
+  }
+}
+
+void Page::write_blamed(size_t place, const Blamed& blamed) {
+  const blame::FoundCallPath* found = path(blamed.callpath);
+  std::string name = region_name(blamed.callpath);
+  if (found && !found->file.empty() && found->region.find(found->file) == std::string::npos) {
+    name += found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
+                            : fmt::format(" ({})", found->file);
+  }
+  entry(fmt::format("{}.", place), blamed.cost_s(), findings_.identities.waiting_s, name);
+  page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
+  if (found && found->name != found->region) {
+    line(std::string(kTextColumn, ' ') + "in " +
+         path_name(blamed.callpath, kPageWidth - kTextColumn - 3));
+  }
+  page_ += wrapped(why(blamed), kTextColumn);
+}
+
+/// The sentence that says how the cost came about, and what can be done.
+std::string Page::why(const Blamed& blamed) const {
+  std::string text;
+  std::vector<std::string> effects;
+  for (const VictimGroup& group : blamed.victims) {
+    if (effects.size() == 2 || (!effects.empty() && group.time_s < 0.05 * blamed.short_s)) break;
+    effects.push_back(fmt::format("{} wait {} in {} [{}]", worst(group.shares), time_(group.time_s),
+                                  region_name(group.callpath), pattern_name(group.pattern)));
+  }
+  if (!effects.empty()) {
+    text = fmt::format("Its extra time made {}.", listed(effects));
+    if (blamed.victims.size() > effects.size()) text.insert(text.size() - 1, ", and others less");
+  }
+  if (blamed.long_s > 0) {
+    text += fmt::format("{}{} of the cost came later, through waits that these set off.",
+                        text.empty() ? "" : " ", time_(blamed.long_s));
+  }
+  if (!blamed.victims.empty()) {
+    const PatternText* pattern = find_pattern(blamed.victims.front().pattern);
+    if (pattern) text += fmt::format(" Try: {}.", pattern->remedy);
+  }
+  return text;
+}
+
+void Page::write_waits() {
+  const std::vector<Suffered> list = suffered(findings_);
+  if (list.empty()) return;
+  heading("WHERE THEY WAITED  (share: of allocation time)");
+  const size_t shown = std::min(kTopRows, list.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const Suffered& wait = list[i];
+    entry("", wait.time_s, findings_.run.allocation_s,
+          path_name(wait.callpath, kPageWidth - kTextColumn));
+    page_ += wrapped(fmt::format("{}, {}: {}", pattern_name(wait.pattern),
+                                 counted(wait.count, "time"), worst(wait.shares)),
+                     kTextColumn);
+  }
+  more_line(shown, list.size(), "places");
+}
+
+void Page::write_critical_path() {
+  const std::vector<OnCriticalPath> list = on_critical_path(findings_);
+  if (list.empty()) return;
+  heading("WHAT THE RUN'S LENGTH HANGS ON  (critical path; share: of wall-clock time)");
+  page_ += wrapped(
+      "Only work on this path, where nobody waits, makes the run longer or shorter. Imbalance: the "
+      "part that would go if all who share this work took equally long.",
+      2);
+  const size_t shown = std::min(kTopRows, list.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const OnCriticalPath& item = list[i];
+    entry("", item.time_s, findings_.run.wall_s,
+          path_name(item.callpath, kPageWidth - kTextColumn));
+    std::string text = worst(item.shares);
+    if (item.imbalance_s > 0) {
+      text +=
+          fmt::format("{}{} of it imbalance", text.empty() ? "" : "; ", time_(item.imbalance_s));
+    }
+    page_ += wrapped(text, kTextColumn);
+  }
+  more_line(shown, list.size(), "call paths");
+}
+
+void Page::write_not_covered() {
+  heading("WHAT THIS RESULT DOES NOT COVER");
+  const size_t before = page_.size();
+  for (const std::string& violation : findings_.identities.violations) {
+    page_ += wrapped("ERROR: " + violation, 2);
+  }
+  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
+    for (const auto& [name, loss] : findings_.losses.all()) {
+      if (loss.severity != severity) continue;
+      page_ += wrapped(fmt::format("{} ({}): {}: {}", name, to_string(severity),
+                                   grouped(loss.count), loss.advice),
+                       2);
+    }
+  }
+  for (const std::string& note : findings_.run.notes) page_ += wrapped("Note: " + note, 2);
+  if (page_.size() == before) line("  Nothing is missing that culprit knows of.");
+  const double overhead = findings_.run.overhead_pct;
+  if (overhead < 0) {
+    line("  How much measuring slowed the run is not known.");
+  } else {
+    line(fmt::format(
+        "  Measuring cost about {} of the run's time (estimate).",
+        overhead > 0 && overhead < 0.05 ? "less than 0.1 %" : fmt::format("{:.1f} %", overhead)));
+  }
+}
+
+void Page::write_foot() {
+  line("");
+  line(fmt::format("All of it: {}", experiment_.string()));
+  line(fmt::format("For programs: culprit report {} --format json", experiment_.string()));
+}
+
+}  // namespace
+
+std::string text(const Findings& findings, const std::filesystem::path& experiment) {
+  return Page(findings, experiment).write();
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is saved is loaded again, bit for bit; what is not a findings file is told in a sentence.
+
+#include "report/findings_db.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <type_traits>
+
+#include "report/findings_schema.h"
+#include "report/sqlite.h"
+#include "samples.h"
+
+namespace culprit::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FindingsDb : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "culprit_findings_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    file_ = folder_ / "findings.db";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path folder_, file_;
+};
+
+/// Every column of a row as text with its exact value, so that a difference names the field.
+template <class Row>
+std::string show(const Row& row) {
+  std::string all;
+  Table<Row>::columns(row, [&](const char* name, const auto& field) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    all.append(name).append("=");
+    if constexpr (std::is_same_v<Field, std::string>) {
+      all += field;
+    } else if constexpr (std::is_floating_point_v<Field>) {
+      std::array<char, 64> digits;
+      std::snprintf(digits.data(), digits.size(), "%a", field);
+      all += digits.data();
+    } else if constexpr (std::is_integral_v<Field>) {
+      all += std::to_string(field);
+    } else {
+      all += field.valid() ? std::to_string(field.index()) : "none";
+    }
+    all += ' ';
+  });
+  return all;
+}
+
+template <class Row>
+void expect_same(const std::vector<Row>& actual, const std::vector<Row>& expected) {
+  ASSERT_EQ(actual.size(), expected.size()) << Table<Row>::kName;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_EQ(show(actual[i]), show(expected[i])) << Table<Row>::kName << " " << i;
+  }
+}
+
+void expect_same(const blame::Findings& a, const blame::Findings& b) {
+  EXPECT_EQ(show(a.run), show(b.run));
+  EXPECT_EQ(a.run.notes, b.run.notes);
+  expect_same(a.locations, b.locations);
+  expect_same(a.callpaths, b.callpaths);
+  expect_same(a.waits, b.waits);
+  expect_same(a.delays, b.delays);
+  expect_same(a.victims, b.victims);
+  expect_same(a.unattributed, b.unattributed);
+  expect_same(a.critical_callpaths, b.critical_callpaths);
+  expect_same(a.critical_path, b.critical_path);
+  expect_same(a.segments, b.segments);
+  expect_same(a.profile, b.profile);
+  expect_same(a.passes, b.passes);
+  EXPECT_EQ(show(a.identities), show(b.identities));
+  EXPECT_EQ(a.identities.violations, b.identities.violations);
+  ASSERT_EQ(a.losses.all().size(), b.losses.all().size());
+  for (const auto& [name, loss] : b.losses.all()) {
+    const auto it = a.losses.all().find(name);
+    ASSERT_NE(it, a.losses.all().end()) << name;
+    EXPECT_EQ(it->second.count, loss.count);
+    EXPECT_EQ(it->second.severity, loss.severity);
+    EXPECT_EQ(it->second.advice, loss.advice);
+  }
+}
+
+TEST_F(FindingsDb, KeepsEveryField) {
+  const blame::Findings saved = every_field();
+  ASSERT_TRUE(save_findings(saved, file_));
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  expect_same(loaded.value(), saved);
+}
+
+TEST_F(FindingsDb, KeepsEmptyFindings) {
+  ASSERT_TRUE(save_findings({}, file_));
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  expect_same(loaded.value(), {});
+}
+
+TEST_F(FindingsDb, ReplacesEarlierFindingsAndLeavesNothingElse) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  expect_same(load_findings(file_).value(), hybrid_chain());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+}
+
+TEST_F(FindingsDb, ReadsFromAnOddlyNamedFolder) {
+  const fs::path folder = folder_ / "50%ab #1?x=y";
+  fs::create_directory(folder);
+  ASSERT_TRUE(save_findings(hybrid_chain(), folder / "findings.db"));
+  EXPECT_TRUE(load_findings(folder / "findings.db"));
+}
+
+TEST_F(FindingsDb, SaysWhenThePlaceIsNotWritable) {
+  const auto result = save_findings({}, folder_ / "missing" / "findings.db");
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("cannot write"), std::string::npos);
+}
+
+TEST_F(FindingsDb, SaysWhenThereIsNothing) {
+  const auto result = load_findings(file_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("no findings"), std::string::npos);
+}
+
+TEST_F(FindingsDb, SaysWhenItIsSomethingElse) {
+  std::ofstream(file_) << "certainly no database, but long enough to look like one: "
+                       << std::string(4096, 'x');
+  const auto text = load_findings(file_);
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().sentence.find("not a findings file"), std::string::npos);
+
+  fs::remove(file_);
+  Database other(file_, Database::Mode::create);
+  other.execute("CREATE TABLE t (x)");
+  other.close();
+  const auto foreign = load_findings(file_);
+  ASSERT_FALSE(foreign);
+  EXPECT_NE(foreign.error().sentence.find("not a findings file"), std::string::npos);
+}
+
+TEST_F(FindingsDb, SaysWhenItIsTruncated) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  fs::resize_file(file_, fs::file_size(file_) / 2);
+  EXPECT_FALSE(load_findings(file_));
+}
+
+TEST_F(FindingsDb, RefusesIdsThatLeadNowhere) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database edited(file_, Database::Mode::create);
+  edited.execute("UPDATE waits SET callpath = 99 WHERE id = 0");
+  edited.close();
+  const auto result = load_findings(file_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("damaged"), std::string::npos);
+}
+
+TEST_F(FindingsDb, AnswersQuestionsBySql) {
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  Database database(file_, Database::Mode::read);
+  Statement worst(database,
+                  "SELECT callpath, location, short_s + long_s FROM delays_named ORDER BY 3 DESC");
+  ASSERT_TRUE(worst.next()) << database.failure();
+  EXPECT_EQ(worst.text(), "main/!$omp parallel @chain.c:20");
+  EXPECT_EQ(worst.text(), "0.1");
+  EXPECT_EQ(worst.real(), 11.25);
+  EXPECT_EQ(database.number("SELECT count(*) FROM waits JOIN patterns p ON p.id = pattern"), 4);
+}
+
+}  // namespace
+}  // namespace culprit::report

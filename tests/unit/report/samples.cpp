@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "samples.h"
+
+#include <limits>
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr CallPathId path(size_t i) {
+  return CallPathId(i);
+}
+constexpr LocationId at(size_t i) {
+  return LocationId(i);
+}
+
+}  // namespace
+
+Findings hybrid_chain() {
+  enum { kMain, kRegion, kBarrier, kIdle, kSend, kRecv };
+  Findings f;
+  f.run.command = "mpirun -n 2 ./hybrid_chain";
+  f.run.program = "hybrid_chain";
+  f.run.mpi = "Open MPI v4.1.4";
+  f.run.openmp = "LLVM OMP version 5.0";
+  f.run.ranks = 2;
+  f.run.locations = 3;
+  f.run.wall_s = 11;
+  f.run.allocation_s = 33;
+  f.run.overhead_pct = 0.4;
+  f.locations = {
+      {"0.0", 0, 0, "n1", 11, 6}, {"0.1", 0, 1, "n1", 11, 3}, {"1.0", 1, 0, "n1", 11, 7}};
+  f.callpaths = {
+      {"main", "main", "chain.c", 40},
+      {"main/!$omp parallel @chain.c:20", "!$omp parallel @chain.c:20", "chain.c", 20},
+      {"main/!$omp parallel @chain.c:20/!$omp implicit barrier", "!$omp implicit barrier", "", 0},
+      {"idle", "idle", "", 0},
+      {"main/MPI_Send", "MPI_Send", "", 0},
+      {"main/MPI_Recv", "MPI_Recv", "", 0}};
+  f.waits = {{"mpi.late_sender", path(kRecv), at(2), 1, 7, 5.25, 0},
+             {"omp.barrier", path(kBarrier), at(0), 1, 6, 0, 5.25},
+             {"omp.idle_threads", path(kIdle), at(1), 1, 2, 0, 0},
+             {"run.early_end", path(kIdle), at(1), 1, 1, 0, 0}};
+  f.delays = {{"omp.barrier", path(kRegion), at(1), 6, 5.25},
+              {"omp.idle_threads", path(kMain), at(0), 2, 0},
+              {"mpi.late_sender", path(kRegion), at(0), 1.75, 0},
+              {"run.early_end", path(kSend), at(0), 1, 0}};
+  f.victims = {{path(kRegion), at(1), "omp.barrier", path(kBarrier), at(0), 6},
+               {path(kMain), at(0), "omp.idle_threads", path(kIdle), at(1), 2},
+               {path(kRegion), at(0), "mpi.late_sender", path(kRecv), at(2), 1.75},
+               {path(kSend), at(0), "run.early_end", path(kIdle), at(1), 1}};
+  f.critical_callpaths = {
+      {path(kRegion), 8, 3, 10, 6, 0}, {path(kMain), 2, 0, 5, 0, 2}, {path(kRecv), 1, 0, 1, 0, 0}};
+  f.critical_path = {{path(kRegion), at(1), 8}, {path(kMain), at(0), 2}, {path(kRecv), at(2), 1}};
+  f.identities = {16, 16, 0, 11, 11, 16, 0, {}};
+  return f;
+}
+
+Findings every_field() {
+  Findings f;
+  f.run = {"mpirun -n 2 './a b'",
+           "a b",
+           "Score-P 8.4",
+           "2026-11-21T09:40:00",
+           "MPICH 4.0",
+           "libomp",
+           2,
+           3,
+           uint64_t{1} << 40,
+           1.0 / 3,
+           2.0 / 3,
+           0.125,
+           139,
+           {"first note", "second 'note'"}};
+  f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25}, {"1.1", 1, 1, "n2", 2.5, 0.75}};
+  f.callpaths = {{"main", "main", "a.c", 1},
+                 {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u}};
+  f.waits = {{"mpi.late_sender", path(1), at(0), uint64_t{1} << 50, 0.1, 0.2, 0.3},
+             {"new.pattern", CallPathId::none(), LocationId::none(), 1, 1e-300, 0, 5e-324}};
+  f.delays = {{"mpi.late_sender", path(0), at(1), 0.7, 0.8}};
+  f.victims = {{path(0), at(1), "other.pattern", path(1), at(0), 0.9}};
+  f.unattributed = {{"omp.barrier", "nobody was late", std::numeric_limits<double>::max()}};
+  f.critical_callpaths = {{path(1), 1.1, 1.2, 1.3, 1.4, 1.5}};
+  f.critical_path = {{path(1), at(1), 1.6}};
+  f.segments = {{at(0), path(0), 0, 1.7}, {at(1), path(1), 1.7, 1.8}};
+  f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.identities = {2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, {"a is not b", "c is not d"}};
+  f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
+  f.losses.add("odd", Severity::warning, "w", 8);
+  f.losses.add("trifle", Severity::info, "i", 9);
+  f.passes = {{"read", 3.1}, {"match", 3.2}};
+  return f;
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page must say, not how it is set: the guilty one is named with its place, its cost and
+// its victims, the special cases read as sentences, and no line runs off the page.
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/formats.h"
+#include "report/layout.h"
+#include "samples.h"
+
+namespace culprit::report {
+namespace {
+
+std::string page(const blame::Findings& findings) {
+  return text(findings, "culprit.x.1");
+}
+
+bool has(const std::string& page, std::string_view words) {
+  // Lines break anywhere between words: compare with all runs of blanks as one.
+  std::string flat;
+  std::istringstream stream(page);
+  for (std::string word; stream >> word;) flat += word + ' ';
+  return flat.find(words) != std::string::npos;
+}
+
+TEST(Text, NamesTheGuiltyOne) {
+  const std::string p = page(hybrid_chain());
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "16.00 s (48.5 %) was waiting"));
+  EXPECT_TRUE(has(p, "1. 13.00 s 81.2 % !$omp parallel @chain.c:20"));
+  EXPECT_TRUE(has(p, "on rank 0 thread 1 (11.25 s) and rank 0 thread 0 (1.75 s)"));
+  EXPECT_TRUE(has(p, "rank 0 thread 0 wait 6.00 s in !$omp implicit barrier"));
+  EXPECT_TRUE(has(p, "5.25 s of the cost came later"));
+  EXPECT_TRUE(has(p, "Measuring cost about 0.4 %"));
+  EXPECT_TRUE(has(p, "culprit report culprit.x.1 --format json"));
+}
+
+TEST(Text, StaysOnThePage) {
+  blame::Findings findings = hybrid_chain();
+  std::string deep = "main";
+  for (int i = 0; i < 40; ++i) deep += "/a_function_of_some_length";
+  for (auto& path : findings.callpaths) path.name = deep + "/" + path.region;
+  std::istringstream lines(page(findings));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kPageWidth) << line;
+}
+
+TEST(Text, LeavesOutWhatIsTheSameForAll) {
+  blame::Findings ranks_only = hybrid_chain();
+  ranks_only.locations[1].rank = 5;
+  ranks_only.locations[1].thread = 0;
+  EXPECT_TRUE(has(page(ranks_only), "on rank 5 (11.25 s)"));
+  blame::Findings threads_only = hybrid_chain();
+  threads_only.locations[2].rank = 0;
+  threads_only.locations[2].thread = 2;
+  EXPECT_TRUE(has(page(threads_only), "on thread 1 (11.25 s)"));
+}
+
+TEST(Text, CountsTheLocationsThatItDoesNotName) {
+  blame::Findings findings = hybrid_chain();
+  for (uint32_t rank = 2; rank < 100; ++rank) {
+    findings.locations.push_back({std::to_string(rank) + ".0", rank, 0, "n", 11, 0});
+    findings.delays.push_back({"omp.barrier", CallPathId(1), LocationId(rank + 1), 0.01, 0});
+  }
+  EXPECT_TRUE(has(page(findings), "rank 2 thread 0 (0.01 s) and 97 more"));
+}
+
+TEST(Text, SaysWhenNobodyWaited) {
+  blame::Findings findings = hybrid_chain();
+  findings.waits.clear();
+  findings.delays.clear();
+  findings.identities.waiting_s = 0;
+  const std::string p = page(findings);
+  EXPECT_TRUE(has(p, "No waiting was found"));
+  EXPECT_FALSE(has(p, "WHO IS TO BLAME"));
+  EXPECT_FALSE(has(p, "WHERE THEY WAITED"));
+}
+
+TEST(Text, SaysWhenThereWasNobodyToWaitFor) {
+  blame::Findings findings;
+  findings.locations = {{"0.0", 0, 0, "n", 1, 0}};
+  findings.run.locations = findings.run.ranks = 1;
+  findings.run.wall_s = findings.run.allocation_s = 1;
+  EXPECT_TRUE(has(page(findings), "One thread ran alone"));
+}
+
+TEST(Text, ReadsWellOfNothing) {
+  const std::string p = page({});
+  EXPECT_TRUE(has(p, "Nothing is missing that culprit knows of."));
+  EXPECT_TRUE(has(p, "How much measuring slowed the run is not known."));
+}
+
+TEST(Text, PutsErrorsFirst) {
+  blame::Findings findings = hybrid_chain();
+  findings.identities.violations = {"the costs are 3 s short of the waiting"};
+  findings.losses.add("dropped_records", Severity::data_loss, "the disk was full", 12345);
+  const std::string p = page(findings);
+  EXPECT_LT(p.find("ERROR: the sums"), p.find("WHO IS TO BLAME"));
+  EXPECT_TRUE(has(p, "ERROR: the costs are 3 s short of the waiting"));
+  EXPECT_TRUE(has(p, "dropped_records (data loss): 12 345: the disk was full"));
+}
+
+TEST(Formats, AreFoundByName) {
+  EXPECT_EQ(formats().front().name, "text");
+  ASSERT_NE(find_format("json"), nullptr);
+  EXPECT_EQ(find_format("html"), nullptr);
+}
+
+}  // namespace
+}  // namespace culprit::report
