@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""However a program ends, its exit status is handed through and what it did until then is kept."""
+
+import sys
+
+import harness
+from harness import Report, check, check_time, execute, mpirun
+
+
+def dies(how):
+    def test(place):
+        program = place.program("dies")
+        plain = execute(mpirun(2, program, how))
+        experiment = place.experiment()
+        done = execute([place.culprit, "run", "-o", experiment, "--", *mpirun(2, program, how)])
+        check(done.returncode == plain.returncode != 0,
+              f"status {done.returncode} with culprit, {plain.returncode} without\n{done.stderr}")
+        report = Report(place, experiment)
+        report.check_identities()
+        found = report.waits("mpi.late_sender", "1.0", "MPI_Recv")
+        check(found, f"the wait before the end is lost; the report has\n{report.summary()}")
+        early = [loss for name, loss in report.losses().items() if "ended" in name]
+        check(early, f"no loss says that the program ended early: {list(report.losses())}")
+        check_time("the wait before the end", sum(w["time_s"] for w in found), 0.3)
+        (callpath, location), _ = report.largest_delay("mpi.late_sender")
+        check("compute_flux" in callpath and location == "0.0", f"blamed is {callpath} on {location}")
+    return test
+
+
+def neither(place):
+    """Nothing to measure: one sentence, and the program's own status."""
+    done = execute([place.culprit, "run", "-o", place.experiment(), "--", place.program("neither")])
+    check("neither: done" in done.stdout, f"the program did not run: {done.stdout}{done.stderr}")
+    check(done.returncode == 7, f"status {done.returncode} instead of the program's 7")
+    told = [line for line in done.stderr.splitlines() if "MPI" in line and "OpenMP" in line]
+    check(len(told) == 1, f"no sentence says that there was nothing to measure: {done.stderr}")
+
+
+TESTS = {how: dies(how) for how in ("abort", "exit", "mpi_abort", "kill")}
+TESTS["neither"] = neither
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs with and without culprit and reads what it says of them.
+
+Only the standard library. A test is a function that gets a `Place` (where things were built) and
+raises `Wrong` with one sentence. `TooBusy` is a figure that a machine under load can spoil: such a
+test is tried again a few times; whatever holds on any machine is a `Wrong` at the first try.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77  # CTest's SKIP_RETURN_CODE, set in CMakeLists.txt
+ATTEMPTS = 3
+TIMEOUT_S = 120
+
+# A figure known by construction must be met within this, plus what a busy machine adds to each wait.
+RELATIVE = 0.05
+SLACK_PER_WAIT_S = 0.010
+# Sums of costs are sums of doubles; lengths are whole nanoseconds.
+IDENTITY_S = 1e-6
+
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMP_WAIT_POLICY": "passive",
+}
+
+
+class Wrong(Exception):
+    """What was expected and what came instead, in one sentence."""
+
+
+class TooBusy(Wrong):
+    """A time that differs from the expected; worth another try."""
+
+
+class Skip(Exception):
+    """Why this machine cannot run the test."""
+
+
+def check(condition, sentence):
+    if not condition:
+        raise Wrong(sentence)
+
+
+class Place:
+    """Where culprit and the programs were built, and an empty folder for this test's files."""
+
+    def __init__(self, build, scratch):
+        self.build = pathlib.Path(build)
+        self.culprit = self.build / "bin" / "culprit"
+        self.scratch = pathlib.Path(scratch)
+
+    def program(self, name):
+        for folder in ("examples", "tests/programs"):
+            path = self.build / folder / name
+            if path.exists():
+                return str(path)
+        raise Skip(f"{name} was not built: its compiler or MPI is missing")
+
+    def experiment(self, name="experiment"):
+        return str(self.scratch / name)
+
+
+def mpirun(ranks, *command):
+    launcher = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if not launcher:
+        raise Skip("there is no mpirun")
+    return [launcher, "-n", str(ranks), "--bind-to", "none", *map(str, command)]
+
+
+def execute(command, cwd=None, environment=None):
+    env = dict(os.environ, **ENVIRONMENT, **(environment or {}))
+    return subprocess.run(list(map(str, command)), cwd=cwd, env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", timeout=TIMEOUT_S)
+
+
+def succeed(command, **where):
+    done = execute(command, **where)
+    check(done.returncode == 0,
+          f"status {done.returncode} of: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+class Report:
+    """The JSON report of an experiment, with the questions that the tests ask of it."""
+
+    def __init__(self, place, experiment):
+        done = succeed([place.culprit, "report", "--format", "json", experiment])
+        try:
+            self.data = json.loads(done.stdout)
+        except ValueError as error:
+            raise Wrong(f"the JSON report does not parse: {error}: {done.stdout[:400]}") from error
+        for key in ("run", "identities", "waits", "delays", "critical_path", "losses"):
+            check(key in self.data, f"the JSON report has no {key!r}")
+
+    def check_identities(self):
+        found = self.data["identities"]
+        costs = found["delay_costs_s"] + found["unattributed_s"] - found["waiting_s"]
+        check(abs(costs) <= IDENTITY_S, f"delay costs differ from the waiting time by {costs} s")
+        length = found["critical_path_s"] - found["wall_s"]
+        check(abs(length) <= IDENTITY_S, f"the critical path differs from the wall time by {length} s")
+
+    def check_nothing_lost(self):
+        lost = [l for l in self.data["losses"]
+                if l["severity"] == "data_loss" or "unmatched" in l["name"]]
+        check(not lost, f"losses in a sound run: {lost}")
+
+    def losses(self):
+        return {loss["name"]: loss for loss in self.data["losses"]}
+
+    def waits(self, pattern, location=None, callpath=""):
+        return [w for w in self.data["waits"]
+                if w["pattern"] == pattern and location in (None, w["location"])
+                and callpath in w["callpath"]]
+
+    def delays(self, callpath, location=None, pattern=None):
+        return [d for d in self.data["delays"]
+                if callpath in d["callpath"] and location in (None, d["location"])
+                and pattern in (None, d["pattern"])]
+
+    def largest_delay(self, pattern=None):
+        """(call path, location) that costs most, over all patterns or one, and its cost."""
+        costs = {}
+        for delay in self.data["delays"]:
+            if pattern in (None, delay["pattern"]):
+                key = delay["callpath"], delay["location"]
+                costs[key] = costs.get(key, 0.0) + delay["short_s"] + delay["long_s"]
+        check(costs, "the report names no delay")
+        return max(costs.items(), key=lambda item: item[1])
+
+    def summary(self):
+        def row(entry):
+            return "  " + ", ".join(f"{k} {v}" for k, v in entry.items())
+        return "\n".join([f"{key}:\n" + "\n".join(map(row, self.data[key][:8]))
+                          for key in ("waits", "delays", "losses")])
+
+
+def check_time(what, seconds, expected, count=1):
+    allowed = RELATIVE * expected + SLACK_PER_WAIT_S * count
+    if abs(seconds - expected) > allowed:
+        raise TooBusy(f"{what}: {seconds:.4f} s, expected {expected} s within {allowed:.3f} s")
+
+
+def attempt(test, build):
+    with tempfile.TemporaryDirectory(prefix="culprit-test-") as scratch:
+        test(Place(build, scratch))
+
+
+def main(tests):
+    """Runs the one test that the command line names; `tests` maps names to functions."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("test", choices=sorted(tests))
+    options = parser.parse_args()
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            attempt(tests[options.test], options.build)
+            return 0
+        except Skip as reason:
+            print(f"skipped: {reason}")
+            return SKIP
+        except TooBusy as sentence:
+            print(f"{'wrong, tried again' if left else 'wrong'}: {sentence}", file=sys.stderr)
+        except Wrong as sentence:
+            print(f"wrong: {sentence}", file=sys.stderr)
+            return 1
+    return 1
