@@ -15,8 +15,8 @@ namespace culprit::trace {
 
 /// Opens `anchor` (a `traces.otf2` or the like) and reads its definitions. Errors, one sentence
 /// each: no such file, not an OTF2 anchor, truncated or damaged definitions, no locations.
-/// What the archive holds but culprit cannot use (accelerator records, unknown paradigms) is counted
-/// in `losses`. OTF2's own messages never reach the terminal.
+/// What the archive holds but culprit cannot use (accelerator records, unknown paradigms) is
+/// counted in `losses`. OTF2's own messages never reach the terminal.
 Result<std::unique_ptr<Source>> open_otf2(const std::filesystem::path& anchor, Losses& losses);
 
 }  // namespace culprit::trace

@@ -19,9 +19,9 @@ class Otf2Writer {
  public:
   virtual ~Otf2Writer() = default;
 
-  /// The sink for one location's events; times must not decrease, none may be before 0. Ids refer to
-  /// the Definitions given to finish(), which need not be complete yet.
-  /// MT: sinks of different locations may be used at the same time; opening is internally synchronised.
+  /// The sink for one location's events; times must not decrease, none may be before 0. Ids refer
+  /// to the Definitions given to finish(), which need not be complete yet. MT: sinks of different
+  /// locations may be used at the same time; opening is internally synchronised.
   virtual std::unique_ptr<EventSink> open(ProcessId process, uint32_t thread) = 0;
 
   /// Writes definitions and anchor. All sinks must be gone. `origin_realtime_ns`: CLOCK_REALTIME at

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "otf2_fixture.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <array>
+
+#include "trace/otf2_writer.h"
+
+namespace culprit::trace {
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "culprit-test-XXXXXX").string();
+  path_ = mkdtemp(pattern.data());
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+namespace {
+
+std::vector<Region> every_region() {
+  std::vector<Region> regions{
+      {"main", RegionRole::function, Paradigm::compiler, "/src/main.c", 7},
+      {"MPI_Send", RegionRole::point_to_point, Paradigm::mpi, "", 0},
+      {"MPI_Allreduce", RegionRole::collective, Paradigm::mpi, "", 0},
+      {"MPI_Barrier", RegionRole::barrier, Paradigm::mpi, "", 0},
+      {"!$omp parallel @a.c:7", RegionRole::parallel, Paradigm::openmp, "a.c", 7},
+      {"!$omp for @a.c:8", RegionRole::worksharing, Paradigm::openmp, "a.c", 8},
+      {"!$omp implicit barrier @a.c:9", RegionRole::implicit_barrier, Paradigm::openmp, "a.c", 9},
+      {"!$omp task @a.c:10", RegionRole::task, Paradigm::openmp, "a.c", 10},
+      {"!$omp taskwait @a.c:11", RegionRole::task_wait, Paradigm::openmp, "a.c", 11},
+      {"!$omp critical @a.c:12", RegionRole::critical, Paradigm::openmp, "a.c", 12},
+      {"omp_set_lock", RegionRole::lock, Paradigm::openmp, "", 0},
+      {"copy", RegionRole::data_transfer, Paradigm::cuda, "", 0},
+      {"flush", RegionRole::artificial, Paradigm::measurement_system, "", 0},
+      {"?", RegionRole::unknown, Paradigm::unknown, "", 0},
+      {"solve<double>(int) \"x\" \xc3\xa4", RegionRole::function, Paradigm::user, "s.cpp", 1},
+      {"sampled", RegionRole::function, Paradigm::sampling, "", 0},
+      {"pthread_join", RegionRole::function, Paradigm::pthread, "", 0},
+      {"clFinish", RegionRole::function, Paradigm::opencl, "", 0},
+      {"acc_wait", RegionRole::function, Paradigm::openacc, "", 0},
+  };
+  return regions;
+}
+
+}  // namespace
+
+Definitions rich_definitions() {
+  Definitions d;
+  d.regions = every_region();
+  const ProcessId first(0), second(1);
+  d.processes = {{"MPI Rank 0", "node-a", 0, {LocationId(0), LocationId(1)}},
+                 {"MPI Rank 1", "node-b", 1, {LocationId(2)}}};
+  d.locations = {{"Master thread", LocationKind::cpu_thread, first, 0, 0, 0},
+                 {"OMP thread 1", LocationKind::cpu_thread, first, 1, uint64_t{1} << 32, 0},
+                 {"Master thread", LocationKind::cpu_thread, second, 0, 1, 0}};
+  d.comms = {{"MPI_COMM_WORLD", CommKind::mpi_world, {first, second}, {}},
+             {"MPI_COMM_SELF", CommKind::mpi_self, {}, {}},
+             {"reversed", CommKind::mpi, {second, first}, {}},
+             {"bridge", CommKind::mpi_inter, {first}, {second}}};
+  d.program = "./app --size 3";
+  d.creator = "culprit 0.1";
+  return d;
+}
+
+void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
+  int64_t now = 1000 * (1 + thread) + process;
+  const auto tick = [&] { return Time::from_nanos(now += 3); };
+  const auto call = [&](size_t region, const std::function<void()>& inside) {
+    sink.enter(tick(), RegionId(region));
+    inside();
+    sink.leave(tick(), RegionId(region));
+  };
+  const MpiMessage message{CommId(0), 1 - process, 17, 4096};
+  const MpiMessage wild{CommId(2), process, -1, uint64_t{1} << 40};
+  const RequestId request{uint64_t{7} << 50};
+  const RegionInstance instance{uint64_t{3} << 40 | 5};
+  call(0, [&] {
+    call(1, [&] { sink.mpi_send(tick(), message); });
+    call(1, [&] { sink.mpi_recv(tick(), wild); });
+    call(1, [&] { sink.mpi_isend(tick(), MpiMessage{CommId(3), 0, 0, 0}, request); });
+    call(1, [&] { sink.mpi_irecv_request(tick(), RequestId{2}); });
+    call(1, [&] { sink.mpi_request_test(tick(), RequestId{2}); });
+    call(1, [&] {
+      sink.mpi_isend_complete(tick(), request);
+      sink.mpi_irecv(tick(), MpiMessage{CommId(1), 0, 1, 8}, RequestId{2});
+    });
+    call(1, [&] { sink.mpi_request_cancelled(tick(), RequestId{9}); });
+    for (int op = 0; op <= static_cast<int>(CollectiveOp::other); ++op) {
+      MpiCollective collective{static_cast<CollectiveOp>(op), CommId(op % 3), {}, 1, 2};
+      if (op % 3 == 0) collective.root = process;
+      call(2, [&] { sink.mpi_collective(tick(), collective); });
+      call(2, [&] { sink.mpi_icollective_request(tick(), RequestId(op)); });
+      call(2, [&] { sink.mpi_icollective_complete(tick(), collective, RequestId(op)); });
+    }
+    sink.thread_fork(tick(), 2, instance);
+    sink.thread_team_begin(tick(), instance);
+    call(4, [&] {
+      for (int kind = 0; kind <= static_cast<int>(MutexKind::other); ++kind) {
+        call(9, [&] {
+          sink.mutex_acquired(tick(), static_cast<MutexKind>(kind), 77);
+          sink.mutex_released(tick(), static_cast<MutexKind>(kind), 0x7fff12345678);
+        });
+      }
+    });
+    sink.thread_team_end(tick());
+    sink.thread_join(tick());
+    sink.thread_fork(tick(), 1, RegionInstance::unknown);
+    sink.thread_join(Time::from_nanos(now));
+  });
+}
+
+fs::path write_rich_archive(const fs::path& folder) {
+  auto writer = create_otf2(folder);
+  EXPECT_TRUE(writer.ok());
+  const Definitions definitions = rich_definitions();
+  for (const Location& location : definitions.locations) {
+    auto sink = (*writer)->open(location.process, location.thread);
+    play_everything(*sink, static_cast<uint32_t>(location.process.index()), location.thread);
+  }
+  const auto finished = (*writer)->finish(definitions, 1'700'000'000'000'000'000);
+  EXPECT_TRUE(finished.ok()) << finished.error().sentence;
+  return folder / "traces.otf2";
+}
+
+CommandResult run_command(const std::string& command) {
+  CommandResult result;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) return result;
+  std::array<char, 4096> buffer;
+  while (size_t n = fread(buffer.data(), 1, buffer.size(), pipe)) {
+    result.output.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+std::string otf2_print_complaints(const fs::path& anchor) {
+  const CommandResult all = run_command("otf2-print --show-all --warnings-as-errors '" +
+                                        anchor.string() + "' >/dev/null");
+  const CommandResult silent =
+      run_command("otf2-print --silent --warnings-as-errors '" + anchor.string() + "'");
+  std::string complaints = all.output;
+  if (all.status != 0) complaints += "\nexit status " + std::to_string(all.status);
+  if (silent.status != 0) complaints += "\n" + silent.output;
+  return complaints;
+}
+
+}  // namespace culprit::trace

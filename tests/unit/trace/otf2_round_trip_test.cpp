@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is written comes back the same, and otf2-print, which reads with OTF2's own eyes, agrees.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "otf2_fixture.h"
+#include "recording_sink.h"
+#include "trace/otf2_reader.h"
+#include "trace/otf2_writer.h"
+
+namespace culprit::trace {
+namespace {
+
+std::unique_ptr<Source> open(const std::filesystem::path& anchor) {
+  Losses losses;
+  auto source = open_otf2(anchor, losses);
+  EXPECT_TRUE(source.ok()) << source.error().sentence;
+  EXPECT_TRUE(losses.all().empty());
+  return source.ok() ? std::move(source).value() : nullptr;
+}
+
+TEST(Otf2RoundTrip, EveryEvent) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const auto& locations = source->definitions().locations;
+  for (size_t i = 0; i < locations.size(); ++i) {
+    RecordingSink expected, read;
+    play_everything(expected, static_cast<uint32_t>(locations[i].process.index()),
+                    locations[i].thread);
+    Losses losses;
+    ASSERT_TRUE(source->read(LocationId(i), read, losses).ok());
+    EXPECT_EQ(read.lines, expected.lines);
+    EXPECT_TRUE(losses.all().empty());
+  }
+}
+
+TEST(Otf2RoundTrip, ReadsALocationTwice) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  RecordingSink first, second;
+  Losses losses;
+  ASSERT_TRUE(source->read(LocationId(1), first, losses).ok());
+  ASSERT_TRUE(source->read(LocationId(1), second, losses).ok());
+  EXPECT_EQ(first.lines, second.lines);
+  EXPECT_FALSE(first.lines.empty());
+}
+
+TEST(Otf2RoundTrip, RegionsAndProcesses) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const Definitions expected = rich_definitions();
+  const Definitions& read = source->definitions();
+  EXPECT_EQ(read.program, expected.program);
+  EXPECT_EQ(read.creator, expected.creator);
+  ASSERT_EQ(read.regions.size(), expected.regions.size());
+  for (size_t i = 0; i < read.regions.size(); ++i) {
+    EXPECT_EQ(read.regions[i].name, expected.regions[i].name);
+    EXPECT_EQ(read.regions[i].role, expected.regions[i].role) << read.regions[i].name;
+    EXPECT_EQ(read.regions[i].paradigm, expected.regions[i].paradigm) << read.regions[i].name;
+    EXPECT_EQ(read.regions[i].file, expected.regions[i].file);
+    EXPECT_EQ(read.regions[i].line, expected.regions[i].line);
+  }
+  ASSERT_EQ(read.processes.size(), expected.processes.size());
+  for (size_t i = 0; i < read.processes.size(); ++i) {
+    EXPECT_EQ(read.processes[i].name, expected.processes[i].name);
+    EXPECT_EQ(read.processes[i].node, expected.processes[i].node);
+    EXPECT_EQ(read.processes[i].rank, expected.processes[i].rank);
+    EXPECT_EQ(read.processes[i].locations, expected.processes[i].locations);
+  }
+}
+
+TEST(Otf2RoundTrip, LocationsAndCommunicators) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const Definitions expected = rich_definitions();
+  const Definitions& read = source->definitions();
+  ASSERT_EQ(read.locations.size(), expected.locations.size());
+  for (size_t i = 0; i < read.locations.size(); ++i) {
+    EXPECT_EQ(read.locations[i].name, expected.locations[i].name);
+    EXPECT_EQ(read.locations[i].process, expected.locations[i].process);
+    EXPECT_EQ(read.locations[i].thread, expected.locations[i].thread);
+    EXPECT_EQ(read.locations[i].file_id, expected.locations[i].file_id);
+    EXPECT_GT(read.locations[i].event_count, 100u);
+  }
+  ASSERT_EQ(read.comms.size(), expected.comms.size() + 2);  // a thread team for each process
+  for (size_t i = 0; i < expected.comms.size(); ++i) {
+    EXPECT_EQ(read.comms[i].name, expected.comms[i].name);
+    EXPECT_EQ(read.comms[i].kind, expected.comms[i].kind) << read.comms[i].name;
+    EXPECT_EQ(read.comms[i].members, expected.comms[i].members) << read.comms[i].name;
+    EXPECT_EQ(read.comms[i].remote, expected.comms[i].remote) << read.comms[i].name;
+  }
+  EXPECT_EQ(read.comms[4].kind, CommKind::thread_team);
+  EXPECT_EQ(read.comms[4].members, std::vector<ProcessId>(2, ProcessId(0)));
+  EXPECT_EQ(read.comms[5].members, std::vector<ProcessId>(1, ProcessId(1)));
+}
+
+TEST(Otf2RoundTrip, PropertiesOfTheCallerWin) {
+  TemporaryFolder folder;
+  Definitions definitions = rich_definitions();
+  definitions.properties = {{"OTF2::MPI_COMMUNICATION_COMPLETE", "false"},
+                            {"CULPRIT::SAMPLING_HZ", "100"}};
+  auto writer = create_otf2(folder.path() / "trace");
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+  const auto source = open(folder.path() / "trace" / "traces.otf2");
+  ASSERT_TRUE(source);
+  const auto& read = source->definitions().properties;
+  for (const auto& property : definitions.properties) {
+    EXPECT_NE(std::find(read.begin(), read.end(), property), read.end()) << property.first;
+  }
+}
+
+TEST(Otf2RoundTrip, OtherToolsCanReadIt) {
+  TemporaryFolder folder;
+  EXPECT_EQ(otf2_print_complaints(write_rich_archive(folder.path() / "trace")), "");
+}
+
+TEST(Otf2RoundTrip, OtherToolsCanReadAnArchiveWithoutEvents) {
+  TemporaryFolder folder;
+  auto writer = create_otf2(folder.path() / "trace");
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->finish(rich_definitions(), 0).ok());
+  const auto anchor = folder.path() / "trace" / "traces.otf2";
+  EXPECT_EQ(otf2_print_complaints(anchor), "");
+  const auto source = open(anchor);
+  ASSERT_TRUE(source);
+  RecordingSink sink;
+  Losses losses;
+  EXPECT_TRUE(source->read(LocationId(0), sink, losses).ok());
+  EXPECT_TRUE(sink.lines.empty());
+  EXPECT_TRUE(losses.all().empty());
+}
+
+TEST(Otf2RoundTrip, CollectivesBeginWithTheirCall) {
+  TemporaryFolder folder;
+  const auto anchor = write_rich_archive(folder.path() / "trace");
+  const auto print = run_command("otf2-print -L 0 '" + anchor.string() + "'");
+  ASSERT_EQ(print.status, 0);
+  std::istringstream lines(print.output);
+  std::string kind, location, time, entered;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream(line) >> kind >> location >> time;
+    if (kind == "ENTER") entered = time;
+    if (kind == "MPI_COLLECTIVE_BEGIN") {
+      EXPECT_EQ(time, entered);
+    }
+  }
+}
+
+TEST(Otf2Writer, RefusesAFolderWithContents) {
+  TemporaryFolder folder;
+  write_rich_archive(folder.path() / "trace");
+  const auto again = create_otf2(folder.path() / "trace");
+  ASSERT_FALSE(again.ok());
+  EXPECT_NE(again.error().sentence.find("not empty"), std::string::npos) << again.error().sentence;
+}
+
+TEST(Otf2Writer, SaysWhenItCannotWrite) {
+  const auto writer = create_otf2("/proc/no/such/place");
+  ASSERT_FALSE(writer.ok());
+  EXPECT_NE(writer.error().sentence.find("/proc/no/such/place"), std::string::npos);
+}
+
+/// Plays a stream that differs between locations and fills several chunks.
+void play_long(EventSink& sink, size_t location, size_t events) {
+  for (size_t i = 0; i < events; ++i) {
+    const Time now = Time::from_nanos(static_cast<int64_t>(i * (location + 1)));
+    i % 2 == 0 ? sink.enter(now, RegionId(location)) : sink.leave(now, RegionId(location));
+  }
+}
+
+Definitions many_locations(size_t count) {
+  Definitions d;
+  d.regions = rich_definitions().regions;
+  for (size_t i = 0; i < count; ++i) {
+    const ProcessId process(i / 2);
+    const auto thread = static_cast<uint32_t>(i % 2);
+    if (thread == 0) d.processes.push_back({"Process", "node", static_cast<uint32_t>(i / 2), {}});
+    d.processes.back().locations.push_back(LocationId(i));
+    d.locations.push_back({"Thread", LocationKind::cpu_thread, process, thread, 0, 0});
+  }
+  return d;
+}
+
+TEST(Otf2Concurrency, EightLocationsOnFourThreads) {
+  constexpr size_t kLocations = 8, kThreads = 4, kEvents = 300'000;
+  TemporaryFolder folder;
+  auto writer = create_otf2(folder.path() / "trace");
+  ASSERT_TRUE(writer.ok());
+  const Definitions definitions = many_locations(kLocations);
+  const auto on_threads = [&](const std::function<void(size_t)>& work) {
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (size_t i = t; i < kLocations; i += kThreads) work(i);
+      });
+    }
+    for (auto& thread : threads) thread.join();
+  };
+  on_threads([&](size_t i) {
+    const Location& location = definitions.locations[i];
+    play_long(*(*writer)->open(location.process, location.thread), i, kEvents);
+  });
+  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+
+  const auto source = open(folder.path() / "trace" / "traces.otf2");
+  ASSERT_TRUE(source);
+  std::vector<char> same(kLocations);
+  on_threads([&](size_t i) {
+    RecordingSink expected, read;
+    Losses losses;
+    play_long(expected, i, kEvents);
+    same[i] = source->read(LocationId(i), read, losses).ok() && read.lines == expected.lines &&
+              losses.all().empty();
+  });
+  EXPECT_EQ(same, std::vector<char>(kLocations, 1));
+}
+
+}  // namespace
+}  // namespace culprit::trace

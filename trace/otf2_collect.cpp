@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The callbacks for global definitions: each copies one record and judges nothing.
+#include <memory>
+
+#include "trace/otf2_definitions.h"
+
+namespace culprit::trace {
+
+namespace {
+
+constexpr OTF2_CallbackCode kGoOn = OTF2_CALLBACK_SUCCESS;
+
+RawGlobalDefinitions& into(void* data) {
+  return *static_cast<RawGlobalDefinitions*>(data);
+}
+
+OTF2_CallbackCode on_clock(void* data, uint64_t resolution, uint64_t offset, uint64_t, uint64_t) {
+  into(data).resolution = resolution;
+  into(data).offset = offset;
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_string(void* data, OTF2_StringRef self, const char* text) {
+  into(data).duplicates += !into(data).strings.add(self, text ? text : "");
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRef name,
+                               OTF2_StringRef, OTF2_Type) {
+  into(data).attributes.push_back({self, name});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_system_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
+  into(data).duplicates += !into(data).system_nodes.add(self, {name, class_name, parent});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_location_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef creator) {
+  into(data).location_groups.push_back({self, name, type, parent, creator});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_location(void* data, OTF2_LocationRef self, OTF2_StringRef name,
+                              OTF2_LocationType type, uint64_t events,
+                              OTF2_LocationGroupRef group) {
+  into(data).locations.push_back({self, name, type, events, group});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
+                            OTF2_StringRef, OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                            OTF2_RegionFlag, OTF2_StringRef file, uint32_t line, uint32_t) {
+  into(data).regions.push_back({self, name, role, paradigm, file, line});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+                           OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
+                           const uint64_t* members) {
+  RawGroup group{type, paradigm, flags, std::vector<uint64_t>(members, members + count)};
+  if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) into(data).comm_locations.push_back(group);
+  into(data).duplicates += !into(data).groups.add(self, std::move(group));
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                          OTF2_CommRef, OTF2_CommFlag) {
+  into(data).comms.push_back({self, name, group, OTF2_UNDEFINED_GROUP});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_inter_comm(void* data, OTF2_CommRef self, OTF2_StringRef name,
+                                OTF2_GroupRef group, OTF2_GroupRef remote, OTF2_CommRef,
+                                OTF2_CommFlag) {
+  into(data).comms.push_back({self, name, group, remote});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_calling_context(void* data, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                                     OTF2_SourceCodeLocationRef, OTF2_CallingContextRef) {
+  into(data).calling_contexts.push_back({self, region});
+  return kGoOn;
+}
+
+struct DeleteCallbacks {
+  void operator()(OTF2_GlobalDefReaderCallbacks* c) const {
+    OTF2_GlobalDefReaderCallbacks_Delete(c);
+  }
+};
+
+}  // namespace
+
+Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
+  RawGlobalDefinitions raw;
+  OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
+  if (!definitions) return Error{"its global definitions are missing or unreadable"};
+
+  std::unique_ptr<OTF2_GlobalDefReaderCallbacks, DeleteCallbacks> callbacks(
+      OTF2_GlobalDefReaderCallbacks_New());
+  auto* c = callbacks.get();
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_system_node);
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_location_group);
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+  OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_calling_context);
+  OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, &raw);
+
+  uint64_t promised = 0;
+  uint64_t read = 0;
+  OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &promised);
+  const OTF2_ErrorCode status = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read);
+  OTF2_Reader_CloseGlobalDefReader(reader, definitions);
+  if (status != OTF2_SUCCESS || read < promised) {
+    return Error{"its definitions are damaged or truncated: " + std::to_string(read) + " of " +
+                 std::to_string(promised) + " could be read"};
+  }
+  return raw;
+}
+
+}  // namespace culprit::trace

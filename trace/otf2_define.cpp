@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Strings are written where they are first needed, so every record comes after those it refers to.
+#include "trace/otf2_define.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "trace/otf2_names.h"
+
+namespace culprit::trace {
+
+namespace {
+
+class DefinitionWriter {
+ public:
+  DefinitionWriter(OTF2_GlobalDefWriter* writer, const Definitions& definitions,
+                   const std::vector<WrittenLocation>& written)
+      : writer_(writer), definitions_(definitions), written_(written) {}
+
+  TeamReferences run(uint64_t origin_realtime_ns) {
+    clock(origin_realtime_ns);
+    text("");
+    paradigms();
+    attributes();
+    system_tree();
+    locations();
+    regions();
+    mpi_comms();
+    thread_teams();
+    return std::move(result_);
+  }
+
+ private:
+  void clock(uint64_t origin_realtime_ns);
+  void paradigms();
+  void paradigm(OTF2_Paradigm paradigm, const char* name, OTF2_ParadigmClass kind,
+                const char* comm_names);
+  void attributes();
+  void system_tree();
+  void locations();
+  void regions();
+  void mpi_comms();
+  void mpi_comm(OTF2_CommRef ref, const Comm& comm);
+  void thread_teams();
+  std::vector<bool> processes_with_team() const;
+
+  void check(OTF2_ErrorCode status) {
+    if (status != OTF2_SUCCESS) result_.status = status;
+  }
+  OTF2_StringRef text(const std::string& text);
+  OTF2_GroupRef group(const std::string& name, OTF2_GroupType type, OTF2_Paradigm paradigm,
+                      const std::vector<uint64_t>& members);
+  OTF2_GroupRef mpi_group(const std::vector<ProcessId>& members);
+  bool has_mpi() const;
+
+  OTF2_GlobalDefWriter* writer_;
+  const Definitions& definitions_;
+  const std::vector<WrittenLocation>& written_;
+  std::map<std::string, OTF2_StringRef, std::less<>> strings_;
+  std::map<std::string, OTF2_SystemTreeNodeRef> nodes_;
+  std::map<std::vector<ProcessId>, OTF2_GroupRef> mpi_groups_;
+  OTF2_GroupRef next_group_ = 0;
+  TeamReferences result_;
+};
+
+OTF2_StringRef DefinitionWriter::text(const std::string& text) {
+  auto [it, is_new] = strings_.emplace(text, static_cast<OTF2_StringRef>(strings_.size()));
+  if (is_new) check(OTF2_GlobalDefWriter_WriteString(writer_, it->second, text.c_str()));
+  return it->second;
+}
+
+OTF2_GroupRef DefinitionWriter::group(const std::string& name, OTF2_GroupType type,
+                                      OTF2_Paradigm paradigm,
+                                      const std::vector<uint64_t>& members) {
+  const OTF2_StringRef name_ref = text(name);
+  check(OTF2_GlobalDefWriter_WriteGroup(writer_, next_group_, name_ref, type, paradigm,
+                                        OTF2_GROUP_FLAG_NONE, static_cast<uint32_t>(members.size()),
+                                        members.data()));
+  return next_group_++;
+}
+
+void DefinitionWriter::clock(uint64_t origin_realtime_ns) {
+  uint64_t length = 0;
+  for (const WrittenLocation& location : written_) length = std::max(length, location.last);
+  const uint64_t realtime =
+      origin_realtime_ns == 0 ? uint64_t{OTF2_UNDEFINED_TIMESTAMP} : origin_realtime_ns;
+  check(OTF2_GlobalDefWriter_WriteClockProperties(writer_, 1'000'000'000, 0, length, realtime));
+}
+
+bool DefinitionWriter::has_mpi() const {
+  return std::any_of(definitions_.comms.begin(), definitions_.comms.end(), [](const Comm& comm) {
+    return comm.kind != CommKind::thread_team && comm.kind != CommKind::other;
+  });
+}
+
+void DefinitionWriter::paradigm(OTF2_Paradigm paradigm, const char* name, OTF2_ParadigmClass kind,
+                                const char* comm_names) {
+  check(OTF2_GlobalDefWriter_WriteParadigm(writer_, paradigm, text(name), kind));
+  OTF2_AttributeValue value;
+  value.stringRef = text(comm_names);
+  check(OTF2_GlobalDefWriter_WriteParadigmProperty(
+      writer_, paradigm, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE, OTF2_TYPE_STRING, value));
+}
+
+void DefinitionWriter::paradigms() {
+  if (has_mpi()) {
+    paradigm(OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS, "MPI Communicator ${id}");
+  }
+  paradigm(OTF2_PARADIGM_OPENMP, "OpenMP", OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN,
+           "OpenMP Thread Team ${id}");
+}
+
+void DefinitionWriter::attributes() {
+  struct Attribute {
+    OTF2_AttributeRef ref;
+    std::string_view name;
+    const char* description;
+    OTF2_Type type;
+  };
+  static constexpr Attribute kAttributes[] = {
+      {kRegionInstanceRef, kRegionInstanceAttribute,
+       "Parallel region, the same number on all threads of the team", OTF2_TYPE_UINT64},
+      {kMutexKindRef, kMutexKindAttribute, "0 lock, 1 critical, 2 ordered, 3 atomic, 4 other",
+       OTF2_TYPE_UINT8},
+      {kMutexIdRef, kMutexIdAttribute, "The lock, where its number exceeds 32 bits",
+       OTF2_TYPE_UINT64},
+      {kCollectiveOpRef, kCollectiveOpAttribute,
+       "19 neighbourhood collective, 20 any other that OTF2 has no name for", OTF2_TYPE_UINT8},
+  };
+  static_assert(std::size(kAttributes) == kAttributeCount);
+  static_assert(static_cast<int>(CollectiveOp::neighbor) == 19);
+  for (const Attribute& a : kAttributes) {
+    const OTF2_StringRef name = text(std::string(a.name));
+    check(OTF2_GlobalDefWriter_WriteAttribute(writer_, a.ref, name, text(a.description), a.type));
+  }
+}
+
+void DefinitionWriter::system_tree() {
+  constexpr OTF2_SystemTreeNodeRef kMachine = 0;
+  const OTF2_StringRef machine = text("machine");
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, kMachine, machine, machine,
+                                                 OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, kMachine,
+                                                       OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+  for (const Process& process : definitions_.processes) {
+    const auto ref = static_cast<OTF2_SystemTreeNodeRef>(nodes_.size() + 1);
+    if (!nodes_.emplace(process.node, ref).second) continue;
+    const OTF2_StringRef name = text(process.node);
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, ref, name, text("node"), kMachine));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, ref,
+                                                         OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+  }
+}
+
+void DefinitionWriter::locations() {
+  for (size_t p = 0; p < definitions_.processes.size(); ++p) {
+    const Process& process = definitions_.processes[p];
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(
+        writer_, static_cast<OTF2_LocationGroupRef>(p), text(process.name),
+        OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes_.at(process.node), OTF2_UNDEFINED_LOCATION_GROUP));
+  }
+  for (size_t i = 0; i < definitions_.locations.size(); ++i) {
+    const Location& location = definitions_.locations[i];
+    check(OTF2_GlobalDefWriter_WriteLocation(
+        writer_, location_ref(location.process, location.thread), text(location.name),
+        to_otf2(location.kind), written_[i].events,
+        static_cast<OTF2_LocationGroupRef>(location.process.index())));
+  }
+}
+
+void DefinitionWriter::regions() {
+  for (size_t i = 0; i < definitions_.regions.size(); ++i) {
+    const Region& region = definitions_.regions[i];
+    const OTF2_StringRef name = text(region.name);
+    check(OTF2_GlobalDefWriter_WriteRegion(
+        writer_, static_cast<OTF2_RegionRef>(i), name, name, text(""), to_otf2(region.role),
+        to_otf2(region.paradigm), OTF2_REGION_FLAG_NONE, text(region.file), region.line, 0));
+  }
+}
+
+/// Members are ranks: indices into MPI's group of locations, which lists the masters by process.
+OTF2_GroupRef DefinitionWriter::mpi_group(const std::vector<ProcessId>& members) {
+  if (auto it = mpi_groups_.find(members); it != mpi_groups_.end()) return it->second;
+  std::vector<uint64_t> ranks;
+  ranks.reserve(members.size());
+  for (ProcessId process : members) ranks.push_back(process.index());
+  const OTF2_GroupRef ref = group("", OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, ranks);
+  mpi_groups_.emplace(members, ref);
+  return ref;
+}
+
+void DefinitionWriter::mpi_comm(OTF2_CommRef ref, const Comm& comm) {
+  const OTF2_StringRef name = text(comm.name);
+  if (comm.kind == CommKind::mpi_inter) {
+    const OTF2_GroupRef local = mpi_group(comm.members);
+    check(OTF2_GlobalDefWriter_WriteInterComm(writer_, ref, name, local, mpi_group(comm.remote),
+                                              OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    return;
+  }
+  const OTF2_GroupRef members = comm.kind == CommKind::mpi_self
+                                    ? group("", OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, {})
+                                    : mpi_group(comm.members);
+  check(OTF2_GlobalDefWriter_WriteComm(writer_, ref, name, members, OTF2_UNDEFINED_COMM,
+                                       OTF2_COMM_FLAG_NONE));
+}
+
+void DefinitionWriter::mpi_comms() {
+  if (!has_mpi()) return;
+  std::vector<uint64_t> masters;
+  for (size_t p = 0; p < definitions_.processes.size(); ++p) {
+    masters.push_back(location_ref(ProcessId(p), 0));
+  }
+  group("", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, masters);
+  for (size_t i = 0; i < definitions_.comms.size(); ++i) {
+    const Comm& comm = definitions_.comms[i];
+    if (comm.kind == CommKind::thread_team || comm.kind == CommKind::other) continue;
+    mpi_comm(static_cast<OTF2_CommRef>(i), comm);
+  }
+}
+
+std::vector<bool> DefinitionWriter::processes_with_team() const {
+  std::vector<bool> with_team(definitions_.processes.size());
+  for (size_t i = 0; i < written_.size(); ++i) {
+    if (written_[i].team) with_team[definitions_.locations[i].process.index()] = true;
+  }
+  return with_team;
+}
+
+/// One team per process, over all its CPU threads: which of them take part in a region, its
+/// ThreadTeamBegin records tell.
+void DefinitionWriter::thread_teams() {
+  const std::vector<bool> wanted = processes_with_team();
+  result_.by_process.assign(wanted.size(), OTF2_UNDEFINED_COMM);
+  std::vector<uint64_t> threads;
+  std::vector<std::vector<uint64_t>> teams(wanted.size());
+  for (const Location& location : definitions_.locations) {
+    const size_t process = location.process.index();
+    if (!wanted[process] || location.kind != LocationKind::cpu_thread) continue;
+    teams[process].push_back(threads.size());
+    threads.push_back(location_ref(location.process, location.thread));
+  }
+  if (threads.empty()) return;
+  group("OpenMP", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_OPENMP, threads);
+  auto next = static_cast<OTF2_CommRef>(definitions_.comms.size());
+  for (size_t p = 0; p < teams.size(); ++p) {
+    if (!wanted[p]) continue;
+    const OTF2_GroupRef members =
+        group("", OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_OPENMP, teams[p]);
+    check(OTF2_GlobalDefWriter_WriteComm(writer_, next, text(""), members, OTF2_UNDEFINED_COMM,
+                                         OTF2_COMM_FLAG_NONE));
+    result_.by_process[p] = next++;
+  }
+}
+
+}  // namespace
+
+TeamReferences write_definitions(OTF2_GlobalDefWriter* writer, const Definitions& definitions,
+                                 const std::vector<WrittenLocation>& written,
+                                 uint64_t origin_realtime_ns) {
+  return DefinitionWriter(writer, definitions, written).run(origin_realtime_ns);
+}
+
+}  // namespace culprit::trace

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The colder half of the decoder: times of other resolutions, damage, attributes, collectives.
+#include "trace/otf2_events.h"
+
+#include <algorithm>
+
+#include "trace/otf2_names.h"
+
+namespace culprit::trace {
+
+namespace {
+
+bool has(const OTF2_AttributeList* list, OTF2_AttributeRef attribute) {
+  return attribute != OTF2_UNDEFINED_ATTRIBUTE && list &&
+         OTF2_AttributeList_TestAttributeByID(list, attribute);
+}
+
+}  // namespace
+
+EventDecoder::EventDecoder(const ResolvedDefinitions& archive, LocationId location, EventSink& sink)
+    : tables_(archive.tables),
+      definitions_(archive.definitions),
+      location_(location),
+      sink_(sink),
+      nanosecond_ticks_(archive.tables.resolution == 1'000'000'000),
+      last_(-kFarthest) {}
+
+/// Nanoseconds from the global offset, whatever the resolution; beyond kFarthest if absurd.
+int64_t EventDecoder::nanos_from(OTF2_TimeStamp ticks) const {
+  __extension__ using Wide = unsigned __int128;
+  const bool before = ticks < tables_.offset;
+  const uint64_t distance = before ? tables_.offset - ticks : ticks - tables_.offset;
+  const Wide nanos = Wide{distance} * 1'000'000'000 / tables_.resolution;
+  const int64_t clipped = nanos > Wide{kFarthest} ? kFarthest + 1 : static_cast<int64_t>(nanos);
+  return before ? -clipped : clipped;
+}
+
+/// Such a record happens at the time of the one before it.
+Time EventDecoder::repaired(int64_t nanos) {
+  ++(nanos > kFarthest || nanos < -kFarthest ? repairs_.far_times : repairs_.backward_times);
+  if (last_ == -kFarthest) last_ = 0;
+  return Time::from_nanos(last_);
+}
+
+/// Leaves what was entered after `region` and never left; ignores it if `region` is not open at
+/// all.
+void EventDecoder::pop_misnested(Time time, RegionId region) {
+  if (std::find(open_.begin(), open_.end(), region) == open_.end()) {
+    ++repairs_.leaves_without_enter;
+    return;
+  }
+  while (true) {
+    const RegionId innermost = open_.back();
+    open_.pop_back();
+    sink_.leave(time, innermost);
+    if (innermost == region) return;
+    ++repairs_.forced_leaves;
+  }
+}
+
+/// In an inter-communicator ranks count in the group that the caller is not in.
+uint32_t EventDecoder::peers_of(const CommRef& ref) const {
+  const Comm& comm = definitions_.comms[ref.id.index()];
+  if (comm.kind != CommKind::mpi_inter) return ref.peers;
+  const ProcessId self = definitions_.locations[location_.index()].process;
+  const bool local =
+      std::find(comm.members.begin(), comm.members.end(), self) != comm.members.end();
+  return static_cast<uint32_t>(local ? comm.remote.size() : comm.members.size());
+}
+
+std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* attributes,
+                                                      OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                                      uint32_t root, uint64_t sent,
+                                                      uint64_t received) {
+  const CommRef* known = tables_.comms.find(comm);
+  if (!known) {
+    ++repairs_.unknown_peers;
+    return std::nullopt;
+  }
+  MpiCollective collective{collective_from_otf2(op), known->id, std::nullopt, sent, received};
+  if (root < known->peers || (known->peers == 0 && root < peers_of(*known))) collective.root = root;
+  uint8_t exact = 0;
+  if (has(attributes, tables_.collective_op) &&
+      OTF2_AttributeList_GetUint8(attributes, tables_.collective_op, &exact) == OTF2_SUCCESS &&
+      exact <= static_cast<uint8_t>(CollectiveOp::other)) {
+    collective.op = static_cast<CollectiveOp>(exact);
+  }
+  return collective;
+}
+
+RegionInstance EventDecoder::instance(const OTF2_AttributeList* attributes) const {
+  uint64_t value = 0;
+  if (has(attributes, tables_.region_instance)) {
+    OTF2_AttributeList_GetUint64(attributes, tables_.region_instance, &value);
+  }
+  return RegionInstance{value};
+}
+
+MutexKind EventDecoder::mutex_kind(const OTF2_AttributeList* attributes) const {
+  uint8_t value = 0;
+  if (has(attributes, tables_.mutex_kind) &&
+      OTF2_AttributeList_GetUint8(attributes, tables_.mutex_kind, &value) == OTF2_SUCCESS &&
+      value <= static_cast<uint8_t>(MutexKind::other)) {
+    return static_cast<MutexKind>(value);
+  }
+  return open_.empty() ? MutexKind::lock
+                       : mutex_kind_from_otf2(tables_.roles[open_.back().index()]);
+}
+
+uint64_t EventDecoder::mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const {
+  uint64_t value = lock;
+  if (has(attributes, tables_.mutex_id)) {
+    OTF2_AttributeList_GetUint64(attributes, tables_.mutex_id, &value);
+  }
+  return value;
+}
+
+void EventDecoder::finish(Losses& losses) {
+  if (last_ == -kFarthest) last_ = 0;
+  repairs_.left_open = open_.size();
+  for (; !open_.empty(); open_.pop_back()) sink_.leave(Time::from_nanos(last_), open_.back());
+  constexpr auto kDamage = Severity::data_loss;
+  constexpr auto kRepair = Severity::warning;
+  losses.add("times_backward", kRepair,
+             "Some time stamps go back; these events were moved to the time of the one before.",
+             repairs_.backward_times);
+  losses.add("times_absurd", kDamage, "Some time stamps lie decades off; the archive is damaged.",
+             repairs_.far_times);
+  losses.add("leaves_without_enter", kDamage,
+             "Regions are left that were never entered; these records were ignored.",
+             repairs_.leaves_without_enter);
+  losses.add("regions_never_left", kDamage,
+             "Regions were still open when one around them was left; they were closed with it.",
+             repairs_.forced_leaves);
+  losses.add("regions_open_at_end", kRepair,
+             "Regions were still open when a time line ended; they were closed at its last event.",
+             repairs_.left_open);
+  losses.add("records_of_unknown_regions", kDamage,
+             "Events refer to regions that the archive does not define; they were left out.",
+             repairs_.unknown_regions);
+  losses.add("records_of_unknown_communicators", kDamage,
+             "MPI events refer to communicators or ranks that the archive does not define; they "
+             "were left out.",
+             repairs_.unknown_peers);
+}
+
+}  // namespace culprit::trace

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How OTF2 calls what trace/ calls otherwise: both directions of every enumeration, and the names
+// of the attributes in which culprit's archives carry what OTF2 has no place for. Only otf2_*.cpp
+// include this file, so that OTF2 is seen by nobody else.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <string_view>
+
+#include "trace/definitions.h"
+#include "trace/events.h"
+
+namespace culprit::trace {
+
+/// Attributes of event records. Their references are fixed in archives that culprit writes, and
+/// found by name in any archive that it reads.
+inline constexpr std::string_view kRegionInstanceAttribute = "culprit::region_instance";
+inline constexpr std::string_view kMutexKindAttribute = "culprit::mutex_kind";
+inline constexpr std::string_view kMutexIdAttribute = "culprit::mutex_id";
+inline constexpr std::string_view kCollectiveOpAttribute = "culprit::collective_op";
+
+Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm);
+OTF2_Paradigm to_otf2(Paradigm paradigm);
+
+/// OTF2 has no role for the functions of a lock: Score-P calls them wrappers of OpenMP, so do we.
+RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm);
+OTF2_RegionRole to_otf2(RegionRole role);
+
+LocationKind location_kind_from_otf2(OTF2_LocationType type);
+OTF2_LocationType to_otf2(LocationKind kind);
+
+CollectiveOp collective_from_otf2(OTF2_CollectiveOp op);
+/// `neighbor` and `other`, which OTF2 cannot say, become an all-to-all; kCollectiveOpAttribute
+/// tells.
+OTF2_CollectiveOp to_otf2(CollectiveOp op);
+bool otf2_can_say(CollectiveOp op);
+
+/// What is being acquired, for archives without kMutexKindAttribute: the role of the region around.
+MutexKind mutex_kind_from_otf2(OTF2_RegionRole around);
+
+}  // namespace culprit::trace

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One OTF2_Reader serves all threads (with OTF2's locks around its own lists): as fast as a reader
+// for each thread, and global definitions are read once. A location's local definitions are read
+// with its events, because with many locations opening their files is what costs.
+#include "trace/otf2_reader.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "trace/otf2_definitions.h"
+#include "trace/otf2_events.h"
+#include "trace/otf2_library.h"
+
+namespace culprit::trace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseReader {
+  void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+};
+using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
+
+class Otf2Source final : public Source {
+ public:
+  Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive)
+      : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {}
+  ~Otf2Source() override {
+    OTF2_Reader_CloseEvtFiles(reader_.get());
+    OTF2_Reader_CloseDefFiles(reader_.get());
+  }
+
+  const Definitions& definitions() const override { return archive_.definitions; }
+  Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
+
+ private:
+  void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
+
+  fs::path anchor_;
+  ReaderHandle reader_;
+  ResolvedDefinitions archive_;
+};
+
+/// Mappings of local to global references, and clock offsets: the event reader applies them.
+void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& losses) const {
+  OTF2_DefReader* local = OTF2_Reader_GetDefReader(reader_.get(), location);
+  if (!local) {
+    losses.add("locations_without_local_definitions", Severity::warning,
+               "Their local definitions are missing; their references were taken as global ones.");
+    return;
+  }
+  uint64_t read = 0;
+  if (OTF2_Reader_ReadAllLocalDefinitions(reader_.get(), local, &read) != OTF2_SUCCESS) {
+    losses.add("damaged_local_definitions", Severity::data_loss,
+               "Local definitions are damaged; events of these time lines may be misread.");
+  }
+  OTF2_Reader_CloseDefReader(reader_.get(), local);
+}
+
+Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& losses) const {
+  const Location& wanted = archive_.definitions.locations[location.index()];
+  take_otf2_complaint();
+  apply_local_definitions(wanted.file_id, losses);
+  OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader_.get(), wanted.file_id);
+  if (!events) {
+    if (wanted.event_count == 0) return {};
+    return Error{"cannot read the events of location " + std::to_string(wanted.file_id) + " in " +
+                 anchor_.string() + ": " + take_otf2_complaint()};
+  }
+  EventDecoder decoder(archive_, location, sink);
+  OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, EventDecoder::callbacks(), &decoder);
+  uint64_t read = 0;
+  const OTF2_ErrorCode status = OTF2_Reader_ReadAllLocalEvents(reader_.get(), events, &read);
+  OTF2_Reader_CloseEvtReader(reader_.get(), events);
+  if (status != OTF2_SUCCESS) {
+    losses.add("truncated_locations", Severity::data_loss,
+               "The events of these time lines end in damage; what comes after is missing.");
+  }
+  if (read < wanted.event_count) {
+    losses.add("missing_events", Severity::data_loss,
+               "The archive holds fewer events than it promises.", wanted.event_count - read);
+  }
+  decoder.finish(losses);
+  return {};
+}
+
+std::string take(char* text) {
+  std::string taken = text ? text : "";
+  std::free(text);
+  return taken;
+}
+
+void describe(OTF2_Reader* reader, Definitions& definitions) {
+  char* text = nullptr;
+  if (OTF2_Reader_GetCreator(reader, &text) == OTF2_SUCCESS) definitions.creator = take(text);
+  text = nullptr;
+  if (OTF2_Reader_GetDescription(reader, &text) == OTF2_SUCCESS) definitions.program = take(text);
+  uint32_t count = 0;
+  char** names = nullptr;
+  if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
+  for (uint32_t i = 0; i < count; ++i) {
+    char* value = nullptr;
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS) {
+      definitions.properties.emplace_back(names[i], take(value));
+    }
+  }
+  std::free(names);
+}
+
+/// What is wrong with the file itself, before OTF2 looks into it; empty if nothing.
+std::string refusal(const fs::path& anchor) {
+  std::error_code error;
+  const fs::file_status status = fs::status(anchor, error);
+  if (!fs::exists(status)) return "there is no such file";
+  if (!fs::is_regular_file(status)) return "it is not a file";
+  if (fs::file_size(anchor, error) == 0) return "the file is empty";
+  if (!std::ifstream(anchor)) return "it cannot be opened for reading";
+  return "";
+}
+
+Error cannot_open(const fs::path& anchor, const std::string& why) {
+  return Error{"cannot read the trace " + anchor.string() + ": " + why};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses) {
+  silence_otf2();
+  take_otf2_complaint();
+  if (std::string why = refusal(anchor); !why.empty()) return cannot_open(anchor, why);
+
+  ReaderHandle reader(OTF2_Reader_Open(anchor.c_str()));
+  if (!reader) return cannot_open(anchor, "it is not an OTF2 anchor file, or a damaged one");
+  lock_otf2(reader.get());
+  OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
+
+  Result<RawGlobalDefinitions> raw = collect_definitions(reader.get());
+  if (!raw) return cannot_open(anchor, raw.error().sentence);
+  if (raw->resolution == 0) return cannot_open(anchor, "its clock has a resolution of zero");
+  ResolvedDefinitions archive = resolve_definitions(*raw, losses);
+  if (archive.definitions.locations.empty()) return cannot_open(anchor, "it has no locations");
+  describe(reader.get(), archive.definitions);
+
+  for (const Location& location : archive.definitions.locations) {
+    OTF2_Reader_SelectLocation(reader.get(), location.file_id);
+  }
+  OTF2_Reader_OpenDefFiles(reader.get());
+  OTF2_Reader_OpenEvtFiles(reader.get());
+  return std::unique_ptr<Source>(
+      std::make_unique<Otf2Source>(anchor, std::move(reader), std::move(archive)));
+}
+
+}  // namespace culprit::trace

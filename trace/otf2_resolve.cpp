@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// References become ids. The order is the meaning: processes by MPI rank (those without one after
+// them), the locations of a process by kind and number, LocationIds along both; regions and
+// communicators by reference, so that ids equal references in an archive that numbers densely.
+// Later stages index without looking, so whatever would lead them outside is left out here.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "trace/otf2_definitions.h"
+#include "trace/otf2_names.h"
+
+namespace culprit::trace {
+
+namespace {
+
+template <class Record>
+std::vector<Record> sorted_by_ref(std::vector<Record> records) {
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.ref < b.ref; });
+  return records;
+}
+
+/// Resolves one archive; each method fills one part and uses those before it.
+class Resolver {
+ public:
+  Resolver(const RawGlobalDefinitions& raw, Losses& losses) : raw_(raw), losses_(losses) {}
+
+  ResolvedDefinitions run() {
+    out_.tables.resolution = raw_.resolution;
+    out_.tables.offset = raw_.offset;
+    attributes();
+    regions();
+    processes();
+    comms();
+    losses_.add("duplicate_definitions", Severity::warning,
+                "The archive defines some references twice; the first definition was used.",
+                raw_.duplicates + duplicates_);
+    return std::move(out_);
+  }
+
+ private:
+  /// A location group that becomes a process, while its place in the order is being found.
+  struct Candidate {
+    const RawLocationGroup* group = nullptr;
+    std::optional<uint32_t> rank;
+    std::vector<const RawLocation*> locations;
+  };
+
+  void attributes();
+  void regions();
+  void processes();
+  std::map<OTF2_LocationGroupRef, Candidate> candidates();
+  void assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const;
+  void add_process(Candidate candidate, uint32_t rank);
+  std::string node_of(OTF2_SystemTreeNodeRef ref) const;
+  void comms();
+  std::optional<Comm> comm(const RawComm& raw) const;
+  std::optional<std::vector<ProcessId>> members(const RawGroup& group) const;
+  void find_world();
+
+  std::string text(OTF2_StringRef ref) const {
+    const std::string* found = raw_.strings.find(ref);
+    return found ? *found : std::string();
+  }
+  const RawGroup* locations_of(OTF2_Paradigm paradigm) const {
+    for (const RawGroup& group : raw_.comm_locations) {
+      if (group.paradigm == paradigm) return &group;
+    }
+    return nullptr;
+  }
+
+  const RawGlobalDefinitions& raw_;
+  Losses& losses_;
+  ResolvedDefinitions out_;
+  std::map<OTF2_LocationRef, ProcessId> process_of_;
+  uint64_t duplicates_ = 0;
+};
+
+void Resolver::attributes() {
+  for (const RawAttribute& attribute : raw_.attributes) {
+    const std::string name = text(attribute.name);
+    if (name == kRegionInstanceAttribute) out_.tables.region_instance = attribute.ref;
+    if (name == kMutexKindAttribute) out_.tables.mutex_kind = attribute.ref;
+    if (name == kMutexIdAttribute) out_.tables.mutex_id = attribute.ref;
+    if (name == kCollectiveOpAttribute) out_.tables.collective_op = attribute.ref;
+  }
+}
+
+/// Score-P puts a word for the kind of region where there is no source file ("MPI", "OMP").
+bool names_a_file(const std::string& file) {
+  return file.find_first_of("./") != std::string::npos;
+}
+
+void Resolver::regions() {
+  std::vector<Region>& regions = out_.definitions.regions;
+  for (const RawRegion& raw : sorted_by_ref(raw_.regions)) {
+    if (!out_.tables.regions.add(raw.ref, RegionId(regions.size()))) {
+      ++duplicates_;
+      continue;
+    }
+    Region region{text(raw.name), role_from_otf2(raw.role, raw.paradigm),
+                  paradigm_from_otf2(raw.paradigm), text(raw.file), raw.line};
+    if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
+    if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();
+    if (raw.line == OTF2_UNDEFINED_UINT32) region.line = 0;
+    regions.push_back(std::move(region));
+    out_.tables.roles.push_back(raw.role);
+  }
+  for (const RawCallingContext& raw : raw_.calling_contexts) {
+    const RegionId* region = out_.tables.regions.find(raw.region);
+    if (region) duplicates_ += !out_.tables.calling_contexts.add(raw.ref, *region);
+  }
+}
+
+std::string Resolver::node_of(OTF2_SystemTreeNodeRef ref) const {
+  constexpr int kDeepest = 64;  // a damaged tree may be a ring
+  std::string name;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const RawSystemNode* node = raw_.system_nodes.find(ref);
+    if (!node) break;
+    if (name.empty() || text(node->class_name) == "node") name = text(node->name);
+    if (text(node->class_name) == "node") break;
+    ref = node->parent;
+  }
+  return name;
+}
+
+/// Location groups with their locations. A device's group belongs to the process that created it.
+std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
+  std::map<OTF2_LocationGroupRef, Candidate> found;
+  std::map<OTF2_LocationGroupRef, OTF2_LocationGroupRef> owner;
+  for (const RawLocationGroup& group : raw_.location_groups) {
+    const bool device = group.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR &&
+                        group.creator != OTF2_UNDEFINED_LOCATION_GROUP;
+    if (!owner.emplace(group.ref, device ? group.creator : group.ref).second) {
+      ++duplicates_;
+    } else if (!device) {
+      found[group.ref].group = &group;
+    }
+  }
+  uint64_t orphans = 0;
+  std::map<OTF2_LocationRef, bool> seen;
+  for (const RawLocation& location : raw_.locations) {
+    auto group = owner.find(location.group);
+    auto process = group == owner.end() ? found.end() : found.find(group->second);
+    if (process == found.end()) {
+      ++orphans;
+    } else if (!seen.emplace(location.ref, true).second) {
+      ++duplicates_;
+    } else {
+      process->second.locations.push_back(&location);
+    }
+  }
+  losses_.add("locations_without_process", Severity::data_loss,
+              "These time lines belong to no known process and were left out.", orphans);
+  return found;
+}
+
+void Resolver::assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const {
+  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  if (!mpi) return;
+  std::map<OTF2_LocationRef, Candidate*> by_location;
+  for (auto& [ref, candidate] : candidates) {
+    for (const RawLocation* location : candidate.locations) by_location[location->ref] = &candidate;
+  }
+  for (size_t rank = 0; rank < mpi->members.size(); ++rank) {
+    auto it = by_location.find(mpi->members[rank]);
+    if (it != by_location.end() && !it->second->rank) {
+      it->second->rank = static_cast<uint32_t>(rank);
+    }
+  }
+}
+
+void Resolver::add_process(Candidate candidate, uint32_t rank) {
+  Definitions& definitions = out_.definitions;
+  std::stable_sort(candidate.locations.begin(), candidate.locations.end(),
+                   [](const RawLocation* a, const RawLocation* b) {
+                     const auto kind_a = location_kind_from_otf2(a->type);
+                     const auto kind_b = location_kind_from_otf2(b->type);
+                     return kind_a != kind_b ? kind_a < kind_b : a->ref < b->ref;
+                   });
+  const ProcessId id(definitions.processes.size());
+  Process process{text(candidate.group->name), node_of(candidate.group->parent), rank, {}};
+  for (const RawLocation* raw : candidate.locations) {
+    process.locations.push_back(LocationId(definitions.locations.size()));
+    definitions.locations.push_back(
+        Location{text(raw->name), location_kind_from_otf2(raw->type), id,
+                 static_cast<uint32_t>(process.locations.size() - 1), raw->ref, raw->events});
+    process_of_[raw->ref] = id;
+  }
+  definitions.processes.push_back(std::move(process));
+}
+
+void Resolver::processes() {
+  auto found = candidates();
+  assign_ranks(found);
+  std::vector<Candidate> order;
+  uint64_t empty = 0;
+  for (auto& [ref, candidate] : found) {
+    if (candidate.locations.empty())
+      ++empty;
+    else
+      order.push_back(std::move(candidate));
+  }
+  losses_.add("processes_without_locations", Severity::warning,
+              "The archive names processes of which it has no time line; they were left out.",
+              empty);
+  std::stable_sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
+    return a.rank.value_or(UINT32_MAX) < b.rank.value_or(UINT32_MAX);
+  });
+  uint32_t next = 0;
+  uint64_t accelerators = 0;
+  for (Candidate& candidate : order) {
+    for (const RawLocation* l : candidate.locations) {
+      accelerators += l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
+    }
+    const uint32_t rank = candidate.rank.value_or(next);
+    add_process(std::move(candidate), rank);
+    next = rank + 1;
+  }
+  losses_.add("accelerator_locations", Severity::info,
+              "The archive has time lines of accelerators.", accelerators);
+}
+
+/// Members of a communicator's group by rank; nothing if one of them is not a known process.
+std::optional<std::vector<ProcessId>> Resolver::members(const RawGroup& group) const {
+  const RawGroup* locations = locations_of(group.paradigm);
+  const bool direct =
+      group.type == OTF2_GROUP_TYPE_LOCATIONS || group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS;
+  std::vector<ProcessId> members;
+  members.reserve(group.members.size());
+  for (uint64_t member : group.members) {
+    if (!direct && (!locations || member >= locations->members.size())) return std::nullopt;
+    auto process = process_of_.find(direct ? member : locations->members[member]);
+    if (process == process_of_.end()) return std::nullopt;
+    members.push_back(process->second);
+  }
+  return members;
+}
+
+CommKind kind_of(const RawGroup& group) {
+  switch (group.paradigm) {
+    case OTF2_PARADIGM_MPI:
+      return group.type == OTF2_GROUP_TYPE_COMM_SELF ? CommKind::mpi_self : CommKind::mpi;
+    case OTF2_PARADIGM_OPENMP:
+    case OTF2_PARADIGM_PTHREAD:
+      return CommKind::thread_team;
+    default:
+      return CommKind::other;
+  }
+}
+
+/// Nothing if its group is unusable. Ranks that count in all of MPI's locations instead of in the
+/// communicator (a flag of the group) would need a translation that no known writer asks for.
+std::optional<Comm> Resolver::comm(const RawComm& raw) const {
+  const RawGroup* group = raw_.groups.find(raw.group);
+  if (!group || (group->flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS)) return std::nullopt;
+  Comm comm{text(raw.name), kind_of(*group), {}, {}};
+  if (comm.kind != CommKind::mpi_self) {
+    auto local = members(*group);
+    if (!local) return std::nullopt;
+    comm.members = std::move(*local);
+  }
+  if (raw.remote == OTF2_UNDEFINED_GROUP) return comm;
+  const RawGroup* remote_group = raw_.groups.find(raw.remote);
+  auto remote = remote_group ? members(*remote_group) : std::nullopt;
+  if (!remote) return std::nullopt;
+  comm.kind = CommKind::mpi_inter;
+  comm.remote = std::move(*remote);
+  return comm;
+}
+
+void Resolver::comms() {
+  uint64_t unusable = 0;
+  for (const RawComm& raw : sorted_by_ref(raw_.comms)) {
+    std::optional<Comm> found = comm(raw);
+    if (!found) {
+      ++unusable;
+      continue;
+    }
+    const bool inter = found->kind == CommKind::mpi_inter;
+    const size_t peers = found->kind == CommKind::mpi_self ? 1 : found->members.size();
+    const CommRef ref{CommId(out_.definitions.comms.size()),
+                      inter ? 0 : static_cast<uint32_t>(peers)};
+    if (!out_.tables.comms.add(raw.ref, ref)) {
+      ++duplicates_;
+      continue;
+    }
+    out_.definitions.comms.push_back(std::move(*found));
+  }
+  losses_.add("unusable_communicators", Severity::data_loss,
+              "These communicators have unknown members; what happened in them was left out.",
+              unusable);
+  find_world();
+}
+
+/// The communicator of that name, or else the first over all MPI processes in their order.
+void Resolver::find_world() {
+  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  if (!mpi) return;
+  Comm* world = nullptr;
+  for (Comm& comm : out_.definitions.comms) {
+    const bool whole = comm.kind == CommKind::mpi && comm.members.size() == mpi->members.size() &&
+                       std::is_sorted(comm.members.begin(), comm.members.end());
+    if (!whole) continue;
+    if (!world) world = &comm;
+    if (comm.name == "MPI_COMM_WORLD") {
+      world = &comm;
+      break;
+    }
+  }
+  if (world) world->kind = CommKind::mpi_world;
+}
+
+}  // namespace
+
+ResolvedDefinitions resolve_definitions(const RawGlobalDefinitions& raw, Losses& losses) {
+  return Resolver(raw, losses).run();
+}
+
+}  // namespace culprit::trace

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One method per kind of event. An attribute list is emptied by the call that writes it, so one
+// list serves all. The sink cannot complain to its caller: it remembers that something failed.
+#include "trace/otf2_sink.h"
+
+#include <algorithm>
+
+#include "trace/otf2_names.h"
+
+namespace culprit::trace {
+
+namespace {
+
+uint32_t otf2_root(const MpiCollective& collective) {
+  return collective.root.value_or(static_cast<uint32_t>(OTF2_COLLECTIVE_ROOT_NONE));
+}
+
+OTF2_CommRef ref(CommId comm) {
+  return static_cast<OTF2_CommRef>(comm.index());
+}
+OTF2_RegionRef ref(RegionId region) {
+  return static_cast<OTF2_RegionRef>(region.index());
+}
+uint64_t number(RequestId request) {
+  return static_cast<uint64_t>(request);
+}
+uint32_t otf2_tag(const MpiMessage& message) {
+  return static_cast<uint32_t>(message.tag);
+}
+
+/// OTF2 numbers locks with 32 bits. The number need only tell locks apart; the exact one, should it
+/// not fit, is an attribute.
+uint32_t otf2_lock(uint64_t lock) {
+  return static_cast<uint32_t>(lock ^ (lock >> 32));
+}
+
+}  // namespace
+
+Otf2Sink::Otf2Sink(OTF2_Archive* archive, OTF2_EvtWriter* writer, WrittenLocation& done)
+    : archive_(archive), writer_(writer), done_(done), attributes_(OTF2_AttributeList_New()) {}
+
+Otf2Sink::~Otf2Sink() {
+  if (pending_enter_) write_pending();
+  check(OTF2_EvtWriter_GetNumberOfEvents(writer_, &done_.events));
+  check(OTF2_Archive_CloseEvtWriter(archive_, writer_));
+}
+
+void Otf2Sink::write_pending() {
+  check(OTF2_EvtWriter_Enter(writer_, nullptr, pending_enter_->first, pending_enter_->second));
+  pending_enter_.reset();
+}
+
+/// The time of a new event; what came before it is written.
+OTF2_TimeStamp Otf2Sink::stamp(Time time) {
+  if (pending_enter_) write_pending();
+  done_.last = std::max(done_.last, static_cast<uint64_t>(std::max<int64_t>(time.nanos(), 0)));
+  return done_.last;
+}
+
+OTF2_AttributeList* Otf2Sink::with(RegionInstance instance) {
+  if (instance == RegionInstance::unknown) return nullptr;
+  OTF2_AttributeList_AddUint64(attributes_.get(), kRegionInstanceRef,
+                               static_cast<uint64_t>(instance));
+  return attributes_.get();
+}
+
+OTF2_AttributeList* Otf2Sink::with(CollectiveOp op) {
+  if (otf2_can_say(op)) return nullptr;
+  OTF2_AttributeList_AddUint8(attributes_.get(), kCollectiveOpRef, static_cast<uint8_t>(op));
+  return attributes_.get();
+}
+
+OTF2_AttributeList* Otf2Sink::with(MutexKind kind, uint64_t lock) {
+  OTF2_AttributeList_AddUint8(attributes_.get(), kMutexKindRef, static_cast<uint8_t>(kind));
+  if (lock > UINT32_MAX) OTF2_AttributeList_AddUint64(attributes_.get(), kMutexIdRef, lock);
+  return attributes_.get();
+}
+
+void Otf2Sink::enter(Time time, RegionId region) {
+  const OTF2_TimeStamp now = stamp(time);
+  pending_enter_.emplace(now, ref(region));
+}
+
+void Otf2Sink::leave(Time time, RegionId region) {
+  check(OTF2_EvtWriter_Leave(writer_, nullptr, stamp(time), ref(region)));
+}
+
+void Otf2Sink::mpi_send(Time time, const MpiMessage& m) {
+  check(OTF2_EvtWriter_MpiSend(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+                               m.bytes));
+}
+
+void Otf2Sink::mpi_recv(Time time, const MpiMessage& m) {
+  check(OTF2_EvtWriter_MpiRecv(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+                               m.bytes));
+}
+
+void Otf2Sink::mpi_isend(Time time, const MpiMessage& m, RequestId request) {
+  check(OTF2_EvtWriter_MpiIsend(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+                                m.bytes, number(request)));
+}
+
+void Otf2Sink::mpi_isend_complete(Time time, RequestId request) {
+  check(OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, stamp(time), number(request)));
+}
+
+void Otf2Sink::mpi_irecv_request(Time time, RequestId request) {
+  check(OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, stamp(time), number(request)));
+}
+
+void Otf2Sink::mpi_irecv(Time time, const MpiMessage& m, RequestId request) {
+  check(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+                                m.bytes, number(request)));
+}
+
+void Otf2Sink::mpi_request_test(Time time, RequestId request) {
+  check(OTF2_EvtWriter_MpiRequestTest(writer_, nullptr, stamp(time), number(request)));
+}
+
+void Otf2Sink::mpi_request_cancelled(Time time, RequestId request) {
+  check(OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, stamp(time), number(request)));
+}
+
+void Otf2Sink::mpi_collective(Time time, const MpiCollective& c) {
+  const bool first_in_call = pending_enter_.has_value();
+  const OTF2_TimeStamp entered = done_.last;
+  const OTF2_TimeStamp now = stamp(time);
+  check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, first_in_call ? entered : now));
+  check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, with(c.op), now, to_otf2(c.op), ref(c.comm),
+                                        otf2_root(c), c.bytes_sent, c.bytes_received));
+}
+
+void Otf2Sink::mpi_icollective_request(Time time, RequestId request) {
+  check(
+      OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, stamp(time), number(request)));
+}
+
+void Otf2Sink::mpi_icollective_complete(Time time, const MpiCollective& c, RequestId request) {
+  check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
+      writer_, with(c.op), stamp(time), to_otf2(c.op), ref(c.comm), otf2_root(c), c.bytes_sent,
+      c.bytes_received, number(request)));
+}
+
+void Otf2Sink::thread_fork(Time time, uint32_t requested, RegionInstance instance) {
+  check(OTF2_EvtWriter_ThreadFork(writer_, with(instance), stamp(time), OTF2_PARADIGM_OPENMP,
+                                  requested));
+}
+
+void Otf2Sink::thread_join(Time time) {
+  check(OTF2_EvtWriter_ThreadJoin(writer_, nullptr, stamp(time), OTF2_PARADIGM_OPENMP));
+}
+
+void Otf2Sink::thread_team_begin(Time time, RegionInstance instance) {
+  done_.team = true;
+  check(OTF2_EvtWriter_ThreadTeamBegin(writer_, with(instance), stamp(time), kLocalTeam));
+}
+
+void Otf2Sink::thread_team_end(Time time) {
+  done_.team = true;
+  check(OTF2_EvtWriter_ThreadTeamEnd(writer_, nullptr, stamp(time), kLocalTeam));
+}
+
+// The acquisition order, a number along all threads, is not known to one location: it stays 0, and
+// the archive does not claim complete lock events.
+
+void Otf2Sink::mutex_acquired(Time time, MutexKind kind, uint64_t lock) {
+  check(OTF2_EvtWriter_ThreadAcquireLock(writer_, with(kind, lock), stamp(time),
+                                         OTF2_PARADIGM_OPENMP, otf2_lock(lock), 0));
+}
+
+void Otf2Sink::mutex_released(Time time, MutexKind kind, uint64_t lock) {
+  check(OTF2_EvtWriter_ThreadReleaseLock(writer_, with(kind, lock), stamp(time),
+                                         OTF2_PARADIGM_OPENMP, otf2_lock(lock), 0));
+}
+
+}  // namespace culprit::trace

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The events of one location on their way into an archive. References are ids as they are, but for
+// the thread team: its communicator is numbered only when all others are known, so events refer to
+// kLocalTeam, and the location's mapping table says what that is.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "trace/events.h"
+
+namespace culprit::trace {
+
+/// The thread team of the location's process, in its events.
+inline constexpr OTF2_CommRef kLocalTeam = 0x40000000;
+
+/// References of the attributes that culprit adds to events.
+enum : OTF2_AttributeRef {
+  kRegionInstanceRef = 0,
+  kMutexKindRef = 1,
+  kMutexIdRef = 2,
+  kCollectiveOpRef = 3,
+  kAttributeCount = 4,
+};
+
+/// What is known of a location once its events are written.
+struct WrittenLocation {
+  uint64_t events = 0;
+  uint64_t last = 0;    ///< time of its last event
+  bool team = false;    ///< refers to its thread team
+  bool failed = false;  ///< an event could not be written (disk full)
+};
+
+class Otf2Sink final : public EventSink {
+ public:
+  /// `writer` belongs to the archive. `done` is filled when the sink goes.
+  Otf2Sink(OTF2_Archive* archive, OTF2_EvtWriter* writer, WrittenLocation& done);
+  ~Otf2Sink() override;
+  Otf2Sink(const Otf2Sink&) = delete;
+  Otf2Sink& operator=(const Otf2Sink&) = delete;
+
+  void enter(Time, RegionId) override;
+  void leave(Time, RegionId) override;
+  void mpi_send(Time, const MpiMessage&) override;
+  void mpi_recv(Time, const MpiMessage&) override;
+  void mpi_isend(Time, const MpiMessage&, RequestId) override;
+  void mpi_isend_complete(Time, RequestId) override;
+  void mpi_irecv_request(Time, RequestId) override;
+  void mpi_irecv(Time, const MpiMessage&, RequestId) override;
+  void mpi_request_test(Time, RequestId) override;
+  void mpi_request_cancelled(Time, RequestId) override;
+  void mpi_collective(Time, const MpiCollective&) override;
+  void mpi_icollective_request(Time, RequestId) override;
+  void mpi_icollective_complete(Time, const MpiCollective&, RequestId) override;
+  void thread_fork(Time, uint32_t requested, RegionInstance) override;
+  void thread_join(Time) override;
+  void thread_team_begin(Time, RegionInstance) override;
+  void thread_team_end(Time) override;
+  void mutex_acquired(Time, MutexKind, uint64_t lock) override;
+  void mutex_released(Time, MutexKind, uint64_t lock) override;
+
+ private:
+  struct DeleteAttributes {
+    void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
+  };
+
+  OTF2_TimeStamp stamp(Time time);
+  void write_pending();
+  void check(OTF2_ErrorCode status) { done_.failed |= status != OTF2_SUCCESS; }
+  OTF2_AttributeList* with(RegionInstance instance);
+  OTF2_AttributeList* with(CollectiveOp op);
+  OTF2_AttributeList* with(MutexKind kind, uint64_t lock);
+
+  OTF2_Archive* archive_;
+  OTF2_EvtWriter* writer_;
+  WrittenLocation& done_;
+  std::unique_ptr<OTF2_AttributeList, DeleteAttributes> attributes_;
+  /// The last event if it was an enter: a collective right behind it begins where its call does.
+  std::optional<std::pair<OTF2_TimeStamp, OTF2_RegionRef>> pending_enter_;
+};
+
+}  // namespace culprit::trace
