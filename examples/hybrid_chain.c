@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Disease: a chain from a slow thread on one rank to a wait on another. 2 ranks x 2 threads, 3 steps. On
- * rank 0 the worker thread resolves contacts for 200 ms longer than its master works; so the master
- * waits at the end of the region and sends late; so rank 1 waits in MPI_Recv; and so rank 1's worker has
- * nothing to do.
+ * Disease: a chain from a slow thread on one rank to a wait on another. 2 ranks x 2 threads, 3
+ * steps. On rank 0 the worker thread resolves contacts for 200 ms longer than its master works; so
+ * the master waits at the end of the region and sends late; so rank 1 waits in MPI_Recv; and so
+ * rank 1's worker has nothing to do.
  *
- * Expected verdict: omp.barrier on 0.0, 3 times, 0.6 s; mpi.late_sender at MPI_Recv on 1.0, 3 times, 0.6 s;
- * omp.idle_threads on 1.1, 0.4 s between the regions.
- * To blame for all of it: resolve_contacts on 0.1: short-term 0.6 s (its own master), and long-term the
- * 0.6 s of the other rank's master and the time its worker idles. Rank 0's MPI_Send is innocent. */
+ * Expected verdict: omp.barrier on 0.0, 3 times, 0.6 s; mpi.late_sender at MPI_Recv on 1.0, 3
+ * times, 0.6 s; omp.idle_threads on 1.1, 0.4 s between the regions.
+ * To blame for all of it: resolve_contacts on 0.1: short-term 0.6 s (its own master), and long-term
+ * the 0.6 s of the other rank's master and the time its worker idles. Rank 0's MPI_Send is
+ * innocent. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

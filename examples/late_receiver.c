@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Disease: late receiver. 2 ranks; rank 0 hands 4 MiB to rank 1 in each of 3 steps. So large a message
- * goes only when its receive is posted, and rank 1 assembles its right-hand side for 200 ms first.
+ * Disease: late receiver. 2 ranks; rank 0 hands 4 MiB to rank 1 in each of 3 steps. So large a
+ * message goes only when its receive is posted, and rank 1 assembles its right-hand side for 200 ms
+ * first.
  *
  * Expected verdict: mpi.late_receiver at main/MPI_Send on 0.0, 3 times, 0.6 s.
  * To blame: assemble_rhs on 1.0, short-term 0.6 s. */

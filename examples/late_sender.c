@@ -5,7 +5,7 @@
  * 200 ms before it sends; rank 1 sits in MPI_Recv meanwhile.
  *
  * Expected verdict: mpi.late_sender at main/MPI_Recv on 1.0, 3 times, 0.6 s.
- * To blame: refine_mesh on 0.0, short-term 0.6 s. (advance_interior takes 50 ms on both: innocent.) */
+ * To blame: refine_mesh on 0.0, short-term 0.6 s. (advance_interior takes 50 ms on both.) */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 ! SPDX-FileCopyrightText: The culprit authors
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Disease: imbalance in an OpenMP region, in Fortran. 4 threads update their cells for 20 ms in each of 3
-! sweeps. All contacts lie in the last thread's part: it resolves them for 200 ms more, and the three
-! others wait at the end of the region.
+! Disease: imbalance in an OpenMP region, in Fortran. 4 threads update their cells for 20 ms in each
+! of 3 sweeps. All contacts lie in the last thread's part: it resolves them for 200 ms more, and the
+! three others wait at the end of the region.
 !
 ! Expected verdict: omp.barrier on 0.0, 0.1 and 0.2, 3 times 0.2 s each, 1.8 s in all.
 ! To blame: resolve_contacts on 0.3, short-term 1.8 s.

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Disease: the master works alone and the threads of the pool idle. No MPI. 4 threads update their cells for
- * 20 ms in each of 4 regions; between two regions the master assembles a matrix for 200 ms.
+ * Disease: the master works alone and the threads of the pool idle. No MPI. 4 threads update their
+ * cells for 20 ms in each of 4 regions; between two regions the master assembles a matrix for 200
+ * ms.
  *
  * Expected verdict: omp.idle_threads on 0.1, 0.2 and 0.3, 3 times 0.2 s each, 1.8 s in all.
  * To blame: assemble_matrix on 0.0, short-term 1.8 s. */

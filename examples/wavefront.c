@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Disease: a chain of late senders. 4 ranks pass a front from rank to rank in each of 3 sweeps; every rank
- * works on its block for 20 ms before it hands on. Rank 0 factorises a block first, for 200 ms, and the delay
- * runs down the chain: what rank 3 waits for happened three ranks away.
+ * Disease: a chain of late senders. 4 ranks pass a front from rank to rank in each of 3 sweeps;
+ * every rank works on its block for 20 ms before it hands on. Rank 0 factorises a block first, for
+ * 200 ms, and the delay runs down the chain: what rank 3 waits for happened three ranks away.
  *
- * Expected verdict: mpi.late_sender at MPI_Recv on 1.0 0.62 s, on 2.0 0.64 s, on 3.0 0.66 s: 1.92 s in all.
- * To blame: factor_block on 0.0, short-term 0.6 s (rank 1) and long-term 1.2 s (ranks 2 and 3). The first
- * sweep fills the pipeline: 20 ms of sweep_block on each earlier rank are answerable for the rest. */
+ * Expected verdict: mpi.late_sender at MPI_Recv on 1.0 0.62 s, on 2.0 0.64 s, on 3.0 0.66 s: 1.92 s
+ * in all.
+ * To blame: factor_block on 0.0, short-term 0.6 s (rank 1) and long-term 1.2 s (ranks 2 and 3). The
+ * first sweep fills the pipeline: 20 ms of sweep_block on each earlier rank are answerable for the
+ * rest. */
 #include <mpi.h>
 #include <stdio.h>
 

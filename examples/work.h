@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Work of a known length, for examples whose answer is known by construction. The length is wall-clock
- * time, not a count of operations: a busy machine does fewer operations in it, and the answer stays.
- * It is inlined, so that a profile shows the function that asked for the work. */
+ * Work of a known length, for examples whose answer is known by construction. The length is
+ * wall-clock time, not a count of operations: a busy machine does fewer operations in it, and the
+ * answer stays. It is inlined, so that a profile shows the function that asked for the work. */
 #ifndef CULPRIT_EXAMPLES_WORK_H
 #define CULPRIT_EXAMPLES_WORK_H
 

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A program that dies in the way its argument names: abort, exit, mpi_abort or kill. Before that, rank 0
- * sends 300 ms late (compute_flux), so that whatever is left of the measurement has something to tell. */
+ * A program that dies in the way its argument names: abort, exit, mpi_abort or kill. Before that,
+ * rank 0 sends 300 ms late (compute_flux), so that whatever is left of the measurement has
+ * something to tell. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -24,7 +24,8 @@ def dies(how):
         check(early, f"no loss says that the program ended early: {list(report.losses())}")
         check_time("the wait before the end", sum(w["time_s"] for w in found), 0.3)
         (callpath, location), _ = report.largest_delay("mpi.late_sender")
-        check("compute_flux" in callpath and location == "0.0", f"blamed is {callpath} on {location}")
+        check("compute_flux" in callpath and location == "0.0",
+              f"blamed is {callpath} on {location}")
     return test
 
 

@@ -1,8 +1,9 @@
 ! SPDX-FileCopyrightText: The culprit authors
 ! SPDX-License-Identifier: Apache-2.0
 !
-! examples/hybrid_chain.c in modern Fortran (mpi_f08 and OpenMP): 2 ranks x 2 threads, 3 steps; on rank 0
-! the worker thread resolves contacts for 200 ms longer than its master works, and rank 1 waits for it.
+! examples/hybrid_chain.c in modern Fortran (mpi_f08 and OpenMP): 2 ranks x 2 threads, 3 steps; on
+! rank 0 the worker thread resolves contacts for 200 ms longer than its master works, and rank 1
+! waits for it.
 module hybrid_kernels
   use, intrinsic :: iso_fortran_env, only: real64, int64
   implicit none

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A late sender in C++: 2 ranks, 3 steps, 200 ms each in a member of a class template inside a namespace.
-// The report must show the name as it is written here, not as the linker sees it.
+// A late sender in C++: 2 ranks, 3 steps, 200 ms each in a member of a class template inside a
+// namespace. The report must show the name as it is written here, not as the linker sees it.
 #include <mpi.h>
 
 #include <cstdio>
