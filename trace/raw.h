@@ -36,7 +36,8 @@ enum class RawKind : uint8_t {
   pad = 1,  ///< `words` alone counts; skip
 
   // Definitions, local to this file, written before their first use.
-  path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return address
+  path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return address.
+                   ///< Always one past an instruction of the frame: look up w1 - 1 (a sample's innermost pc too)
   string_def = 3,  ///< arg: new string id; flags: length in bytes; words: the bytes, zero padded
 
   // MPI. A call: enter ... facts ... leave. `flags` of enter and leave: string id of its name.
@@ -87,7 +88,7 @@ enum class RawKind : uint8_t {
   omp_masked_end = 58,
 
   // Of any thread.
-  sample = 70,        ///< arg: path id; the thread is found there on a timer
+  sample = 70,        ///< arg: path id; the thread is found there on a timer; flags: expirations missed since the last
   tool_begin = 71,    ///< the collector itself needs noticeable time (new window, maps copied)
   tool_end = 72,
   process_end = 73,   ///< the process exits in order; on the thread that does it
@@ -135,10 +136,10 @@ struct RawProcess {
   uint32_t thread_level;  ///< MPI_THREAD_* as 0..3
   uint32_t finalized;     ///< 1 once MPI_Finalize has returned
   uint32_t ended;         ///< 1 once the process exits in order
-  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp
+  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp; 2: it does not, as it needs what libomp lacks
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
-  uint32_t reserved;
+  uint32_t sampling_hz;      ///< rate of the threads' timers; 0: no samples asked for, or SIGPROF is the program's
   uint64_t start_ticks;      ///< when the collector was loaded
   uint64_t end_ticks;        ///< when the process exited in order, else 0
   RawClockPair first;        ///< at load

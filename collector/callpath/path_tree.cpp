@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collector/callpath/path_tree.h"
+
+#include "collector/system_file.h"
+
+namespace culprit::collector {
+
+namespace {
+
+constexpr size_t kFirstCapacity = 1024;
+constexpr size_t kMaxCapacity = size_t{1} << 22;
+
+size_t hash(uint32_t parent, uintptr_t address) {
+  uint64_t h = (address ^ (uint64_t{parent} << 40) ^ parent) * 0x9e3779b97f4a7c15u;
+  return static_cast<size_t>(h ^ (h >> 29));
+}
+
+}  // namespace
+
+size_t PathTree::place(const Entry* entries, size_t mask, uint32_t parent, uintptr_t address) {
+  size_t at = hash(parent, address) & mask;
+  while (entries[at].id != 0 &&
+         (entries[at].address != address || entries[at].parent != parent)) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+bool PathTree::grow() {
+  const size_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
+  if (capacity > kMaxCapacity) return false;
+  auto* entries = static_cast<Entry*>(map_memory(capacity * sizeof(Entry)));
+  if (entries == nullptr) return false;
+  for (size_t i = 0; i < capacity_; ++i) {
+    const Entry& old = entries_[i];
+    if (old.id != 0) entries[place(entries, capacity - 1, old.parent, old.address)] = old;
+  }
+  release();
+  entries_ = entries;
+  capacity_ = capacity;
+  return true;
+}
+
+PathTree::Node PathTree::child(uint32_t parent, uintptr_t address) {
+  if (capacity_ == 0 && !grow()) return {0, false};
+  size_t at = place(entries_, capacity_ - 1, parent, address);
+  if (entries_[at].id != 0) return {entries_[at].id, false};
+  if (size_t{count_} + 1 > capacity_ / 4 * 3) {
+    if (!grow()) return {0, false};
+    at = place(entries_, capacity_ - 1, parent, address);
+  }
+  entries_[at] = {address, parent, ++count_};
+  return {count_, true};
+}
+
+void PathTree::release() {
+  unmap_memory(entries_, capacity_ * sizeof(Entry));
+  entries_ = nullptr;
+  capacity_ = 0;
+}
+
+}  // namespace culprit::collector

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Takes a stack apart, once per call path that has not been seen: libgcc's unwinder, which finds
+// its tables without a lock and so cannot deadlock in a signal handler (glibc 2.35 and later).
+#pragma once
+
+#include <cstdint>
+
+namespace culprit::collector {
+
+/// One frame: where it will continue, and its stack pointer once it does; on x86-64 the return
+/// address lies just below that. `address` is always one past an instruction of the frame: past the
+/// interrupted one where a signal came in, past the call in all others.
+struct Frame {
+  uintptr_t address;
+  uintptr_t cfa;
+};
+
+struct Frames {
+  static constexpr unsigned kMaxDepth = 256;
+  Frame at[kMaxDepth];  ///< innermost first
+  unsigned count = 0;
+  bool cut = false;  ///< deeper than kMaxDepth: the outermost frames are missing
+};
+
+/// The frames that called the function whose canonical frame address is `cfa`.
+void unwind_above(uintptr_t cfa, Frames& frames);
+
+/// From within a signal handler: the frames that the signal interrupted at `pc`.
+void unwind_interrupted(uintptr_t pc, Frames& frames);
+
+/// The first unwinding of a process may load libgcc's tables and allocate; do it before any signal.
+void warm_up_unwinder();
+
+/// True if unwinding takes no lock here, so that a signal handler may do it.
+bool unwinder_is_signal_safe();
+
+}  // namespace culprit::collector

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which addresses are code, and whose. The assembler needs copies of /proc/self/maps to turn
+// addresses into functions; the unwinder needs to know its own frames; both need to notice code that
+// was loaded later. There is no hook for dlopen without cost for every call of the program, so news
+// shows itself as a return address that no known range holds.
+// MT: safe. Async-signal-safe, but for `loaded_more`.
+#pragma once
+
+#include <cstdint>
+
+namespace culprit::collector::code_map {
+
+enum class Owner : uint8_t {
+  unknown,    ///< in no executable range seen so far
+  program,
+  collector,  ///< libculprit*.so: left out of call paths
+  loader,     ///< ld.so: the sampling handler keeps its hands off
+};
+
+/// Takes the first copy, `<folder>/maps.0`. `folder` must live for ever.
+void begin(const char* folder);
+
+/// Takes another copy, maps.<n>, and learns its ranges.
+void refresh();
+
+Owner owner_of(uintptr_t address);
+
+/// After owner_of() said `unknown`: refreshes, unless earlier refreshes for unknown addresses were
+/// in vain (damaged stacks have many). Returns whether the ranges are new.
+bool learn();
+
+/// The loader has added objects since the last refresh.
+bool loaded_more();
+
+}  // namespace culprit::collector::code_map

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the preload library tells the recorder about the process it is in.
+#pragma once
+
+namespace culprit::collector::lifecycle {
+
+/// The library was loaded: the run starts now. Idempotent.
+void load();
+
+/// The process exits in order. Called on the exiting thread while others may still run.
+void end();
+
+bool is_active();
+
+}  // namespace culprit::collector::lifecycle

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Constructs inside a region. Kinds are recorded as the runtime names them, whether the standard has
+// deprecated them or not; what to make of them is the assembler's business. Begins without an end
+// happen (gcc programs' single), so nothing here relies on pairs.
+#include "collector/openmp/callbacks.h"
+#include "collector/openmp/ompt_tool.h"
+
+namespace culprit::collector::openmp {
+
+namespace {
+
+void on_work(ompt_work_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t,
+             const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  const auto kind = static_cast<uint16_t>(type);
+  if (endpoint != ompt_scope_end) {
+    log->put(RawKind::omp_work_begin, time, kind, 0, as_word(codeptr));
+  }
+  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_work_end, time, kind);
+}
+
+void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  if (endpoint != ompt_scope_end) {
+    log->put(RawKind::omp_masked_begin, time, 0, 0, as_word(codeptr));
+  }
+  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_masked_end, time);
+}
+
+void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
+             const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  const auto kind = static_cast<uint16_t>(type);
+  const uint64_t region = thread_state().regions.top();
+  if (endpoint != ompt_scope_end) {
+    log->put(RawKind::omp_sync_begin, time, kind, 0, as_word(codeptr), region);
+  }
+  if (endpoint != ompt_scope_begin) {
+    log->put(RawKind::omp_sync_end, time, kind, 0, as_word(codeptr), region);
+  }
+}
+
+void on_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
+             const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  ThreadState& state = thread_state();
+  const auto kind = static_cast<uint16_t>(type);
+  const uint64_t region = state.regions.top();
+  if (endpoint != ompt_scope_end) {
+    state.waits.begin(*log);
+    log->put(RawKind::omp_wait_begin, time, kind, 0, as_word(codeptr), region);
+  }
+  if (endpoint != ompt_scope_begin) {
+    log->put(RawKind::omp_wait_end, time, kind, 0, as_word(codeptr), region);
+    state.waits.end(*log);
+  }
+}
+
+}  // namespace
+
+void register_construct_callbacks(ompt_set_callback_t set) {
+  register_callback(set, ompt_callback_work, on_work);
+  register_callback(set, ompt_callback_masked, on_masked);
+  register_callback(set, ompt_callback_sync_region, on_sync);
+  register_callback(set, ompt_callback_sync_region_wait, on_wait);
+}
+
+}  // namespace culprit::collector::openmp

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Mutual exclusion. An acquire is recorded at once, not when it succeeds: a program that hangs on a
+// lock shows where. Tests may lack the acquired (they failed), and carry the lock's own kind in some
+// runtimes.
+#include "collector/openmp/callbacks.h"
+#include "collector/openmp/ompt_tool.h"
+
+namespace culprit::collector::openmp {
+
+namespace {
+
+bool may_wait(ompt_mutex_t kind) {
+  return kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock;
+}
+
+void on_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  if (may_wait(kind)) thread_state().waits.begin_mutex(*log);
+  log->put(RawKind::omp_mutex_acquire, time, static_cast<uint16_t>(kind), 0, wait,
+           as_word(codeptr));
+}
+
+void on_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  thread_state().waits.end_mutex(*log);
+  log->put(RawKind::omp_mutex_acquired, time, static_cast<uint16_t>(kind), 0, wait,
+           as_word(codeptr));
+}
+
+void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  thread_state().waits.end_mutex(*log);
+  log->put(RawKind::omp_mutex_released, time, static_cast<uint16_t>(kind), 0, wait,
+           as_word(codeptr));
+}
+
+}  // namespace
+
+void register_mutex_callbacks(ompt_set_callback_t set) {
+  register_callback(set, ompt_callback_mutex_acquire, on_acquire);
+  register_callback(set, ompt_callback_mutex_acquired, on_acquired);
+  register_callback(set, ompt_callback_mutex_released, on_released);
+}
+
+}  // namespace culprit::collector::openmp

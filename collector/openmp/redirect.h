@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs built with gcc call libgomp, which tells tools nothing. LLVM's libomp answers the same
+// calls and has OMPT, so it is put under such programs: our stand-ins for libgomp's functions lead
+// there. Decided once, at the program's first OpenMP call.
+#pragma once
+
+#include <cstdint>
+
+namespace culprit::collector::openmp {
+
+/// As RawProcess::gomp_redirected.
+enum class Redirection : uint32_t {
+  none = 0,     ///< not asked for, not needed, or not possible
+  active = 1,   ///< the program runs on libomp
+  refused = 2,  ///< the program needs what libomp lacks, and so stays on libgomp
+};
+
+Redirection redirection();
+
+}  // namespace culprit::collector::openmp

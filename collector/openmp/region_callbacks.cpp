@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Parallel regions get numbers of our own, unique in the process. A worker's end of a region arrives
+// only when the next region starts or the runtime shuts down, without the region's data: it comes
+// off our own stack, and is recorded when it arrives; the assembler knows when it was due.
+// Initial tasks are no teams, except those of a league.
+#include <atomic>
+
+#include "collector/openmp/callbacks.h"
+#include "collector/openmp/ompt_tool.h"
+
+namespace culprit::collector::openmp {
+
+namespace {
+
+std::atomic<uint64_t> g_last_region{0};
+
+void on_thread_begin(ompt_thread_t type, ompt_data_t*) {
+  const uint64_t time = now();
+  if (ThreadLog* log = live_log()) {
+    log->put(RawKind::omp_thread_begin, time, static_cast<uint16_t>(type));
+  }
+}
+
+void on_thread_end(ompt_data_t*) {
+  const uint64_t time = now();
+  if (ThreadLog* log = live_log()) {
+    thread_state().waits.clear(*log);
+    log->put(RawKind::omp_thread_end, time);
+  }
+}
+
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int flags,
+                       const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  const uint64_t region = g_last_region.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (parallel != nullptr) parallel->value = region;
+  const auto path = static_cast<uint32_t>(log->current_path());
+  log->put(RawKind::omp_parallel_begin, time, (flags & ompt_parallel_league) != 0 ? 1 : 0, path,
+           region, as_word(codeptr));
+}
+
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr || parallel == nullptr) return;
+  log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
+}
+
+void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, ompt_data_t* task,
+                    unsigned team_size, unsigned index) {
+  ThreadState& state = thread_state();
+  state.waits.clear(log);
+  state.regions.push(region);
+  if (task != nullptr) task->value = region | kImplicitTask;
+  if (region == 0) return;
+  log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team_size | uint64_t{index} << 32);
+}
+
+void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel,
+                  const ompt_data_t* task) {
+  ThreadState& state = thread_state();
+  state.waits.clear(log);
+  uint64_t region = parallel != nullptr ? parallel->value : 0;
+  if (region == 0 && task != nullptr) region = task->value & ~kImplicitTask;
+  region = state.regions.pop(region);
+  if (region != 0) log.put(RawKind::omp_implicit_end, time, 0, 0, region);
+}
+
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                      unsigned team_size, unsigned index, int) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  if (endpoint != ompt_scope_end) {
+    begin_implicit(*log, time, parallel != nullptr ? parallel->value : 0, task, team_size, index);
+  }
+  if (endpoint != ompt_scope_begin) end_implicit(*log, time, parallel, task);
+}
+
+}  // namespace
+
+void register_region_callbacks(ompt_set_callback_t set) {
+  register_callback(set, ompt_callback_thread_begin, on_thread_begin);
+  register_callback(set, ompt_callback_thread_end, on_thread_end);
+  register_callback(set, ompt_callback_parallel_begin, on_parallel_begin);
+  register_callback(set, ompt_callback_parallel_end, on_parallel_end);
+  register_callback(set, ompt_callback_implicit_task, on_implicit_task);
+}
+
+}  // namespace culprit::collector::openmp

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The preload library's beginning and end. It is loaded into every process that inherits the
+// environment, shells and launchers too, so loading only reads the environment and the clock;
+// what follows waits for a probe to see MPI or OpenMP.
+#include "collector/lifecycle.h"
+#include "collector/probes.h"
+
+namespace culprit::collector {
+
+namespace {
+
+[[gnu::constructor]] void on_load() { start_probes(); }
+
+[[gnu::destructor]] void on_exit() { lifecycle::end(); }
+
+}  // namespace
+
+}  // namespace culprit::collector

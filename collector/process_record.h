@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The process's own record (trace::RawProcess): what it is, its clock, and what was lost.
+// MT: counting and refreshing are safe from any thread and from signal handlers.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/raw.h"
+
+namespace culprit::collector {
+
+/// Maps `<folder>/process` and fills in what is known at load. nullptr if the file cannot be made.
+trace::RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first);
+
+/// Adds to a counter of the record, if there is one that this process may write to.
+void count_loss(uint64_t trace::RawProcess::*counter, uint64_t count = 1);
+
+/// Reads all clocks again, so that drift within the run can be corrected.
+void refresh_clock_pair();
+
+}  // namespace culprit::collector

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The process's life as the recorder sees it: inert until a probe activates it, active, then ended
+// by exit or by being a forked child. Nothing is ever torn down: other threads may be anywhere when
+// the process exits, so they only find that recording is over. The records are safe already.
+#include "collector/recorder.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "collector/calibration.h"
+#include "collector/callpath/unwind.h"
+#include "collector/clock.h"
+#include "collector/code_map.h"
+#include "collector/environment.h"
+#include "collector/lifecycle.h"
+#include "collector/process_record.h"
+#include "collector/system_file.h"
+#include "collector/thread_registry.h"
+
+namespace culprit::collector {
+
+namespace {
+
+enum class Mode : uint32_t {
+  inert,       ///< no probe has seen anything yet
+  activating,
+  active,
+  impossible,  ///< not wanted, or the experiment cannot be written
+  ended,       ///< exit: the record may still be counted in
+  forked,      ///< a child: the record belongs to the parent
+};
+
+std::atomic<Mode> g_mode{Mode::inert};
+trace::RawProcess* g_record = nullptr;
+trace::RawClockPair g_load{};
+char g_folder[PATH_MAX];
+
+bool make_process_folder(const char* experiment) {
+  char host[64] = {};
+  gethostname(host, sizeof host - 1);
+  make_folder(experiment);
+  char raw[PATH_MAX + 8];
+  snprintf(raw, sizeof raw, "%s/raw", experiment);
+  if (!make_folder(raw)) return false;
+  const int length =
+      snprintf(g_folder, sizeof g_folder, "%s/%s.%ld.%llx", raw, host,
+               static_cast<long>(getpid()), static_cast<unsigned long long>(g_load.ticks));
+  // Room for the longest name of a file inside.
+  return length > 0 && length + 32 < PATH_MAX && make_folder(g_folder);
+}
+
+/// A child made without fork's handlers (clone) shares the mapped files with its parent.
+bool is_recorded_process() { return g_record->pid == static_cast<uint32_t>(getpid()); }
+
+void in_forked_child() { g_mode.store(Mode::forked, std::memory_order_relaxed); }
+
+bool set_up() {
+  const Environment& wishes = environment();
+  if (!wishes.wanted) return false;
+  lifecycle::load();
+  if (!make_process_folder(wishes.experiment)) return false;
+  g_record = create_process_record(g_folder, g_load);
+  if (g_record == nullptr || !registry::begin(g_folder)) return false;
+  g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
+  touch_file(g_folder, "events.0");
+  warm_up_unwinder();
+  code_map::begin(g_folder);
+  code_map::loaded_more();
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+  calibrate(*g_record);
+  return true;
+}
+
+/// The one thread that found the recorder inert sets it up; what it triggers meanwhile is ignored.
+bool activate_first() {
+  const KeepErrno keep;
+  registry::set_setting_up(true);
+  const bool possible = set_up();
+  registry::set_setting_up(false);
+  g_mode.store(possible ? Mode::active : Mode::impossible, std::memory_order_release);
+  return possible;
+}
+
+}  // namespace
+
+namespace lifecycle {
+
+void load() {
+  if (g_load.ticks != 0) return;
+  clock::choose(environment().monotonic_clock);
+  g_load = clock::read_pair();
+}
+
+void end() {
+  Mode expected = Mode::active;
+  if (g_mode.load(std::memory_order_relaxed) != expected || !is_recorded_process()) return;
+  const KeepErrno keep;
+  checkpoint();
+  const uint64_t time = now();
+  if (ThreadLog* log = registry::existing_log()) log->put(RawKind::process_end, time);
+  g_record->end_ticks = time;
+  std::atomic_ref<uint32_t>(g_record->ended).store(1, std::memory_order_release);
+  g_mode.compare_exchange_strong(expected, Mode::ended);
+}
+
+bool is_active() { return g_mode.load(std::memory_order_acquire) == Mode::active; }
+
+}  // namespace lifecycle
+
+ThreadLog* thread_log() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  if (mode == Mode::active) [[likely]] return registry::log_of_this_thread();
+  if (mode == Mode::ended) count_loss(&trace::RawProcess::skipped_callbacks);
+  return nullptr;
+}
+
+bool activate() {
+  Mode mode = g_mode.load(std::memory_order_acquire);
+  if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {
+    return activate_first();
+  }
+  while (mode == Mode::activating) {
+    if (registry::is_setting_up()) return false;
+    sched_yield();
+    mode = g_mode.load(std::memory_order_acquire);
+  }
+  return mode == Mode::active;
+}
+
+trace::RawProcess* process() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  return mode == Mode::forked || mode == Mode::impossible ? nullptr : g_record;
+}
+
+void checkpoint() {
+  if (!lifecycle::is_active()) return;
+  const KeepErrno keep;
+  refresh_clock_pair();
+  if (code_map::loaded_more()) code_map::refresh();
+}
+
+}  // namespace culprit::collector

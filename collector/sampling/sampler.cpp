@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One timer per thread on its CPU time: threads that sleep are not woken. The kernel checks such
+// timers at its own ticks, so at high rates one signal stands for several expirations (the record's
+// flags). SIGPROF is used, unless the program has a handler of its own there.
+// The handler takes no sample while the thread is inside the collector, waits (the events around
+// tell that better), or is in the dynamic loader.
+#include "collector/sampling/sampler.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "collector/code_map.h"
+#include "collector/environment.h"
+#include "collector/lifecycle.h"
+#include "collector/system_file.h"
+#include "collector/thread_log.h"
+#include "collector/thread_registry.h"
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+constexpr int kSignal = SIGPROF;
+constexpr int kMaxOverrun = 0xffff;
+
+char g_marker;  ///< its address tells our timers' signals from others
+
+constinit thread_local timer_t t_timer __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local bool t_has_timer __attribute__((tls_model("initial-exec"))) = false;
+
+uintptr_t interrupted_pc(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return machine.pc;
+#else
+#error "collector/sampling: say where this processor keeps the interrupted pc"
+#endif
+}
+
+void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
+  const uint64_t time = now();
+  auto& impl = Recorder::impl(log);
+  const Busy busy(impl.busy);
+  Frames frames;
+  unwind_interrupted(pc, frames);
+  impl.append_sample(time, overrun, frames);
+}
+
+void on_signal(int, siginfo_t* info, void* context) {
+  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &g_marker) return;
+  const KeepErrno keep;
+  if (!lifecycle::is_active()) return;
+  ThreadLog* log = registry::existing_log();
+  if (log == nullptr || log->waiting > 0) return;
+  const uintptr_t pc = interrupted_pc(context);
+  if (code_map::owner_of(pc) == code_map::Owner::loader) return;
+  const int overrun = info->si_overrun < kMaxOverrun ? info->si_overrun : kMaxOverrun;
+  take_sample(*log, pc, static_cast<uint16_t>(overrun < 0 ? 0 : overrun));
+}
+
+/// Ours already, or free to take. A program that sets its own handler later keeps it: then it gets
+/// our signals, as it would get any timer's.
+bool claim_signal() {
+  struct sigaction current;
+  if (sigaction(kSignal, nullptr, &current) != 0) return false;
+  if ((current.sa_flags & SA_SIGINFO) != 0) return current.sa_sigaction == on_signal;
+  if (current.sa_handler != SIG_DFL && current.sa_handler != SIG_IGN) return false;
+  struct sigaction ours = {};
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  return sigaction(kSignal, &ours, nullptr) == 0;
+}
+
+bool start_timer(unsigned hz) {
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = kSignal;
+  event.sigev_value.sival_ptr = &g_marker;
+  event.sigev_notify_thread_id = static_cast<int>(syscall(SYS_gettid));
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer) != 0) return false;
+  itimerspec period = {};
+  period.it_interval.tv_sec = hz == 1 ? 1 : 0;
+  period.it_interval.tv_nsec = hz == 1 ? 0 : 1'000'000'000l / hz;
+  period.it_value = period.it_interval;
+  t_has_timer = true;
+  return timer_settime(t_timer, 0, &period, nullptr) == 0;
+}
+
+void on_thread_begun() {
+  const unsigned hz = environment().sampling_hz;
+  const bool sampled = claim_signal() && start_timer(hz);
+  if (trace::RawProcess* record = process(); record != nullptr && sampled) {
+    std::atomic_ref<uint32_t>(record->sampling_hz).store(hz, std::memory_order_relaxed);
+  }
+}
+
+void on_thread_ended() {
+  if (t_has_timer) timer_delete(t_timer);
+  t_has_timer = false;
+}
+
+}  // namespace
+
+void start() {
+  if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;
+  registry::add_hook({on_thread_begun, on_thread_ended});
+}
+
+}  // namespace culprit::collector::sampling

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// System calls behind the recorder's files. Interrupted calls are repeated: the sampling timer and
+// the program's own signals arrive at any time.
+#include "collector/system_file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace culprit::collector {
+
+namespace {
+
+int open_again(const char* path, int flags, mode_t mode = 0) {
+  int file;
+  do {
+    file = open(path, flags | O_CLOEXEC, mode);
+  } while (file < 0 && errno == EINTR);
+  return file;
+}
+
+/// Room on disk for the range, zeroed. File systems that cannot promise it only get the length.
+bool reserve(int file, size_t offset, size_t bytes) {
+  int error;
+  do {
+    error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error == 0) return true;
+  if (error != EOPNOTSUPP && error != EINVAL) return false;
+  return ftruncate(file, static_cast<off_t>(offset + bytes)) == 0;
+}
+
+}  // namespace
+
+void* map_memory(size_t bytes) {
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+           -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void unmap_memory(void* memory, size_t bytes) {
+  if (memory != nullptr) munmap(memory, bytes);
+}
+
+void* map_file(const char* path, size_t offset, size_t bytes, bool touch) {
+  const int file = open_again(path, O_RDWR | O_CREAT, 0644);
+  if (file < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  if (reserve(file, offset, bytes)) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (touch ? MAP_POPULATE : 0),
+                  file, static_cast<off_t>(offset));
+  }
+  close(file);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void touch_file(const char* folder, const char* name) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  const int file = open_again(path, O_WRONLY | O_CREAT, 0644);
+  if (file >= 0) close(file);
+}
+
+void truncate_file(const char* path, size_t bytes) {
+  const int ignored = truncate(path, static_cast<off_t>(bytes));
+  (void)ignored;  // a file left too long costs disk space, nothing else
+}
+
+bool make_folder(const char* path) {
+  return mkdir(path, 0755) == 0 || errno == EEXIST;
+}
+
+bool read_text(const char* path, char* text, size_t capacity) {
+  const int file = open_again(path, O_RDONLY);
+  if (file < 0) return false;
+  size_t length = 0;
+  while (length + 1 < capacity) {
+    const ssize_t got = read(file, text + length, capacity - 1 - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    length += static_cast<size_t>(got);
+  }
+  close(file);
+  if (length > 0 && text[length - 1] == '\n') --length;
+  text[length] = '\0';
+  return true;
+}
+
+bool write_all(int file, const char* data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t done = write(file, data, bytes);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    data += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+}  // namespace culprit::collector

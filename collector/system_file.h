@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Files and memory straight from the kernel. The collector uses neither malloc nor stdio: it is
+// also called from signal handlers and from inside the program's own allocator. No file descriptor
+// outlives a call, because programs close descriptors that they do not know.
+// MT: safe. Async-signal-safe, but for what `errno` does (KeepErrno).
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+
+namespace culprit::collector {
+
+/// The program must not see that the collector made system calls.
+class KeepErrno {
+ public:
+  KeepErrno() : saved_(errno) {}
+  ~KeepErrno() { errno = saved_; }
+  KeepErrno(const KeepErrno&) = delete;
+  KeepErrno& operator=(const KeepErrno&) = delete;
+
+ private:
+  int saved_;
+};
+
+/// Zeroed memory, or nullptr. Pages cost nothing until touched.
+void* map_memory(size_t bytes);
+void unmap_memory(void* memory, size_t bytes);
+
+/// Maps `bytes` of the file at `offset`, shared, after making sure that the disk has room for them:
+/// a store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
+/// Creates the file if need be. `touch`: fault all pages in now. nullptr if impossible.
+void* map_file(const char* path, size_t offset, size_t bytes, bool touch);
+
+/// Makes an empty file if there is none.
+void touch_file(const char* folder, const char* name);
+
+/// Cuts the file to what was used of it.
+void truncate_file(const char* path, size_t bytes);
+
+/// Makes a folder; true also if it is there already.
+bool make_folder(const char* path);
+
+/// Reads a small file into `text`, zero-terminated, without the last newline. False if unreadable.
+bool read_text(const char* path, char* text, size_t capacity);
+
+/// All of `bytes` to a descriptor; false if some could not be written.
+bool write_all(int file, const char* data, size_t bytes);
+
+}  // namespace culprit::collector

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Appends records to the mapped window of a thread's file. The common case is a bound check and a
+// few stores; everything rare (the window's end, a full disk) goes through append_at_end.
+// Assumes that the header's second half is one 64-bit word whose top byte is `kind`: storing it last
+// publishes the record to whoever reads the file, even after this process was killed half way.
+#include "collector/thread_log.h"
+
+#include <bit>
+#include <cstring>
+
+#include "collector/code_map.h"
+#include "collector/process_record.h"
+#include "collector/system_file.h"
+
+namespace culprit::collector {
+
+using trace::kRawWindow;
+using trace::RawHeader;
+
+namespace {
+
+constexpr unsigned kMaxWords = 255;
+
+static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
+              offsetof(RawHeader, kind) == 15);
+
+constexpr uint32_t record_bytes(unsigned words) {
+  return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
+}
+
+constexpr uint64_t second_half(RawKind kind, uint16_t flags, uint32_t arg, unsigned words) {
+  return uint64_t{arg} | uint64_t{flags} << 32 | uint64_t{words} << 48 |
+         static_cast<uint64_t>(kind) << 56;
+}
+
+}  // namespace
+
+uint16_t* NameTable::find(const char* name) {
+  const auto key = reinterpret_cast<uintptr_t>(name);
+  unsigned at = static_cast<unsigned>((key * 0x9e3779b97f4a7c15u) >> 52) % kSlots;
+  while (names_[at] != nullptr && names_[at] != name) at = (at + 1) % kSlots;
+  if (names_[at] == nullptr && count_ == kMaxNames) return nullptr;
+  return &ids_[at];
+}
+
+uint16_t NameTable::enter(uint16_t* slot, const char* name) {
+  names_[slot - ids_] = name;
+  *slot = ++count_;
+  return count_;
+}
+
+bool ThreadLog::Impl::open() {
+  window = static_cast<char*>(map_file(path, 0, kRawWindow, false));
+  used = window != nullptr ? 0 : kRawWindow;
+  return window != nullptr;
+}
+
+void ThreadLog::Impl::close() {
+  memo.release();
+  paths.release();
+  unmap_memory(previous, kRawWindow);
+  unmap_memory(window, kRawWindow);
+  if (window != nullptr) truncate_file(path, offset + used);
+  previous = nullptr;
+  window = nullptr;
+  used = kRawWindow;
+}
+
+inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                   const uint64_t* words, unsigned count) {
+  auto* to = reinterpret_cast<uint64_t*>(window + used);
+  for (unsigned i = 0; i < count; ++i) to[2 + i] = words[i];
+  to[0] = time;
+  std::atomic_ref<uint64_t>(to[1]).store(second_half(kind, flags, arg, count),
+                                         std::memory_order_release);
+  newest = used;
+  used += record_bytes(count);
+}
+
+// Times may not decrease within a file, but a signal can come between a probe's now() and its put().
+inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                    const uint64_t* words, unsigned count) {
+  if (time < last_time) time = last_time;
+  last_time = time;
+  // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
+  if (used + record_bytes(count) + sizeof(RawHeader) > kRawWindow) [[unlikely]] {
+    return append_at_end(kind, time, flags, arg, words, count);
+  }
+  store(kind, time, flags, arg, words, count);
+  return true;
+}
+
+bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                    const uint64_t* words, unsigned count) {
+  if (used + record_bytes(count) == kRawWindow) {
+    store(kind, time, flags, arg, words, count);
+    return true;
+  }
+  const uint64_t begin = now();
+  pad();
+  if (!next_window()) {
+    drop();
+    return false;
+  }
+  store(kind, time, flags, arg, words, count);
+  store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, nullptr, 0);
+  last_time = now();
+  store(RawKind::tool_end, last_time, 0, 0, nullptr, 0);
+  return true;
+}
+
+void ThreadLog::Impl::pad() {
+  while (used < kRawWindow) {
+    unsigned words = static_cast<unsigned>((kRawWindow - used - sizeof(RawHeader)) / 8);
+    if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
+    store(RawKind::pad, last_time, 0, 0, nullptr, 0);
+    auto* header = reinterpret_cast<RawHeader*>(window + used) - 1;
+    header->words = static_cast<uint8_t>(words);
+    used += words * 8;
+  }
+}
+
+bool ThreadLog::Impl::next_window() {
+  if (window == nullptr || scratch) return false;
+  const KeepErrno keep;
+  unmap_memory(previous, kRawWindow);
+  previous = window;
+  offset += kRawWindow;
+  window = static_cast<char*>(map_file(path, offset, kRawWindow, true));
+  if (window == nullptr) return false;
+  used = 0;
+  refresh_clock_pair();
+  return true;
+}
+
+void ThreadLog::Impl::drop() {
+  if (!scratch) count_loss(&trace::RawProcess::dropped_records);
+}
+
+PathId ThreadLog::Impl::define_path(const Frames& frames) {
+  if (frames.count == 0 || frames.cut) count_loss(&trace::RawProcess::failed_unwinds);
+  uint32_t path = 0;
+  for (unsigned i = frames.count; i-- > 0;) {
+    const uintptr_t address = frames.at[i].address;
+    code_map::Owner owner = code_map::owner_of(address - 1);
+    if (owner == code_map::Owner::unknown && code_map::learn()) {
+      owner = code_map::owner_of(address - 1);
+    }
+    if (owner == code_map::Owner::collector) continue;
+    const PathTree::Node node = paths.child(path, address);
+    if (node.id == 0) {
+      count_loss(&trace::RawProcess::failed_unwinds);
+      break;
+    }
+    if (node.is_new) {
+      const uint64_t words[2] = {path, address};
+      append(RawKind::path_def, last_time, 0, node.id, words, 2);
+    }
+    path = node.id;
+  }
+  return PathId{path};
+}
+
+void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
+  const PathId path = define_path(frames);
+  append(RawKind::sample, time, missed, static_cast<uint32_t>(path), nullptr, 0);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
+  const Busy busy(impl_->busy);
+  impl_->append(kind, time, flags, arg, nullptr, 0);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0) {
+  const Busy busy(impl_->busy);
+  impl_->append(kind, time, flags, arg, &w0, 1);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1) {
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1};
+  impl_->append(kind, time, flags, arg, words, 2);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2) {
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1, w2};
+  impl_->append(kind, time, flags, arg, words, 3);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2, uint64_t w3) {
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1, w2, w3};
+  impl_->append(kind, time, flags, arg, words, 4);
+}
+
+bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                          const uint64_t* words, unsigned count) {
+  if (count > kMaxWords) {
+    count_loss(&trace::RawProcess::dropped_records);
+    return false;
+  }
+  const Busy busy(impl_->busy);
+  return impl_->append(kind, time, flags, arg, words, count);
+}
+
+uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
+  if (impl_->window == nullptr || impl_->used == 0) return nullptr;
+  auto* header = reinterpret_cast<RawHeader*>(impl_->window + impl_->newest);
+  if (header->kind != kind || header->flags != flags) return nullptr;
+  return reinterpret_cast<uint64_t*>(header + 1);
+}
+
+[[gnu::noinline]] PathId ThreadLog::current_path() {
+  const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+  const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  const Busy busy(impl_->busy);
+  if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
+  Frames frames;
+  unwind_above(cfa, frames);
+  const PathId path = impl_->define_path(frames);
+  impl_->memo.add(frames, static_cast<uint32_t>(path));
+  return path;
+}
+
+StringId ThreadLog::name(const char* name) {
+  const Busy busy(impl_->busy);
+  uint16_t* slot = impl_->names.find(name);
+  if (slot == nullptr) return StringId::none;
+  if (*slot != 0) return StringId{*slot};
+  const uint16_t id = impl_->names.enter(slot, name);
+  uint64_t words[32] = {};
+  size_t length = strlen(name);
+  if (length > sizeof words) length = sizeof words;
+  memcpy(words, name, length);
+  impl_->append(RawKind::string_def, impl_->last_time, static_cast<uint16_t>(length), id, words,
+                static_cast<unsigned>((length + 7) / 8));
+  return StringId{id};
+}
+
+}  // namespace culprit::collector

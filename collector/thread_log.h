@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Inside of a ThreadLog (recorder.h): the window of the file into which records go, this thread's
+// names and call paths. For the recorder's own files only; probes see recorder.h.
+// MT: one thread, and the signal handlers that interrupt it, which stay out while `busy` is set.
+#pragma once
+
+#include <atomic>
+#include <climits>
+
+#include "collector/callpath/path_memo.h"
+#include "collector/callpath/path_tree.h"
+#include "collector/recorder.h"
+
+namespace culprit::collector {
+
+/// Names a thread has used: address of the literal -> number. Fixed size: there are about as many
+/// names as MPI functions.
+class NameTable {
+ public:
+  /// The slot of `name`: its number, or 0 where it is yet to be entered. nullptr when full.
+  uint16_t* find(const char* name);
+  uint16_t enter(uint16_t* slot, const char* name);
+
+ private:
+  static constexpr unsigned kSlots = 4096;
+  static constexpr unsigned kMaxNames = kSlots / 4 * 3;
+  const char* names_[kSlots] = {};
+  uint16_t ids_[kSlots] = {};
+  uint16_t count_ = 0;
+};
+
+struct ThreadLog::Impl {
+  std::atomic<bool> busy{false};
+  uint32_t used = 0;         ///< bytes of the window; all of it when there is none (broken)
+  char* window = nullptr;
+  uint32_t newest = 0;       ///< where in the window the newest record begins
+  uint64_t last_time = 0;
+  size_t offset = 0;         ///< of the window in its file
+  char* previous = nullptr;  ///< the window before, kept for who holds a pointer into it (newest())
+  bool scratch = false;      ///< calibration: no file, and its drops do not count
+  PathMemo memo;
+  PathTree paths;
+  NameTable names;
+  char path[PATH_MAX] = {};  ///< of the file
+
+  /// Opens the file's first window.
+  bool open();
+  /// Gives everything back; the file is cut to what was used.
+  void close();
+
+  bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+              unsigned count);
+  /// The path of frames taken from the stack, defining what is new; ends early when memory does.
+  PathId define_path(const Frames& frames);
+  /// A sample that found the thread at `frames`.
+  void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
+
+ private:
+  bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                     const uint64_t* words, unsigned count);
+  void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+             unsigned count);
+  void pad();
+  bool next_window();
+  void drop();
+};
+
+/// Keeps signal handlers out of a log while it changes.
+class Busy {
+ public:
+  explicit Busy(std::atomic<bool>& flag) : flag_(flag) {
+    flag_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Busy() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    flag_.store(false, std::memory_order_relaxed);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+}  // namespace culprit::collector
