@@ -112,7 +112,7 @@ class Report:
 
     def check_nothing_lost(self):
         lost = [l for l in self.data["losses"]
-                if l["severity"] == "data_loss" or "unmatched" in l["name"]]
+                if l["severity"] == "data loss" or "unmatched" in l["name"]]
         check(not lost, f"losses in a sound run: {lost}")
 
     def losses(self):
