@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Strong indices. `RegionId` and `CallPathId` are both dense 32-bit numbers, and mixing them up does
-// not compile. Every id counts from 0 within one experiment; `none()` is the absent one.
+// Strong indices. `RegionId` and `CallPathId` are both dense 32-bit numbers, and mixing them up
+// does not compile. Every id counts from 0 within one experiment; `none()` is the absent one.
 #pragma once
 
 #include <compare>
@@ -43,7 +43,5 @@ using CommId = Id<struct CommTag>;
 
 template <class Tag>
 struct std::hash<culprit::Id<Tag>> {
-  size_t operator()(culprit::Id<Tag> id) const noexcept {
-    return std::hash<size_t>{}(id.index());
-  }
+  size_t operator()(culprit::Id<Tag> id) const noexcept { return std::hash<size_t>{}(id.index()); }
 };

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs independent pieces of work on a few threads. Pieces are handed out one by one, so their sizes
-// may differ widely (locations do). Results must not depend on who ran what: a piece writes only to
-// its own slot.
+// Runs independent pieces of work on a few threads. Pieces are handed out one by one, so their
+// sizes may differ widely (locations do). Results must not depend on who ran what: a piece writes
+// only to its own slot.
 #pragma once
 
 #include <algorithm>

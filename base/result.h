@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The second of the three error lanes. (1) A bug in culprit: CULPRIT_CHECK stops the tool with its
-// place. (2) The environment's or the input's fault: a Result carries one clear sentence up to main,
-// which prints it and exits with a status other than 0. (3) Damaged data: counted as a Loss and shown
-// in the report; never a Result. None of this is for the collector, which lives in somebody else's
-// process and neither prints, aborts nor throws.
+// place. (2) The environment's or the input's fault: a Result carries one clear sentence up to
+// main, which prints it and exits with a status other than 0. (3) Damaged data: counted as a Loss
+// and shown in the report; never a Result. None of this is for the collector, which lives in
+// somebody else's process and neither prints, aborts nor throws.
 #pragma once
 
 #include <cstdio>
@@ -58,10 +58,10 @@ class [[nodiscard]] Result<void> {
 }  // namespace culprit
 
 /// Stops the tool when its own code is wrong. Never for input, never in the collector.
-#define CULPRIT_CHECK(condition)                                                              \
-  do {                                                                                        \
-    if (!(condition)) {                                                                       \
-      std::fprintf(stderr, "culprit: bug at %s:%d: %s\n", __FILE__, __LINE__, #condition);    \
-      std::abort();                                                                           \
-    }                                                                                         \
+#define CULPRIT_CHECK(condition)                                                           \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      std::fprintf(stderr, "culprit: bug at %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                        \
+    }                                                                                      \
   } while (false)

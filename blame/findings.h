@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What replay and blame found in a run: plain data, and the only thing that report/ sees. It is
-// kept as an SQLite file (report/findings_db.h) inside the experiment, so that `report` needs no trace.
-// Times are seconds as double: costs are fractions. Two kinds never share a field: wall-clock time
+// kept as an SQLite file (report/findings_db.h) inside the experiment, so that `report` needs no
+// trace. Times are seconds as double: costs are fractions. Two kinds never share a field:
+// wall-clock time
 // (`wall_s`, `critical_path_s`) and allocation time, summed over locations (everything else).
 #pragma once
 
@@ -21,12 +22,12 @@ struct FoundLocation {
   uint32_t rank = 0;
   uint32_t thread = 0;
   std::string node;
-  double life_s = 0;     ///< allocation time held
+  double life_s = 0;  ///< allocation time held
   double waiting_s = 0;
 };
 
 struct FoundCallPath {
-  std::string name;  ///< region names joined with '/'
+  std::string name;    ///< region names joined with '/'
   std::string region;  ///< the last of them
   std::string file;    ///< of the region, empty if unknown
   uint32_t line = 0;
@@ -100,7 +101,7 @@ struct FoundUnattributed {
 
 struct Identities {
   double waiting_s = 0;
-  double delay_costs_s = 0;   ///< short- and long-term, without unattributed
+  double delay_costs_s = 0;  ///< short- and long-term, without unattributed
   double unattributed_s = 0;
   double critical_path_s = 0;
   double wall_s = 0;
@@ -123,7 +124,8 @@ struct RunInfo {
   double allocation_s = 0;
   double overhead_pct = -1;  ///< estimated cost of measuring, percent of wall; < 0: unknown
   int exit_status = 0;       ///< of the program, if culprit started it
-  std::vector<std::string> notes;  ///< sentences that the reader must know (libomp put under it, ...)
+  std::vector<std::string>
+      notes;  ///< sentences that the reader must know (libomp put under it, ...)
 };
 
 struct PassTime {

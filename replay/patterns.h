@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The wait patterns by number. The table is patterns.def; `pattern("mpi.late_sender")` is checked and
-// resolved by the compiler, so a detector names its pattern as the report does.
+// The wait patterns by number. The table is patterns.def; `pattern("mpi.late_sender")` is checked
+// and resolved by the compiler, so a detector names its pattern as the report does.
 #pragma once
 
 #include <array>

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The analysis from beginning to end. Each pass is timed; what a pass promises is checked at the
+// end (check_identities), so a violated identity shows in the report of any user.
+#include "blame/analyze.h"
+
+#include <chrono>
+
+#include "base/parallel.h"
+#include "blame/collect.h"
+#include "replay/run.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// Runs passes and keeps their times.
+class Passes {
+ public:
+  template <class Pass>
+  void run(const char* name, const Pass& pass) {
+    const auto begin = std::chrono::steady_clock::now();
+    pass();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    times.push_back({name, time.count()});
+  }
+  std::vector<PassTime> times;
+};
+
+std::vector<PathTimes> index_path_times(const replay::Run& run, unsigned threads) {
+  std::vector<PathTimes> times(run.timelines.size());
+  parallel_for(run.locations.size(), threads, [&](size_t i) {
+    const LocationId id = run.locations[i];
+    PathSums scratch(run.callpaths.size());
+    times[id.index()] = PathTimes(run.at(id).activities, run.end, scratch);
+  });
+  return times;
+}
+
+}  // namespace
+
+Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
+                         const Losses& losses) {
+  const unsigned threads = thread_count(options.threads);
+  Passes passes;
+  Result<replay::Run> read = Error{};
+  // Every event is read here, once. Beyond this point there are time lines, no events.
+  passes.run("read", [&] { read = replay::read_run(source, threads); });
+  if (!read) return read.error();
+  replay::Run& run = *read;
+  replay::WaitGraph graph;
+  // Beyond this point no programming model is known: waits and synchronisation points are all.
+  passes.run("detect waits", [&] { graph = replay::detect_waits(run, threads); });
+  std::vector<PathTimes> times;
+  passes.run("index", [&] { times = index_path_times(run, threads); });
+  Explanations all;
+  passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
+  passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
+  passes.run("critical path", [&] {
+    all.path = find_critical_path(run, graph);
+    all.critical = profile_critical_path(run, graph, all.path, all.profiles);
+  });
+  Findings findings;
+  passes.run("collect", [&] { findings = collect_findings(run, graph, all); });
+  findings.losses.merge(losses);
+  findings.passes = std::move(passes.times);
+  return findings;
+}
+
+}  // namespace culprit::blame

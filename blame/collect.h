@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Turns what the explanations computed, by number and in durations, into Findings, by name and in
+// seconds. Nothing is computed here but sums and orders.
+#pragma once
+
+#include "blame/critical_profile.h"
+#include "blame/delay.h"
+#include "blame/findings.h"
+
+namespace culprit::blame {
+
+/// Everything that explanations produced, for one run.
+struct Explanations {
+  DelayAnalysis delays;
+  std::vector<PathSegment> path;
+  Profiles profiles;
+  CriticalProfile critical;
+};
+
+Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
+                          const Explanations& explanations);
+
+/// Checks identities 1 to 5 of the analysis on finished findings; a sentence for each that fails.
+std::vector<std::string> check_identities(const Findings& findings);
+
+}  // namespace culprit::blame

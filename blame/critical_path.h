@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The critical path: from the location that ends last, back in time; it stays on a location until
+// it meets a wait, then goes on at the wait's cause at the same moment (thesis, section 5.3). It is
+// contiguous, so its length is the run's wall-clock time, exactly.
+#pragma once
+
+#include <vector>
+
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+struct PathSegment {
+  LocationId location;
+  CallPathId path;
+  Time begin, end;
+};
+
+/// In time order. Neighbours of one location and call path are one segment.
+std::vector<PathSegment> find_critical_path(const replay::Run& run, const replay::WaitGraph& graph);
+
+}  // namespace culprit::blame

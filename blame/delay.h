@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Delay analysis: which excess work of whom is answerable for each wait (thesis chapter 4; the
+// formulas are numbered there, equations 4.1 to 4.7). For a wait (p,i) with amount w, cause (q,k)
+// and the synchronisation interval since p and q met last:
+//
+//   delta(q,c) = max(d_q(c) - d_p(c), 0)      excess time of the late location at call path c
+//   D = sum of delta,  W = sum of the waits on q inside the interval
+//   short-term cost(q,c) += delta(q,c) / (D + W) * w
+//   long-term  cost(q,c) += delta(q,c) / (D + W) * phi(p,i)
+//   phi(q,l) += w(q,l) / (D + W) * (w + phi(p,i))    for each wait l of q inside the interval
+//
+// Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
+// the number of threads: each sum is made in one fixed order.
+#pragma once
+
+#include <vector>
+
+#include "blame/path_times.h"
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+/// What delay analysis says of one wait.
+struct WaitCause {
+  Time interval_waiter;  ///< begin of the interval on the waiter; it ends where the wait begins
+  Time interval_cause;   ///< begin of the interval on the late location ...
+  Time interval_end;     ///< ... and its end there
+  Duration excess;       ///< D
+  Duration waiting;      ///< W
+  uint32_t first_wait = 0, end_wait = 0;      ///< the waits on the cause inside the interval
+  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the waiter
+  double long_s = 0;                          ///< phi: waiting that this wait causes elsewhere
+  double propagating_s = 0;  ///< the part of it that propagates; the rest is terminal
+
+  double denominator_s() const { return (excess + waiting).seconds(); }
+  double indirect_s(Duration amount) const {
+    return denominator_s() > 0 ? waiting.seconds() / denominator_s() * amount.seconds() : 0;
+  }
+};
+
+struct Excess {
+  CallPathId path;
+  Duration time;
+};
+
+struct DelayCost {
+  LocationId location;
+  CallPathId path;
+  replay::Pattern pattern;
+  double short_s = 0;
+  double long_s = 0;
+};
+
+struct UnattributedCost {
+  replay::Pattern pattern;
+  double time_s = 0;
+};
+
+struct DelayAnalysis {
+  std::vector<std::vector<WaitCause>> causes;  ///< by LocationId, by WaitIndex
+  std::vector<std::vector<Excess>> excess;     ///< by LocationId of the waiter
+  std::vector<DelayCost> costs;                ///< by location, then first come
+  std::vector<UnattributedCost> unattributed;  ///< D + W = 0: nobody was later than the waiter
+};
+
+DelayAnalysis analyze_delays(const replay::Run& run, const replay::WaitGraph& graph,
+                             const std::vector<PathTimes>& times, unsigned threads);
+
+}  // namespace culprit::blame

@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads a run: masters first, then the other threads (whose call paths hang under forks of their
+// master), then joins the call path trees and fills every location's life.
+#include "replay/run.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/parallel.h"
+#include "replay/timeline_builder.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// The forks of one process, found by region instance or, where writers give none, by time.
+class ForkDirectory {
+ public:
+  void add(LocationId location, const Timeline& line) {
+    for (size_t f = 0; f < line.forks.size(); ++f) {
+      const Fork& fork = line.forks[f];
+      forks_.push_back({fork.time, {location, ForkIndex(f), fork.path, fork.region}});
+      if (fork.instance != trace::RegionInstance::unknown) {
+        by_instance_[static_cast<uint64_t>(fork.instance)] = forks_.back().origin;
+      }
+    }
+    std::stable_sort(forks_.begin(), forks_.end(),
+                     [](const Entry& a, const Entry& b) { return a.time < b.time; });
+  }
+
+  const TeamOrigin* find(Time time, trace::RegionInstance instance) const {
+    if (instance != trace::RegionInstance::unknown) {
+      const auto known = by_instance_.find(static_cast<uint64_t>(instance));
+      return known == by_instance_.end() ? nullptr : &known->second;
+    }
+    const auto after = std::upper_bound(forks_.begin(), forks_.end(), time,
+                                        [](Time t, const Entry& e) { return t < e.time; });
+    return after == forks_.begin() ? nullptr : &std::prev(after)->origin;
+  }
+
+ private:
+  struct Entry {
+    Time time;
+    TeamOrigin origin;
+  };
+  std::vector<Entry> forks_;
+  std::unordered_map<uint64_t, TeamOrigin> by_instance_;
+};
+
+class RunReader {
+ public:
+  RunReader(const trace::Source& source, unsigned threads)
+      : source_(source), definitions_(source.definitions()), threads_(threads) {
+    run_.definitions = &definitions_;
+    run_.regions = definitions_.regions;
+    run_.timelines.resize(definitions_.locations.size());
+    run_.visits.resize(definitions_.locations.size());
+    anchors_.resize(definitions_.locations.size());
+    forks_.resize(definitions_.processes.size());
+    traits_ = traits_of(definitions_.regions);
+  }
+
+  Result<Run> read() {
+    std::vector<LocationId> masters, others;
+    choose(masters, others);
+    read_all(masters);
+    for (LocationId id : masters) directory(id).add(id, run_.at(id));
+    read_all(others);
+    drop_empty();
+    if (run_.locations.empty()) return Error{"the trace holds no events of any thread"};
+    resolve_anchors(others);
+    join_call_paths();
+    fill_lives();
+    return std::move(run_);
+  }
+
+ private:
+  ForkDirectory& directory(LocationId id) {
+    return forks_[definitions_.locations[id.index()].process.index()];
+  }
+
+  /// Splits the CPU threads into each process's first and the rest. Streams are left to the device
+  /// detector.
+  void choose(std::vector<LocationId>& masters, std::vector<LocationId>& others) {
+    uint64_t streams = 0;
+    for (size_t i = 0; i < definitions_.locations.size(); ++i) {
+      const LocationId id(i);
+      if (definitions_.locations[i].kind != trace::LocationKind::cpu_thread) {
+        ++streams;
+      } else {
+        (run_.is_master(id) ? masters : others).push_back(id);
+      }
+    }
+    run_.losses.add(
+        "device_locations_not_analysed", Severity::warning,
+        "device streams in this trace were left out; waits for the device count as work", streams);
+  }
+
+  void read_all(const std::vector<LocationId>& ids) {
+    std::vector<Losses> losses(ids.size());
+    parallel_for(ids.size(), threads_, [&](size_t i) {
+      const LocationId id = ids[i];
+      const ForkDirectory& forks = directory(id);
+      const bool master = run_.is_master(id);
+      TimelineBuilder builder(id, traits_,
+                              [&forks, master](Time t, trace::RegionInstance instance) {
+                                return master ? nullptr : forks.find(t, instance);
+                              });
+      if (auto done = source_.read(id, builder, losses[i]); !done) {
+        losses[i].add("unreadable_locations", Severity::data_loss,
+                      "threads whose events cannot be read are missing from every number: " +
+                          done.error().sentence);
+      }
+      run_.at(id) = builder.take();
+      anchors_[id.index()] = builder.take_anchors();
+    });
+    for (const Losses& loss : losses) run_.losses.merge(loss);
+  }
+
+  void drop_empty() {
+    for (size_t i = 0; i < run_.timelines.size(); ++i) {
+      if (run_.timelines[i].empty()) continue;
+      run_.locations.push_back(LocationId(i));
+      run_.events += run_.timelines[i].events;
+    }
+  }
+
+  /// Teams forked by a thread that is no master (nested regions): their forks are known only now.
+  void resolve_anchors(const std::vector<LocationId>& others) {
+    for (LocationId id : others) directory(id).add(id, run_.at(id));
+    for (LocationId id : others) {
+      for (Anchor& anchor : anchors_[id.index()]) {
+        if (anchor.origin.location.valid()) continue;
+        if (const TeamOrigin* origin = directory(id).find(anchor.time, anchor.instance)) {
+          if (origin->location != id) anchor.origin = *origin;
+        }
+      }
+      for (TeamSpan& team : run_.at(id).teams) {
+        if (team.fork_location.valid()) continue;
+        if (const TeamOrigin* origin = directory(id).find(team.begin, team.instance)) {
+          team.fork_location = origin->location;
+          team.fork = origin->fork;
+        } else {
+          run_.losses.add("teams_without_fork", Severity::warning,
+                          "threads joined a parallel region whose begin is not in the trace; their "
+                          "call paths lack the part above it");
+        }
+      }
+    }
+  }
+
+  // --- one tree of call paths
+  // ---------------------------------------------------------------------
+
+  void join_call_paths() {
+    maps_.resize(run_.timelines.size());
+    for (LocationId id : run_.locations) join(id);
+    for (auto [path, name] : {std::pair{&run_.not_started, "(not started)"},
+                              {&run_.idle, "(idle)"},
+                              {&run_.ended, "(ended)"},
+                              {&run_.outside, "(outside)"}}) {
+      run_.regions.push_back(
+          {name, trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
+      *path = run_.callpaths.child(CallPathId::none(), RegionId(run_.regions.size() - 1));
+    }
+    parallel_for(run_.locations.size(), threads_, [&](size_t i) { renumber(run_.locations[i]); });
+  }
+
+  /// Adds a location's tree to the run's; first those of the locations that it hangs under.
+  void join(LocationId id) {
+    std::vector<CallPathId>& map = maps_[id.index()];
+    const CallPathTree& tree = run_.at(id).tree;
+    if (!map.empty() || tree.size() == 0) return;
+    map.assign(tree.size(), CallPathId::none());
+    size_t next_anchor = 0;
+    for (size_t i = 0; i < tree.size(); ++i) {
+      const CallPathTree::Node& node = tree[CallPathId(i)];
+      if (node.region.valid()) {
+        const CallPathId parent = node.parent.valid() ? map[node.parent.index()] : node.parent;
+        map[i] = run_.callpaths.child(parent, node.region);
+        continue;
+      }
+      const TeamOrigin& origin = anchors_[id.index()][next_anchor++].origin;
+      if (!origin.location.valid()) continue;
+      join(origin.location);
+      if (origin.path.valid()) map[i] = maps_[origin.location.index()][origin.path.index()];
+    }
+  }
+
+  void renumber(LocationId id) {
+    Timeline& line = run_.at(id);
+    const std::vector<CallPathId>& map = maps_[id.index()];
+    const auto renew = [&](CallPathId& path) {
+      if (path.valid()) path = map[path.index()];
+    };
+    for (Activity& activity : line.activities) renew(activity.path);
+    for (Call& call : line.calls) renew(call.path);
+    for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
+    for (Fork& fork : line.forks) renew(fork.path);
+    std::vector<uint64_t>& visits = run_.visits[id.index()];
+    visits.resize(run_.callpaths.size());
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (map[i].valid()) visits[map[i].index()] += line.visits[i];
+    }
+    line.tree = {};
+    line.visits = {};
+  }
+
+  // --- lives ------------------------------------------------------------------------------------
+
+  void fill_lives() {
+    run_.begin = Time::max();
+    run_.end = Time::min();
+    for (LocationId id : run_.locations) {
+      run_.begin = std::min(run_.begin, run_.at(id).first);
+      run_.end = std::max(run_.end, run_.at(id).last);
+    }
+    parallel_for(run_.locations.size(), threads_, [&](size_t i) { fill_life(run_.locations[i]); });
+  }
+
+  /// Every location lives as long as the run. A pool thread that does not exist yet, or does no
+  /// more, is idle while its process lives: the process holds its core.
+  void fill_life(LocationId id) {
+    Timeline& line = run_.at(id);
+    const Timeline& master = run_.at(run_.master_of(id));
+    const bool pool_thread = !run_.is_master(id) && !line.teams.empty() && !master.empty();
+    const CallPathId nowhere = pool_thread ? run_.idle : run_.outside;
+    std::vector<Activity> life;
+    life.reserve(line.activities.size() + 4);
+    const auto add = [&](Time begin, CallPathId path) {
+      if (!life.empty() && life.back().begin >= begin) {
+        life.back().path = path;
+      } else if (life.empty() || life.back().path != path) {
+        life.push_back({begin, path, WaitIndex::none()});
+      }
+    };
+    add(run_.begin, run_.not_started);
+    if (pool_thread && master.first < line.first) add(master.first, run_.idle);
+    for (const Activity& activity : line.activities) {
+      add(activity.begin, activity.path.valid() ? activity.path : nowhere);
+    }
+    if (line.last < run_.end) {
+      if (pool_thread && line.last < master.last) add(line.last, run_.idle);
+      const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
+      if (end < run_.end) add(end, run_.ended);
+    }
+    line.activities = std::move(life);
+  }
+
+  const trace::Source& source_;
+  const trace::Definitions& definitions_;
+  unsigned threads_;
+  Run run_;
+  std::vector<RegionTraits> traits_;
+  std::vector<ForkDirectory> forks_;           // by ProcessId
+  std::vector<std::vector<Anchor>> anchors_;   // by LocationId, in order of their tree nodes
+  std::vector<std::vector<CallPathId>> maps_;  // by LocationId: own path -> the run's
+};
+
+}  // namespace
+
+LocationId Run::last_to_end() const {
+  const auto key = [this](LocationId id) {
+    return std::tuple(at(id).last, definitions->processes[location(id).process.index()].rank,
+                      -static_cast<int64_t>(location(id).thread));
+  };
+  return *std::max_element(locations.begin(), locations.end(),
+                           [&](LocationId a, LocationId b) { return key(a) < key(b); });
+}
+
+Result<Run> read_run(const trace::Source& source, unsigned threads) {
+  return RunReader(source, threads).read();
+}
+
+}  // namespace culprit::replay

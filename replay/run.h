@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A whole run in memory: all time lines on one axis, one tree of call paths, and the lives of the
+// locations. What detectors read and explanations walk over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/losses.h"
+#include "base/result.h"
+#include "replay/call_paths.h"
+#include "replay/timeline.h"
+#include "trace/source.h"
+
+namespace culprit::replay {
+
+struct Run {
+  const trace::Definitions* definitions = nullptr;  ///< outlives the run
+  std::vector<trace::Region> regions;               ///< the trace's, then replay's own (below)
+  CallPathTree callpaths;
+  std::vector<Timeline> timelines;            ///< by LocationId; not analysed ones are empty
+  std::vector<LocationId> locations;          ///< the analysed ones, in order
+  std::vector<std::vector<uint64_t>> visits;  ///< by LocationId, by CallPathId (may be shorter)
+  Time begin, end;  ///< of the run: every analysed location lives that long
+  uint64_t events = 0;
+  Losses losses;
+
+  /// Where a location is when it is nowhere in the program.
+  CallPathId not_started, idle, ended, outside;
+
+  Duration wall() const { return end - begin; }
+  const trace::Location& location(LocationId id) const {
+    return definitions->locations[id.index()];
+  }
+  Timeline& at(LocationId id) { return timelines[id.index()]; }
+  const Timeline& at(LocationId id) const { return timelines[id.index()]; }
+  /// The first location of a location's process.
+  LocationId master_of(LocationId id) const {
+    return definitions->processes[location(id).process.index()].locations.front();
+  }
+  bool is_master(LocationId id) const { return master_of(id) == id; }
+  /// The location whose events end last; of several, the one of the highest rank, masters first.
+  LocationId last_to_end() const;
+};
+
+/// Reads all locations, each once, on up to `threads` threads.
+Result<Run> read_run(const trace::Source& source, unsigned threads);
+
+}  // namespace culprit::replay

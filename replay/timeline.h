@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What replay keeps of one location after reading its events once: activities that tile its life,
+// and the operations that may wait. An operation refers to calls by number; a call is one visit of
+// a region in which something happened (MPI_Send, MPI_Waitall, ...).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "replay/call_paths.h"
+#include "trace/events.h"
+
+namespace culprit::replay {
+
+using CallIndex = Id<struct CallTag>;
+using WaitIndex = Id<struct WaitTag>;
+using ForkIndex = Id<struct ForkTag>;
+
+/// A stretch at one call path, until the next one's begin; the last ends with the run. After
+/// detection, a stretch in a wait state is one of its own and knows its wait.
+struct Activity {
+  Time begin;
+  CallPathId path;
+  WaitIndex wait;
+};
+
+struct Call {
+  Time enter, leave;
+  CallPathId path;
+};
+
+/// How a call can complete an operation. Test never waits; a buffered or ready send neither.
+struct SendOp {
+  CallIndex posted;
+  CallIndex completed;  ///< none: never seen to complete
+  trace::MpiMessage message;
+  bool may_wait =
+      true;  ///< false for MPI_Bsend, MPI_Rsend and their kind, and when completed by a test
+  LocationId partner;       ///< the receiver, once matched
+  uint32_t partner_op = 0;  ///< index into its recvs
+};
+
+struct RecvOp {
+  CallIndex posted;
+  CallIndex completed;
+  trace::MpiMessage message;
+  bool may_wait = true;  ///< false when completed by a test
+  LocationId partner;
+  uint32_t partner_op = 0;
+};
+
+struct CollectiveOp {
+  CallIndex posted;
+  CallIndex completed;
+  trace::MpiCollective what;
+  bool may_wait = true;
+};
+
+struct Fork {
+  Time time;
+  Time join;
+  CallPathId path;  ///< in its own tree, later in the run's: where the team's members hang
+  RegionId region;  ///< the innermost of that path
+  trace::RegionInstance instance;
+};
+
+/// A visit of an OpenMP barrier, explicit or implicit.
+struct BarrierVisit {
+  Time enter, leave;
+  CallPathId path;
+};
+
+/// One thread's membership in one team.
+struct TeamSpan {
+  Time begin, end;
+  trace::RegionInstance instance;
+  LocationId fork_location;        ///< the team's master; none if no fork was found
+  ForkIndex fork;                  ///< index into its forks
+  std::vector<uint32_t> barriers;  ///< indices of its visits, in order
+};
+
+struct Timeline {
+  Time first, last;  ///< of its events; first > last if there are none
+  std::vector<Activity> activities;
+  std::vector<Call> calls;
+  std::vector<SendOp> sends;
+  std::vector<RecvOp> recvs;
+  std::vector<CollectiveOp> collectives;
+  std::vector<Fork> forks;
+  std::vector<TeamSpan> teams;
+  std::vector<BarrierVisit> barriers;
+  CallPathTree tree;             ///< its own; empty once joined into the run's
+  std::vector<uint64_t> visits;  ///< by call path of its own tree
+  uint64_t events = 0;
+
+  bool empty() const { return events == 0; }
+};
+
+}  // namespace culprit::replay

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/timeline_builder.h"
+
+#include <string_view>
+
+namespace culprit::replay {
+
+namespace {
+
+bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  for (std::string_view prefix : prefixes) {
+    if (name.substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
+  std::vector<RegionTraits> traits;
+  traits.reserve(regions.size());
+  for (const trace::Region& region : regions) {
+    const bool barrier = region.role == trace::RegionRole::barrier ||
+                         region.role == trace::RegionRole::implicit_barrier;
+    traits.push_back({
+        .test = starts_with_any(region.name, {"MPI_Test", "MPI_Request_get_status"}),
+        .never_blocks =
+            starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend"}),
+        .omp_barrier = barrier && region.paradigm == trace::Paradigm::openmp,
+        .parallel = region.role == trace::RegionRole::parallel,
+    });
+  }
+  return traits;
+}
+
+void TimelineBuilder::touch(Time time) {
+  if (line_.events++ == 0) {
+    line_.first = time;
+    line_.activities.push_back({time, top(), WaitIndex::none()});
+  }
+  line_.last = time;
+}
+
+void TimelineBuilder::set_path(Time time, CallPathId path) {
+  Activity& current = line_.activities.back();
+  if (current.begin == time) {
+    current.path = path;  // nothing lasted no time
+  } else if (current.path != path) {
+    line_.activities.push_back({time, path, WaitIndex::none()});
+  }
+}
+
+void TimelineBuilder::enter(Time time, RegionId region) {
+  touch(time);
+  const RegionTraits& traits = traits_[region.index()];
+  // A team's members may enter the region that their team hangs under: they are there already.
+  const bool shadow = traits.parallel && !open_teams_.empty() && region == top_region();
+  const CallPathId path = shadow ? top() : line_.tree.child(top(), region);
+  if (!shadow) {
+    if (path.index() >= line_.visits.size()) line_.visits.resize(path.index() + 1);
+    ++line_.visits[path.index()];
+  }
+  uint32_t barrier = 0;
+  if (traits.omp_barrier) {
+    line_.barriers.push_back({time, Time::max(), path});
+    barrier = static_cast<uint32_t>(line_.barriers.size());
+    if (!open_teams_.empty()) {
+      line_.teams[open_teams_.back().span].barriers.push_back(barrier - 1);
+    }
+  }
+  stack_.push_back({path, region, time, CallIndex::none(), barrier});
+  set_path(time, path);
+}
+
+void TimelineBuilder::leave(Time time, RegionId) {
+  touch(time);
+  if (stack_.empty()) return;  // readers repair nesting; a sink must not trust that
+  const Frame frame = stack_.back();
+  stack_.pop_back();
+  if (frame.call.valid()) line_.calls[frame.call.index()].leave = time;
+  if (frame.barrier != 0) line_.barriers[frame.barrier - 1].leave = time;
+  set_path(time, top());
+}
+
+CallIndex TimelineBuilder::current_call(Time time) {
+  touch(time);
+  if (stack_.empty()) {  // an operation outside of any call: give it one of no duration
+    line_.calls.push_back({time, time, top()});
+    call_region_.push_back(RegionId::none());
+    return CallIndex(line_.calls.size() - 1);
+  }
+  Frame& frame = stack_.back();
+  if (!frame.call.valid()) {
+    frame.call = CallIndex(line_.calls.size());
+    line_.calls.push_back({frame.enter, Time::max(), frame.path});
+    call_region_.push_back(frame.region);
+  }
+  return frame.call;
+}
+
+const RegionTraits& TimelineBuilder::traits(CallIndex call) const {
+  static constexpr RegionTraits kNone;
+  const RegionId region = call_region_[call.index()];
+  return region.valid() ? traits_[region.index()] : kNone;
+}
+
+void TimelineBuilder::mpi_send(Time time, const trace::MpiMessage& message) {
+  const CallIndex call = current_call(time);
+  line_.sends.push_back({call, call, message, !traits(call).never_blocks, LocationId::none(), 0});
+}
+
+void TimelineBuilder::mpi_recv(Time time, const trace::MpiMessage& message) {
+  const CallIndex call = current_call(time);
+  line_.recvs.push_back({call, call, message, !traits(call).test, LocationId::none(), 0});
+}
+
+void TimelineBuilder::mpi_isend(Time time, const trace::MpiMessage& message,
+                                trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  pending_sends_[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.sends.size());
+  line_.sends.push_back(
+      {call, CallIndex::none(), message, !traits(call).never_blocks, LocationId::none(), 0});
+}
+
+void TimelineBuilder::mpi_isend_complete(Time time, trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  const auto pending = pending_sends_.find(static_cast<uint64_t>(request));
+  if (pending == pending_sends_.end()) return;
+  SendOp& send = line_.sends[pending->second];
+  send.completed = call;
+  send.may_wait = send.may_wait && !traits(call).test;
+  pending_sends_.erase(pending);
+}
+
+void TimelineBuilder::mpi_irecv_request(Time time, trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  pending_recvs_[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.recvs.size());
+  line_.recvs.push_back({call, CallIndex::none(), {}, false, LocationId::none(), 0});
+}
+
+void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
+                                trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  const auto pending = pending_recvs_.find(static_cast<uint64_t>(request));
+  const bool may_wait = !traits(call).test;
+  if (pending == pending_recvs_.end()) {
+    line_.recvs.push_back({call, call, message, may_wait, LocationId::none(), 0});
+    return;
+  }
+  RecvOp& recv = line_.recvs[pending->second];
+  recv.completed = call;
+  recv.message = message;
+  recv.may_wait = may_wait;
+  pending_recvs_.erase(pending);
+}
+
+void TimelineBuilder::mpi_request_cancelled(Time time, trace::RequestId request) {
+  touch(time);
+  pending_recvs_.erase(static_cast<uint64_t>(request));  // stays uncompleted: matching skips it
+  pending_sends_.erase(static_cast<uint64_t>(request));
+}
+
+void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what) {
+  const CallIndex call = current_call(time);
+  line_.collectives.push_back({call, call, what, true});
+}
+
+void TimelineBuilder::mpi_icollective_request(Time time, trace::RequestId request) {
+  pending_collectives_[static_cast<uint64_t>(request)] = current_call(time);
+}
+
+void TimelineBuilder::mpi_icollective_complete(Time time, const trace::MpiCollective& what,
+                                               trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  const auto pending = pending_collectives_.find(static_cast<uint64_t>(request));
+  const bool known = pending != pending_collectives_.end();
+  line_.collectives.push_back({known ? pending->second : call, call, what, !traits(call).test});
+  if (known) pending_collectives_.erase(pending);
+}
+
+void TimelineBuilder::thread_fork(Time time, uint32_t, trace::RegionInstance instance) {
+  touch(time);
+  open_forks_.push_back(ForkIndex(line_.forks.size()));
+  line_.forks.push_back({time, Time::max(), top(), top_region(), instance});
+}
+
+void TimelineBuilder::thread_join(Time time) {
+  touch(time);
+  if (open_forks_.empty()) return;
+  line_.forks[open_forks_.back().index()].join = time;
+  open_forks_.pop_back();
+}
+
+void TimelineBuilder::thread_team_begin(Time time, trace::RegionInstance instance) {
+  touch(time);
+  open_teams_.push_back({line_.teams.size(), base_, base_region_});
+  line_.teams.push_back({time, Time::max(), instance, LocationId::none(), ForkIndex::none(), {}});
+  join_team(line_.teams.back());
+}
+
+void TimelineBuilder::join_team(TeamSpan& span) {
+  const auto is_own = [&](ForkIndex fork) {
+    const Fork& own = line_.forks[fork.index()];
+    return span.instance == own.instance || span.instance == trace::RegionInstance::unknown;
+  };
+  if (!open_forks_.empty() && is_own(open_forks_.back())) {
+    span.fork_location = location_;
+    span.fork = open_forks_.back();
+    return;
+  }
+  const TeamOrigin* origin = find_fork_(span.begin, span.instance);
+  if (origin != nullptr) {
+    span.fork_location = origin->location;
+    span.fork = origin->fork;
+  }
+  if (!stack_.empty()) return;
+  base_ = anchor(origin, span.begin, span.instance);
+  base_region_ = origin != nullptr ? origin->region : RegionId::none();
+  set_path(span.begin, base_);
+}
+
+CallPathId TimelineBuilder::anchor(const TeamOrigin* origin, Time time,
+                                   trace::RegionInstance instance) {
+  if (origin == nullptr) {
+    anchors_.push_back({line_.tree.add_anchor(), {}, instance, time});
+    return anchors_.back().own;
+  }
+  const uint64_t key = (uint64_t{origin->location.index()} << 32) | uint32_t(origin->path.index());
+  auto [known, fresh] = anchor_of_.try_emplace(key);
+  if (fresh) {
+    known->second = line_.tree.add_anchor();
+    anchors_.push_back({known->second, *origin, instance, time});
+  }
+  return known->second;
+}
+
+void TimelineBuilder::thread_team_end(Time time) {
+  touch(time);
+  if (open_teams_.empty()) return;
+  const OpenTeam team = open_teams_.back();
+  open_teams_.pop_back();
+  line_.teams[team.span].end = time;
+  base_ = team.base;
+  base_region_ = team.base_region;
+  set_path(time, top());
+}
+
+void TimelineBuilder::other(Time time, const char*) {
+  touch(time);
+}
+
+Timeline TimelineBuilder::take() {
+  // What is still open ends with the location's last event.
+  for (Call& call : line_.calls) {
+    if (call.leave == Time::max()) call.leave = line_.last;
+  }
+  for (BarrierVisit& barrier : line_.barriers) {
+    if (barrier.leave == Time::max()) barrier.leave = line_.last;
+  }
+  for (TeamSpan& team : line_.teams) {
+    if (team.end == Time::max()) team.end = line_.last;
+  }
+  for (Fork& fork : line_.forks) {
+    if (fork.join == Time::max()) fork.join = line_.last;
+  }
+  line_.visits.resize(line_.tree.size());
+  return std::move(line_);
+}
+
+}  // namespace culprit::replay

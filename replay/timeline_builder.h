@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The sink that turns one location's events into a Timeline, in one pass. The hot functions are
+// enter and leave; everything else is rarer by far.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "replay/timeline.h"
+#include "trace/definitions.h"
+
+namespace culprit::replay {
+
+/// Where the members of a team hang: a path of the forking location.
+struct TeamOrigin {
+  LocationId location;
+  ForkIndex fork;
+  CallPathId path;  ///< in that location's tree
+  RegionId region;  ///< the innermost of that path
+};
+
+/// Finds the fork of a team that begins on a location at a time; nothing if it is not known (yet).
+using FindFork = std::function<const TeamOrigin*(Time, trace::RegionInstance)>;
+
+/// What a region's name and role mean for replay, looked up once for all locations.
+struct RegionTraits {
+  bool test = false;          ///< MPI_Test*, MPI_Request_get_status: completes without waiting
+  bool never_blocks = false;  ///< MPI_Bsend, MPI_Rsend, ...
+  bool omp_barrier = false;
+  bool parallel = false;
+};
+std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
+
+/// A path of this timeline's tree that stands for one of another location.
+struct Anchor {
+  CallPathId own;
+  TeamOrigin origin;  ///< location none: not found yet
+  trace::RegionInstance instance;
+  Time time;
+};
+
+class TimelineBuilder : public trace::EventSink {
+ public:
+  TimelineBuilder(LocationId location, const std::vector<RegionTraits>& traits, FindFork find_fork)
+      : location_(location), traits_(traits), find_fork_(std::move(find_fork)) {}
+
+  /// The finished timeline; call once, after the last event.
+  Timeline take();
+  std::vector<Anchor> take_anchors() { return std::move(anchors_); }
+
+  void enter(Time, RegionId) override;
+  void leave(Time, RegionId) override;
+  void mpi_send(Time, const trace::MpiMessage&) override;
+  void mpi_recv(Time, const trace::MpiMessage&) override;
+  void mpi_isend(Time, const trace::MpiMessage&, trace::RequestId) override;
+  void mpi_isend_complete(Time, trace::RequestId) override;
+  void mpi_irecv_request(Time, trace::RequestId) override;
+  void mpi_irecv(Time, const trace::MpiMessage&, trace::RequestId) override;
+  void mpi_request_cancelled(Time, trace::RequestId) override;
+  void mpi_collective(Time, const trace::MpiCollective&) override;
+  void mpi_icollective_request(Time, trace::RequestId) override;
+  void mpi_icollective_complete(Time, const trace::MpiCollective&, trace::RequestId) override;
+  void thread_fork(Time, uint32_t, trace::RegionInstance) override;
+  void thread_join(Time) override;
+  void thread_team_begin(Time, trace::RegionInstance) override;
+  void thread_team_end(Time) override;
+  void other(Time, const char*) override;
+  void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
+  void mutex_acquired(Time t, trace::MutexKind, uint64_t) override { touch(t); }
+  void mutex_released(Time t, trace::MutexKind, uint64_t) override { touch(t); }
+
+ private:
+  struct Frame {
+    CallPathId path;
+    RegionId region;
+    Time enter;
+    CallIndex call;    // set once something happened in it
+    uint32_t barrier;  // index + 1 of its visit, if it is an OpenMP barrier
+  };
+
+  void touch(Time time);
+  void set_path(Time time, CallPathId path);
+  CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
+  RegionId top_region() const { return stack_.empty() ? base_region_ : stack_.back().region; }
+  void join_team(TeamSpan& span);
+  CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
+  /// The innermost frame as a call.
+  CallIndex current_call(Time time);
+  const RegionTraits& traits(CallIndex call) const;
+
+  LocationId location_;
+  const std::vector<RegionTraits>& traits_;
+  FindFork find_fork_;
+  Timeline line_;
+  std::vector<Frame> stack_;
+  CallPathId base_;                    // the team's origin while a worker is in a team
+  RegionId base_region_;               // the innermost region of that origin
+  std::vector<RegionId> call_region_;  // by CallIndex
+  struct OpenTeam {
+    size_t span;      // index into line_.teams
+    CallPathId base;  // what base_ was outside
+    RegionId base_region;
+  };
+  std::vector<OpenTeam> open_teams_;
+  std::vector<ForkIndex> open_forks_;
+  std::vector<Anchor> anchors_;
+  std::unordered_map<uint64_t, uint32_t> pending_sends_, pending_recvs_;
+  std::unordered_map<uint64_t, CallIndex> pending_collectives_;
+  std::unordered_map<uint64_t, CallPathId> anchor_of_;  // origin -> anchor
+};
+
+}  // namespace culprit::replay

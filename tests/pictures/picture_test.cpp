@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Picture tests: each .txt file in this folder draws a trace (trace/text.h) and states below `---`
+// what culprit must say of it. Adding a test is adding a file.
+//
+// Expectations come in sections; the rows of a section are all rows there may be, columns are
+// separated by two or more spaces, times are seconds:
+//
+//     waits           pattern  call path  location  time
+//     classes         pattern  call path  location  indirect  propagating
+//     delays          call path  location  pattern  short  long
+//     critical_path   call path  time  [imbalance  intra  inter]
+//     unattributed    pattern  time
+//     losses          name  count
+//
+// Losses that are not stated must not occur. Every picture is analysed four ways that must not
+// differ: on one thread, on several, with all clocks shifted, and through an OTF2 archive.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "blame/analyze.h"
+#include "trace/otf2_reader.h"
+#include "trace/otf2_writer.h"
+#include "trace/text.h"
+
+namespace culprit {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Sections = std::map<std::string, std::vector<std::string>>;  // rows as normalised text
+
+/// A number as it is compared: nine digits, and no minus zero.
+std::string number(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.9f", std::abs(value) < 5e-10 ? 0.0 : value);
+  return text;
+}
+
+std::string row_of(std::initializer_list<std::string> columns) {
+  std::string row;
+  for (const std::string& column : columns) row += (row.empty() ? "" : "  ") + column;
+  return row;
+}
+
+/// "name  3/4  x" -> columns; numbers (also fractions like 7/8) are normalised.
+std::string normalise(const std::string& line) {
+  std::vector<std::string> columns;
+  size_t at = line.find_first_not_of(' ');
+  while (at != std::string::npos) {
+    const size_t gap = line.find("  ", at);
+    columns.push_back(line.substr(at, gap == std::string::npos ? gap : gap - at));
+    at = gap == std::string::npos ? gap : line.find_first_not_of(' ', gap);
+  }
+  std::string row;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    std::string text = columns[c];
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    double a = 0, b = 1;
+    char slash = 0, more = 0;
+    const int fields = std::sscanf(text.c_str(), "%lf%c%lf%c", &a, &slash, &b, &more);
+    // A location ("0.1") is a number too; it never comes last, a time never before the third
+    // column.
+    const bool is_location = text.find('.') != std::string::npos && c < 3 && fields == 1 &&
+                             c + 1 < columns.size() && text.size() <= 4 && columns[0] != text;
+    const bool is_number = fields == 1 || (fields == 3 && slash == '/');
+    row += (row.empty() ? "" : "  ") + (is_number && !is_location ? number(a / b) : text);
+  }
+  return row;
+}
+
+Sections parse_expectations(const std::string& text) {
+  Sections sections;
+  std::istringstream in(text);
+  std::string section;
+  for (std::string line; std::getline(in, line);) {
+    if (const size_t hash = line.find('#'); hash != std::string::npos) line.resize(hash);
+    if (line.find_first_not_of(' ') == std::string::npos) continue;
+    if (line[0] != ' ') {
+      section = line.substr(0, line.find_last_not_of(' ') + 1);
+      sections[section];
+    } else {
+      sections[section].push_back(normalise(line));
+    }
+  }
+  return sections;
+}
+
+/// Findings in the same form. `critical_columns`: how many the picture states.
+Sections describe(const blame::Findings& found, size_t critical_columns) {
+  Sections out;
+  const auto path = [&](CallPathId id) { return found.callpaths[id.index()].name; };
+  const auto location = [&](LocationId id) { return found.locations[id.index()].name; };
+  for (const auto& row : found.waits) {
+    out["waits"].push_back(
+        row_of({row.pattern, path(row.callpath), location(row.location), number(row.time_s)}));
+    out["classes"].push_back(row_of({row.pattern, path(row.callpath), location(row.location),
+                                     number(row.indirect_s), number(row.propagating_s)}));
+  }
+  for (const auto& row : found.delays) {
+    out["delays"].push_back(row_of({path(row.callpath), location(row.location), row.pattern,
+                                    number(row.short_s), number(row.long_s)}));
+  }
+  for (const auto& row : found.critical_callpaths) {
+    std::string text = row_of({path(row.callpath), number(row.time_s)});
+    if (critical_columns > 2) text = row_of({text, number(row.imbalance_s)});
+    if (critical_columns > 3) text = row_of({text, number(row.intra_s), number(row.inter_s)});
+    out["critical_path"].push_back(text);
+  }
+  for (const auto& row : found.unattributed) {
+    out["unattributed"].push_back(row_of({row.pattern, number(row.time_s)}));
+  }
+  for (const auto& [name, loss] : found.losses.all()) {
+    out["losses"].push_back(row_of({name, number(static_cast<double>(loss.count))}));
+  }
+  return out;
+}
+
+size_t columns_of(const std::vector<std::string>& rows) {
+  if (rows.empty()) return 2;
+  size_t columns = 1;
+  for (size_t at = 0; (at = rows[0].find("  ", at)) != std::string::npos; at += 2) ++columns;
+  return columns;
+}
+
+std::string sorted_lines(std::vector<std::string> rows) {
+  std::sort(rows.begin(), rows.end());
+  std::string text;
+  for (const std::string& row : rows) text += row + "\n";
+  return text;
+}
+
+class Picture : public testing::TestWithParam<std::string> {
+ protected:
+  void expect(const trace::Source& source, unsigned threads, const std::string& how) {
+    const auto found = blame::analyze(source, {threads}, {});
+    ASSERT_TRUE(found.ok()) << how << ": " << found.error().sentence;
+    for (const std::string& sentence : found.value().identities.violations) {
+      ADD_FAILURE() << how << ": " << sentence;
+    }
+    Sections actual = describe(found.value(), columns_of(expected_["critical_path"]));
+    for (const auto& [section, rows] : expected_) {
+      EXPECT_EQ(sorted_lines(rows), sorted_lines(actual[section])) << how << ": " << section;
+    }
+    if (!expected_.contains("losses")) {
+      EXPECT_EQ("", sorted_lines(actual["losses"])) << how;
+    }
+  }
+
+  Sections expected_;
+};
+
+/// The same trace after a way through an archive.
+std::unique_ptr<trace::Source> through_otf2(const trace::TextTrace& picture,
+                                            const fs::path& folder) {
+  fs::remove_all(folder);
+  auto writer = trace::create_otf2(folder);
+  EXPECT_TRUE(writer.ok());
+  Losses losses;
+  const trace::Definitions& defs = picture.definitions();
+  for (size_t i = 0; i < defs.locations.size(); ++i) {
+    auto sink = (*writer)->open(defs.locations[i].process, defs.locations[i].thread);
+    EXPECT_TRUE(picture.read(LocationId(i), *sink, losses).ok());
+  }
+  EXPECT_TRUE((*writer)->finish(defs, 0).ok());
+  auto source = trace::open_otf2(folder / "traces.otf2", losses);
+  EXPECT_TRUE(source.ok()) << (source.ok() ? "" : source.error().sentence);
+  return source.ok() ? std::move(source).value() : nullptr;
+}
+
+TEST_P(Picture, IsExplainedExactly) {
+  std::ifstream file(fs::path(PICTURES) / (GetParam() + ".txt"));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  auto parsed = trace::TextTrace::parse(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().sentence;
+  trace::TextTrace& picture = **parsed;
+  expected_ = parse_expectations(picture.expectations());
+  ASSERT_FALSE(expected_.empty());
+  expect(picture, 1, "one thread");
+  expect(picture, 4, "four threads");
+  const fs::path folder = fs::temp_directory_path() /
+                          ("culprit-picture-" + GetParam() + "-" + std::to_string(::getpid()));
+  if (auto archive = through_otf2(picture, folder)) expect(*archive, 2, "through OTF2");
+  fs::remove_all(folder);
+  picture.shift(Duration::from_nanos(123'456'789'012'345));
+  expect(picture, 1, "shifted clocks");
+}
+
+std::vector<std::string> all_pictures() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(PICTURES)) {
+    if (entry.path().extension() == ".txt" && entry.path().filename() != "CMakeLists.txt") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Picture, testing::ValuesIn(all_pictures()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace culprit

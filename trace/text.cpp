@@ -1,0 +1,538 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Parser of the text form (text.h draws it). Two passes: lines into lanes, letters and event lines;
+// then each lane into the actions of its location. Small inputs only: clarity before speed.
+#include "trace/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+namespace culprit::trace {
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::istringstream in{std::string(line)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> split_path(const std::string& path) {
+  std::vector<std::string> parts;
+  std::istringstream in(path);
+  for (std::string part; std::getline(in, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
+    {"barrier", CollectiveOp::barrier},
+    {"bcast", CollectiveOp::bcast},
+    {"gather", CollectiveOp::gather},
+    {"gatherv", CollectiveOp::gatherv},
+    {"scatter", CollectiveOp::scatter},
+    {"scatterv", CollectiveOp::scatterv},
+    {"allgather", CollectiveOp::allgather},
+    {"allgatherv", CollectiveOp::allgatherv},
+    {"alltoall", CollectiveOp::alltoall},
+    {"alltoallv", CollectiveOp::alltoallv},
+    {"alltoallw", CollectiveOp::alltoallw},
+    {"allreduce", CollectiveOp::allreduce},
+    {"reduce", CollectiveOp::reduce},
+    {"reduce_scatter", CollectiveOp::reduce_scatter},
+    {"reduce_scatter_block", CollectiveOp::reduce_scatter_block},
+    {"scan", CollectiveOp::scan},
+    {"exscan", CollectiveOp::exscan},
+    {"create_handle", CollectiveOp::create_handle},
+    {"destroy_handle", CollectiveOp::destroy_handle},
+    {"neighbor", CollectiveOp::neighbor},
+};
+
+std::optional<CollectiveOp> collective_named(std::string_view name) {
+  for (const auto& [text, op] : kCollectives) {
+    if (text == name) return op;
+  }
+  return std::nullopt;
+}
+
+bool is_rooted(CollectiveOp op) {
+  return op == CollectiveOp::bcast || op == CollectiveOp::gather || op == CollectiveOp::gatherv ||
+         op == CollectiveOp::scatter || op == CollectiveOp::scatterv || op == CollectiveOp::reduce;
+}
+
+}  // namespace
+
+Region region_from_name(std::string_view name) {
+  auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  Region region{std::string(name), RegionRole::function, Paradigm::user, {}, 0};
+  if (starts_with(name, "MPI_")) {
+    region.paradigm = Paradigm::mpi;
+    region.role = name == "MPI_Barrier" ? RegionRole::barrier : RegionRole::function;
+  } else if (starts_with(name, "!$omp")) {
+    region.paradigm = Paradigm::openmp;
+    region.role = has("implicit barrier") ? RegionRole::implicit_barrier
+                  : has("barrier")        ? RegionRole::barrier
+                  : has("parallel")       ? RegionRole::parallel
+                  : has("taskwait")       ? RegionRole::task_wait
+                  : has("task")           ? RegionRole::task
+                  : has("critical")       ? RegionRole::critical
+                                          : RegionRole::worksharing;
+  }
+  return region;
+}
+
+/// Builds a TextTrace from a picture; used once.
+class TextParser {
+ public:
+  explicit TextParser(std::string_view picture) : input_(std::string(picture)) {}
+
+  Result<std::unique_ptr<TextTrace>> run() {
+    for (std::string line; std::getline(input_, line);) {
+      ++line_number_;
+      if (line == "---") break;
+      if (const size_t hash = line.find('#'); hash != std::string::npos) line.resize(hash);
+      if (words_of(line).empty()) continue;
+      if (!take(line)) return fail();
+    }
+    std::string rest((std::istreambuf_iterator<char>(input_)), {});
+    trace_->expectations_ = std::move(rest);
+    define_world();
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) draw_calls(lane);
+    for (const auto& [number, words] : event_lines_) {
+      line_number_ = number;
+      if (!take_event(words)) return fail();
+    }
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) finish(lane);
+    return std::move(trace_);
+  }
+
+ private:
+  enum class Section { top, regions, lanes, comms, events };
+  struct Call {  // one visit: a stretch of one letter
+    int64_t begin, end;
+    std::vector<std::string> path;
+  };
+  struct Lane {
+    LocationId location;
+    std::string cells;
+    std::vector<Call> calls;
+    std::vector<std::pair<int64_t, int64_t>> teams;  // begin, end
+    std::vector<size_t> team_prefix;                 // frames that belong to the master's fork
+  };
+  struct Place {  // "0.1@7" or "0.1@7-9" or "0.1"
+    size_t lane = 0;
+    std::optional<int64_t> at, until;
+  };
+
+  Error fail() const {
+    return Error{"line " + std::to_string(line_number_) + " of the picture: " + why_};
+  }
+  bool bad(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+
+  bool take(const std::string& line) {
+    const std::vector<std::string> words = words_of(line);
+    if (words[0] == "unit" && words.size() == 2) return take_unit(words[1]);
+    for (auto [name, section] : {std::pair{"regions", Section::regions},
+                                 {"lanes", Section::lanes},
+                                 {"comms", Section::comms},
+                                 {"events", Section::events}}) {
+      if (words.size() == 1 && words[0] == name) {
+        section_ = section;
+        return true;
+      }
+    }
+    switch (section_) {
+      case Section::regions:
+        return take_letter(line);
+      case Section::lanes:
+        return take_lane(line);
+      case Section::comms:
+        return take_comm(words);
+      case Section::events:
+        event_lines_.emplace_back(line_number_, words);
+        return true;
+      case Section::top:
+        break;
+    }
+    return bad("expected `unit`, `regions`, `lanes`, `comms` or `events`");
+  }
+
+  bool take_unit(const std::string& text) {
+    double amount = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+    const std::string_view suffix(rest, text.data() + text.size() - rest);
+    const double scale = suffix == "s" ? 1e9 : suffix == "ms" ? 1e6 : suffix == "us" ? 1e3 : 1;
+    if (error != std::errc() || amount <= 0) return bad("a unit is like `1s` or `0.1ms`");
+    trace_->unit_ = std::llround(amount * scale);
+    return true;
+  }
+
+  bool take_letter(const std::string& line) {
+    const size_t letter = line.find_first_not_of(' ');
+    const size_t name = line.find_first_not_of(' ', letter + 1);
+    if (name == std::string::npos) return bad("a region line is `<letter> <call path>`");
+    std::string path = line.substr(name);
+    path.resize(path.find_last_not_of(' ') + 1);
+    letters_[line[letter]] = split_path(path);
+    return true;
+  }
+
+  bool take_lane(const std::string& line) {
+    const size_t bar = line.find('|');
+    if (bar == std::string::npos) return bad("a lane is `<rank>.<thread> |letters`");
+    unsigned rank = 0, thread = 0;
+    if (std::sscanf(line.c_str(), " %u.%u", &rank, &thread) != 2) return bad("no rank.thread");
+    Definitions& defs = trace_->definitions_;
+    while (defs.processes.size() <= rank) {
+      const uint32_t r = static_cast<uint32_t>(defs.processes.size());
+      defs.processes.push_back({"MPI Rank " + std::to_string(r), "node", r, {}});
+    }
+    if (defs.processes[rank].locations.size() != thread) return bad("threads come in order from 0");
+    Lane lane;
+    lane.location = LocationId(defs.locations.size());
+    lane.cells = line.substr(bar + 1);
+    lane.cells.resize(lane.cells.find_last_not_of(' ') + 1);
+    defs.processes[rank].locations.push_back(lane.location);
+    defs.locations.push_back(
+        {thread == 0 ? "Master thread" : "OMP thread " + std::to_string(thread),
+         LocationKind::cpu_thread, ProcessId(rank), thread, (uint64_t{thread} << 32) | rank, 0});
+    lanes_.push_back(std::move(lane));
+    trace_->actions_.emplace_back();
+    for (char cell : lanes_.back().cells) {
+      if (cell != '.' && !letters_.contains(cell)) return bad(std::string("no region ") + cell);
+    }
+    return true;
+  }
+
+  bool take_comm(const std::vector<std::string>& words) {
+    std::vector<ProcessId> members;
+    for (size_t i = 1; i < words.size(); ++i) members.emplace_back(std::stoul(words[i]));
+    comms_.push_back({"comm " + std::to_string(comms_.size() + 1), CommKind::mpi, members, {}});
+    return true;
+  }
+
+  void define_world() {
+    Definitions& defs = trace_->definitions_;
+    defs.creator = "text";
+    Comm world{"MPI_COMM_WORLD", CommKind::mpi_world, {}, {}};
+    for (size_t p = 0; p < defs.processes.size(); ++p) world.members.emplace_back(p);
+    defs.comms.push_back(std::move(world));
+    for (Comm& comm : comms_) defs.comms.push_back(std::move(comm));
+  }
+
+  RegionId region(const std::string& name) {
+    auto [it, fresh] = regions_.try_emplace(name, RegionId(trace_->definitions_.regions.size()));
+    if (fresh) trace_->definitions_.regions.push_back(region_from_name(name));
+    return it->second;
+  }
+
+  void draw_calls(size_t index) {
+    Lane& lane = lanes_[index];
+    for (size_t i = 0; i < lane.cells.size();) {
+      size_t j = i;
+      while (j < lane.cells.size() && lane.cells[j] == lane.cells[i]) ++j;
+      std::vector<std::string> path;
+      if (lane.cells[i] != '.') path = letters_[lane.cells[i]];
+      lane.calls.push_back({static_cast<int64_t>(i), static_cast<int64_t>(j), path});
+      i = j;
+    }
+  }
+
+  Time time(int64_t cell) const { return Time::from_nanos(cell * trace_->unit_); }
+
+  void add(size_t lane, int64_t cell, TextTrace::Step step,
+           std::function<void(EventSink&, Time)> play) {
+    trace_->actions_[lane].push_back({time(cell), step, std::move(play)});
+  }
+
+  bool parse_place(const std::string& word, Place& place) {
+    unsigned rank = 0, thread = 0;
+    long long at = 0, until = 0;
+    const int fields = std::sscanf(word.c_str(), "%u.%u@%lld-%lld", &rank, &thread, &at, &until);
+    if (fields < 2) return bad("expected rank.thread[@time], found " + word);
+    const auto& processes = trace_->definitions_.processes;
+    if (rank >= processes.size() || thread >= processes[rank].locations.size()) {
+      return bad("no lane " + word);
+    }
+    place.lane = processes[rank].locations[thread].index();
+    if (fields >= 3) place.at = at;
+    if (fields == 4) place.until = until;
+    return true;
+  }
+
+  const Call* call_at(size_t lane, int64_t begin) {
+    for (const Call& call : lanes_[lane].calls) {
+      if (call.begin == begin && !call.path.empty()) return &call;
+    }
+    bad("no call begins at " + std::to_string(begin));
+    return nullptr;
+  }
+
+  bool take_event(const std::vector<std::string>& words) {
+    if (words[0] == "send" || words[0] == "isend") return take_message(words);
+    if (words[0] == "fork") return take_fork(words);
+    if (words[0] == "cancel") return take_cancel(words);
+    std::string_view name = words[0];
+    if (const auto op = collective_named(name)) return take_collective(words, *op, false);
+    if (name[0] == 'i') {
+      if (const auto op = collective_named(name.substr(1)))
+        return take_collective(words, *op, true);
+    }
+    return bad("unknown event " + words[0]);
+  }
+
+  /// One side of a message: `send 0.0@6`, `isend 0.0@6 wait 8`, `0.0@6` (receive), `irecv ...`.
+  struct Side {
+    Place place;
+    std::optional<int64_t> wait;
+    bool immediate = false;
+  };
+  bool parse_side(const std::vector<std::string>& words, size_t& i, Side& side) {
+    if (words[i] == "send" || words[i] == "isend" || words[i] == "irecv") {
+      side.immediate = words[i++] != "send";
+    }
+    if (i >= words.size() || !parse_place(words[i++], side.place)) return false;
+    if (!side.place.at) return bad("a call needs its time");
+    if (i + 1 < words.size() && words[i] == "wait") {
+      side.wait = std::stoll(words[i + 1]);
+      i += 2;
+    }
+    return call_at(side.place.lane, *side.place.at) != nullptr;
+  }
+
+  uint32_t rank_in(CommId comm, size_t lane) const {
+    const ProcessId process = trace_->definitions_.locations[lane].process;
+    const auto& members = trace_->definitions_.comms[comm.index()].members;
+    return static_cast<uint32_t>(std::find(members.begin(), members.end(), process) -
+                                 members.begin());
+  }
+
+  bool take_message(const std::vector<std::string>& words) {
+    Side from, to;
+    size_t i = 0;
+    if (!parse_side(words, i, from)) return false;
+    if (i >= words.size() || words[i++] != "->") return bad("expected ->");
+    if (!parse_side(words, i, to)) return false;
+    MpiMessage message{CommId(0), 0, 0, 8};
+    for (; i + 1 < words.size(); i += 2) {
+      if (words[i] == "tag") message.tag = std::stoi(words[i + 1]);
+      if (words[i] == "comm") message.comm = CommId(std::stoul(words[i + 1]));
+      if (words[i] == "bytes") message.bytes = std::stoull(words[i + 1]);
+    }
+    MpiMessage sent = message, received = message;
+    sent.peer = rank_in(message.comm, to.place.lane);
+    received.peer = rank_in(message.comm, from.place.lane);
+    return put_send(from, sent) && put_receive(to, received);
+  }
+
+  bool put_send(const Side& side, MpiMessage message) {
+    using Step = TextTrace::Step;
+    const size_t lane = side.place.lane;
+    const RequestId request{++requests_};
+    if (!side.immediate) {
+      add(lane, *side.place.at, Step::call_begin,
+          [=](EventSink& sink, Time t) { sink.mpi_send(t, message); });
+      return true;
+    }
+    add(lane, *side.place.at, Step::call_begin,
+        [=](EventSink& sink, Time t) { sink.mpi_isend(t, message, request); });
+    if (!side.wait) return true;
+    const Call* wait = call_at(lane, *side.wait);
+    if (wait == nullptr) return false;
+    add(lane, wait->end, Step::call_end,
+        [=](EventSink& sink, Time t) { sink.mpi_isend_complete(t, request); });
+    return true;
+  }
+
+  bool put_receive(const Side& side, MpiMessage message) {
+    using Step = TextTrace::Step;
+    const size_t lane = side.place.lane;
+    const RequestId request{++requests_};
+    if (!side.immediate) {
+      add(lane, call_at(lane, *side.place.at)->end, Step::call_end,
+          [=](EventSink& sink, Time t) { sink.mpi_recv(t, message); });
+      return true;
+    }
+    add(lane, *side.place.at, Step::call_begin,
+        [=](EventSink& sink, Time t) { sink.mpi_irecv_request(t, request); });
+    const Call* wait = call_at(lane, side.wait.value_or(*side.place.at));
+    if (wait == nullptr) return false;
+    add(lane, wait->end, Step::call_end,
+        [=](EventSink& sink, Time t) { sink.mpi_irecv(t, message, request); });
+    return true;
+  }
+
+  bool take_cancel(const std::vector<std::string>& words) {
+    Place place;
+    if (words.size() != 2 || !parse_place(words[1], place) || !place.at)
+      return bad("cancel <call>");
+    const RequestId request{++requests_};
+    add(place.lane, *place.at, TextTrace::Step::call_begin, [=](EventSink& sink, Time t) {
+      sink.mpi_irecv_request(t, request);
+      sink.mpi_request_cancelled(t, request);
+    });
+    return true;
+  }
+
+  bool take_collective(const std::vector<std::string>& words, CollectiveOp op, bool immediate) {
+    MpiCollective collective{op, CommId(0), std::nullopt, 8, 8};
+    std::vector<Side> sides;
+    for (size_t i = 1; i < words.size();) {
+      if (words[i] == "root" && i + 1 < words.size()) {
+        collective.root = static_cast<uint32_t>(std::stoul(words[i + 1]));
+        i += 2;
+      } else if (words[i] == "comm" && i + 1 < words.size()) {
+        collective.comm = CommId(std::stoul(words[i + 1]));
+        i += 2;
+      } else {
+        sides.emplace_back();
+        if (!parse_side(words, i, sides.back())) return false;
+      }
+    }
+    if (is_rooted(op) && !collective.root) return bad("this operation needs `root`");
+    for (const Side& side : sides) {
+      if (!put_collective(side, collective, immediate)) return false;
+    }
+    return true;
+  }
+
+  bool put_collective(const Side& side, const MpiCollective& collective, bool immediate) {
+    using Step = TextTrace::Step;
+    const size_t lane = side.place.lane;
+    if (!immediate) {
+      add(lane, call_at(lane, *side.place.at)->end, Step::call_end,
+          [=](EventSink& sink, Time t) { sink.mpi_collective(t, collective); });
+      return true;
+    }
+    const RequestId request{++requests_};
+    add(lane, *side.place.at, Step::call_begin,
+        [=](EventSink& sink, Time t) { sink.mpi_icollective_request(t, request); });
+    const Call* wait = call_at(lane, side.wait.value_or(*side.place.at));
+    if (wait == nullptr) return false;
+    add(lane, wait->end, Step::call_end,
+        [=](EventSink& sink, Time t) { sink.mpi_icollective_complete(t, collective, request); });
+    return true;
+  }
+
+  bool take_fork(const std::vector<std::string>& words) {
+    using Step = TextTrace::Step;
+    Place master;
+    std::string first = words.size() > 1 ? words[1] : "";
+    if (!first.empty() && first.back() == ':') first.pop_back();
+    if (!parse_place(first, master) || !master.until) return bad("fork <lane>@<fork>-<join>: ...");
+    const RegionInstance instance{++instances_};
+    const uint32_t size = static_cast<uint32_t>(words.size() - 2);
+    add(master.lane, *master.at, Step::fork,
+        [=](EventSink& sink, Time t) { sink.thread_fork(t, size, instance); });
+    add(master.lane, *master.until, Step::join,
+        [](EventSink& sink, Time t) { sink.thread_join(t); });
+    const size_t prefix = frames_across(master.lane, *master.at);
+    for (size_t i = 2; i < words.size(); ++i) {
+      Place member;
+      if (!parse_place(words[i], member)) return false;
+      const int64_t begin = member.at.value_or(*master.at);
+      const int64_t end = member.until.value_or(*master.until);
+      lanes_[member.lane].teams.emplace_back(begin, end);
+      lanes_[member.lane].team_prefix.push_back(member.lane == master.lane ? 0 : prefix);
+      add(member.lane, begin, Step::team_begin,
+          [=](EventSink& sink, Time t) { sink.thread_team_begin(t, instance); });
+      add(member.lane, end, Step::team_end,
+          [](EventSink& sink, Time t) { sink.thread_team_end(t); });
+    }
+    return true;
+  }
+
+  static size_t common_prefix(const std::vector<std::string>& a,
+                              const std::vector<std::string>& b) {
+    size_t n = 0;
+    while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
+    return n;
+  }
+
+  /// How many frames stay open on `lane` across the boundary at `cell`.
+  size_t frames_across(size_t lane, int64_t cell) const {
+    const std::vector<std::string>* before = nullptr;
+    const std::vector<std::string>* after = nullptr;
+    for (const Call& call : lanes_[lane].calls) {
+      if (call.end == cell) before = &call.path;
+      if (call.begin == cell) after = &call.path;
+    }
+    return before != nullptr && after != nullptr ? common_prefix(*before, *after) : 0;
+  }
+
+  /// How many frames of a visit at `begin` are the master's (the worker's own come after them).
+  size_t masters_frames(const Lane& lane, int64_t begin) const {
+    for (size_t i = 0; i < lane.teams.size(); ++i) {
+      if (lane.teams[i].first <= begin && begin < lane.teams[i].second) return lane.team_prefix[i];
+    }
+    return 0;
+  }
+
+  /// Enters and leaves of a lane's visits, then everything in order of time and step.
+  void finish(size_t index) {
+    using Step = TextTrace::Step;
+    Lane& lane = lanes_[index];
+    std::vector<std::string> open;
+    int64_t end = 0;
+    for (const Call& call : lane.calls) {
+      const size_t skip = std::min(masters_frames(lane, call.begin), call.path.size());
+      const std::vector<std::string> path(call.path.begin() + static_cast<long>(skip),
+                                          call.path.end());
+      size_t keep = common_prefix(open, path);
+      if (keep == open.size() && keep == path.size() && keep > 0) --keep;  // a second visit
+      while (open.size() > keep) leave(index, call.begin, open);
+      for (size_t f = keep; f < path.size(); ++f) {
+        const RegionId id = region(path[f]);
+        add(index, call.begin, Step::enter, [=](EventSink& sink, Time t) { sink.enter(t, id); });
+        open.push_back(path[f]);
+      }
+      end = call.end;
+    }
+    while (!open.empty()) leave(index, end, open);
+    auto& actions = trace_->actions_[index];
+    std::stable_sort(actions.begin(), actions.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.time, a.step) < std::tie(b.time, b.step);
+    });
+  }
+
+  void leave(size_t index, int64_t cell, std::vector<std::string>& open) {
+    const RegionId id = region(open.back());
+    open.pop_back();
+    add(index, cell, TextTrace::Step::leave, [=](EventSink& sink, Time t) { sink.leave(t, id); });
+  }
+
+  std::istringstream input_;
+  size_t line_number_ = 0;
+  std::string why_;
+  Section section_ = Section::top;
+  std::unique_ptr<TextTrace> trace_ = std::make_unique<TextTrace>();
+  std::map<char, std::vector<std::string>> letters_;
+  std::map<std::string, RegionId> regions_;
+  std::vector<Lane> lanes_;
+  std::vector<Comm> comms_;
+  std::vector<std::pair<size_t, std::vector<std::string>>> event_lines_;
+  uint64_t requests_ = 0;
+  uint64_t instances_ = 0;
+};
+
+Result<std::unique_ptr<TextTrace>> TextTrace::parse(std::string_view picture) {
+  return TextParser(picture).run();
+}
+
+Result<void> TextTrace::read(LocationId location, EventSink& sink, Losses&) const {
+  for (const Action& action : actions_[location.index()]) action.play(sink, action.time + shift_);
+  return {};
+}
+
+}  // namespace culprit::trace

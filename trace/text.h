@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The text form of a trace, in which tests draw time lines:
+//
+//     unit 1s                       one character is one second (ms, us, ns and fractions work too)
+//     regions
+//       c comp                      a letter is a call path; '.' is outside of everything
+//       S main/MPI_Send
+//       R main/MPI_Recv
+//     lanes
+//       0.0 |ccccccSmm              rank.thread; one visit is a stretch of one letter, so two
+//       visits 1.0 |cccRRRRmm              of one path next to each other take two letters for it
+//     comms
+//       1: 0 2                      world ranks of communicator 1 (0 is the world, always there)
+//     events
+//       send 0.0@6 -> 1.0@3         calls are named by lane and the time they begin
+//       isend 0.0@6 wait 8 -> irecv 1.0@1 wait 3 tag 7 comm 1
+//       barrier 0.0@3 1.0@5         any collective of trace::CollectiveOp; `root 0` if it has one
+//       ibarrier 0.0@3 wait 5 1.0@2 wait 6
+//       fork 0.0@2-8: 0.0 0.1@2-7   the master's fork and join; members, with times if they differ
+//       cancel 1.0@1                the receive posted there never completes
+//     ---
+//     whatever follows is kept for the test (its expectations)
+//
+// `#` begins a comment. Roles and paradigms are taken from names ("MPI_...", "!$omp ...").
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/source.h"
+
+namespace culprit::trace {
+
+class TextTrace : public Source {
+ public:
+  /// Parses a whole picture. The error names the line.
+  static Result<std::unique_ptr<TextTrace>> parse(std::string_view picture);
+
+  const Definitions& definitions() const override { return definitions_; }
+  Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
+
+  /// Everything after the line `---`.
+  const std::string& expectations() const { return expectations_; }
+  /// Nanoseconds of one character.
+  int64_t unit() const { return unit_; }
+  /// Moves all clocks by the same amount (results must not care).
+  void shift(Duration by) { shift_ = by; }
+
+ private:
+  friend class TextParser;
+
+  /// What happens on a lane at a boundary, in this order for equal times.
+  enum class Step { call_end, leave, team_end, join, fork, team_begin, enter, call_begin };
+  struct Action {
+    Time time;
+    Step step;
+    std::function<void(EventSink&, Time)> play;
+  };
+
+  Definitions definitions_;
+  std::vector<std::vector<Action>> actions_;  // by LocationId, in time order
+  std::string expectations_;
+  int64_t unit_ = 1'000'000'000;
+  Duration shift_;
+};
+
+/// The role and paradigm that a region of this name has in Score-P's traces.
+Region region_from_name(std::string_view name);
+
+}  // namespace culprit::trace
