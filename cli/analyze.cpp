@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit analyze: findings for an experiment, in place, or for anybody's OTF2 trace, in a new
+// experiment that refers to it. Nothing is ever written beside a foreign trace.
+
+#include <memory>
+#include <system_error>
+
+#include "assemble/assemble.h"
+#include "cli/launcher.h"
+#include "cli/message.h"
+#include "cli/pipeline.h"
+#include "cli/subcommands.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AnalyzeArguments {
+  fs::path input;
+  fs::path output;
+  bool report = false;
+  PipelineOptions pipeline;
+};
+
+int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& arguments,
+             const fs::path& experiment) {
+  if (!findings) return fail(findings.error());
+  if (arguments.report) print_report(findings.value(), experiment);
+  return 0;
+}
+
+Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOptions& options) {
+  std::error_code code;
+  const auto info = read_info(experiment);
+  if (!info) return info.error();
+  if (assemble::needs_assembly(experiment)) {
+    if (!has_raw_records(experiment)) {
+      return Error{"'" + experiment.string() +
+                   "' holds no records: the program called neither MPI nor OpenMP"};
+    }
+    return assemble_experiment(experiment, options);
+  }
+  if (!fs::exists(trace_file(experiment, info.value()), code)) {
+    return Error{"'" + experiment.string() + "' holds neither a trace nor records"};
+  }
+  return {};
+}
+
+/// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analysed.
+int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
+                      ExperimentInfo info) {
+  info.trace = fs::absolute(anchor).lexically_normal().string();
+  const auto experiment = create_experiment(arguments.output, program_name({info.program}));
+  if (!experiment) return fail(experiment.error());
+  auto findings = [&]() -> Result<blame::Findings> {
+    if (auto written = write_info(experiment.value(), info); !written) return written.error();
+    return analyze_experiment(experiment.value(), arguments.pipeline);
+  }();
+  if (!findings) {
+    std::error_code ignored;
+    fs::remove_all(experiment.value(), ignored);
+  }
+  return conclude(findings, arguments, experiment.value());
+}
+
+int analyze_experiment_folder(const AnalyzeArguments& arguments) {
+  const fs::path& experiment = arguments.input;
+  if (auto ready = assemble_if_needed(experiment, arguments.pipeline); !ready) {
+    return fail(ready.error());
+  }
+  if (arguments.output.empty()) {
+    return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
+  }
+  ExperimentInfo info = read_info(experiment).value();
+  return analyze_elsewhere(arguments, trace_file(experiment, info), info);
+}
+
+/// A trace is named by its folder: its anchor is nearly always called traces.otf2.
+std::string name_of_trace(const fs::path& anchor) {
+  const fs::path folder = fs::absolute(anchor).lexically_normal().parent_path().filename();
+  return folder.empty() ? anchor.stem().string() : folder.string();
+}
+
+int analyze(const AnalyzeArguments& arguments) {
+  std::error_code code;
+  const fs::path& input = arguments.input;
+  if (!fs::exists(input, code)) return fail({"there is no '" + input.string() + "'"});
+  const bool folder = fs::is_directory(input, code);
+  const fs::path anchor = folder ? input / "traces.otf2" : input;
+  if (folder && !fs::exists(anchor, code)) return analyze_experiment_folder(arguments);
+  ExperimentInfo info;
+  info.program = name_of_trace(anchor);
+  return analyze_elsewhere(arguments, anchor, info);
+}
+
+}  // namespace
+
+Action add_analyze(CLI::App& command, const Program&) {
+  auto arguments = std::make_shared<AnalyzeArguments>();
+  command.add_option("experiment", arguments->input, "an experiment folder, or a traces.otf2")
+      ->required();
+  command.add_option("-o,--output", arguments->output,
+                     "the new experiment folder to make (default: in place; for a trace: "
+                     "culprit.<its folder>.<time>)");
+  command.add_option("-j,--jobs", arguments->pipeline.threads,
+                     "threads to use (default: all cores)");
+  command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
+                   "keep the collector's records beside the trace");
+  command.add_flag("--report", arguments->report, "print the report, too");
+  return [arguments] { return analyze(*arguments); };
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit doctor: what this machine offers to a measurement, what is missing, what it would be
+// needed for, and how to get it. Every check is a function that adds lines; none changes anything.
+// Libraries are looked at by loading them, as programs would; nothing in them is started.
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/child.h"
+#include "cli/installation.h"
+#include "cli/message.h"
+#include "cli/openmp_runtime.h"
+#include "cli/subcommands.h"
+#include "report/layout.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class State { good, missing, note };
+
+/// What has been found so far, and whether the main job (measuring MPI or OpenMP) works.
+struct Diagnosis {
+  bool collector = false;
+  bool mpi = false;
+  bool openmp = false;
+};
+
+void tell(State state, const std::string& topic, const std::string& text) {
+  const char* word = state == State::good ? "ok" : state == State::missing ? "missing" : "note";
+  constexpr size_t kTextColumn = 24;
+  std::string lines = report::wrapped(text, kTextColumn);
+  lines.replace(0, kTextColumn, report::left(word, 9) + report::left(topic, kTextColumn - 9));
+  std::fputs(lines.c_str(), stdout);
+}
+
+/// A library loaded for a look, and unloaded again.
+class Library {
+ public:
+  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_LAZY)) {}
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle_) dlclose(handle_);
+  }
+  explicit operator bool() const { return handle_ != nullptr; }
+  void* symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
+  std::string path() const {
+    link_map* map = nullptr;
+    if (!handle_ || dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || !map) return "";
+    std::error_code code;
+    const fs::path real = fs::canonical(map->l_name, code);
+    return code ? map->l_name : real.string();
+  }
+
+ private:
+  void* handle_;
+};
+
+std::string first_line(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+void check_collector(Diagnosis& diagnosis) {
+  const auto library = preload_library();
+  diagnosis.collector = library.ok();
+  if (library) {
+    tell(State::good, "collector", library.value().string());
+  } else {
+    tell(State::missing, "collector", library.error().sentence + ". Nothing can be measured.");
+  }
+}
+
+struct MpiKind {
+  const char* name;
+  const char* library;
+  const char* decoder;  ///< ours
+  const char* launcher;
+  const char* packages;
+};
+
+constexpr MpiKind kMpiKinds[] = {
+    {"Open MPI", "libmpi.so.40", "libculprit-mpi-openmpi.so", "mpirun.openmpi",
+     "openmpi-bin and libopenmpi-dev"},
+    {"MPICH", "libmpich.so.12", "libculprit-mpi-mpich.so", "mpirun.mpich",
+     "mpich and libmpich-dev"},
+};
+
+void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
+  std::error_code code;
+  const bool decoder = fs::exists(library_folder() / kind.decoder, code);
+  const Library library(kind.library);
+  if (library && decoder) {
+    diagnosis.mpi = true;
+    tell(State::good, kind.name, fmt::format("{}, understood by {}", library.path(), kind.decoder));
+  } else if (library) {
+    tell(State::missing, kind.name,
+         fmt::format("{} is here, but culprit was built without its headers: its programs run, but "
+                     "their MPI calls are not recorded. Install the Debian packages {}, and build "
+                     "culprit again.",
+                     library.path(), kind.packages));
+  } else {
+    tell(decoder ? State::note : State::missing, kind.name,
+         fmt::format("no {} here. Needed only for programs that use {} (Debian packages {}{}).",
+                     kind.library, kind.name, kind.packages,
+                     decoder ? "" : ", then build culprit again"));
+  }
+}
+
+void check_launchers() {
+  std::vector<std::string> found;
+  for (const char* name : {"mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "srun"}) {
+    if (check_program(name) == 0) found.emplace_back(name);
+  }
+  if (found.empty()) {
+    tell(State::missing, "launchers",
+         "neither mpirun nor srun is in PATH. Needed to start programs of more than one rank "
+         "(Debian "
+         "package openmpi-bin).");
+  } else {
+    tell(State::good, "launchers", report::listed(found));
+  }
+}
+
+void check_openmp(Diagnosis& diagnosis) {
+  const Library collector((library_folder() / "libculprit.so").string());
+  const bool built = collector.symbol("ompt_start_tool") != nullptr;
+  const auto runtimes = find_openmp_runtimes();
+  if (!built) {
+    tell(State::missing, "OpenMP",
+         "culprit was built without LLVM's header omp-tools.h: threads are not observed. Install "
+         "the "
+         "Debian package libomp-19-dev, and build culprit again.");
+    return;
+  }
+  if (runtimes.empty()) {
+    tell(
+        State::missing, "OpenMP",
+        "no libomp.so.5. Needed to observe OpenMP threads: programs built by clang bring it along, "
+        "programs built by gcc are run on it (Debian package libomp5-19). Without it, MPI alone is "
+        "measured.");
+    return;
+  }
+  const OpenmpRuntime& best = runtimes.front();
+  const Library runtime(best.library.string());
+  if (!runtime.symbol("ompt_start_tool")) {
+    tell(
+        State::missing, "OpenMP",
+        fmt::format("{} was built without OMPT and tells tools nothing. Install the Debian package "
+                    "libomp5-19.",
+                    best.library.string()));
+    return;
+  }
+  diagnosis.openmp = true;
+  const bool gcc = collector.symbol("GOMP_parallel") != nullptr;
+  tell(State::good, "OpenMP",
+       fmt::format("{}{}, with OMPT. Programs built by clang are observed as they are{}.",
+                   best.library.string(),
+                   best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : "",
+                   gcc ? "; programs built by gcc are run on it in place of libgomp"
+                       : ", programs built by gcc are not"));
+}
+
+void check_papi() {
+  for (const char* name : {"libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7", "libpapi.so"}) {
+    if (const Library library(name); library) {
+      return tell(State::note, "PAPI",
+                  library.path() + ". This version of culprit records no hardware counters yet.");
+    }
+  }
+  tell(State::note, "PAPI",
+       "not found (Debian package libpapi-dev). It is for hardware counters, which this version of "
+       "culprit does not record yet.");
+}
+
+void check_cupti() {
+  for (const std::string folder :
+       {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
+    for (const char* name :
+         {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"}) {
+      if (const Library library(folder + name); library) {
+        return tell(State::note, "CUPTI",
+                    library.path() + ". This version of culprit does not observe GPUs yet.");
+      }
+    }
+  }
+  tell(State::note, "CUPTI",
+       "not found (it comes with NVIDIA's CUDA toolkit; Debian: nvidia-cuda-toolkit from "
+       "non-free). It "
+       "is for NVIDIA GPUs, which this version of culprit does not observe yet.");
+}
+
+void check_clock() {
+  const std::string source =
+      first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(cpuinfo), {}};
+  const bool steady = text.find("nonstop_tsc") != std::string::npos;
+  tell(State::good, "clock",
+       fmt::format(
+           "kernel clock source {}; time stamp counter {}.", source.empty() ? "unknown" : source,
+           steady ? "steady" : "not known to be steady: the slower CLOCK_MONOTONIC is used"));
+}
+
+void check_sampling() {
+  const std::string paranoid = first_line("/proc/sys/kernel/perf_event_paranoid");
+  tell(State::good, "sampling",
+       fmt::format("by timers of the threads themselves: needs no rights (neither perf events, "
+                   "perf_event_paranoid is {}, nor ptrace).",
+                   paranoid.empty() ? "absent" : paranoid));
+}
+
+void check_disk() {
+  struct statvfs place = {};
+  if (statvfs(".", &place) != 0) return;
+  const double free_gib = static_cast<double>(place.f_bavail) *
+                          static_cast<double>(place.f_frsize) / (1024.0 * 1024 * 1024);
+  const bool writable = access(".", W_OK) == 0;
+  tell(free_gib < 1 || !writable ? State::missing : State::good, "disk",
+       fmt::format(
+           "{:.1f} GiB free in the current folder{}. An event takes about 30 bytes; a million "
+           "events a second and thread is already a busy program.",
+           free_gib, writable ? "" : ", which cannot be written to"));
+}
+
+int examine() {
+  Diagnosis diagnosis;
+  std::printf("culprit %s\n\n", std::string(kVersion).c_str());
+  check_collector(diagnosis);
+  for (const MpiKind& kind : kMpiKinds) check_mpi(kind, diagnosis);
+  check_launchers();
+  check_openmp(diagnosis);
+  check_papi();
+  check_cupti();
+  check_clock();
+  check_sampling();
+  check_disk();
+  const bool works = diagnosis.collector && (diagnosis.mpi || diagnosis.openmp);
+  std::printf("\n%s\n", works ? "The main job works: culprit run -- mpirun -n 2 ./program"
+                              : "The main job does not work: see what is missing above.");
+  return works ? 0 : kFailure;
+}
+
+}  // namespace
+
+Action add_doctor(CLI::App&, const Program&) {
+  return examine;
+}
+
+}  // namespace culprit::cli

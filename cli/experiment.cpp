@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/experiment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "assemble/assemble.h"
+#include "cli/installation.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string formatted_now(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local = {};
+  localtime_r(&now, &local);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, format, &local)};
+}
+
+Error cannot_make(const fs::path& folder, const std::error_code& code) {
+  return Error{"cannot make the experiment folder '" + folder.string() + "': " + code.message()};
+}
+
+/// Null if there is none or it is no JSON object.
+Json parsed(const fs::path& file) {
+  std::ifstream stream(file);
+  Json json = Json::parse(stream, nullptr, false);
+  return json.is_object() ? json : Json();
+}
+
+/// The field, or what is given if it is absent or of another type.
+template <class T>
+T field(const Json& json, const char* key, T otherwise) {
+  const auto it = json.find(key);
+  if (it == json.end()) return otherwise;
+  try {
+    return it->get<T>();
+  } catch (const Json::exception&) {
+    return otherwise;
+  }
+}
+
+Severity severity_of(const std::string& name) {
+  for (const Severity s : {Severity::warning, Severity::data_loss}) {
+    if (name == to_string(s)) return s;
+  }
+  return Severity::info;
+}
+
+/// What assembly has noted under "measured": RunFacts, field by field.
+assemble::RunFacts measured(const Json& info) {
+  assemble::RunFacts facts;
+  const auto it = info.find("measured");
+  if (it == info.end() || !it->is_object()) return facts;
+  facts.command = field<std::string>(*it, "command", "");
+  facts.program = field<std::string>(*it, "program", "");
+  facts.mpi = field<std::string>(*it, "mpi", "");
+  facts.openmp = field<std::string>(*it, "openmp", "");
+  facts.overhead_pct = field<double>(*it, "overhead_pct", -1);
+  facts.notes = field<std::vector<std::string>>(*it, "notes", {});
+  for (const Json& loss : field<Json>(*it, "losses", Json::array())) {
+    facts.losses.add(field<std::string>(loss, "name", "unnamed"),
+                     severity_of(field<std::string>(loss, "severity", "")),
+                     field<std::string>(loss, "advice", ""), field<uint64_t>(loss, "count", 1));
+  }
+  return facts;
+}
+
+std::string first_of(const std::string& a, const std::string& b, const std::string& c) {
+  return !a.empty() ? a : !b.empty() ? b : c;
+}
+
+}  // namespace
+
+fs::path info_file(const fs::path& experiment) {
+  return experiment / "experiment.json";
+}
+
+fs::path findings_file(const fs::path& experiment) {
+  return experiment / "findings.db";
+}
+
+fs::path trace_file(const fs::path& experiment, const ExperimentInfo& info) {
+  return info.trace.empty() ? experiment / "trace" / "traces.otf2" : fs::path(info.trace);
+}
+
+std::string time_for_names() {
+  return formatted_now("%Y%m%d-%H%M%S");
+}
+std::string time_for_people() {
+  return formatted_now("%Y-%m-%dT%H:%M:%S%z");
+}
+
+Result<fs::path> create_experiment(const fs::path& wanted, const std::string& name) {
+  std::error_code code;
+  if (!wanted.empty()) {
+    const fs::path folder = fs::absolute(wanted).lexically_normal();
+    if (fs::create_directory(folder, code)) return folder;
+    if (code) return cannot_make(wanted, code);
+    return Error{"'" + wanted.string() + "' exists already: name a new folder with -o"};
+  }
+  const fs::path base = fs::current_path() / ("culprit." + name + "." + time_for_names());
+  fs::path folder = base;
+  for (int n = 2; !fs::create_directory(folder, code); ++n) {
+    if (code) return cannot_make(folder, code);
+    folder = base;
+    folder += "-" + std::to_string(n);
+  }
+  return folder;
+}
+
+Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) {
+  Json json = parsed(info_file(experiment));
+  if (json.is_null()) json = Json::object();
+  json["culprit"] = kVersion;
+  json["command"] = info.command;
+  json["program"] = info.program;
+  json["date"] = info.date;
+  json["exit_status"] = info.exit_status;
+  if (!info.job.empty()) json["job"] = info.job;
+  if (!info.trace.empty()) json["trace"] = info.trace;
+  const fs::path temporary = experiment / (".experiment.json." + std::to_string(getpid()) + ".tmp");
+  std::ofstream stream(temporary);
+  stream << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  stream.close();
+  std::error_code code;
+  if (stream) fs::rename(temporary, info_file(experiment), code);
+  if (stream && !code) return {};
+  fs::remove(temporary, code);
+  return Error{"cannot write into '" + experiment.string() + "'"};
+}
+
+Result<ExperimentInfo> read_info(const fs::path& experiment) {
+  std::error_code code;
+  if (!fs::exists(experiment, code)) {
+    return Error{"there is no '" + experiment.string() + "'"};
+  }
+  const Json json = parsed(info_file(experiment));
+  if (json.is_null() || !json.contains("culprit")) {
+    return Error{"'" + experiment.string() + "' is not an experiment of culprit"};
+  }
+  ExperimentInfo info;
+  info.command = field<std::string>(json, "command", "");
+  info.program = field<std::string>(json, "program", "");
+  info.date = field<std::string>(json, "date", "");
+  info.job = field<std::string>(json, "job", "");
+  info.trace = field<std::string>(json, "trace", "");
+  info.exit_status = field<int>(json, "exit_status", 0);
+  return info;
+}
+
+void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
+                 blame::Findings& findings) {
+  const assemble::RunFacts facts = measured(parsed(info_file(experiment)));
+  blame::RunInfo& run = findings.run;
+  run.command = first_of(info.command, facts.command, run.command);
+  run.program = first_of(facts.program, info.program, run.program);
+  run.date = first_of(info.date, run.date, "");
+  run.mpi = first_of(facts.mpi, run.mpi, "");
+  run.openmp = first_of(facts.openmp, run.openmp, "");
+  if (facts.overhead_pct >= 0) run.overhead_pct = facts.overhead_pct;
+  run.exit_status = info.exit_status;
+  run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
+  findings.losses.merge(facts.losses);
+}
+
+bool has_raw_records(const fs::path& experiment) {
+  std::error_code code;
+  for (const auto& process : fs::directory_iterator(experiment / "raw", code)) {
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(process.path(), ignored)) {
+      if (file.path().filename().string().starts_with("events.") && file.file_size(ignored) > 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain = "@%+=:,./-_";
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || kPlain.find(c) != kPlain.npos;
+    });
+    if (!line.empty()) line += ' ';
+    if (plain) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) c == '\'' ? line.append("'\\''") : line.append(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The experiment folder, in which everything about one run lies:
+//   experiment.json   what culprit knows beside the trace; "measured" in it belongs to assemble/
+//   raw/              the collector's records, until they are assembled
+//   trace/            the OTF2 archive
+//   findings.db       what the analysis found
+//   log/              marks of ranks that measured behind a launcher
+// A folder is made exclusively, so that no run ever writes into another's.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "blame/findings.h"
+
+namespace culprit::cli {
+
+struct ExperimentInfo {
+  std::string command;  ///< as given to culprit
+  std::string program;
+  std::string date;   ///< ISO 8601, local time
+  std::string job;    ///< token of the launcher's job, behind a launcher
+  std::string trace;  ///< a foreign trace that this experiment is about; empty: its own
+  int exit_status = 0;
+};
+
+std::filesystem::path info_file(const std::filesystem::path& experiment);
+std::filesystem::path findings_file(const std::filesystem::path& experiment);
+/// The archive's anchor: the experiment's own, or the foreign one that it refers to.
+std::filesystem::path trace_file(const std::filesystem::path& experiment,
+                                 const ExperimentInfo& info);
+
+/// Makes `wanted`, or if that is empty the folder culprit.<name>.<time>[-n] under the current one.
+/// Absolute. Error if `wanted` exists or nothing can be made there.
+Result<std::filesystem::path> create_experiment(const std::filesystem::path& wanted,
+                                                const std::string& name);
+
+/// Writes experiment.json atomically; keys that other stages have put there stay.
+Result<void> write_info(const std::filesystem::path& experiment, const ExperimentInfo& info);
+
+/// Error if `experiment` is not an experiment folder.
+Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
+
+/// Adds to `findings` what only the measurement knows: command, libraries, overhead, notes, losses.
+void merge_facts(const std::filesystem::path& experiment, const ExperimentInfo& info,
+                 blame::Findings& findings);
+
+/// True if the collector left anything under raw/.
+bool has_raw_records(const std::filesystem::path& experiment);
+
+/// Now, as in folder names ("20261121-094500") and as ISO 8601.
+std::string time_for_names();
+std::string time_for_people();
+
+/// `words` joined with blanks, quoted so that a shell would read the same words.
+std::string shell_line(const std::vector<std::string>& words);
+
+}  // namespace culprit::cli

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/installation.h"
+
+#include <string>
+#include <system_error>
+
+namespace culprit::cli {
+
+namespace fs = std::filesystem;
+
+fs::path own_folder() {
+  std::error_code code;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", code);
+  return code ? fs::current_path() : executable.parent_path();
+}
+
+fs::path library_folder() {
+  return (own_folder() / ".." / "lib").lexically_normal();
+}
+
+Result<fs::path> preload_library() {
+  const fs::path library = library_folder() / "libculprit.so";
+  std::error_code code;
+  if (!fs::exists(library, code)) {
+    return Error{"its library '" + library.string() +
+                 "' is missing: build or install culprit again"};
+  }
+  // The dynamic linker splits LD_PRELOAD at these and knows no quoting.
+  if (library.string().find_first_of(": ") != std::string::npos) {
+    return Error{"the path of '" + library.string() +
+                 "' holds a blank or a colon, which LD_PRELOAD cannot: install culprit elsewhere"};
+  }
+  return library;
+}
+
+}  // namespace culprit::cli

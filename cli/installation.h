@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where culprit's own parts lie: libraries in ../lib seen from the executable, in the build tree as
+// where it is installed.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace culprit::cli {
+
+inline constexpr std::string_view kVersion = CULPRIT_VERSION;
+
+/// The folder of the executable that is running.
+std::filesystem::path own_folder();
+
+/// ../lib beside it.
+std::filesystem::path library_folder();
+
+/// libculprit.so, absolute. Error if it is missing, or if its path cannot stand in LD_PRELOAD.
+Result<std::filesystem::path> preload_library();
+
+}  // namespace culprit::cli

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// See launch_environment.h. Open MPI takes names to carry in two ways that exclude each other: -x
+// on its command line, and a variable. The variable does no harm to other launchers, so it is what
+// culprit uses; where the command line has -x already (which only Open MPI knows), further -x go
+// beside it.
+
+#include "cli/launch_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace culprit::cli {
+namespace {
+
+constexpr std::string_view kCarryList = "OMPI_MCA_mca_base_env_list";
+constexpr std::string_view kCarryDelimiter = "OMPI_MCA_mca_base_env_list_delimiter";
+
+class Variables {
+ public:
+  explicit Variables(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+
+  std::string get(std::string_view name) const {
+    const auto it = find(name);
+    return it == entries_.end() ? "" : it->substr(name.size() + 1);
+  }
+  void set(std::string_view name, const std::string& value) {
+    const auto it = find(name);
+    std::string entry = std::string(name) + "=" + value;
+    if (it == entries_.end()) {
+      entries_.push_back(std::move(entry));
+    } else {
+      entries_[static_cast<size_t>(it - entries_.begin())] = std::move(entry);
+    }
+  }
+  std::vector<std::string> take() && { return std::move(entries_); }
+
+ private:
+  std::vector<std::string>::const_iterator find(std::string_view name) const {
+    return std::find_if(entries_.begin(), entries_.end(), [&](const std::string& entry) {
+      return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+    });
+  }
+  std::vector<std::string> entries_;
+};
+
+bool has_option_x(const std::vector<std::string>& command) {
+  const auto program = command.begin() + static_cast<std::ptrdiff_t>(program_index(command));
+  return std::find(command.begin(), program, "-x") != program;
+}
+
+void carry_to_remote_ranks(Launch& launch, Variables& variables,
+                           const std::vector<std::string_view>& names) {
+  if (has_option_x(launch.command)) {
+    std::vector<std::string> options;
+    for (const std::string_view name : names)
+      options.insert(options.end(), {"-x", std::string(name)});
+    launch.command.insert(launch.command.begin() + 1, options.begin(), options.end());
+    return;
+  }
+  const std::string given = variables.get(kCarryDelimiter);
+  const std::string delimiter = given.empty() ? ";" : given;
+  std::string list = variables.get(kCarryList);
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += delimiter;
+    list += name;
+  }
+  variables.set(kCarryList, list);
+}
+
+}  // namespace
+
+Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
+                      const std::vector<std::string>& environment) {
+  Launch launch{command, {}};
+  Variables variables(environment);
+  const std::string preloaded = variables.get("LD_PRELOAD");
+  variables.set("LD_PRELOAD",
+                settings.preload.string() + (preloaded.empty() ? "" : ":" + preloaded));
+  variables.set("CULPRIT_EXPERIMENT", settings.experiment.string());
+  variables.set("CULPRIT_SAMPLING_HZ", std::to_string(settings.sampling_hz));
+  std::vector<std::string_view> names = {"LD_PRELOAD", "CULPRIT_EXPERIMENT", "CULPRIT_SAMPLING_HZ"};
+  if (!settings.openmp_runtime.empty()) {
+    variables.set("CULPRIT_OPENMP_RUNTIME", settings.openmp_runtime.string());
+    names.push_back("CULPRIT_OPENMP_RUNTIME");
+  }
+  if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
+  launch.environment = std::move(variables).take();
+  return launch;
+}
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+}  // namespace culprit::cli

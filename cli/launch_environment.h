@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the measured program's environment says to the collector:
+//   LD_PRELOAD               libculprit.so, in front of what is there
+//   CULPRIT_EXPERIMENT       the experiment folder, absolute
+//   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp
+//   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
+// Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
+// only what it is told to.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/launcher.h"
+
+namespace culprit::cli {
+
+struct LaunchSettings {
+  std::filesystem::path experiment;
+  std::filesystem::path preload;
+  std::filesystem::path openmp_runtime;  ///< empty: leave programs on libgomp
+  unsigned sampling_hz = 0;
+};
+
+struct Launch {
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  ///< all of it, "NAME=value"
+};
+
+/// `command` as it has to be started, with `environment` ("NAME=value", as inherited) changed.
+Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
+                      const std::vector<std::string>& environment);
+
+/// This process's environment.
+std::vector<std::string> inherited_environment();
+
+}  // namespace culprit::cli

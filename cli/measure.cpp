@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// See measure.h. The order is: refuse what cannot work before anything is made; make the folder;
+// run the program; see to the records even if it failed; hand through its exit status. A folder
+// that holds no data when all is done is taken away.
+
+#include "cli/measure.h"
+
+#include <system_error>
+
+#include "cli/child.h"
+#include "cli/installation.h"
+#include "cli/launch_environment.h"
+#include "cli/launcher.h"
+#include "cli/message.h"
+#include "cli/openmp_runtime.h"
+#include "cli/rendezvous.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+ExperimentInfo describe(const MeasureOptions& options) {
+  ExperimentInfo info;
+  info.command = shell_line(options.command);
+  info.program = program_name(options.command);
+  info.date = time_for_people();
+  return info;
+}
+
+ChildResult run_measured(const MeasureOptions& options, const fs::path& experiment,
+                         const fs::path& preload) {
+  LaunchSettings settings;
+  settings.experiment = experiment;
+  settings.preload = preload;
+  settings.sampling_hz = options.sampling_hz;
+  const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
+  if (runtime) settings.openmp_runtime = runtime->library;
+  const Launch launch = prepare_launch(options.command, settings, inherited_environment());
+  return run_child(launch.command, launch.environment);
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+/// From records to what was asked for. Returns what culprit exits with, given the program's status.
+int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
+  const int otherwise = status != 0 ? status : kFailure;
+  if (!has_raw_records(experiment)) {
+    remove_folder(experiment);
+    say("the program called neither MPI nor OpenMP: nothing to analyse");
+    return otherwise;
+  }
+  if (auto done = assemble_experiment(experiment, options.pipeline); !done) {
+    fail(done.error());
+    return otherwise;
+  }
+  if (!options.report) {
+    say("recorded: {}", for_display(experiment).string());
+    return status;
+  }
+  const auto findings = analyze_experiment(experiment, options.pipeline);
+  if (!findings) {
+    fail(findings.error());
+    return otherwise;
+  }
+  print_report(findings.value(), experiment);
+  return status;
+}
+
+/// culprit stands in front of whatever starts the ranks, if there is such a thing at all.
+int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
+  ExperimentInfo info = describe(options);
+  const auto experiment = create_experiment(options.experiment, info.program);
+  if (!experiment) return fail(experiment.error());
+  if (auto written = write_info(experiment.value(), info); !written) return fail(written.error());
+  say("measuring into {}", for_display(experiment.value()).string());
+  const ChildResult child = run_measured(options, experiment.value(), preload);
+  if (!child.started) {
+    remove_folder(experiment.value());
+    say("cannot start '{}': {}", options.command.front(), child.failure);
+    return child.status;
+  }
+  info.exit_status = child.status;
+  if (auto written = write_info(experiment.value(), info); !written) fail(written.error());
+  return finish(options, experiment.value(), child.status);
+}
+
+/// This process is one rank of `job`; the last one to end sees to the records of all. If the
+/// launcher tells the ranks to end, it will soon kill them: then the records are left for `culprit
+/// analyze`.
+int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::path& preload) {
+  ExperimentInfo info = describe(options);
+  info.job = job.token;
+  const auto met = meet(job, options.experiment, info);
+  if (!met) return fail(met.error());
+  const MeetingPlace& place = met.value();
+  const ChildResult child = run_measured(options, place.experiment, preload);
+  if (!child.started) say("cannot start '{}': {}", options.command.front(), child.failure);
+  if (!is_last(job, place, child.status)) return child.status;
+  part(place);
+  info.exit_status = worst_status(job, place);
+  if (auto written = write_info(place.experiment, info); !written) fail(written.error());
+  if (child.interrupted) {
+    say("the run was ended from outside: `culprit analyze {}` tells what it recorded",
+        for_display(place.experiment).string());
+    return child.status;
+  }
+  return finish(options, place.experiment, child.status);
+}
+
+}  // namespace
+
+int measure(const MeasureOptions& options) {
+  const int startable = check_program(options.command.front());
+  if (startable != 0) return tell_unstartable(options.command.front(), startable);
+  const std::string outer = process_environment("CULPRIT_EXPERIMENT");
+  if (!outer.empty()) {
+    say("already measured into '{}': starting the program as it is", outer);
+    const ChildResult child = run_child(options.command, inherited_environment());
+    if (!child.started) say("cannot start '{}': {}", options.command.front(), child.failure);
+    return child.status;
+  }
+  const auto preload = preload_library();
+  if (!preload) return fail(preload.error());
+  const auto job = detect_job(process_environment);
+  return job ? measure_as_rank(options, *job, preload.value())
+             : measure_in_front(options, preload.value());
+}
+
+}  // namespace culprit::cli

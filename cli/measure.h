@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What `run` and `record` share: start the program with the collector in it, in front of a launcher
+// or as one of its ranks, and see to its records afterwards.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/pipeline.h"
+
+namespace culprit::cli {
+
+struct MeasureOptions {
+  std::vector<std::string> command;
+  std::filesystem::path experiment;  ///< -o; empty: culprit chooses
+  unsigned sampling_hz = 100;
+  bool openmp = true;   ///< put libomp under programs built for libgomp
+  bool report = false;  ///< analyse and print (run), or stop at the trace (record)
+  PipelineOptions pipeline;
+};
+
+/// Returns culprit's exit status: the program's, or what went wrong on the way to it.
+int measure(const MeasureOptions& options);
+
+}  // namespace culprit::cli

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a subcommand is: it adds its options to the command line and says what to do when it was
+// chosen. A new one is a file cli/x.cpp with one function like these, and a line in main.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace culprit::cli {
+
+/// Does the subcommand's work, returns the exit status.
+using Action = std::function<int()>;
+
+/// What stood behind `--` on the command line: a program and its arguments, untouched.
+using Program = std::vector<std::string>;
+
+struct Subcommand {
+  const char* name;
+  const char* summary;
+  Action (*add)(CLI::App& command, const Program& program);
+};
+
+Action add_run(CLI::App& command, const Program& program);
+Action add_record(CLI::App& command, const Program& program);
+Action add_analyze(CLI::App& command, const Program& program);
+Action add_report(CLI::App& command, const Program& program);
+Action add_doctor(CLI::App& command, const Program& program);
+Action add_patterns(CLI::App& command, const Program& program);
+
+}  // namespace culprit::cli
