@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Turns what the collector left in `<experiment>/raw` (trace/raw.h) into the OTF2 archive
-// `<experiment>/trace/traces.otf2`: one clock for all nodes, addresses become functions, communicators
-// known by local numbers become one number for all, overdue OpenMP ends move to where they happened.
-// It works on whatever a program left, however it died.
+// `<experiment>/trace/traces.otf2`: one clock for all nodes, addresses become functions,
+// communicators known by local numbers become one number for all, overdue OpenMP ends move to where
+// they happened. It works on whatever a program left, however it died.
 #pragma once
 
 #include <filesystem>
@@ -19,10 +19,10 @@ namespace culprit::assemble {
 /// What the measurement knows of the run beyond its events. Kept in `<experiment>/experiment.json`
 /// under "measured", with the losses of assembly.
 struct RunFacts {
-  std::string command;   ///< of rank 0
-  std::string program;   ///< base name of the executable
-  std::string mpi;       ///< library version, empty: none
-  std::string openmp;    ///< runtime version, empty: none
+  std::string command;  ///< of rank 0
+  std::string program;  ///< base name of the executable
+  std::string mpi;      ///< library version, empty: none
+  std::string openmp;   ///< runtime version, empty: none
   uint32_t processes = 0;
   uint64_t events = 0;
   double overhead_pct = -1;  ///< calibrated cost of the records, percent of wall; worst process
@@ -31,9 +31,12 @@ struct RunFacts {
 };
 
 /// Assembles the experiment on `threads` threads (0: all cores). Error if `raw` holds no events at
-/// all ("the program called neither MPI nor OpenMP"), or the archive cannot be written. Raw files are
-/// removed only after the archive is complete, and kept when `keep_raw`.
+/// all ("the program called neither MPI nor OpenMP"), or the archive cannot be written. Raw files
+/// are removed only after the archive is complete, and kept when `keep_raw`.
 Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned threads, bool keep_raw);
+
+/// The facts of an experiment that has been assembled. Error if it has not.
+Result<RunFacts> read_facts(const std::filesystem::path& experiment);
 
 /// True if the experiment still has raw records that no archive holds (its program was killed, or
 /// nobody has assembled it yet).

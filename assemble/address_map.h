@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where in which file an address of a dead process lay, from the copies of /proc/self/maps that it
+// left. A later copy knows what was loaded meanwhile, an earlier one what has been unloaded since:
+// the most complete is asked first.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace culprit::assemble {
+
+/// A place in a file: what an address means independent of the process.
+struct CodePlace {
+  std::string_view module;  ///< path of the file; lives as long as its AddressMap
+  uint64_t offset = 0;      ///< in the file
+};
+
+class AddressMap {
+ public:
+  /// `copies`: the most complete first. Lines that make no sense are skipped.
+  static AddressMap read(const std::vector<std::filesystem::path>& copies);
+
+  std::optional<CodePlace> find(uint64_t address) const;
+
+ private:
+  struct Mapping {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    uint64_t offset = 0;
+    std::string module;
+  };
+  std::vector<std::vector<Mapping>> copies_;  ///< each in order of address
+};
+
+}  // namespace culprit::assemble

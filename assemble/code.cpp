@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/code.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace culprit::assemble {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
+
+/// Libraries whose functions say less than the user's function that calls them.
+constexpr std::array<std::string_view, 26> kSystemLibraries = {
+    "libc.so", "libc-",  "ld-linux", "ld-",         "libpthread",  "libm.so",     "libm-",
+    "libmvec", "libdl",  "librt",    "libstdc++",   "libgcc_s",    "libgfortran", "libquadmath",
+    "[vdso]",  "libmpi", "libmpich", "libopen-rte", "libopen-pal", "mca_",        "libpmix",
+    "libucp",  "libuct", "libucs",   "libfabric",   "libpsm"};
+
+/// How compilers mark the bodies that they outline: clang, gcc.
+constexpr std::array<std::string_view, 3> kOutlined = {".omp_outlined", ".omp_task_entry",
+                                                       "._omp_fn."};
+
+template <size_t size>
+bool begins_with_one_of(std::string_view name, const std::array<std::string_view, size>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+CodeKind kind_of_module(std::string_view module) {
+  if (module.starts_with("libculprit")) return CodeKind::collector;
+  if (begins_with_one_of(module, kOpenmpRuntimes)) return CodeKind::openmp_runtime;
+  if (begins_with_one_of(module, kSystemLibraries)) return CodeKind::system;
+  return CodeKind::user;
+}
+
+bool is_outlined(std::string_view function) {
+  return std::any_of(kOutlined.begin(), kOutlined.end(), [function](std::string_view mark) {
+    return function.find(mark) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+ProcessCode::ProcessCode(const RawProcessFolder& folder) : map_(AddressMap::read(folder.maps)) {}
+
+void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
+  const auto add = [&](uint64_t address) {
+    if (const auto place = map_.find(address)) symbols.add(*place);
+  };
+  // A return address may be the first byte of the next function: the call lies before it.
+  for (const uint64_t address : survey.call_addresses) add(address - 1);
+  for (const uint64_t address : survey.sample_addresses) add(address);
+}
+
+void ProcessCode::learn(const Survey& survey, const Symbols& symbols, Regions& regions) {
+  for (const uint64_t address : survey.call_addresses) learn_address(address - 1, symbols, regions);
+  for (const uint64_t address : survey.sample_addresses) learn_address(address, symbols, regions);
+}
+
+void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Regions& regions) {
+  const auto place = map_.find(address);
+  const Symbol* symbol = place ? symbols.find(*place) : nullptr;
+  if (symbol == nullptr) return;
+  Code& code = code_[address];
+  code.symbol = symbol;
+  const CodeKind module = kind_of_module(symbol->module);
+  for (const SourceFrame& frame : symbol->frames) {
+    const bool outlined = module == CodeKind::user && is_outlined(frame.function);
+    code.frames.push_back(
+        {regions.function(frame), outlined ? CodeKind::outlined : module, symbol->named});
+  }
+}
+
+const Code& ProcessCode::find(uint64_t address) const {
+  static const Code kNothing;
+  const auto code = code_.find(address);
+  return code == code_.end() ? kNothing : code->second;
+}
+
+const Code& ProcessCode::caller(uint64_t return_address) const {
+  return find(return_address - 1);
+}
+
+const Code& ProcessCode::interrupted(uint64_t address) const {
+  return find(address);
+}
+
+Paths::Paths(const ProcessCode& code, Regions& regions)
+    : code_(code),
+      start_(regions.function({"_start", "", 0})),
+      main_(regions.function({"main", "", 0})),
+      fortran_main_(regions.function({"MAIN__", "", 0})) {}
+
+void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
+  // Parents come before their children; anything else is garbage, and might even be a circle.
+  if (parent < id) nodes_[id] = {parent, address};
+}
+
+std::vector<CodeFrame> Paths::frames_of(uint32_t id, bool interrupted) const {
+  std::vector<const Code*> codes;
+  for (uint32_t at = id; at != 0;) {
+    const auto node = nodes_.find(at);
+    if (node == nodes_.end()) break;
+    const uint64_t address = node->second.address;
+    codes.push_back(interrupted && at == id ? &code_.interrupted(address) : &code_.caller(address));
+    at = node->second.parent;
+  }
+  std::vector<CodeFrame> frames;
+  for (auto code = codes.rbegin(); code != codes.rend(); ++code) {
+    frames.insert(frames.end(), (*code)->frames.begin(), (*code)->frames.end());
+  }
+  return frames;
+}
+
+/// Drops what starts the program or the thread, down to main or the thread's function.
+void Paths::drop_entry(std::vector<CodeFrame>& frames) const {
+  const auto is_system = [](const CodeFrame& frame) { return frame.kind == CodeKind::system; };
+  const bool started =
+      frames.size() > 1 && is_system(frames[1]) && (frames[0].region == start_ || !frames[0].named);
+  auto begin = frames.begin() + (started ? 1 : 0);
+  begin = std::find_if_not(begin, frames.end(), is_system);
+  frames.erase(frames.begin(), begin);
+  if (started && !frames.empty() && !frames[0].named) frames[0].region = main_;
+}
+
+const UserPath& Paths::user_path(uint32_t id, bool interrupted) {
+  const uint64_t key = uint64_t{id} << 1 | (interrupted ? 1 : 0);
+  const auto [it, added] = known_.try_emplace(key);
+  UserPath& path = it->second;
+  if (!added) return path;
+
+  auto frames = frames_of(id, interrupted);
+  drop_entry(frames);
+  const auto is_own = [](const CodeFrame& frame) {
+    return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;
+  };
+  while (!frames.empty() && !is_own(frames.back())) frames.pop_back();
+
+  size_t begin = 0;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    // Whatever the runtime calls is the body of a construct, named so or not.
+    if (frames[i].kind == CodeKind::openmp_runtime) begin = i + 2;
+    if (frames[i].kind == CodeKind::outlined) begin = i + 1;
+  }
+  path.in_construct = begin > 0;
+  for (size_t i = begin; i < frames.size(); ++i) {
+    if (frames[i].kind == CodeKind::user) path.frames.push_back(frames[i].region);
+  }
+  return path;
+}
+
+}  // namespace culprit::assemble

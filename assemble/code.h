@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The code of one process: what an address of it is called, and to which kind of code it belongs.
+// From raw call paths it makes the user's: without what lies outside of main, without the OpenMP
+// runtime, the system's libraries and the collector, and inside a parallel region or task without
+// everything that led there, since the rest hangs under the construct.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/address_map.h"
+#include "assemble/raw_reader.h"
+#include "assemble/regions.h"
+#include "assemble/survey.h"
+#include "assemble/symbols.h"
+#include "assemble/timeline.h"
+
+namespace culprit::assemble {
+
+enum class CodeKind : uint8_t {
+  user,
+  outlined,  ///< body of a parallel region or task, which the compiler made a function
+  openmp_runtime,
+  system,  ///< C, C++, Fortran and MPI libraries
+  collector,
+};
+
+struct CodeFrame {
+  RegionId region;
+  CodeKind kind = CodeKind::user;
+  bool named = true;  ///< false: a stripped file's, named by its offset
+};
+
+/// What lies at an address.
+struct Code {
+  const Symbol* symbol = nullptr;  ///< nullptr: the address was nowhere in the maps
+  std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
+};
+
+class ProcessCode {
+ public:
+  explicit ProcessCode(const RawProcessFolder& folder);
+
+  /// Tells `symbols` what will be asked.
+  void announce(const Survey& survey, Symbols& symbols) const;
+  /// Once `symbols` are resolved; they must outlive this.
+  void learn(const Survey& survey, const Symbols& symbols, Regions& regions);
+
+  /// The code that calls, given the return address. MT: safe after learn().
+  const Code& caller(uint64_t return_address) const;
+  /// The code at an interrupted instruction.
+  const Code& interrupted(uint64_t address) const;
+
+ private:
+  void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
+  const Code& find(uint64_t address) const;
+
+  AddressMap map_;
+  std::unordered_map<uint64_t, Code> code_;
+};
+
+/// The call paths of one thread's log. Paths are made when first asked for and kept.
+class Paths {
+ public:
+  Paths(const ProcessCode& code, Regions& regions);
+
+  void define(uint32_t id, uint32_t parent, uint64_t address);
+  /// The user's functions on the path to a call, or with `interrupted` to a sampled instruction.
+  /// The reference stays valid.
+  const UserPath& user_path(uint32_t id, bool interrupted);
+
+ private:
+  struct Node {
+    uint32_t parent = 0;
+    uint64_t address = 0;
+  };
+  std::vector<CodeFrame> frames_of(uint32_t id, bool interrupted) const;
+  void drop_entry(std::vector<CodeFrame>& frames) const;
+
+  const ProcessCode& code_;
+  RegionId start_;  ///< _start, which calls libc, which calls main
+  RegionId main_;
+  RegionId fortran_main_;
+  std::unordered_map<uint32_t, Node> nodes_;
+  std::unordered_map<uint64_t, UserPath> known_;
+};
+
+}  // namespace culprit::assemble

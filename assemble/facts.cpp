@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace culprit::assemble {
+namespace {
+
+using nlohmann::json;
+using trace::RawProcess;
+
+/// Percent of the process's life that its busiest thread spent in the collector.
+double overhead_pct(const RawProcess& process, const ProcessAccount& account, Duration life,
+                    double ns_per_tick) {
+  double worst_ns = 0;
+  for (const ToolTime& tool : account.threads) {
+    const double ns = static_cast<double>(tool.records) * process.event_cost_ps * 1e-3 +
+                      static_cast<double>(tool.paths) * process.path_cost_ps * 1e-3 +
+                      static_cast<double>(tool.ticks) * ns_per_tick;
+    worst_ns = std::max(worst_ns, ns);
+  }
+  return life > Duration::zero() ? 100 * worst_ns / static_cast<double>(life.nanos()) : 0;
+}
+
+void count_losses(const RawProcess& process, const Survey& survey, Losses& losses) {
+  losses.add("dropped_records", Severity::data_loss,
+             "Records could not be written (is the disk full?); times after them are unreliable.",
+             process.dropped_records);
+  losses.add("skipped_callbacks", Severity::info,
+             "OpenMP or MPI events that arrived inside the collector or after its end.",
+             process.skipped_callbacks);
+  losses.add("failed_unwinds", Severity::info,
+             "Call paths that could not be taken from the stack; their time is shown at the "
+             "caller that is known.",
+             process.failed_unwinds);
+  losses.add("damaged_logs", Severity::data_loss,
+             "A thread's records end in something unreadable; what came after is missing.",
+             survey.damaged_logs);
+  losses.add("skipped_records", Severity::data_loss, "Records that make no sense were left out.",
+             survey.skipped);
+  losses.add("truncated_communicators", Severity::data_loss,
+             "Definitions of communicators lack members; what happens in them is left out.",
+             survey.truncated_comms ? 1 : 0);
+}
+
+bool ended_early(const RawProcess& process) {
+  const bool needs_finalize = process.world_rank >= 0;
+  return process.ended == 0 || (needs_finalize && process.finalized == 0);
+}
+
+void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  const auto early = std::count_if(folders.begin(), folders.end(), [](const auto& folder) {
+    return !folder.logs.empty() && ended_early(folder.process);
+  });
+  if (early == 0) return;
+  facts.notes.push_back(
+      fmt::format("The program ended early: {} of its {} processes were killed, aborted, or left "
+                  "without MPI_Finalize. What they did until then is analysed.",
+                  early, folders.size()));
+  facts.losses.add("early_ends", Severity::warning,
+                   "Processes ended early; their last moments may be missing.",
+                   static_cast<uint64_t>(early));
+}
+
+void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  const bool redirected = std::any_of(folders.begin(), folders.end(), [](const auto& folder) {
+    return folder.process.gomp_redirected != 0;
+  });
+  if (!redirected) return;
+  facts.notes.emplace_back(
+      "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) to "
+      "observe it. Spinning and scheduling may differ.");
+}
+
+json to_json(const RunFacts& facts) {
+  json losses = json::array();
+  for (const auto& [name, loss] : facts.losses.all()) {
+    losses.push_back({{"name", name},
+                      {"count", loss.count},
+                      {"severity", to_string(loss.severity)},
+                      {"advice", loss.advice}});
+  }
+  return {{"command", facts.command},
+          {"program", facts.program},
+          {"mpi", facts.mpi},
+          {"openmp", facts.openmp},
+          {"processes", facts.processes},
+          {"events", facts.events},
+          {"overhead_pct", facts.overhead_pct},
+          {"notes", facts.notes},
+          {"losses", losses}};
+}
+
+Severity severity_named(const std::string& name) {
+  for (const Severity severity : {Severity::info, Severity::warning}) {
+    if (name == to_string(severity)) return severity;
+  }
+  return Severity::data_loss;
+}
+
+RunFacts from_json(const json& measured) {
+  RunFacts facts;
+  facts.command = measured.value("command", "");
+  facts.program = measured.value("program", "");
+  facts.mpi = measured.value("mpi", "");
+  facts.openmp = measured.value("openmp", "");
+  facts.processes = measured.value("processes", 0u);
+  facts.events = measured.value("events", uint64_t{0});
+  facts.overhead_pct = measured.value("overhead_pct", -1.0);
+  facts.notes = measured.value("notes", std::vector<std::string>());
+  for (const json& loss : measured.value("losses", json::array())) {
+    facts.losses.add(loss.value("name", ""), severity_named(loss.value("severity", "")),
+                     loss.value("advice", ""), loss.value("count", uint64_t{0}));
+  }
+  return facts;
+}
+
+/// The whole of experiment.json; an empty object if there is none or it is damaged.
+json read_experiment(const std::filesystem::path& experiment) {
+  std::ifstream in(experiment / "experiment.json");
+  json whole = json::parse(in, nullptr, false);
+  return whole.is_object() ? whole : json::object();
+}
+
+}  // namespace
+
+void account(const std::vector<RawProcessFolder>& folders,
+             const std::vector<ProcessAccount>& accounts, const Processes& processes,
+             const Clock& clock, RunFacts& facts) {
+  facts.processes = static_cast<uint32_t>(processes.slots.size());
+  for (const ProcessSlot& slot : processes.slots) {
+    if (!slot.folder) continue;
+    const RawProcess& process = folders[*slot.folder].process;
+    if (facts.command.empty()) facts.command = process.command;
+    if (facts.program.empty()) {
+      facts.program = std::filesystem::path(process.executable).filename();
+    }
+    if (facts.mpi.empty()) facts.mpi = process.mpi_library;
+    if (facts.openmp.empty()) facts.openmp = process.omp_runtime;
+  }
+  for (size_t i = 0; i < folders.size(); ++i) {
+    const RawProcess& process = folders[i].process;
+    const Survey& survey = accounts[i].survey;
+    const uint64_t end = process.end_ticks != 0 ? process.end_ticks : survey.last_ticks;
+    const Duration life = clock.time(i, end) - clock.time(i, process.start_ticks);
+    facts.overhead_pct = std::max(facts.overhead_pct,
+                                  overhead_pct(process, accounts[i], life, clock.ns_per_tick(i)));
+    count_losses(process, survey, facts.losses);
+  }
+  note_redirection(folders, facts);
+  note_early_end(folders, facts);
+}
+
+Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts) {
+  json whole = read_experiment(experiment);
+  whole["measured"] = to_json(facts);
+  const auto file = experiment / "experiment.json";
+  const auto temporary = experiment / "experiment.json.tmp";
+  std::ofstream out(temporary);
+  // Command lines are bytes; JSON is UTF-8.
+  out << whole.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, file, error);
+  if (!out || error) return Error{fmt::format("cannot write {}", file.string())};
+  return {};
+}
+
+Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
+  const json whole = read_experiment(experiment);
+  const auto measured = whole.find("measured");
+  if (measured == whole.end() || !measured->is_object()) {
+    return Error{fmt::format("{} has not been assembled", experiment.string())};
+  }
+  try {
+    return from_json(*measured);
+  } catch (const json::exception&) {
+    return Error{fmt::format("{} is damaged", (experiment / "experiment.json").string())};
+  }
+}
+
+}  // namespace culprit::assemble

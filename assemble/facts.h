@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the measurement says of itself: its cost, its losses, and what the reader must know; kept in
+// experiment.json under "measured", beside what the command line keeps there.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "assemble/assemble.h"
+#include "assemble/clock.h"
+#include "assemble/processes.h"
+#include "assemble/survey.h"
+
+namespace culprit::assemble {
+
+/// Of one process: its threads' costs and their sum of records.
+struct ProcessAccount {
+  Survey survey;
+  std::vector<ToolTime> threads;
+};
+
+/// Adds to `facts` what the process folders and accounts (both by folder) tell.
+void account(const std::vector<RawProcessFolder>& folders,
+             const std::vector<ProcessAccount>& accounts, const Processes& processes,
+             const Clock& clock, RunFacts& facts);
+
+Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/mpi_records.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::MpiCollective;
+using trace::MpiMessage;
+using trace::RawKind;
+using trace::RequestId;
+
+int32_t peer_of(const RawRecord& record) {
+  return static_cast<int32_t>(record.w[0]);
+}
+
+MpiMessage message(const RawRecord& record, CommId comm) {
+  return {comm, static_cast<uint32_t>(peer_of(record)), static_cast<int32_t>(record.w[0] >> 32),
+          record.w[1]};
+}
+
+MpiCollective collective(const RawRecord& record, CommId comm) {
+  constexpr uint64_t kNoRoot = ~uint64_t{0};
+  MpiCollective result;
+  result.op = record.flags <= static_cast<uint16_t>(trace::CollectiveOp::other)
+                  ? static_cast<trace::CollectiveOp>(record.flags)
+                  : trace::CollectiveOp::other;
+  result.comm = comm;
+  if (record.w[0] != kNoRoot) result.root = static_cast<uint32_t>(record.w[0]);
+  result.bytes_sent = record.w[1];
+  result.bytes_received = record.w[2];
+  return result;
+}
+
+bool has_comm(RawKind kind) {
+  switch (kind) {
+    case RawKind::mpi_send:
+    case RawKind::mpi_recv:
+    case RawKind::mpi_isend:
+    case RawKind::mpi_irecv:
+    case RawKind::mpi_collective:
+    case RawKind::mpi_icoll:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool has_peer(RawKind kind) {
+  return has_comm(kind) && kind != RawKind::mpi_collective && kind != RawKind::mpi_icoll;
+}
+
+}  // namespace
+
+void MpiRecords::see(const RawRecord& record) {
+  switch (record.kind) {
+    case RawKind::mpi_enter:
+      return enter(record);
+    case RawKind::mpi_leave:
+      return leave(record);
+    case RawKind::mpi_tests:
+      return tests(record);
+    default:
+      return fact(record);
+  }
+}
+
+RegionId MpiRecords::call(uint16_t name) const {
+  const auto known = state_.calls.find(name);
+  return known != state_.calls.end() ? known->second : state_.process.regions.mpi("MPI call");
+}
+
+CommId MpiRecords::comm_of(const RawRecord& record) {
+  const auto known = state_.process.comms.find(record.arg);
+  if (known != state_.process.comms.end() && known->second.valid()) return known->second;
+  state_.losses.add("operations_in_unknown_communicators", Severity::data_loss,
+                    "Messages and collectives in communicators whose members are not all known are "
+                    "left out; waiting for them counts as computation.");
+  return CommId::none();
+}
+
+void MpiRecords::enter(const RawRecord& record) {
+  const Time time = state_.time(record);
+  state_.observe(time, record.arg);
+  state_.timeline.enter(time, Level::call, call(record.flags));
+}
+
+void MpiRecords::leave(const RawRecord& record) {
+  Timeline& timeline = state_.timeline;
+  const RegionId region = call(record.flags);
+  const size_t base = timeline.base();
+  for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
+    if (timeline.stack()[i].level != Level::call || timeline.stack()[i].region != region) continue;
+    return timeline.leave(state_.time(record), i);
+  }
+}
+
+void MpiRecords::tests(const RawRecord& record) {
+  Timeline& timeline = state_.timeline;
+  const Time first = state_.time(record);
+  const Time last = state_.process.time(record.w[0]);
+  const Duration inside = state_.process.time(record.ticks + record.w[2]) - first;
+  // Mostly polling: all of it. Mostly work between single tests: their time, at the end.
+  const bool polling = inside + inside >= last - first;
+  const Time begin = polling ? first : std::max(first, last - inside);
+  timeline.drop_samples(begin);
+  state_.observe(begin, record.arg);
+  timeline.enter(begin, Level::call, call(record.flags));
+  timeline.leave(last, timeline.stack().size() - 1);
+}
+
+void MpiRecords::fact(const RawRecord& record) {
+  CommId comm;
+  if (has_comm(record.kind)) {
+    comm = comm_of(record);
+    if (!comm.valid()) return;
+    if (has_peer(record.kind) && peer_of(record) < 0) return;  // MPI_PROC_NULL and the like
+  }
+  Timeline& timeline = state_.timeline;
+  const Time now = state_.time(record);
+  timeline.observe_nothing(now);
+  const Time time = timeline.advance(now);
+  switch (record.kind) {
+    case RawKind::mpi_send:
+      return timeline.sink().mpi_send(time, message(record, comm));
+    case RawKind::mpi_recv:
+      return timeline.sink().mpi_recv(time, message(record, comm));
+    case RawKind::mpi_isend:
+      return timeline.sink().mpi_isend(time, message(record, comm), RequestId{record.w[2]});
+    case RawKind::mpi_isend_done:
+      return timeline.sink().mpi_isend_complete(time, RequestId{record.w[0]});
+    case RawKind::mpi_irecv_post:
+      return timeline.sink().mpi_irecv_request(time, RequestId{record.w[0]});
+    case RawKind::mpi_irecv:
+      return timeline.sink().mpi_irecv(time, message(record, comm), RequestId{record.w[2]});
+    case RawKind::mpi_cancelled:
+      return timeline.sink().mpi_request_cancelled(time, RequestId{record.w[0]});
+    case RawKind::mpi_collective:
+      return timeline.sink().mpi_collective(time, collective(record, comm));
+    case RawKind::mpi_icoll_post:
+      return timeline.sink().mpi_icollective_request(time, RequestId{record.w[0]});
+    case RawKind::mpi_icoll:
+      return timeline.sink().mpi_icollective_complete(time, collective(record, comm),
+                                                      RequestId{record.w[3]});
+    default:
+      return;  // communicators were read by the survey; the rest says nothing about time
+  }
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/object_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "assemble/unwind_table.h"
+
+namespace culprit::assemble {
+namespace {
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = nullptr,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+/// The segment that holds what `predicate` says.
+template <class Predicate>
+std::optional<GElf_Phdr> find_segment(Elf* elf, Predicate predicate) {
+  size_t count = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr && predicate(segment)) {
+      return segment;
+    }
+  }
+  return std::nullopt;
+}
+
+SourceFrame frame_of(Dwarf_Die* die) {
+  SourceFrame frame;
+  Dwarf_Attribute attribute;
+  const char* name = nullptr;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) {
+      name = dwarf_formstring(&attribute);
+      if (name != nullptr) break;
+    }
+  }
+  if (name != nullptr) frame.function = readable_name(name);
+  if (const char* file = dwarf_decl_file(die)) frame.file = base_name(file);
+  int line = 0;
+  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
+  return frame;
+}
+
+struct Scopes {
+  Dwarf_Die* data = nullptr;
+  int count = 0;
+  ~Scopes() { std::free(data); }
+  std::span<Dwarf_Die> all() const {
+    return {data, data == nullptr || count < 0 ? 0 : static_cast<size_t>(count)};
+  }
+};
+
+}  // namespace
+
+void ObjectFile::End::operator()(Dwfl* dwfl) const {
+  dwfl_end(dwfl);
+}
+
+ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
+  dwfl_.reset(dwfl_begin(&kCallbacks));
+  if (!dwfl_) return;
+  dwfl_report_begin(dwfl_.get());
+  module_ = dwfl_report_offline(dwfl_.get(), name_.c_str(), path.c_str(), -1);
+  dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+  if (module_ == nullptr) return;
+  GElf_Addr bias = 0;
+  elf_ = dwfl_module_getelf(module_, &bias);
+  bias_ = bias;
+}
+
+std::optional<uint64_t> ObjectFile::address_of(uint64_t offset) const {
+  const auto segment = find_segment(elf_, [offset](const GElf_Phdr& s) {
+    return s.p_type == PT_LOAD && offset >= s.p_offset && offset - s.p_offset < s.p_filesz;
+  });
+  if (!segment) return std::nullopt;
+  return offset - segment->p_offset + segment->p_vaddr;
+}
+
+std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
+  const auto segment =
+      find_segment(elf_, [](const GElf_Phdr& s) { return s.p_type == PT_GNU_EH_FRAME; });
+  if (!segment) return std::nullopt;
+  Elf_Data* data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(segment->p_offset),
+                                        segment->p_filesz, ELF_T_BYTE);
+  if (data == nullptr) return std::nullopt;
+  return find_function_begin({static_cast<const std::byte*>(data->d_buf), data->d_size},
+                             segment->p_vaddr, address);
+}
+
+bool ObjectFile::name_from_dwarf(uint64_t address, Symbol& symbol) const {
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module_, address + bias_, &bias);
+  if (unit == nullptr) return false;
+  Scopes innermost;
+  innermost.count = dwarf_getscopes(unit, address + bias_ - bias, &innermost.data);
+  if (innermost.all().empty()) return false;
+  // The scopes around an inlined function are those of its definition; what is asked is where it
+  // was inlined, which are the parents of the entry itself.
+  Scopes scopes;
+  scopes.count = dwarf_getscopes_die(innermost.data, &scopes.data);
+  for (Dwarf_Die& die : scopes.all()) {
+    const int tag = dwarf_tag(&die);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+    SourceFrame frame = frame_of(&die);
+    if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+    if (tag == DW_TAG_subprogram) break;
+  }
+  std::reverse(symbol.frames.begin(), symbol.frames.end());
+  return !symbol.frames.empty();
+}
+
+void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const {
+  const auto begin = function_begin(address);
+  GElf_Off into = 0;
+  GElf_Sym entry{};
+  const char* name =
+      dwfl_module_addrinfo(module_, address + bias_, &into, &entry, nullptr, nullptr, nullptr);
+  // A stripped file has few symbols; the nearest one below may be another function's.
+  const bool contains =
+      entry.st_size > 0 ? into < entry.st_size : !begin || address - into >= *begin;
+  if (name != nullptr && contains) {
+    symbol.into_function = into;
+    symbol.named = true;
+    if (symbol.frames.empty()) symbol.frames.push_back({readable_name(name), "", 0});
+    return;
+  }
+  symbol.into_function = begin ? address - *begin : 0;
+  if (symbol.frames.empty()) {
+    symbol.frames.push_back({fmt::format("{}+{:#x}", name_, begin.value_or(address)), "", 0});
+  }
+}
+
+void ObjectFile::find_line(uint64_t address, Symbol& symbol) const {
+  Dwfl_Line* line = dwfl_module_getsrc(module_, address + bias_);
+  if (line == nullptr) return;
+  int number = 0;
+  const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+  if (file == nullptr || number <= 0) return;
+  symbol.file = base_name(file);
+  symbol.line = static_cast<uint32_t>(number);
+}
+
+Symbol ObjectFile::symbol(uint64_t offset) const {
+  Symbol symbol;
+  symbol.module = name_;
+  const auto address = address_of(offset);
+  if (!address) {
+    symbol.frames.push_back({fmt::format("{}+{:#x}", name_, offset), "", 0});
+    return symbol;
+  }
+  const bool from_dwarf = name_from_dwarf(*address, symbol);
+  name_from_symbol_table(*address, symbol);
+  symbol.named = symbol.named || from_dwarf;
+  find_line(*address, symbol);
+  return symbol;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the numbers in OpenMP records mean. They are OMPT's (OpenMP 5.2, section 19.4.4), which raw
+// records carry unchanged; newer and deprecated kinds are all accepted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "trace/events.h"
+#include "trace/raw.h"
+
+namespace culprit::assemble {
+
+// What constructs are found by on a timeline: kinds and addresses, kept apart.
+inline constexpr uint64_t kWorkIds = 0x2000;
+inline constexpr uint64_t kLockIds = 0x8000;
+inline constexpr uint64_t kLockTest = 0x4000;
+
+// --- ompt_work_t ---
+
+struct WorkName {
+  std::string_view name;
+  bool inside_work = false;  ///< may lie inside another worksharing construct
+};
+
+/// None for what is no work of this thread: a `single` that another one executes.
+inline std::optional<WorkName> work_name(uint16_t kind) {
+  switch (kind) {
+    case 2:
+      return WorkName{"sections"};
+    case 3:
+      return WorkName{"single"};
+    case 4:
+      return std::nullopt;
+    case 5:
+      return WorkName{"workshare"};
+    case 6:
+      return WorkName{"distribute"};
+    case 7:
+      return WorkName{"taskloop", true};
+    case 8:
+      return WorkName{"scope"};
+    default:
+      return WorkName{"for"};  // loops of any schedule
+  }
+}
+
+// --- ompt_sync_region_t ---
+
+enum class SyncClass : uint8_t { other, barrier, taskwait, taskgroup };
+
+inline SyncClass sync_class(uint16_t kind) {
+  switch (kind) {
+    case 5:
+      return SyncClass::taskwait;
+    case 6:
+      return SyncClass::taskgroup;
+    case 7:  // reduction: part of the construct that it belongs to
+      return SyncClass::other;
+    default:
+      return SyncClass::barrier;
+  }
+}
+
+/// A barrier at the end of a region, for certain.
+inline bool is_region_end(uint16_t kind) {
+  return kind == 9 || kind == 10;
+}
+/// A barrier that may be any: barrier, barrier_implicit, barrier_implementation.
+inline bool is_unclear(uint16_t kind) {
+  return kind == 1 || kind == 2 || kind == 4;
+}
+/// A barrier at the end of some construct.
+inline bool is_implicit(uint16_t kind) {
+  return kind == 2 || kind == 8;
+}
+
+// --- ompt_mutex_t ---
+
+struct MutexName {
+  std::string_view name;
+  trace::MutexKind kind = trace::MutexKind::other;
+  bool is_call = false;  ///< a library call, which ends when the lock is held
+  bool is_test = false;  ///< it may fail
+};
+
+inline MutexName mutex_name(uint16_t kind) {
+  using trace::MutexKind;
+  switch (kind) {
+    case 1:
+      return {"omp_set_lock", MutexKind::lock, true, false};
+    case 2:
+      return {"omp_test_lock", MutexKind::lock, true, true};
+    case 3:
+      return {"omp_set_nest_lock", MutexKind::lock, true, false};
+    case 4:
+      return {"omp_test_nest_lock", MutexKind::lock, true, true};
+    case 5:
+      return {"critical", MutexKind::critical, false, false};
+    case 6:
+      return {"atomic", MutexKind::atomic, false, false};
+    case 7:
+      return {"ordered", MutexKind::ordered, false, false};
+    default:
+      return {"mutex", MutexKind::other, false, false};
+  }
+}
+
+// --- ompt_task_status_t ---
+
+/// The task that is left never comes back: complete, cancel.
+inline bool is_task_end(uint16_t status) {
+  return status == 1 || status == 3;
+}
+
+/// False for records that say nothing of what a thread does.
+inline bool says_something(trace::RawKind kind) {
+  using trace::RawKind;
+  switch (kind) {
+    case RawKind::path_def:
+    case RawKind::string_def:
+    case RawKind::sample:
+    case RawKind::tool_begin:
+    case RawKind::tool_end:
+    case RawKind::omp_wait_begin:
+    case RawKind::omp_wait_end:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace culprit::assemble

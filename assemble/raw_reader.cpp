@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/raw_reader.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawHeader;
+using trace::RawKind;
+using trace::RawProcess;
+
+constexpr int kUnknownKind = -1;
+
+/// Words that a record of this kind has at least.
+int words_of(RawKind kind) {
+  switch (kind) {
+    case RawKind::string_def:
+    case RawKind::mpi_enter:
+    case RawKind::mpi_leave:
+    case RawKind::mpi_comm_free:
+    case RawKind::mpi_init_done:
+    case RawKind::mpi_finalized:
+    case RawKind::omp_thread_begin:
+    case RawKind::omp_thread_end:
+    case RawKind::omp_work_end:
+    case RawKind::omp_masked_end:
+    case RawKind::sample:
+    case RawKind::tool_begin:
+    case RawKind::tool_end:
+    case RawKind::process_end:
+      return 0;
+    case RawKind::mpi_isend_done:
+    case RawKind::mpi_irecv_post:
+    case RawKind::mpi_cancelled:
+    case RawKind::mpi_icoll_post:
+    case RawKind::mpi_comm_more:
+    case RawKind::omp_parallel_end:
+    case RawKind::omp_implicit_end:
+    case RawKind::omp_work_begin:
+    case RawKind::omp_masked_begin:
+      return 1;
+    case RawKind::path_def:
+    case RawKind::mpi_send:
+    case RawKind::mpi_recv:
+    case RawKind::mpi_comm_def:
+    case RawKind::omp_parallel_begin:
+    case RawKind::omp_implicit_begin:
+    case RawKind::omp_sync_begin:
+    case RawKind::omp_sync_end:
+    case RawKind::omp_wait_begin:
+    case RawKind::omp_wait_end:
+    case RawKind::omp_mutex_acquire:
+    case RawKind::omp_mutex_acquired:
+    case RawKind::omp_mutex_released:
+    case RawKind::omp_task_create:
+    case RawKind::omp_task_switch:
+      return 2;
+    case RawKind::mpi_isend:
+    case RawKind::mpi_irecv:
+    case RawKind::mpi_tests:
+    case RawKind::mpi_collective:
+      return 3;
+    case RawKind::mpi_icoll:
+      return 4;
+    case RawKind::none:
+    case RawKind::pad:
+      break;
+  }
+  return kUnknownKind;
+}
+
+std::optional<uint32_t> number_after(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+template <size_t size>
+void terminate(char (&text)[size]) {
+  text[size - 1] = '\0';
+}
+
+std::optional<RawProcess> read_process(const std::filesystem::path& file) {
+  RawProcess process{};
+  std::ifstream in(file, std::ios::binary);
+  if (!in.read(reinterpret_cast<char*>(&process), sizeof process)) return std::nullopt;
+  if (process.magic != trace::kRawMagic || process.version != trace::kRawVersion) {
+    return std::nullopt;
+  }
+  terminate(process.host);
+  terminate(process.boot_id);
+  terminate(process.executable);
+  terminate(process.command);
+  terminate(process.mpi_library);
+  terminate(process.omp_runtime);
+  return process;
+}
+
+bool has_records(const RawLog& log) {
+  RawRecord record;
+  return log.cursor().next(record);
+}
+
+void read_files(RawProcessFolder& folder) {
+  std::vector<std::pair<uint32_t, std::filesystem::path>> maps;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path, ignored)) {
+    const std::string name = entry.path().filename();
+    if (const auto thread = number_after(name, "events.")) {
+      auto log = RawLog::map(entry.path(), *thread);
+      if (log && has_records(*log)) folder.logs.push_back(std::move(*log));
+    } else if (const auto number = number_after(name, "maps.")) {
+      maps.emplace_back(*number, entry.path());
+    }
+  }
+  std::sort(folder.logs.begin(), folder.logs.end(),
+            [](const RawLog& a, const RawLog& b) { return a.thread() < b.thread(); });
+  std::sort(maps.rbegin(), maps.rend());
+  for (auto& [number, path] : maps) folder.maps.push_back(std::move(path));
+}
+
+}  // namespace
+
+std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t thread) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  struct stat status{};
+  void* data = MAP_FAILED;
+  if (fstat(fd, &status) == 0 && status.st_size > 0) {
+    data = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  }
+  close(fd);
+  if (data == MAP_FAILED) return std::nullopt;
+  RawLog log;
+  log.size_ = static_cast<size_t>(status.st_size);
+  log.thread_ = thread;
+  log.data_ = {static_cast<const std::byte*>(data),
+               [data, size = log.size_](const std::byte*) { munmap(data, size); }};
+  return log;
+}
+
+bool RawLog::Cursor::next(RawRecord& record) {
+  while (!damaged_) {
+    const size_t window_end =
+        std::min(log_->size_, (offset_ / trace::kRawWindow + 1) * trace::kRawWindow);
+    if (window_end - offset_ < sizeof(RawHeader)) {
+      // A rest too small even for a pad.
+      if (window_end == log_->size_) return false;
+      offset_ = window_end;
+      continue;
+    }
+    RawHeader header;
+    std::memcpy(&header, log_->data_.get() + offset_, sizeof header);
+    if (header.kind == RawKind::none) return false;
+    const size_t end = offset_ + sizeof header + size_t{header.words} * 8;
+    if (end > window_end) {
+      damaged_ = true;
+      return false;
+    }
+    const std::byte* payload = log_->data_.get() + offset_ + sizeof header;
+    offset_ = end;
+    if (header.kind == RawKind::pad) continue;
+    const int wanted = words_of(header.kind);
+    if (wanted == kUnknownKind || header.words < wanted) {
+      ++skipped_;
+      continue;
+    }
+    record = {header.time,  header.arg,  header.flags,
+              header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
+    return true;
+  }
+  return false;
+}
+
+std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses& losses) {
+  std::vector<RawProcessFolder> folders;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(raw, ignored)) {
+    if (!entry.is_directory()) continue;
+    const auto process = read_process(entry.path() / "process");
+    if (!process) {
+      losses.add("unreadable_processes", Severity::data_loss,
+                 "A process left records that cannot be read; it is missing from the result.");
+      continue;
+    }
+    RawProcessFolder folder;
+    folder.path = entry.path();
+    folder.process = *process;
+    read_files(folder);
+    folders.push_back(std::move(folder));
+  }
+  std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
+    const auto& p = a.process;
+    const auto& q = b.process;
+    return std::tie(p.first.realtime_ns, p.start_ticks, a.path) <
+           std::tie(q.first.realtime_ns, q.start_ticks, b.path);
+  });
+  return folders;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/regions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::Paradigm;
+using trace::RegionRole;
+
+constexpr std::array<std::string_view, 17> kCollectives = {"Bcast",
+                                                           "Gather",
+                                                           "Gatherv",
+                                                           "Scatter",
+                                                           "Scatterv",
+                                                           "Allgather",
+                                                           "Allgatherv",
+                                                           "Alltoall",
+                                                           "Alltoallv",
+                                                           "Alltoallw",
+                                                           "Allreduce",
+                                                           "Reduce",
+                                                           "Scan",
+                                                           "Exscan",
+                                                           "Barrier",
+                                                           "Reduce_scatter",
+                                                           "Reduce_scatter_block"};
+
+constexpr std::array<std::string_view, 22> kPointToPoint = {
+    "Send",   "Bsend",  "Ssend",  "Rsend",   "Recv",     "Isend",
+    "Ibsend", "Issend", "Irsend", "Irecv",   "Sendrecv", "Sendrecv_replace",
+    "Mrecv",  "Imrecv", "Wait",   "Waitall", "Waitany",  "Waitsome",
+    "Probe",  "Mprobe", "Start",  "Startall"};
+
+template <size_t size>
+bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+RegionRole role_of_mpi(std::string_view name) {
+  if (!name.starts_with("MPI_")) return RegionRole::function;
+  name.remove_prefix(4);
+  if (name == "Barrier") return RegionRole::barrier;
+  if (contains(kCollectives, name)) return RegionRole::collective;
+  if (contains(kPointToPoint, name)) return RegionRole::point_to_point;
+  return RegionRole::function;
+}
+
+/// What stands behind the '@': the source line, or the place in the function.
+std::string place_name(const Symbol& place) {
+  if (place.line != 0) return fmt::format("{}:{}", place.file, place.line);
+  return fmt::format("{}+{:#x}", place.frames.back().function, place.into_function);
+}
+
+}  // namespace
+
+RegionId Regions::intern(trace::Region region) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, added] =
+      ids_.try_emplace({region.name, region.file, region.line}, RegionId(regions_.size()));
+  if (added) regions_.push_back(std::move(region));
+  return it->second;
+}
+
+RegionId Regions::function(const SourceFrame& frame) {
+  return intern({frame.function, RegionRole::function, Paradigm::user, frame.file, frame.line});
+}
+
+RegionId Regions::mpi(std::string_view name) {
+  return intern({std::string(name), role_of_mpi(name), Paradigm::mpi, "", 0});
+}
+
+RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symbol* place) {
+  trace::Region region{fmt::format("!$omp {}", construct), role, Paradigm::openmp, "", 0};
+  if (place != nullptr) {
+    region.name += " @" + place_name(*place);
+    region.file = place->file;
+    region.line = place->line;
+  }
+  return intern(std::move(region));
+}
+
+RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
+  return intern({std::string(name), role, Paradigm::openmp, "", 0});
+}
+
+RegionId Regions::measuring() {
+  return intern({"culprit measuring", RegionRole::artificial, Paradigm::measurement_system, "", 0});
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/stream.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "assemble/mpi_records.h"
+#include "assemble/openmp_records.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawKind;
+
+class Stream {
+ public:
+  Stream(const RawLog& log, const ProcessContext& process, trace::EventSink& sink)
+      : log_(log), state_(process, sink) {}
+
+  StreamResult play() {
+    if (log_.thread() == 0) begin_program();
+    auto cursor = log_.cursor();
+    for (RawRecord record; cursor.next(record);) see(record, cursor);
+    end_program();
+    return {state_.timeline.events(), std::move(state_.losses)};
+  }
+
+ private:
+  /// The thread that runs main is in it from the beginning, so that its time is told in full.
+  void begin_program() {
+    const uint64_t start = state_.process.folder.process.start_ticks;
+    state_.timeline.enter(state_.process.time(start), Level::root, program_region());
+  }
+
+  /// The outermost function of the first call path: main, or Fortran's program.
+  RegionId program_region() {
+    Paths paths(state_.process.code, state_.process.regions);
+    auto cursor = log_.cursor();
+    for (RawRecord record; cursor.next(record);) {
+      if (record.kind == RawKind::path_def) paths.define(record.arg, record.w[0], record.w[1]);
+      if (!carries_path(record)) continue;
+      const UserPath& path = paths.user_path(record.arg, record.kind == RawKind::sample);
+      if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+    }
+    return state_.process.regions.function({"main", "", 0});
+  }
+
+  static bool carries_path(const RawRecord& record) {
+    return record.arg != 0 &&
+           (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
+            record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample);
+  }
+
+  void see(const RawRecord& record, const RawLog::Cursor& ahead) {
+    switch (record.kind) {
+      case RawKind::path_def:
+        return state_.paths.define(record.arg, static_cast<uint32_t>(record.w[0]), record.w[1]);
+      case RawKind::string_def:
+        return define_call(record);
+      case RawKind::sample:
+        return state_.timeline.sample(state_.time(record),
+                                      state_.paths.user_path(record.arg, true));
+      case RawKind::tool_begin:
+        state_.timeline.observe_nothing(state_.time(record));
+        return state_.timeline.enter(state_.time(record), Level::tool,
+                                     state_.process.regions.measuring());
+      case RawKind::tool_end:
+        return end_tool(state_.time(record));
+      case RawKind::process_end:
+        return;
+      default:
+        if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
+        return openmp_.see(record, ahead);
+    }
+  }
+
+  void define_call(const RawRecord& record) {
+    const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
+    const std::string_view name(reinterpret_cast<const char*>(record.w), length);
+    state_.calls[static_cast<uint16_t>(record.arg)] = state_.process.regions.mpi(name);
+  }
+
+  void end_tool(Time time) {
+    const size_t depth = state_.timeline.innermost();
+    if (depth == Timeline::npos || state_.timeline.stack()[depth].level != Level::tool) return;
+    state_.timeline.leave(time, depth);
+  }
+
+  void end_program() {
+    Timeline& timeline = state_.timeline;
+    const bool in_team = timeline.base() != Timeline::npos;
+    const Time end = in_team ? state_.process.end() : timeline.last();
+    openmp_.finish(end);
+    timeline.observe_bare(end);
+    if (!timeline.stack().empty()) timeline.leave(end, 0);
+  }
+
+  const RawLog& log_;
+  ThreadState state_;
+  MpiRecords mpi_{state_};
+  OpenmpRecords openmp_{state_};
+};
+
+}  // namespace
+
+Time ProcessContext::end() const {
+  const trace::RawProcess& process = folder.process;
+  return time(process.ended != 0 && process.end_ticks != 0
+                  ? process.end_ticks
+                  : std::max(survey.last_ticks, process.last.ticks));
+}
+
+void ThreadState::observe(Time time, uint32_t path) {
+  const UserPath* known = path == 0 ? nullptr : &paths.user_path(path, false);
+  if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
+  timeline.observe(time, *known);
+}
+
+void ThreadState::observe_code(Time time, uint64_t code) {
+  const Code* known = code == 0 ? nullptr : &process.code.caller(code);
+  if (known == nullptr || known->frames.empty()) return timeline.observe_nothing(time);
+  std::vector<RegionId> frames;
+  bool named = true;
+  for (const CodeFrame& frame : known->frames) {
+    if (frame.kind == CodeKind::outlined) frames.clear();
+    if (frame.kind == CodeKind::user) frames.push_back(frame.region);
+    if (frame.kind == CodeKind::openmp_runtime) return timeline.observe_nothing(time);
+    named = named && frame.named;
+  }
+  timeline.observe_innermost(time, frames, named);
+}
+
+StreamResult play_log(const RawLog& log, const ProcessContext& process, trace::EventSink& sink) {
+  return Stream(log, process, sink).play();
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One thread's records become one location's events. Each programming model's records have a file
+// of their own (mpi_records, openmp_records); what they share is the thread's state below.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/clock.h"
+#include "assemble/code.h"
+#include "assemble/raw_reader.h"
+#include "assemble/regions.h"
+#include "assemble/survey.h"
+#include "assemble/timeline.h"
+#include "base/losses.h"
+#include "trace/events.h"
+
+namespace culprit::assemble {
+
+/// What the threads of a process share. MT: read only, but for `regions`.
+struct ProcessContext {
+  size_t index = 0;  ///< in order of reading
+  const RawProcessFolder& folder;
+  const Clock& clock;
+  const ProcessCode& code;
+  const Survey& survey;
+  const std::unordered_map<uint32_t, CommId>& comms;
+  Regions& regions;
+
+  Time time(uint64_t ticks) const { return clock.time(index, ticks); }
+  /// When the process ended, or was last heard of.
+  Time end() const;
+};
+
+struct ThreadState {
+  ThreadState(const ProcessContext& context, trace::EventSink& sink)
+      : process(context), timeline(sink), paths(context.code, context.regions) {}
+
+  const ProcessContext& process;
+  Timeline timeline;
+  Paths paths;
+  std::unordered_map<uint16_t, RegionId> calls;  ///< MPI functions by string id
+  Losses losses;
+
+  Time time(const RawRecord& record) const { return process.time(record.ticks); }
+  /// The path that a record carries in `arg`, if any.
+  void observe(Time time, uint32_t path);
+  /// Only the return address of a call into the runtime is known.
+  void observe_code(Time time, uint64_t code);
+};
+
+struct StreamResult {
+  uint64_t events = 0;
+  Losses losses;
+};
+
+/// Plays the records of `log` into `sink`.
+StreamResult play_log(const RawLog& log, const ProcessContext& process, trace::EventSink& sink);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/survey.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawCommOrigin;
+using trace::RawKind;
+
+/// Appends up to `count` ranks that are packed two a word; false if there are fewer.
+bool unpack_ranks(const RawRecord& record, size_t from_word, size_t count,
+                  std::vector<uint32_t>& ranks) {
+  const size_t there = (record.words - std::min<size_t>(from_word, record.words)) * 2;
+  const size_t taken = std::min(count, there);
+  const size_t begin = ranks.size();
+  ranks.resize(begin + taken);
+  std::memcpy(ranks.data() + begin, record.w + from_word, taken * sizeof(uint32_t));
+  return taken == count;
+}
+
+class Surveyor {
+ public:
+  ThreadSurvey take() {
+    finish_comm();
+    return std::move(result_);
+  }
+
+  void see(const RawRecord& record) {
+    ++result_.survey.records;
+    ++result_.tool.records;
+    if (record.kind < RawKind::omp_thread_begin) {
+      see_mpi(record);
+    } else if (record.kind < RawKind::sample) {
+      see_openmp(record);
+    } else {
+      see_other(record);
+    }
+    if (record.kind != RawKind::path_def && record.kind != RawKind::string_def) {
+      result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
+    }
+  }
+
+ private:
+  void see_mpi(const RawRecord& record) {
+    Survey& survey = result_.survey;
+    if (record.kind == RawKind::path_def) {
+      survey.call_addresses.insert(record.w[1]);
+      addresses_[record.arg] = record.w[1];
+    } else if (record.kind == RawKind::mpi_enter) {
+      ++result_.tool.paths;
+    } else if (record.kind == RawKind::mpi_comm_def) {
+      finish_comm();
+      begin_comm(record);
+    } else if (record.kind == RawKind::mpi_comm_more) {
+      unpack_ranks(record, 1, record.w[0], ranks_);
+    }
+  }
+
+  void see_openmp(const RawRecord& record) {
+    Survey& survey = result_.survey;
+    switch (record.kind) {
+      case RawKind::omp_parallel_begin: {
+        ParallelRegion& region = survey.regions[record.w[0]];
+        region.code = record.w[1];
+        region.league = record.flags == 1;
+        see_code(record.w[1]);
+        ++result_.tool.paths;
+        break;
+      }
+      case RawKind::omp_parallel_end:
+        survey.regions[record.w[0]].end_ticks = record.ticks;
+        break;
+      case RawKind::omp_implicit_begin: {
+        ParallelRegion& region = survey.regions[record.w[0]];
+        region.team_size = std::max(region.team_size, static_cast<uint32_t>(record.w[1]));
+        break;
+      }
+      case RawKind::omp_work_begin:
+      case RawKind::omp_sync_begin:
+      case RawKind::omp_wait_begin:
+      case RawKind::omp_masked_begin:
+        see_code(record.w[0]);
+        break;
+      case RawKind::omp_mutex_acquire:
+        see_code(record.w[1]);
+        break;
+      case RawKind::omp_task_create:
+        survey.task_code[record.w[0]] = record.w[1];
+        see_code(record.w[1]);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void see_other(const RawRecord& record) {
+    if (record.kind == RawKind::sample) {
+      const auto leaf = addresses_.find(record.arg);
+      if (leaf != addresses_.end()) result_.survey.sample_addresses.insert(leaf->second);
+      ++result_.tool.paths;
+    } else if (record.kind == RawKind::tool_begin) {
+      tool_begin_ = record.ticks;
+    } else if (record.kind == RawKind::tool_end && tool_begin_ != 0) {
+      result_.tool.ticks += record.ticks - std::min(tool_begin_, record.ticks);
+      tool_begin_ = 0;
+    }
+  }
+
+  void see_code(uint64_t address) {
+    if (address != 0) result_.survey.call_addresses.insert(address);
+  }
+
+  void begin_comm(const RawRecord& record) {
+    CommDefinition comm;
+    comm.ticks = record.ticks;
+    comm.comm = record.arg;
+    comm.parent = static_cast<uint32_t>(record.w[0]);
+    comm.origin = static_cast<RawCommOrigin>(record.flags);
+    local_ = record.w[0] >> 32;
+    remote_ = record.w[1];
+    unpack_ranks(record, 2, local_ + remote_, ranks_);
+    result_.survey.comms.push_back(std::move(comm));
+    open_comm_ = true;
+  }
+
+  /// A long list of ranks goes on in further records, so it is divided only when all are there.
+  void finish_comm() {
+    if (!open_comm_) return;
+    open_comm_ = false;
+    CommDefinition& comm = result_.survey.comms.back();
+    if (ranks_.size() < local_ + remote_) {
+      result_.survey.truncated_comms = true;
+      result_.survey.comms.pop_back();
+    } else {
+      const auto middle = ranks_.begin() + static_cast<ptrdiff_t>(local_);
+      comm.members.assign(ranks_.begin(), middle);
+      comm.remote.assign(middle, middle + static_cast<ptrdiff_t>(remote_));
+    }
+    ranks_.clear();
+  }
+
+  ThreadSurvey result_;
+  std::unordered_map<uint32_t, uint64_t> addresses_;  ///< by path id
+  std::vector<uint32_t> ranks_;
+  uint64_t local_ = 0;
+  uint64_t remote_ = 0;
+  uint64_t tool_begin_ = 0;
+  bool open_comm_ = false;
+};
+
+}  // namespace
+
+void Survey::merge(Survey&& other) {
+  call_addresses.merge(other.call_addresses);
+  sample_addresses.merge(other.sample_addresses);
+  std::move(other.comms.begin(), other.comms.end(), std::back_inserter(comms));
+  std::stable_sort(
+      comms.begin(), comms.end(),
+      [](const CommDefinition& a, const CommDefinition& b) { return a.ticks < b.ticks; });
+  for (const auto& [number, region] : other.regions) {
+    ParallelRegion& mine = regions[number];
+    if (region.code != 0) mine.code = region.code;
+    if (region.end_ticks != 0) mine.end_ticks = region.end_ticks;
+    mine.team_size = std::max(mine.team_size, region.team_size);
+    mine.league = mine.league || region.league;
+  }
+  task_code.merge(other.task_code);
+  last_ticks = std::max(last_ticks, other.last_ticks);
+  records += other.records;
+  skipped += other.skipped;
+  damaged_logs += other.damaged_logs;
+  truncated_comms = truncated_comms || other.truncated_comms;
+}
+
+ThreadSurvey survey_log(const RawLog& log) {
+  Surveyor surveyor;
+  auto cursor = log.cursor();
+  for (RawRecord record; cursor.next(record);) surveyor.see(record);
+  ThreadSurvey result = surveyor.take();
+  result.survey.skipped = cursor.skipped();
+  result.survey.damaged_logs = cursor.damaged() ? 1 : 0;
+  return result;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A first walk over the records of a process, for what the second one must know beforehand: which
+// addresses need a name, which communicators were made, where and when parallel regions began and
+// ended (workers' ends come overdue, and their barriers do not know their line), which code a task
+// runs, and how much there is of everything.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "assemble/raw_reader.h"
+
+namespace culprit::assemble {
+
+struct ParallelRegion {
+  uint64_t code = 0;       ///< return address of the fork, 0 if unknown
+  uint64_t end_ticks = 0;  ///< when the master left it, 0: never
+  uint32_t team_size = 0;
+  bool league = false;  ///< of teams
+};
+
+struct CommDefinition {
+  uint64_t ticks = 0;
+  uint32_t comm = 0;
+  uint32_t parent = 0;
+  trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
+  std::vector<uint32_t> members;  ///< world ranks
+  std::vector<uint32_t> remote;
+};
+
+/// Of one thread, or of a process once its threads' surveys are merged.
+struct Survey {
+  std::unordered_set<uint64_t> call_addresses;    ///< return addresses
+  std::unordered_set<uint64_t> sample_addresses;  ///< of interrupted instructions
+  std::vector<CommDefinition> comms;              ///< in order of creation
+  std::unordered_map<uint64_t, ParallelRegion> regions;
+  std::unordered_map<uint64_t, uint64_t> task_code;  ///< by task
+  uint64_t last_ticks = 0;
+  uint64_t records = 0;
+  uint64_t skipped = 0;  ///< records that made no sense
+  uint64_t damaged_logs = 0;
+  bool truncated_comms = false;
+
+  void merge(Survey&& other);
+};
+
+/// What the survey of one thread costs its program, in the collector's own account.
+struct ToolTime {
+  uint64_t records = 0;
+  uint64_t paths = 0;  ///< call paths taken
+  uint64_t ticks = 0;  ///< between tool_begin and tool_end
+};
+
+struct ThreadSurvey {
+  Survey survey;
+  ToolTime tool;
+};
+
+ThreadSurvey survey_log(const RawLog& log);
+
+}  // namespace culprit::assemble

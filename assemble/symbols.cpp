@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/symbols.h"
+
+#include <algorithm>
+
+#include "assemble/object_file.h"
+#include "assemble/parallel.h"
+
+namespace culprit::assemble {
+
+void Symbols::add(const CodePlace& place) {
+  auto module = modules_.find(place.module);
+  if (module == modules_.end()) module = modules_.try_emplace(std::string(place.module)).first;
+  module->second.try_emplace(place.offset);
+}
+
+void Symbols::resolve(unsigned threads) {
+  std::vector<std::pair<const std::string, std::map<uint64_t, Symbol>>*> modules;
+  for (auto& module : modules_) modules.push_back(&module);
+  // The one with most places first, so that it is not the last to begin.
+  std::sort(modules.begin(), modules.end(),
+            [](auto* a, auto* b) { return a->second.size() > b->second.size(); });
+  parallel_for(modules.size(), threads, [&](size_t i) {
+    const ObjectFile file(modules[i]->first);
+    for (auto& [offset, symbol] : modules[i]->second) symbol = file.symbol(offset);
+  });
+}
+
+const Symbol* Symbols::find(const CodePlace& place) const {
+  const auto module = modules_.find(place.module);
+  if (module == modules_.end()) return nullptr;
+  const auto symbol = module->second.find(place.offset);
+  return symbol == module->second.end() ? nullptr : &symbol->second;
+}
+
+}  // namespace culprit::assemble
