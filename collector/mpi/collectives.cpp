@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Collective operations (handlers.h): who takes part, who is root, how many bytes this process
+// gives and gets.
+//
+// Bytes are counted as Score-P counts them, as the sum over all pairs of processes, oneself
+// included: the root of a broadcast sends size * count, each process receives count. With
+// MPI_IN_PLACE the pair with oneself exchanges nothing. Arguments that mean something only at the
+// root are read only there. In an inter-communicator the partners are the remote group.
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+using trace::CollectiveOp;
+
+/// In an inter-communicator's root group, the processes that are not root pass MPI_PROC_NULL.
+enum class Part { root, other, bystander };
+
+Part part_in(const Collective& call, const Comm& comm) {
+  if (!call.rooted) return Part::other;
+  if (!comm.inter()) return call.root == comm.rank ? Part::root : Part::other;
+  if (call.root == MPI_ROOT) return Part::root;
+  return call.root == MPI_PROC_NULL ? Part::bystander : Part::other;
+}
+
+uint64_t root_of(const Collective& call, const Comm& comm, Part part) {
+  if (!call.rooted || part == Part::bystander) return kNoRoot;
+  if (comm.inter() && part == Part::root) {
+    return static_cast<uint32_t>(comm.rank) | uint64_t{1} << 32;
+  }
+  return static_cast<uint32_t>(call.root);
+}
+
+/// Bytes of the same amount exchanged with `n` processes.
+uint64_t uniform(const Side& side, int n) {
+  return bytes_of(side.count * n, side.type);
+}
+
+/// Bytes of an amount per process, all but `skip` (-1: none).
+uint64_t varying(const Side& side, int n, int skip) {
+  if (!side.counts) return 0;
+  uint64_t total = 0;
+  int64_t elements = 0;
+  for (int i = 0; i < n; ++i) {
+    if (i == skip) continue;
+    if (side.types) {
+      total += bytes_of(side.counts[i], side.types[i]);
+    } else {
+      elements += side.counts[i];
+    }
+  }
+  return side.types ? total : bytes_of(elements, side.type);
+}
+
+uint64_t own_share(const Side& side, const Comm& comm, int n) {
+  return side.counts ? bytes_of(side.counts[comm.rank] * n, side.type) : 0;
+}
+
+struct Bytes {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+/// Data flows between the root and everybody.
+Bytes rooted_bytes(const Collective& call, const Comm& comm, Part part) {
+  const int n = comm.partners();
+  const bool root = part == Part::root;
+  // At an inter-communicator's root there is no "oneself" among the partners.
+  const bool in_place = root && (call.send.in_place || call.recv.in_place);
+  const int others = in_place ? n - 1 : n;
+  const int self = in_place ? comm.rank : -1;
+  const bool leaf = part == Part::other || (root && !comm.inter() && !in_place);
+  switch (call.op) {
+    case CollectiveOp::bcast:
+      return {root ? uniform(call.send, n) : 0,
+              part == Part::other || !comm.inter() ? uniform(call.send, 1) : 0};
+    case CollectiveOp::reduce:
+      return {leaf ? uniform(call.send, 1) : 0, root ? uniform(call.send, others) : 0};
+    case CollectiveOp::gather:
+      return {leaf ? uniform(call.send, 1) : 0, root ? uniform(call.recv, others) : 0};
+    case CollectiveOp::gatherv:
+      return {leaf ? uniform(call.send, 1) : 0, root ? varying(call.recv, n, self) : 0};
+    case CollectiveOp::scatter:
+      return {root ? uniform(call.send, others) : 0, leaf ? uniform(call.recv, 1) : 0};
+    case CollectiveOp::scatterv:
+      return {root ? varying(call.send, n, self) : 0, leaf ? uniform(call.recv, 1) : 0};
+    default:
+      return {};
+  }
+}
+
+Bytes reduction_bytes(const Collective& call, const Comm& comm) {
+  const int n = comm.partners();
+  const bool in_place = call.send.in_place;
+  const int others = in_place ? n - 1 : n;
+  const Side& side = call.send;
+  switch (call.op) {
+    case CollectiveOp::allreduce:
+      return {uniform(side, others), uniform(side, others)};
+    case CollectiveOp::reduce_scatter_block:
+      return {uniform(call.recv, others), uniform(call.recv, others)};
+    case CollectiveOp::reduce_scatter:
+      // The counts describe the local group.
+      return {varying(call.recv, comm.size, in_place ? comm.rank : -1),
+              own_share(call.recv, comm, others)};
+    case CollectiveOp::scan: {
+      const int self = in_place ? 0 : 1;
+      return {uniform(side, n - comm.rank - 1 + self), uniform(side, comm.rank + self)};
+    }
+    case CollectiveOp::exscan:
+      return {uniform(side, n - comm.rank - 1), uniform(side, comm.rank)};
+    default:
+      return {};
+  }
+}
+
+Bytes all_to_all_bytes(const Collective& call, const Comm& comm) {
+  const int n = comm.partners();
+  const bool in_place = call.send.in_place;
+  const int self = in_place ? comm.rank : -1;
+  switch (call.op) {
+    case CollectiveOp::allgather:
+    case CollectiveOp::alltoall: {
+      if (in_place) return {uniform(call.recv, n - 1), uniform(call.recv, n - 1)};
+      return {uniform(call.send, n), uniform(call.recv, n)};
+    }
+    case CollectiveOp::allgatherv: {
+      const uint64_t received = varying(call.recv, n, self);
+      return {in_place ? own_share(call.recv, comm, n - 1) : uniform(call.send, n), received};
+    }
+    case CollectiveOp::alltoallv:
+    case CollectiveOp::alltoallw: {
+      const uint64_t received = varying(call.recv, n, self);
+      return {in_place ? received : varying(call.send, n, -1), received};
+    }
+    default:
+      return {};
+  }
+}
+
+struct Degrees {
+  int in = 0;
+  int out = 0;
+};
+
+/// How many neighbours a process has in the communicator's topology.
+Degrees degrees_of(MPI_Comm handle, const Comm& comm) {
+  int topology = MPI_UNDEFINED, weighted = 0;
+  Degrees degrees;
+  if (PMPI_Topo_test(handle, &topology) != MPI_SUCCESS) return degrees;
+  if (topology == MPI_CART) {
+    PMPI_Cartdim_get(handle, &degrees.in);
+    degrees.in = degrees.out = 2 * degrees.in;
+  } else if (topology == MPI_GRAPH) {
+    PMPI_Graph_neighbors_count(handle, comm.rank, &degrees.in);
+    degrees.out = degrees.in;
+  } else if (topology == MPI_DIST_GRAPH) {
+    PMPI_Dist_graph_neighbors_count(handle, &degrees.in, &degrees.out, &weighted);
+  }
+  return degrees;
+}
+
+uint64_t neighbor_bytes(const Side& side, int degree) {
+  return side.counts ? varying(side, degree, -1) : uniform(side, degree);
+}
+
+Bytes bytes_in(const Collective& call, const Comm& comm, Part part) {
+  if (call.op == CollectiveOp::neighbor) {
+    const Degrees degrees = degrees_of(call.comm, comm);
+    return {neighbor_bytes(call.send, degrees.out), neighbor_bytes(call.recv, degrees.in)};
+  }
+  if (call.rooted) return rooted_bytes(call, comm, part);
+  const bool reduction = call.op == CollectiveOp::allreduce || call.op == CollectiveOp::scan ||
+                         call.op == CollectiveOp::exscan ||
+                         call.op == CollectiveOp::reduce_scatter ||
+                         call.op == CollectiveOp::reduce_scatter_block;
+  return reduction ? reduction_bytes(call, comm) : all_to_all_bytes(call, comm);
+}
+
+CollectiveFacts facts_of(const Region& region, const Collective& call) {
+  const Comm comm = comm_of(region.log(), region.begin(), call.comm);
+  const Part part = part_in(call, comm);
+  const Bytes bytes = bytes_in(call, comm, part);
+  return {call.op, comm.id, root_of(call, comm, part), bytes.sent, bytes.received};
+}
+
+Request request_of(const Region& region, const Collective& call) {
+  Request request;
+  if (!region) return request;
+  request.kind = RequestKind::collective;
+  request.collective = facts_of(region, call);
+  return request;
+}
+
+int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  return rc;
+}
+
+}  // namespace
+
+int on_collective(const Function& function, const Collective& collective, RealCall call) {
+  Region region(function);
+  CollectiveFacts facts;
+  if (region) facts = facts_of(region, collective);
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) put_collective(region.log(), region.end(), facts);
+  return rc;
+}
+
+int on_icollective(const Function& function, const Collective& collective, const Requests& place,
+                   RealCall call) {
+  Region region(function);
+  Request request = request_of(region, collective);
+  if (region) {
+    request.id = new_request_id();
+    region.log().put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+  }
+  return run_and_add(region, place, request, call);
+}
+
+int on_collective_init(const Function& function, const Collective& collective,
+                       const Requests& place, RealCall call) {
+  Region region(function);
+  Request request = request_of(region, collective);
+  request.persistent = true;
+  request.active = false;
+  return run_and_add(region, place, request, call);
+}
+
+}  // namespace culprit::collector::mpi

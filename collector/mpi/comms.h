@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Communicators, known by a number of ours that is unique in the process. What is asked on every
+// call (number, sizes, own rank) is kept, so that a record needs no query of MPI.
+//
+// A handle may be reused by MPI once its communicator is freed; entries are therefore given back by
+// entry, not by handle. Windows and files are keys too: they stand for the communicator they were
+// made on, which is whom their collective calls synchronise.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "collector/recorder.h"
+
+namespace culprit::collector::mpi {
+
+struct Comm {
+  uint32_t id = 0;
+  int rank = 0;         ///< own rank in the local group
+  int size = 1;         ///< of the local group
+  int remote_size = 0;  ///< 0 unless an inter-communicator
+  bool inter() const { return remote_size > 0; }
+  /// With how many processes a collective exchanges data.
+  int partners() const { return inter() ? remote_size : size; }
+};
+
+/// From MPI_Init on: registers MPI_COMM_WORLD and MPI_COMM_SELF.
+void register_predefined_comms();
+
+/// The communicator behind a handle. One that no wrapper has seen being made (it came out of a call
+/// of a newer MPI) is defined on the spot.
+/// MT: safe; no lock unless it is new.
+Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle);
+
+/// Numbers a new communicator and writes its definition with the world ranks of its members.
+Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, uint32_t parent,
+                 trace::RawCommOrigin origin);
+
+/// A window or file made on `comm`, a message found on it: who is behind the handle later. `kind`
+/// keeps the handles of MPIs that number each kind from 0 apart.
+enum class HandleKind : uint8_t { comm, window, file, message };
+void remember_handle(HandleKind kind, uint64_t key, const Comm& comm);
+struct HandleEntry;
+/// Fills `comm` and returns the entry, or nullptr if the handle is unknown.
+HandleEntry* find_handle(HandleKind kind, uint64_t key, Comm& comm);
+
+/// Ends an entry. It is looked up before the real free, while the handle is certainly still the
+/// same object, and forgotten after it.
+void forget(HandleEntry* entry);
+
+}  // namespace culprit::collector::mpi

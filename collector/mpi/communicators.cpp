@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Communicators that come and go, and windows and files, which stand for the communicator they were
+// made on (handlers.h). Making and freeing are collective over those who take part: all of the
+// parent, or where only some call (create_group, the inter-communicator functions) the new
+// communicator.
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+using trace::CollectiveOp;
+using trace::RawCommOrigin;
+
+void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) {
+  CollectiveFacts facts;
+  facts.op = op;
+  facts.comm = comm.id;
+  put_collective(region.log(), region.end(), facts);
+}
+
+/// A collective call on an object of which the communicator is remembered.
+int on_object(const Function& function, HandleKind kind, uint64_t key, CollectiveOp op,
+              RealCall call) {
+  Region region(function);
+  Comm comm;
+  HandleEntry* entry = nullptr;
+  if (region) entry = find_handle(kind, key, comm);
+  const int rc = region.run(call);
+  if (!entry || rc != MPI_SUCCESS) return rc;
+  put_collective_on(region, op, comm);
+  if (op == CollectiveOp::destroy_handle) forget(entry);
+  return rc;
+}
+
+/// A collective call that makes an object on a communicator; `key` is read after it.
+template <class Place>
+int on_object_made(const Function& function, HandleKind kind, MPI_Comm handle, const Place& place,
+                   RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  const Comm comm = comm_of(region.log(), region.end(), handle);
+  remember_handle(kind, key_of(place.get()), comm);
+  put_collective_on(region, CollectiveOp::create_handle, comm);
+  return rc;
+}
+
+}  // namespace
+
+int on_comm_create(const Function& function, RawCommOrigin origin, MPI_Comm parent,
+                   const CommPlace& created, RealCall call) {
+  Region region(function);
+  const bool of_parent = origin == RawCommOrigin::collective;
+  Comm participants;
+  if (region) participants = comm_of(region.log(), region.begin(), parent);
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  const MPI_Comm handle = created.get();
+  if (handle != MPI_COMM_NULL) {
+    const Comm comm = define_comm(region.log(), region.end(), handle, participants.id, origin);
+    if (!of_parent) participants = comm;
+  }
+  if (of_parent || handle != MPI_COMM_NULL) {
+    put_collective_on(region, CollectiveOp::create_handle, participants);
+  }
+  return rc;
+}
+
+int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& created,
+                 const Requests& place, RealCall call) {
+  Region region(function);
+  Request request;
+  if (region) {
+    request.kind = RequestKind::comm_dup;
+    request.id = new_request_id();
+    request.new_comm = created;
+    request.collective.op = CollectiveOp::create_handle;
+    request.collective.comm = comm_of(region.log(), region.begin(), parent).id;
+    region.log().put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+  }
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  return rc;
+}
+
+int on_comm_free(const Function& function, const CommPlace& place, RealCall call) {
+  Region region(function);
+  Comm comm;
+  HandleEntry* entry = nullptr;
+  if (region) {
+    comm = comm_of(region.log(), region.begin(), place.get());
+    entry = find_handle(HandleKind::comm, key_of(place.get()), comm);
+  }
+  const int rc = region.run(call);
+  if (!entry || rc != MPI_SUCCESS) return rc;
+  put_collective_on(region, CollectiveOp::destroy_handle, comm);
+  region.log().put(RawKind::mpi_comm_free, region.end(), 0, comm.id);
+  forget(entry);
+  return rc;
+}
+
+int on_win_create(const Function& function, MPI_Comm comm, const WinPlace& win, RealCall call) {
+  return on_object_made(function, HandleKind::window, comm, win, call);
+}
+
+int on_win_collective(const Function& function, MPI_Win win, RealCall call) {
+  return on_object(function, HandleKind::window, key_of(win), CollectiveOp::other, call);
+}
+
+int on_win_free(const Function& function, const WinPlace& win, RealCall call) {
+  return on_object(function, HandleKind::window, key_of(win.get()), CollectiveOp::destroy_handle,
+                   call);
+}
+
+int on_file_open(const Function& function, MPI_Comm comm, const FilePlace& file, RealCall call) {
+  return on_object_made(function, HandleKind::file, comm, file, call);
+}
+
+int on_file_collective(const Function& function, MPI_File file, RealCall call) {
+  return on_object(function, HandleKind::file, key_of(file), CollectiveOp::other, call);
+}
+
+int on_file_close(const Function& function, const FilePlace& file, RealCall call) {
+  return on_object(function, HandleKind::file, key_of(file.get()), CollectiveOp::destroy_handle,
+                   call);
+}
+
+}  // namespace culprit::collector::mpi

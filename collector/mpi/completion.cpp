@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Requests that start, complete and go (handlers.h). A completing call sets the caller's handles to
+// null, so they are copied before. Of tests only those that complete something are recorded as
+// calls; the others become one mpi_tests record (region.h, Poll).
+
+#include <cstdlib>
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+/// The handles as they were before the real call.
+class Snapshot {
+ public:
+  Snapshot(const Requests& requests, bool wanted) {
+    if (!wanted) return;
+    count_ = requests.count();
+    if (count_ > kInline) {
+      heap_ = static_cast<MPI_Request*>(std::malloc(sizeof(MPI_Request) * size_t(count_)));
+      handles_ = heap_;
+      if (!heap_) count_ = 0;  // these requests' completions go unrecorded
+    }
+    for (int i = 0; i < count_; ++i) handles_[i] = requests[i];
+  }
+  ~Snapshot() { std::free(heap_); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  int count() const { return count_; }
+  MPI_Request operator[](int i) const { return handles_[i]; }
+
+ private:
+  static constexpr int kInline = 32;
+  MPI_Request inline_[kInline];
+  MPI_Request* handles_ = inline_;
+  MPI_Request* heap_ = nullptr;
+  int count_ = 0;
+};
+
+bool was_cancelled(const Request& request, const Statuses& statuses, int index) {
+  if (!request.cancelling || !statuses.readable()) return false;
+  const MPI_Status status = statuses[index];
+  int flag = 0;
+  return PMPI_Test_cancelled(&status, &flag) == MPI_SUCCESS && flag;
+}
+
+void put_received(const Region& region, const Request& request, uint64_t id,
+                  const Statuses& statuses, int index) {
+  if (!statuses.readable()) return;
+  put_message(region.log(), RawKind::mpi_irecv, region.end(),
+              message_of(request.message.comm, statuses[index]), id);
+}
+
+/// Writes what the completion of one request means.
+void put_completed(const Region& region, const Request& request, const Statuses& statuses,
+                   int index) {
+  ThreadLog& log = region.log();
+  if (was_cancelled(request, statuses, index)) {
+    log.put(RawKind::mpi_cancelled, region.end(), 0, 0, request.id);
+    return;
+  }
+  switch (request.kind) {
+    case RequestKind::nothing:
+      break;
+    case RequestKind::send:
+      log.put(RawKind::mpi_isend_done, region.end(), 0, 0, request.id);
+      break;
+    case RequestKind::recv:
+      put_received(region, request, request.id, statuses, index);
+      break;
+    case RequestKind::send_and_recv:
+      log.put(RawKind::mpi_isend_done, region.end(), 0, 0, request.id);
+      put_received(region, request, request.recv_id, statuses, index);
+      break;
+    case RequestKind::comm_dup:
+      define_comm(log, region.end(), request.new_comm.get(), request.collective.comm,
+                  trace::RawCommOrigin::collective);
+      [[fallthrough]];
+    case RequestKind::collective:
+      put_icollective(log, region.end(), request.collective, request.id);
+      break;
+  }
+}
+
+/// One completion call: the handles before it, and what each completed index leads to.
+class Completion {
+ public:
+  Completion(const Requests& requests, const Statuses& statuses, bool wanted)
+      : requests_(requests), statuses_(statuses), before_(requests, wanted) {}
+
+  /// The request at `index` is complete; its status is number `status`.
+  void complete(const Region& region, int index, int status) const {
+    if (index < 0 || index >= before_.count()) return;
+    Request request;
+    if (complete_request(before_[index], requests_.place(index), request)) {
+      put_completed(region, request, statuses_, status);
+    }
+  }
+  /// All are complete, or after MPI_ERR_IN_STATUS those whose status says so.
+  void complete_all(const Region& region, int rc) const {
+    for (int i = 0; i < before_.count(); ++i) {
+      if (succeeded(rc, i)) complete(region, i, i);
+    }
+  }
+  void complete_some(const Region& region, int rc, int outcount, const int* indices) const {
+    if (outcount == MPI_UNDEFINED) return;
+    for (int i = 0; i < outcount; ++i) {
+      if (succeeded(rc, i)) complete(region, requests_.index(indices[i]), i);
+    }
+  }
+  bool anything_to_complete() const {
+    for (int i = 0; i < before_.count(); ++i) {
+      if (before_[i] != MPI_REQUEST_NULL) return true;
+    }
+    return false;
+  }
+
+ private:
+  bool succeeded(int rc, int status) const {
+    if (rc == MPI_SUCCESS) return true;
+    return rc == MPI_ERR_IN_STATUS && statuses_.readable() &&
+           statuses_[status].MPI_ERROR == MPI_SUCCESS;
+  }
+
+  const Requests& requests_;
+  const Statuses& statuses_;
+  Snapshot before_;
+};
+
+bool partly_successful(int rc) {
+  return rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS;
+}
+
+/// Announces the activation of a persistent request.
+void put_started(const Region& region, Request& request) {
+  ThreadLog& log = region.log();
+  switch (request.kind) {
+    case RequestKind::send:
+      put_message(log, RawKind::mpi_isend, region.begin(), request.message, request.id);
+      break;
+    case RequestKind::recv:
+      log.put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.id);
+      break;
+    case RequestKind::collective:
+      log.put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+      break;
+    case RequestKind::nothing:
+    case RequestKind::send_and_recv:
+    case RequestKind::comm_dup:
+      break;
+  }
+}
+
+}  // namespace
+
+int on_start(const Function& function, const Requests& requests, RealCall call) {
+  Region region(function);
+  for (int i = 0; region && i < requests.count(); ++i) {
+    Request request;
+    if (start_request(requests[i], requests.place(i), request)) put_started(region, request);
+  }
+  return region.run(call);
+}
+
+int on_wait(const Function& function, const Requests& requests, const Statuses& statuses,
+            RealCall call) {
+  Region region(function);
+  const Completion completion(requests, statuses, static_cast<bool>(region));
+  const int rc = region.run(call);
+  if (region && partly_successful(rc)) completion.complete_all(region, rc);
+  return rc;
+}
+
+int on_waitany(const Function& function, const Requests& requests, const int* index,
+               const Statuses& status, RealCall call) {
+  Region region(function);
+  const Completion completion(requests, status, static_cast<bool>(region));
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS && *index != MPI_UNDEFINED) {
+    completion.complete(region, requests.index(*index), 0);
+  }
+  return rc;
+}
+
+int on_waitsome(const Function& function, const Requests& requests, const int* outcount,
+                const int* indices, const Statuses& statuses, RealCall call) {
+  Region region(function);
+  const Completion completion(requests, statuses, static_cast<bool>(region));
+  const int rc = region.run(call);
+  if (region && partly_successful(rc)) completion.complete_some(region, rc, *outcount, indices);
+  return rc;
+}
+
+int on_test(const Function& function, const Requests& requests, const int* flag,
+            const Statuses& statuses, RealCall call) {
+  Poll poll(function);
+  const Completion completion(requests, statuses, thread_log() != nullptr);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && (!*flag || !completion.anything_to_complete())) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (region && partly_successful(rc)) completion.complete_all(region, rc);
+  return rc;
+}
+
+int on_testany(const Function& function, const Requests& requests, const int* index,
+               const int* flag, const Statuses& status, RealCall call) {
+  Poll poll(function);
+  const Completion completion(requests, status, thread_log() != nullptr);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && (!*flag || *index == MPI_UNDEFINED)) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (region && rc == MPI_SUCCESS) completion.complete(region, requests.index(*index), 0);
+  return rc;
+}
+
+int on_testsome(const Function& function, const Requests& requests, const int* outcount,
+                const int* indices, const Statuses& statuses, RealCall call) {
+  Poll poll(function);
+  const Completion completion(requests, statuses, thread_log() != nullptr);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (region && partly_successful(rc)) completion.complete_some(region, rc, *outcount, indices);
+  return rc;
+}
+
+int on_request_get_status(const Function& function, const Requests& request, const int* flag,
+                          const Statuses& status, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  Request completed;
+  const bool news =
+      poll && rc == MPI_SUCCESS && *flag && report_request(request[0], request.place(0), completed);
+  if (rc == MPI_SUCCESS && !news) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (news) put_completed(region, completed, status, 0);
+  return rc;
+}
+
+int on_request_free(const Function& function, const Requests& request, RealCall call) {
+  Region region(function);
+  const Snapshot before(request, static_cast<bool>(region));
+  const int rc = region.run(call);
+  if (before.count() > 0 && rc == MPI_SUCCESS) drop_request(before[0], request.place(0));
+  return rc;
+}
+
+int on_cancel(const Function& function, const Requests& request, RealCall call) {
+  Region region(function);
+  if (region) cancel_request(request[0], request.place(0));
+  return region.run(call);
+}
+
+}  // namespace culprit::collector::mpi

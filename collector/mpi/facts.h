@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is known of a message or a collective, ready for the record, and the records themselves.
+// Bytes are counted when an operation is posted: its datatype may be gone when it completes.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "collector/mpi/region.h"
+#include "trace/events.h"
+
+namespace culprit::collector::mpi {
+
+struct MessageFacts {
+  uint32_t comm = 0;
+  int32_t peer = 0;
+  int32_t tag = 0;
+  uint64_t bytes = 0;
+};
+
+inline constexpr uint64_t kNoRoot = ~uint64_t{0};
+
+struct CollectiveFacts {
+  trace::CollectiveOp op = trace::CollectiveOp::other;
+  uint32_t comm = 0;
+  uint64_t root = kNoRoot;
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+/// Size in bytes of `count` elements of a type; 0 for the null type.
+uint64_t bytes_of(int64_t count, MPI_Datatype type);
+
+/// The message that a receive's status tells of.
+MessageFacts message_of(uint32_t comm, const MPI_Status& status);
+
+void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message);
+void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message,
+                 uint64_t request);
+void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective);
+void put_icollective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
+                     uint64_t request);
+
+}  // namespace culprit::collector::mpi

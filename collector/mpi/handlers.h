@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The handlers: what is recorded of a call, by the kind that calls.txt gives it. Each does the real
+// call exactly once and returns its error code. The generated wrappers are their only callers,
+// apart from tests. All may be called by any thread that MPI allows to call.
+#pragma once
+
+#include <mpi.h>
+
+#include "collector/mpi/arguments.h"
+#include "collector/mpi/region.h"
+#include "trace/events.h"
+#include "trace/raw.h"
+
+namespace culprit::collector::mpi {
+
+/// Enter and leave, no more.
+int on_plain(const Function& function, RealCall call);
+
+// Messages (messages.cpp).
+
+struct Message {
+  int64_t count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+int on_send(const Function& function, const Message& message, RealCall call);
+int on_recv(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call);
+int on_sendrecv(const Function& function, const Message& message, const Statuses& status,
+                RealCall call);
+int on_isend(const Function& function, const Message& message, const Requests& request,
+             RealCall call);
+int on_irecv(const Function& function, const Message& message, const Requests& request,
+             RealCall call);
+int on_isendrecv(const Function& function, const Message& message, const Requests& request,
+                 RealCall call);
+int on_send_init(const Function& function, const Message& message, const Requests& request,
+                 RealCall call);
+int on_recv_init(const Function& function, const Message& message, const Requests& request,
+                 RealCall call);
+int on_iprobe(const Function& function, const int* flag, RealCall call);
+
+/// Matched probes: the message's handle remembers the communicator for the receive that follows.
+int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message, RealCall call);
+int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
+               const MessagePlace& message, RealCall call);
+int on_mrecv(const Function& function, const MessagePlace& message, const Statuses& status,
+             RealCall call);
+int on_imrecv(const Function& function, const MessagePlace& message, const Requests& request,
+              RealCall call);
+
+// Requests that start, complete, go (completion.cpp).
+
+int on_start(const Function& function, const Requests& requests, RealCall call);
+int on_wait(const Function& function, const Requests& requests, const Statuses& statuses,
+            RealCall call);
+int on_waitany(const Function& function, const Requests& requests, const int* index,
+               const Statuses& status, RealCall call);
+int on_waitsome(const Function& function, const Requests& requests, const int* outcount,
+                const int* indices, const Statuses& statuses, RealCall call);
+int on_test(const Function& function, const Requests& requests, const int* flag,
+            const Statuses& statuses, RealCall call);
+int on_testany(const Function& function, const Requests& requests, const int* index,
+               const int* flag, const Statuses& status, RealCall call);
+int on_testsome(const Function& function, const Requests& requests, const int* outcount,
+                const int* indices, const Statuses& statuses, RealCall call);
+int on_request_get_status(const Function& function, const Requests& request, const int* flag,
+                          const Statuses& status, RealCall call);
+int on_request_free(const Function& function, const Requests& request, RealCall call);
+int on_cancel(const Function& function, const Requests& request, RealCall call);
+
+// Collectives (collectives.cpp).
+
+/// One side of a collective as the caller described it; only what the operation has is set.
+struct Side {
+  bool in_place = false;
+  int64_t count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Counts counts{};
+  Types types{};
+};
+
+struct Collective {
+  trace::CollectiveOp op = trace::CollectiveOp::other;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int root = MPI_PROC_NULL;
+  bool rooted = false;
+  Side send{};
+  Side recv{};
+};
+
+int on_collective(const Function& function, const Collective& collective, RealCall call);
+int on_icollective(const Function& function, const Collective& collective, const Requests& request,
+                   RealCall call);
+int on_collective_init(const Function& function, const Collective& collective,
+                       const Requests& request, RealCall call);
+
+// Communicators and what is made on them (communicators.cpp).
+
+int on_comm_create(const Function& function, trace::RawCommOrigin origin, MPI_Comm parent,
+                   const CommPlace& created, RealCall call);
+int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& created,
+                 const Requests& request, RealCall call);
+int on_comm_free(const Function& function, const CommPlace& comm, RealCall call);
+int on_win_create(const Function& function, MPI_Comm comm, const WinPlace& win, RealCall call);
+int on_win_collective(const Function& function, MPI_Win win, RealCall call);
+int on_win_free(const Function& function, const WinPlace& win, RealCall call);
+int on_file_open(const Function& function, MPI_Comm comm, const FilePlace& file, RealCall call);
+int on_file_collective(const Function& function, MPI_File file, RealCall call);
+int on_file_close(const Function& function, const FilePlace& file, RealCall call);
+
+// The life of MPI in the process (process.cpp).
+
+int on_init(const Function& function, RealCall call);
+int on_finalize(const Function& function, RealCall call);
+int on_abort(const Function& function, RealCall call);
+
+}  // namespace culprit::collector::mpi

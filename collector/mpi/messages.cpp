@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Point-to-point calls (handlers.h). A send is told of when it is posted, a receive when it is
+// over, from the status: only that knows source, tag and size. MPI_PROC_NULL exchanges nothing and
+// leaves no record; its requests are remembered all the same, for they share their handle with
+// others.
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+MessageFacts facts_of(const Region& region, const Message& message) {
+  const Comm comm = comm_of(region.log(), region.begin(), message.comm);
+  return {comm.id, message.peer, message.tag, bytes_of(message.count, message.type)};
+}
+
+void put_received(const Region& region, uint32_t comm, const Statuses& status) {
+  if (!status.readable()) return;
+  const MPI_Status received = status[0];
+  if (received.MPI_SOURCE == MPI_PROC_NULL) return;
+  put_message(region.log(), RawKind::mpi_recv, region.end(), message_of(comm, received));
+}
+
+/// Describes a send and announces it under a number of its own.
+void post_send(const Region& region, const Message& message, Request& request) {
+  if (message.peer == MPI_PROC_NULL) return;
+  request.kind = RequestKind::send;
+  request.message = facts_of(region, message);
+  if (request.persistent) return;  // announced when started
+  request.id = new_request_id();
+  put_message(region.log(), RawKind::mpi_isend, region.begin(), request.message, request.id);
+}
+
+void post_recv(const Region& region, uint32_t comm, Request& request) {
+  request.kind = RequestKind::recv;
+  request.message.comm = comm;
+  if (request.persistent) return;
+  request.id = new_request_id();
+  region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.id);
+}
+
+int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  return rc;
+}
+
+int post(const Function& function, const Message& message, bool send, bool persistent,
+         const Requests& place, RealCall call) {
+  Region region(function);
+  Request request;
+  request.persistent = persistent;
+  request.active = !persistent;
+  if (region && send) post_send(region, message, request);
+  if (region && !send && message.peer != MPI_PROC_NULL) {
+    post_recv(region, comm_of(region.log(), region.begin(), message.comm).id, request);
+  }
+  return run_and_add(region, place, request, call);
+}
+
+HandleEntry* message_entry(const MessagePlace& message, Comm& comm) {
+  return find_handle(HandleKind::message, key_of(message.get()), comm);
+}
+
+void remember_message(const Region& region, MPI_Comm comm, const MessagePlace& message) {
+  const MPI_Message handle = message.get();
+  if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC) return;
+  remember_handle(HandleKind::message, key_of(handle), comm_of(region.log(), region.end(), comm));
+}
+
+}  // namespace
+
+int on_plain(const Function& function, RealCall call) {
+  Region region(function);
+  return region.run(call);
+}
+
+int on_send(const Function& function, const Message& message, RealCall call) {
+  Region region(function);
+  if (region && message.peer != MPI_PROC_NULL) {
+    put_message(region.log(), RawKind::mpi_send, region.begin(), facts_of(region, message));
+  }
+  return region.run(call);
+}
+
+int on_recv(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) {
+    put_received(region, comm_of(region.log(), region.end(), comm).id, status);
+  }
+  return rc;
+}
+
+int on_sendrecv(const Function& function, const Message& message, const Statuses& status,
+                RealCall call) {
+  Region region(function);
+  if (!region) return region.run(call);
+  const uint32_t comm = comm_of(region.log(), region.begin(), message.comm).id;
+  if (message.peer != MPI_PROC_NULL) {
+    put_message(region.log(), RawKind::mpi_send, region.begin(), facts_of(region, message));
+  }
+  const int rc = region.run(call);
+  if (rc == MPI_SUCCESS) put_received(region, comm, status);
+  return rc;
+}
+
+int on_isend(const Function& function, const Message& message, const Requests& request,
+             RealCall call) {
+  return post(function, message, true, false, request, call);
+}
+
+int on_irecv(const Function& function, const Message& message, const Requests& request,
+             RealCall call) {
+  return post(function, message, false, false, request, call);
+}
+
+int on_send_init(const Function& function, const Message& message, const Requests& request,
+                 RealCall call) {
+  return post(function, message, true, true, request, call);
+}
+
+int on_recv_init(const Function& function, const Message& message, const Requests& request,
+                 RealCall call) {
+  return post(function, message, false, true, request, call);
+}
+
+int on_isendrecv(const Function& function, const Message& message, const Requests& place,
+                 RealCall call) {
+  Region region(function);
+  Request request;
+  if (region) {
+    post_send(region, message, request);
+    request.kind =
+        request.kind == RequestKind::send ? RequestKind::send_and_recv : RequestKind::recv;
+    request.message.comm = comm_of(region.log(), region.begin(), message.comm).id;
+    request.recv_id = new_request_id();
+    if (request.kind == RequestKind::recv) request.id = request.recv_id;
+    region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.recv_id);
+  }
+  return run_and_add(region, place, request, call);
+}
+
+int on_iprobe(const Function& function, const int* flag, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && !*flag) {
+    poll.fruitless();
+  } else {
+    poll.region();
+  }
+  return rc;
+}
+
+int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) remember_message(region, comm, message);
+  return rc;
+}
+
+int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
+               const MessagePlace& message, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && !*flag) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (region && rc == MPI_SUCCESS) remember_message(region, comm, message);
+  return rc;
+}
+
+int on_mrecv(const Function& function, const MessagePlace& message, const Statuses& status,
+             RealCall call) {
+  Region region(function);
+  Comm comm;
+  HandleEntry* entry = region ? message_entry(message, comm) : nullptr;
+  const int rc = region.run(call);
+  if (!entry) return rc;
+  forget(entry);
+  if (rc == MPI_SUCCESS) put_received(region, comm.id, status);
+  return rc;
+}
+
+int on_imrecv(const Function& function, const MessagePlace& message, const Requests& place,
+              RealCall call) {
+  Region region(function);
+  Request request;
+  Comm comm;
+  HandleEntry* entry = region ? message_entry(message, comm) : nullptr;
+  if (entry) post_recv(region, comm.id, request);
+  const int rc = run_and_add(region, place, request, call);
+  forget(entry);
+  return rc;
+}
+
+}  // namespace culprit::collector::mpi

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Writing one call's enter and leave (region.h).
+
+#include "collector/mpi/region.h"
+
+namespace culprit::collector::mpi {
+
+thread_local int DepthGuard::depth_ = 0;
+
+namespace {
+
+void write_enter(ThreadLog& log, uint64_t time, uint16_t name) {
+  const auto path = static_cast<uint32_t>(log.current_path());
+  log.put(RawKind::mpi_enter, time, name, path);
+}
+
+int run_waiting(ThreadLog* log, RealCall call) {
+  if (!log) return call();
+  ++log->waiting;
+  const int rc = call();
+  --log->waiting;
+  return rc;
+}
+
+}  // namespace
+
+Region::Region(const Function& function) : log_(thread_log()) {
+  if (!log_) return;
+  begin_ = end_ = now();
+  name_ = static_cast<uint16_t>(log_->name(function.name));
+  write_enter(*log_, begin_, name_);
+}
+
+Region::Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end)
+    : log_(log), begin_(begin), end_(end) {
+  if (!log_) return;
+  name_ = static_cast<uint16_t>(log_->name(function.name));
+  write_enter(*log_, begin_, name_);
+}
+
+Region::~Region() {
+  if (log_) log_->put(RawKind::mpi_leave, end_, name_);
+}
+
+int Region::run(RealCall call) {
+  const int rc = run_waiting(log_, call);
+  if (log_) end_ = now();
+  return rc;
+}
+
+int Poll::run(RealCall call) {
+  log_ = thread_log();
+  if (log_) begin_ = now();
+  const int rc = run_waiting(log_, call);
+  if (log_) end_ = now();
+  return rc;
+}
+
+void Poll::fruitless() {
+  if (!log_) return;
+  const auto name = static_cast<uint16_t>(log_->name(function_.name));
+  if (uint64_t* words = log_->newest(RawKind::mpi_tests, name)) {
+    words[0] = end_;
+    words[1] += 1;
+    words[2] += end_ - begin_;
+    return;
+  }
+  const auto path = static_cast<uint32_t>(log_->current_path());
+  log_->put(RawKind::mpi_tests, begin_, name, path, end_, 1, end_ - begin_);
+}
+
+}  // namespace culprit::collector::mpi

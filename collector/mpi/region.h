@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One MPI call in the record: enter, facts, leave. And what all wrappers share: the table of
+// functions, the guard against counting a call twice, the opaque "do the call".
+//
+// Two clock readings a call: facts that hold when the call is posted carry the time of its enter,
+// facts of its completion that of its leave. What is posted is written before the real call, so
+// that a program that hangs or dies inside it has told what it was about to do.
+#pragma once
+
+#include <cstdint>
+
+#include "collector/recorder.h"
+
+namespace culprit::collector::mpi {
+
+/// The ways in which a program can call one MPI function: each MPI has an own symbol for each.
+enum class Form : uint8_t { c, fortran, f08, f08ts };
+inline constexpr unsigned kForms = 4;
+
+struct Function {
+  const char* name;    ///< as the standard writes it, whatever the language of the caller
+  void* next[kForms];  ///< the next definition of each form's symbol; set before its first call
+};
+
+/// Raised inside a wrapper: what MPI calls in there (MPICH's Fortran layer calls MPI_Send, ROMIO
+/// and attribute callbacks call anything) belongs to the outer call and is not recorded.
+class DepthGuard {
+ public:
+  DepthGuard() : nested_(depth_ != 0) { ++depth_; }
+  ~DepthGuard() { --depth_; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+  bool nested() const { return nested_; }
+
+ private:
+  static thread_local int depth_;
+  bool nested_;
+};
+
+/// The real call with all its arguments bound; returns MPI's error code.
+class RealCall {
+ public:
+  template <class Callable>
+  RealCall(Callable& callable)  // NOLINT: implicit, so that wrappers pass their lambda
+      : object_(&callable),
+        invoke_([](void* o) -> int { return (*static_cast<Callable*>(o))(); }) {}
+  int operator()() const { return invoke_(object_); }
+
+ private:
+  void* object_;
+  int (*invoke_)(void*);
+};
+
+/// The record of one call; writes the enter when made and the leave when destroyed. Without a log
+/// (collector inert, thread ending) it only lets the real call happen.
+class Region {
+ public:
+  explicit Region(const Function& function);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  int run(RealCall call);
+
+  explicit operator bool() const { return log_ != nullptr; }
+  ThreadLog& log() const { return *log_; }
+  uint64_t begin() const { return begin_; }
+  uint64_t end() const { return end_; }  ///< after run()
+
+ private:
+  friend class Poll;
+  Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end);
+  ThreadLog* log_;
+  uint64_t begin_;
+  uint64_t end_;
+  uint16_t name_ = 0;
+};
+
+/// The record of a call that may well have nothing to tell (a test, a probe), so that nothing is
+/// written until that is known: fruitless ones in a row become one mpi_tests record.
+class Poll {
+ public:
+  explicit Poll(const Function& function) : function_(function) {}
+  int run(RealCall call);
+  explicit operator bool() const { return log_ != nullptr; }
+
+  /// After run(), one of the two:
+  void fruitless();
+  Region region() { return Region(function_, log_, begin_, end_); }
+
+ private:
+  const Function& function_;
+  ThreadLog* log_ = nullptr;
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+};
+
+}  // namespace culprit::collector::mpi

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Requests that are on their way: what was said when they were posted, found again by their handle
+// when they complete.
+//
+// Handles are not unique. MPI hands the same one out again as soon as a request is complete, which
+// may be seen by another thread before the first has told this table; and both MPIs have a shared
+// handle for operations that were complete at once. So one handle leads to a list, oldest first;
+// the place in memory where the caller keeps the handle tells them apart, and among equals the
+// oldest goes. MT: internally synchronised, by shards; no lock is held while MPI or the recorder
+// runs.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "collector/mpi/arguments.h"
+#include "collector/mpi/facts.h"
+
+namespace culprit::collector::mpi {
+
+enum class RequestKind : uint8_t { nothing, send, recv, send_and_recv, collective, comm_dup };
+
+struct Request {
+  RequestKind kind = RequestKind::nothing;
+  bool persistent = false;
+  bool active = true;       ///< persistent ones: started and not yet completed
+  bool reported = false;    ///< MPI_Request_get_status has told; the completing call must not again
+  bool cancelling = false;  ///< MPI_Cancel was called
+  uint64_t id = 0;          ///< of this activation; unique in the process
+  MessageFacts message;     ///< send part: complete. recv part: the communicator only
+  CollectiveFacts collective;
+  CommPlace new_comm;    ///< comm_dup: where the new communicator appears
+  uint64_t recv_id = 0;  ///< send_and_recv: the receive has a number of its own
+};
+
+uint64_t new_request_id();
+
+/// Remembers a request just made; `place` is where the caller keeps its handle.
+void add_request(MPI_Request handle, const void* place, const Request& request);
+
+/// A persistent request is started: gives it new numbers. False if it is none of ours.
+bool start_request(MPI_Request handle, const void* place, Request& started);
+
+/// MPI said that the request is complete. Removes it, or makes it inactive if persistent. False if
+/// it is none of ours, was inactive or has been reported before.
+bool complete_request(MPI_Request handle, const void* place, Request& completed);
+
+/// As complete_request, but MPI_Request_get_status leaves the request where it is.
+bool report_request(MPI_Request handle, const void* place, Request& completed);
+
+void cancel_request(MPI_Request handle, const void* place);
+/// MPI_Request_free: it will complete, but nobody will hear of it.
+void drop_request(MPI_Request handle, const void* place);
+
+}  // namespace culprit::collector::mpi
