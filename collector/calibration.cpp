@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Measures on a scratch log, with the clock that costs nothing to convert. The best of a few batches
-// counts: interruptions only ever add.
+// Measures on a scratch log, with the clock that costs nothing to convert. The best of a few
+// batches counts: interruptions only ever add.
 #include "collector/calibration.h"
 
 #include <time.h>

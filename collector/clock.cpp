@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads and chooses the clock. The kernel knows best whether the cycle counter is good: it withdraws
-// "tsc" from the available clock sources of a machine whose counters drift apart. In a virtual
-// machine the current source may be the hypervisor's and the counter still sound, so the list of
-// available ones decides.
+// Reads and chooses the clock. The kernel knows best whether the cycle counter is good: it
+// withdraws "tsc" from the available clock sources of a machine whose counters drift apart. In a
+// virtual machine the current source may be the hypervisor's and the counter still sound, so the
+// list of available ones decides.
 #include "collector/clock.h"
 
 #include <time.h>
@@ -34,7 +34,9 @@ uint64_t nanoseconds(clockid_t id) {
 
 #if defined(__x86_64__)
 
-inline uint64_t ticks() { return __rdtsc(); }
+inline uint64_t ticks() {
+  return __rdtsc();
+}
 
 bool counter_is_invariant() {
   unsigned a, b, c, d;
@@ -50,7 +52,9 @@ bool kernel_trusts_counter() {
   return strstr(sources, "tsc") != nullptr;
 }
 
-bool ticks_are_good() { return counter_is_invariant() && kernel_trusts_counter(); }
+bool ticks_are_good() {
+  return counter_is_invariant() && kernel_trusts_counter();
+}
 
 #elif defined(__aarch64__)
 
@@ -61,19 +65,26 @@ inline uint64_t ticks() {
 }
 
 // The architecture guarantees one rate and one value on all cores.
-bool ticks_are_good() { return true; }
+bool ticks_are_good() {
+  return true;
+}
 
 #else
 
-inline uint64_t ticks() { return nanoseconds(CLOCK_MONOTONIC); }
-bool ticks_are_good() { return false; }
+inline uint64_t ticks() {
+  return nanoseconds(CLOCK_MONOTONIC);
+}
+bool ticks_are_good() {
+  return false;
+}
 
 #endif
 
 }  // namespace
 
 uint64_t now() {
-  if (g_choice == Choice::ticks) [[likely]] return ticks();
+  if (g_choice == Choice::ticks) [[likely]]
+    return ticks();
   if (g_choice == Choice::undecided) {
     clock::choose(false);
     return now();

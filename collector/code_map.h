@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which addresses are code, and whose. The assembler needs copies of /proc/self/maps to turn
-// addresses into functions; the unwinder needs to know its own frames; both need to notice code that
-// was loaded later. There is no hook for dlopen without cost for every call of the program, so news
-// shows itself as a return address that no known range holds.
-// MT: safe. Async-signal-safe, but for `loaded_more`.
+// addresses into functions; the unwinder needs to know its own frames; both need to notice code
+// that was loaded later. There is no hook for dlopen without cost for every call of the program, so
+// news shows itself as a return address that no known range holds. MT: safe. Async-signal-safe, but
+// for `loaded_more`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace culprit::collector::code_map {
 
 enum class Owner : uint8_t {
-  unknown,    ///< in no executable range seen so far
+  unknown,  ///< in no executable range seen so far
   program,
   collector,  ///< libculprit*.so: left out of call paths
   loader,     ///< ld.so: the sampling handler keeps its hands off

@@ -12,10 +12,10 @@ namespace culprit::collector {
 
 struct Environment {
   bool wanted = false;
-  bool monotonic_clock = false;         ///< CULPRIT_CLOCK=monotonic
-  unsigned sampling_hz = 0;             ///< CULPRIT_SAMPLING_HZ; 0: none
-  char experiment[PATH_MAX] = {};       ///< CULPRIT_EXPERIMENT, absolute
-  char openmp_runtime[PATH_MAX] = {};   ///< CULPRIT_OPENMP_RUNTIME; empty: none
+  bool monotonic_clock = false;        ///< CULPRIT_CLOCK=monotonic
+  unsigned sampling_hz = 0;            ///< CULPRIT_SAMPLING_HZ; 0: none
+  char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
+  char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
 };
 
 /// Read at the first call. MT: the first call comes from the loader, before there are threads.

@@ -11,9 +11,13 @@ namespace culprit::collector {
 
 namespace {
 
-[[gnu::constructor]] void on_load() { start_probes(); }
+[[gnu::constructor]] void on_load() {
+  start_probes();
+}
 
-[[gnu::destructor]] void on_exit() { lifecycle::end(); }
+[[gnu::destructor]] void on_exit() {
+  lifecycle::end();
+}
 
 }  // namespace
 

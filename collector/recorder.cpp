@@ -29,11 +29,11 @@ namespace culprit::collector {
 namespace {
 
 enum class Mode : uint32_t {
-  inert,       ///< no probe has seen anything yet
+  inert,  ///< no probe has seen anything yet
   activating,
   active,
   impossible,  ///< not wanted, or the experiment cannot be written
-  ended,       ///< exit: the record may still be counted in
+  ended,       ///< exit: what comes later is no part of the run
   forked,      ///< a child: the record belongs to the parent
 };
 
@@ -50,16 +50,20 @@ bool make_process_folder(const char* experiment) {
   snprintf(raw, sizeof raw, "%s/raw", experiment);
   if (!make_folder(raw)) return false;
   const int length =
-      snprintf(g_folder, sizeof g_folder, "%s/%s.%ld.%llx", raw, host,
-               static_cast<long>(getpid()), static_cast<unsigned long long>(g_load.ticks));
+      snprintf(g_folder, sizeof g_folder, "%s/%s.%ld.%llx", raw, host, static_cast<long>(getpid()),
+               static_cast<unsigned long long>(g_load.ticks));
   // Room for the longest name of a file inside.
   return length > 0 && length + 32 < PATH_MAX && make_folder(g_folder);
 }
 
 /// A child made without fork's handlers (clone) shares the mapped files with its parent.
-bool is_recorded_process() { return g_record->pid == static_cast<uint32_t>(getpid()); }
+bool is_recorded_process() {
+  return g_record->pid == static_cast<uint32_t>(getpid());
+}
 
-void in_forked_child() { g_mode.store(Mode::forked, std::memory_order_relaxed); }
+void in_forked_child() {
+  g_mode.store(Mode::forked, std::memory_order_relaxed);
+}
 
 bool set_up() {
   const Environment& wishes = environment();
@@ -110,15 +114,15 @@ void end() {
   g_mode.compare_exchange_strong(expected, Mode::ended);
 }
 
-bool is_active() { return g_mode.load(std::memory_order_acquire) == Mode::active; }
+bool is_active() {
+  return g_mode.load(std::memory_order_acquire) == Mode::active;
+}
 
 }  // namespace lifecycle
 
 ThreadLog* thread_log() {
-  const Mode mode = g_mode.load(std::memory_order_acquire);
-  if (mode == Mode::active) [[likely]] return registry::log_of_this_thread();
-  if (mode == Mode::ended) count_loss(&trace::RawProcess::skipped_callbacks);
-  return nullptr;
+  const bool active = g_mode.load(std::memory_order_acquire) == Mode::active;
+  return active ? registry::log_of_this_thread() : nullptr;
 }
 
 bool activate() {

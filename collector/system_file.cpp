@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +26,16 @@ int open_again(const char* path, int flags, mode_t mode = 0) {
   return file;
 }
 
+/// Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+bool is_within_size_limit(size_t bytes) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
 /// Room on disk for the range, zeroed. File systems that cannot promise it only get the length.
 bool reserve(int file, size_t offset, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return false;
   int error;
   do {
     error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
@@ -39,9 +48,8 @@ bool reserve(int file, size_t offset, size_t bytes) {
 }  // namespace
 
 void* map_memory(size_t bytes) {
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-           -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 

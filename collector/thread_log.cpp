@@ -3,8 +3,8 @@
 
 // Appends records to the mapped window of a thread's file. The common case is a bound check and a
 // few stores; everything rare (the window's end, a full disk) goes through append_at_end.
-// Assumes that the header's second half is one 64-bit word whose top byte is `kind`: storing it last
-// publishes the record to whoever reads the file, even after this process was killed half way.
+// Assumes that the header's second half is one 64-bit word whose top byte is `kind`: storing it
+// last publishes the record to whoever reads the file, even after this process was killed half way.
 #include "collector/thread_log.h"
 
 #include <bit>
@@ -79,7 +79,8 @@ inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, 
   used += record_bytes(count);
 }
 
-// Times may not decrease within a file, but a signal can come between a probe's now() and its put().
+// Times may not decrease within a file, but a signal can come between a probe's now() and its
+// put().
 inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     const uint64_t* words, unsigned count) {
   if (time < last_time) time = last_time;

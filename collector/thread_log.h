@@ -31,11 +31,11 @@ class NameTable {
   uint16_t count_ = 0;
 };
 
-struct ThreadLog::Impl {
+struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
-  uint32_t used = 0;         ///< bytes of the window; all of it when there is none (broken)
+  uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
   char* window = nullptr;
-  uint32_t newest = 0;       ///< where in the window the newest record begins
+  uint32_t newest = 0;  ///< where in the window the newest record begins
   uint64_t last_time = 0;
   size_t offset = 0;         ///< of the window in its file
   char* previous = nullptr;  ///< the window before, kept for who holds a pointer into it (newest())

@@ -31,8 +31,8 @@ struct ThreadState {
   Phase phase;
 };
 
-constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
-    nullptr, nullptr, Phase::fresh};
+constinit thread_local ThreadState t_state
+    __attribute__((tls_model("initial-exec"))) = {nullptr, nullptr, Phase::fresh};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
 constexpr unsigned kMaxHooks = 4;
@@ -64,7 +64,9 @@ void on_thread_exit(void* rounds) {
   }
 }
 
-bool is_loading_thread() { return syscall(SYS_gettid) == getpid(); }
+bool is_loading_thread() {
+  return syscall(SYS_gettid) == getpid();
+}
 
 ThreadLog* create_log(ThreadState& thread) {
   const KeepErrno keep;
@@ -148,7 +150,8 @@ ThreadLog* existing_log() {
 ThreadLog* log_of_this_thread() {
   ThreadState& thread = t_state;
   if (thread.phase == Phase::live) [[likely]] {
-    if (!thread.busy->load(std::memory_order_relaxed)) [[likely]] return thread.log;
+    if (!thread.busy->load(std::memory_order_relaxed)) [[likely]]
+      return thread.log;
   } else if (thread.phase == Phase::fresh) {
     return create_log(thread);
   }
@@ -156,7 +159,9 @@ ThreadLog* log_of_this_thread() {
   return nullptr;
 }
 
-bool is_setting_up() { return t_state.phase == Phase::setting_up; }
+bool is_setting_up() {
+  return t_state.phase == Phase::setting_up;
+}
 
 void set_setting_up(bool value) {
   if (t_state.phase == Phase::live || t_state.phase == Phase::dead) return;

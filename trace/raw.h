@@ -145,7 +145,7 @@ struct RawProcess {
   RawClockPair first;        ///< at load
   RawClockPair last;         ///< refreshed at windows, MPI_Finalize and exit
   uint64_t dropped_records;  ///< could not be written (disk full, limit)
-  uint64_t skipped_callbacks;///< arrived inside the collector or after its end
+  uint64_t skipped_callbacks;///< arrived inside the collector, or on a thread whose log has ended
   uint64_t failed_unwinds;   ///< call paths that could not be taken
   char host[64];
   char boot_id[40];

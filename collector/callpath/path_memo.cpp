@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A fixed store of entries and slots, chained by hash, newest first. When full it forgets everything
-// and starts again: a program with that many live paths misses often whatever is done.
+// A fixed store of entries and slots, chained by hash, newest first. When full it forgets
+// everything and starts again: a program with that many live paths misses often whatever is done.
 #include "collector/callpath/path_memo.h"
 
 #include <cstring>
@@ -99,8 +99,8 @@ void PathMemo::add(const Frames& frames, uint32_t path) {
   }
   // The first slot is the key itself and need not be compared.
   uint32_t& head = store_->heads[bucket_of(frames.at[0].cfa, frames.at[0].address)];
-  store_->entries[store_->entry_count] = {frames.at[0].cfa, frames.at[0].address, path,
-                                          store_->slot_count + 1, frames.count - 1, head};
+  store_->entries[store_->entry_count] = {frames.at[0].cfa,       frames.at[0].address, path,
+                                          store_->slot_count + 1, frames.count - 1,     head};
   head = ++store_->entry_count;
   store_->slot_count += frames.count;
 }

@@ -21,8 +21,7 @@ size_t hash(uint32_t parent, uintptr_t address) {
 
 size_t PathTree::place(const Entry* entries, size_t mask, uint32_t parent, uintptr_t address) {
   size_t at = hash(parent, address) & mask;
-  while (entries[at].id != 0 &&
-         (entries[at].address != address || entries[at].parent != parent)) {
+  while (entries[at].id != 0 && (entries[at].address != address || entries[at].parent != parent)) {
     at = (at + 1) & mask;
   }
   return at;

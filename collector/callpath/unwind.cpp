@@ -14,7 +14,7 @@ namespace {
 
 struct Walk {
   Frames& frames;
-  uintptr_t start;     ///< frames before this one are the collector's or the signal's
+  uintptr_t start;  ///< frames before this one are the collector's or the signal's
   bool start_is_pc;
   bool started = false;
 };
@@ -44,16 +44,26 @@ void walk_stack(Frames& frames, uintptr_t start, bool start_is_pc) {
   _Unwind_Backtrace(visit, &walk);
 }
 
-_Unwind_Reason_Code ignore(_Unwind_Context*, void*) { return _URC_NO_REASON; }
+_Unwind_Reason_Code ignore(_Unwind_Context*, void*) {
+  return _URC_NO_REASON;
+}
 
 }  // namespace
 
-void unwind_above(uintptr_t cfa, Frames& frames) { walk_stack(frames, cfa, false); }
+void unwind_above(uintptr_t cfa, Frames& frames) {
+  walk_stack(frames, cfa, false);
+}
 
-void unwind_interrupted(uintptr_t pc, Frames& frames) { walk_stack(frames, pc, true); }
+void unwind_interrupted(uintptr_t pc, Frames& frames) {
+  walk_stack(frames, pc, true);
+}
 
-void warm_up_unwinder() { _Unwind_Backtrace(ignore, nullptr); }
+void warm_up_unwinder() {
+  _Unwind_Backtrace(ignore, nullptr);
+}
 
-bool unwinder_is_signal_safe() { return dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr; }
+bool unwinder_is_signal_safe() {
+  return dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr;
+}
 
 }  // namespace culprit::collector

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Constructs inside a region. Kinds are recorded as the runtime names them, whether the standard has
-// deprecated them or not; what to make of them is the assembler's business. Begins without an end
-// happen (gcc programs' single), so nothing here relies on pairs.
+// Constructs inside a region. Kinds are recorded as the runtime names them, whether the standard
+// has deprecated them or not; what to make of them is the assembler's business. Begins without an
+// end happen (gcc programs' single), so nothing here relies on pairs.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Mutual exclusion. An acquire is recorded at once, not when it succeeds: a program that hangs on a
-// lock shows where. Tests may lack the acquired (they failed), and carry the lock's own kind in some
-// runtimes.
+// lock shows where. Tests may lack the acquired (they failed), and carry the lock's own kind in
+// some runtimes.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 

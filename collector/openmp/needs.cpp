@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Walks the loaded objects' dynamic symbol tables. Undefined symbols have no list of their own; the
-// number of all symbols comes from the old hash table, or, where there is only the new one, its first
-// hashed symbol ends the undefined ones.
-// Assumes that the loader has turned the dynamic section's addresses into pointers, as glibc does
-// where it has processed an object (the kernel's vdso is not one: it needs no runtime).
+// number of all symbols comes from the old hash table, or, where there is only the new one, its
+// first hashed symbol ends the undefined ones. Assumes that the loader has turned the dynamic
+// section's addresses into pointers, as glibc does where it has processed an object (the kernel's
+// vdso is not one: it needs no runtime).
 #include "collector/openmp/needs.h"
 
 #include <dlfcn.h>
@@ -25,13 +25,15 @@ constexpr const char* kUnusable[] = {"omp_fulfill_event"};
 constexpr const char* kPrefixes[] = {"GOMP_", "GOACC_", "omp_", "acc_"};
 
 struct Object {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   size_t symbol_count = 0;
   bool uses_runtime = false;
 };
 
-bool is_relocated(ElfW(Addr) base, ElfW(Addr) address) { return base == 0 || address >= base; }
+bool is_relocated(ElfW(Addr) base, ElfW(Addr) address) {
+  return base == 0 || address >= base;
+}
 
 /// The first entries of either hash table tell how many symbols there are.
 size_t count_symbols(const uint32_t* old_table, const uint32_t* new_table) {

@@ -34,13 +34,17 @@ int on_initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   return 1;
 }
 
-void on_finalize(ompt_data_t*) { g_alive.store(false, std::memory_order_release); }
+void on_finalize(ompt_data_t*) {
+  g_alive.store(false, std::memory_order_release);
+}
 
 ompt_start_tool_result_t g_result = {on_initialize, on_finalize, {0}};
 
 }  // namespace
 
-bool alive() { return g_alive.load(std::memory_order_acquire); }
+bool alive() {
+  return g_alive.load(std::memory_order_acquire);
+}
 
 }  // namespace culprit::collector::openmp
 

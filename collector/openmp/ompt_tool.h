@@ -14,6 +14,8 @@ namespace culprit::collector::openmp {
 bool alive();
 
 /// The log of this thread if its events are wanted.
-inline ThreadLog* live_log() { return alive() ? thread_log() : nullptr; }
+inline ThreadLog* live_log() {
+  return alive() ? thread_log() : nullptr;
+}
 
 }  // namespace culprit::collector::openmp

@@ -33,7 +33,9 @@ std::atomic<Decision> g_decision{Decision::open};
 std::atomic<void*> g_libomp{nullptr};
 
 /// A handle of an object that is loaded already, or nullptr. Its count of users stays raised.
-void* loaded(const char* name) { return dlopen(name, RTLD_LAZY | RTLD_NOLOAD); }
+void* loaded(const char* name) {
+  return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+}
 
 bool has_runtime_with_tools() {
   for (const char* name : kRuntimesWithTools) {
@@ -77,9 +79,12 @@ void* next_definition(const char* name) {
 
 Redirection redirection() {
   switch (g_decision.load(std::memory_order_acquire)) {
-    case Decision::libomp: return Redirection::active;
-    case Decision::refused: return Redirection::refused;
-    default: return Redirection::none;
+    case Decision::libomp:
+      return Redirection::active;
+    case Decision::refused:
+      return Redirection::refused;
+    default:
+      return Redirection::none;
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Parallel regions get numbers of our own, unique in the process. A worker's end of a region arrives
-// only when the next region starts or the runtime shuts down, without the region's data: it comes
-// off our own stack, and is recorded when it arrives; the assembler knows when it was due.
+// Parallel regions get numbers of our own, unique in the process. A worker's end of a region
+// arrives only when the next region starts or the runtime shuts down, without the region's data: it
+// comes off our own stack, and is recorded when it arrives; the assembler knows when it was due.
 // Initial tasks are no teams, except those of a league.
 #include <atomic>
 
@@ -31,8 +31,8 @@ void on_thread_end(ompt_data_t*) {
   }
 }
 
-void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int flags,
-                       const void* codeptr) {
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned,
+                       int flags, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;

@@ -15,8 +15,12 @@ constexpr const char* kOfWhichThereIsOne[] = {
     "omp_get_num_threads", "omp_get_max_threads", "omp_get_num_procs", "omp_get_thread_limit",
     "omp_get_team_size",   "omp_get_num_teams",   "omp_in_final",      "omp_is_initial_device"};
 
-long zero() { return 0; }
-long one() { return 1; }
+long zero() {
+  return 0;
+}
+long one() {
+  return 1;
+}
 
 double wtime() {
   timespec t;
@@ -24,10 +28,14 @@ double wtime() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-double wtick() { return 1e-9; }
+double wtick() {
+  return 1e-9;
+}
 
 /// GOMP_parallel(function, data, ...): the region's body must run, once.
-void parallel(void (*body)(void*), void* data) { body(data); }
+void parallel(void (*body)(void*), void* data) {
+  body(data);
+}
 
 /// Fortran's forms have the same name and a '_'.
 bool is(const char* name, const char* c_name) {

@@ -11,7 +11,9 @@ constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exe
 
 }  // namespace
 
-ThreadState& thread_state() { return t_state; }
+ThreadState& thread_state() {
+  return t_state;
+}
 
 uint64_t RegionStack::pop(uint64_t region) {
   if (depth_ == 0) return region;

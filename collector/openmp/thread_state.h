@@ -21,7 +21,8 @@ class RegionStack {
     if (depth_ < kMax) regions_[depth_] = region;
     ++depth_;
   }
-  /// Leaves the innermost region, or `region` and whatever in it never ended. Returns what was left.
+  /// Leaves the innermost region, or `region` and whatever in it never ended. Returns what was
+  /// left.
   uint64_t pop(uint64_t region);
   uint64_t top() const { return depth_ > 0 && depth_ <= kMax ? regions_[depth_ - 1] : 0; }
 

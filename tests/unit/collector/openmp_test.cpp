@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the OpenMP probe records of real programs, built by each compiler found, and that the
+// programs compute what they compute without it. What a run must contain follows from its source;
+// which thread runs a task, or whether a worker's last end arrives before the process is over, does
+// not.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "child.h"
+
+namespace culprit::tests {
+namespace {
+
+using trace::RawKind;
+
+constexpr size_t kRegions = 5;
+constexpr size_t kThreads = 3;
+constexpr size_t kTasks = 4;
+
+struct Built {
+  const char* program;
+  bool for_gomp;
+  const char* answer;
+};
+
+std::map<std::string, std::string> openmp_environment() {
+  return {{"CULPRIT_OPENMP_RUNTIME", CULPRIT_LIBOMP}, {"OMP_WAIT_POLICY", "passive"}};
+}
+
+RawRun run_built(const Built& built) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({built.program}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output, built.answer);
+  return experiment.read_one();
+}
+
+/// Opens and closes one kind of thing on one thread; workers' last ends may be overdue at the end.
+void expect_pairs(const RawThread& thread, RawKind begin, RawKind end, int may_lack) {
+  int open = 0;
+  for (const RawRecord& record : thread.records) {
+    if (record.kind() == begin) ++open;
+    if (record.kind() == end) --open;
+    ASSERT_GE(open, 0) << to_string(end) << " before its begin";
+  }
+  EXPECT_LE(open, may_lack) << to_string(begin);
+}
+
+/// Implicit tasks nest by region; each region was begun by its master, and has one task a thread.
+void expect_consistent_regions(const RawRun& run) {
+  std::set<uint64_t> begun;
+  std::map<uint64_t, std::set<uint64_t>> members;
+  for (const auto& [number, thread] : run.threads) {
+    for (const RawRecord* record : thread.of(RawKind::omp_parallel_begin)) {
+      EXPECT_TRUE(begun.insert(record->words.at(0)).second) << "number used twice";
+    }
+    std::vector<uint64_t> inside;
+    for (const RawRecord& record : thread.records) {
+      if (record.kind() == RawKind::omp_implicit_begin) {
+        inside.push_back(record.words.at(0));
+        EXPECT_EQ(record.words.at(1) & 0xffffffffu, kThreads);
+        EXPECT_TRUE(members[record.words.at(0)].insert(record.words.at(1) >> 32).second);
+      } else if (record.kind() == RawKind::omp_implicit_end) {
+        ASSERT_FALSE(inside.empty());
+        EXPECT_EQ(record.words.at(0), inside.back());
+        inside.pop_back();
+      } else if (record.kind() == RawKind::omp_wait_begin) {
+        ASSERT_FALSE(inside.empty());
+        EXPECT_EQ(record.words.at(1), inside.back());
+      }
+    }
+  }
+  EXPECT_EQ(begun.size(), kRegions);
+  EXPECT_EQ(members.size(), kRegions);
+  for (const auto& [region, indices] : members) {
+    EXPECT_TRUE(begun.contains(region));
+    EXPECT_EQ(indices, (std::set<uint64_t>{0, 1, 2}));
+  }
+}
+
+/// Mutexes of one kind: acquired in turn, in all threads together `count` times.
+void expect_mutexes(const RawRun& run, uint16_t kind, size_t count) {
+  size_t acquired = 0;
+  for (const auto& [number, thread] : run.threads) {
+    expect_pairs(thread, RawKind::omp_mutex_acquire, RawKind::omp_mutex_acquired, 0);
+    expect_pairs(thread, RawKind::omp_mutex_acquired, RawKind::omp_mutex_released, 0);
+    for (const RawRecord* record : thread.of(RawKind::omp_mutex_acquired)) {
+      if (record->header.flags == kind) ++acquired;
+    }
+  }
+  EXPECT_EQ(acquired, count);
+}
+
+/// Every task created runs: switched to, and left complete, once.
+void expect_tasks(const RawRun& run) {
+  std::set<uint64_t> created, entered, left;
+  for (const auto& [number, thread] : run.threads) {
+    for (const RawRecord* record : thread.of(RawKind::omp_task_create)) {
+      EXPECT_TRUE(created.insert(record->words.at(0)).second);
+    }
+    for (const RawRecord* record : thread.of(RawKind::omp_task_switch)) {
+      if (record->words.at(0) != 0) entered.insert(record->words.at(0));
+      if (record->words.at(1) != 0) left.insert(record->words.at(1));
+    }
+  }
+  EXPECT_EQ(created.size(), kRegions * kTasks);
+  EXPECT_EQ(created, entered);
+  EXPECT_EQ(created, left);
+}
+
+class Constructs : public testing::TestWithParam<Built> {};
+
+TEST_P(Constructs, AreRecordedInFull) {
+  const RawRun run = run_built(GetParam());
+  EXPECT_EQ(run.process.gomp_redirected, GetParam().for_gomp ? 1u : 0u);
+  EXPECT_NE(std::string(run.process.omp_runtime), "");
+  EXPECT_EQ(run.process.dropped_records, 0u);
+  EXPECT_EQ(run.process.failed_unwinds, 0u);
+  ASSERT_EQ(run.threads.size(), kThreads);
+  EXPECT_EQ(run.threads.at(0).count(RawKind::omp_parallel_begin), kRegions);
+  EXPECT_EQ(run.threads.at(0).count(RawKind::omp_parallel_end), kRegions);
+  for (const auto& [number, thread] : run.threads) {
+    const int overdue = number == 0 ? 0 : 1;
+    expect_pairs(thread, RawKind::omp_implicit_begin, RawKind::omp_implicit_end, overdue);
+    expect_pairs(thread, RawKind::omp_sync_begin, RawKind::omp_sync_end, overdue);
+    expect_pairs(thread, RawKind::omp_wait_begin, RawKind::omp_wait_end, overdue);
+  }
+  expect_consistent_regions(run);
+}
+
+TEST_P(Constructs, ForksHaveACallPath) {
+  const RawRun run = run_built(GetParam());
+  for (const RawRecord* record : run.threads.at(0).of(RawKind::omp_parallel_begin)) {
+    EXPECT_GE(run.threads.at(0).path(record->header.arg).size(), 3u);
+  }
+}
+
+std::vector<Built> c_programs() {
+  std::vector<Built> all = {{CULPRIT_GCC_PROGRAM, true, "2497560 30\n"}};
+  if (CULPRIT_CLANG_PROGRAM[0] != '\0')
+    all.push_back({CULPRIT_CLANG_PROGRAM, false, "2497560 30\n"});
+  return all;
+}
+
+std::vector<Built> all_programs() {
+  std::vector<Built> all = c_programs();
+  if (CULPRIT_FORTRAN_PROGRAM[0] != '\0')
+    all.push_back({CULPRIT_FORTRAN_PROGRAM, true, "2502545\n"});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(OpenMp, Constructs, testing::ValuesIn(all_programs()));
+
+TEST(OpenMp, MutexesAndTasksComeInFull) {
+  constexpr uint16_t kLock = 1, kCritical = 5;
+  for (const Built& built : c_programs()) {
+    const RawRun run = run_built(built);
+    expect_mutexes(run, kLock, kRegions * kThreads);
+    expect_mutexes(run, kCritical, kRegions * kThreads);
+    expect_tasks(run);
+  }
+}
+
+TEST(OpenMp, ProgramsThatNeedMoreStayOnLibgomp) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({CULPRIT_TARGET_PROGRAM}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output, "22\n");
+  EXPECT_TRUE(experiment.read().empty());  // no OMPT, no MPI: nothing worth recording
+}
+
+TEST(OpenMp, InertLibraryChangesNothing) {
+  Experiment experiment;
+  for (const Built& built : all_programs()) {
+    std::string output;
+    EXPECT_EQ(experiment.run_program({built.program}, {{"CULPRIT_DISABLE", "1"}}, &output), 0);
+    EXPECT_EQ(output, built.answer);
+  }
+  EXPECT_TRUE(experiment.read().empty());
+}
+
+}  // namespace
+}  // namespace culprit::tests

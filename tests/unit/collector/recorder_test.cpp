@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recorder as a probe sees it, and what it leaves behind however the process ends.
+#include "collector/recorder.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "child.h"
+
+namespace culprit::tests {
+namespace {
+
+using collector::activate;
+using collector::now;
+using collector::PathId;
+using collector::StringId;
+using collector::thread_log;
+using collector::ThreadLog;
+using trace::RawKind;
+
+bool ended_with(int status, int code) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == code;
+}
+
+TEST(Recorder, RecordsComeBackAsWritten) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    log->put(RawKind::mpi_leave, now(), 7);
+    log->put(RawKind::mpi_isend_done, now(), 0, 0, 11);
+    log->put(RawKind::mpi_send, now(), 0, 3, 21, 22);
+    log->put(RawKind::mpi_isend, now(), 0, 3, 31, 32, 33);
+    log->put(RawKind::mpi_icoll, now(), 5, 3, 41, 42, 43, 44);
+    const uint64_t words[] = {1, 2, 3, 4, 5, 6};
+    log->put_words(RawKind::mpi_comm_def, now(), 1, 9, words, 6);
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0));
+  const RawRun run = experiment.read_one();
+  const RawThread& thread = run.threads.at(0);
+  ASSERT_EQ(thread.records.size(), 7u);
+  EXPECT_EQ(thread.records[0].header.flags, 7);
+  EXPECT_EQ(thread.records[1].words, (std::vector<uint64_t>{11}));
+  EXPECT_EQ(thread.records[2].words, (std::vector<uint64_t>{21, 22}));
+  EXPECT_EQ(thread.records[3].words, (std::vector<uint64_t>{31, 32, 33}));
+  EXPECT_EQ(thread.records[4].words, (std::vector<uint64_t>{41, 42, 43, 44}));
+  EXPECT_EQ(thread.records[5].words, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(thread.records[5].header.arg, 9u);
+  EXPECT_EQ(thread.records[6].kind(), RawKind::process_end);
+}
+
+TEST(Recorder, TellsAboutTheProcess) {
+  Experiment experiment;
+  experiment.run([] { return activate() ? 0 : 1; });
+  const trace::RawProcess process = experiment.read_one().process;
+  EXPECT_EQ(process.version, trace::kRawVersion);
+  EXPECT_EQ(process.ended, 1u);
+  EXPECT_EQ(process.world_rank, -1);
+  EXPECT_GT(process.event_cost_ps, 0u);
+  EXPECT_GT(process.path_cost_ps, 0u);
+  EXPECT_GE(process.end_ticks, process.start_ticks);
+  EXPECT_GE(process.last.ticks, process.first.ticks);
+  EXPECT_GT(process.first.realtime_ns, 0u);
+  EXPECT_EQ(std::filesystem::path(process.executable),
+            std::filesystem::read_symlink("/proc/self/exe"));
+  EXPECT_NE(std::string(process.command).find("collector_test"), std::string::npos);
+  EXPECT_NE(std::string(process.host), "");
+  EXPECT_EQ(std::string(process.boot_id).size(), 36u);
+}
+
+TEST(Recorder, NamesAreDefinedOnce) {
+  Experiment experiment;
+  experiment.run([] {
+    static const char* const kSend = "MPI_Send";
+    static const char* const kOdd = "abcdefgh";  // fills its word: no zero behind it
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    const StringId send = log->name(kSend);
+    const StringId odd = log->name(kOdd);
+    return log->name(kSend) == send && log->name(kOdd) == odd && send != odd ? 0 : 1;
+  });
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::string_def), 2u);
+  EXPECT_EQ(run.threads.at(0).string(1), "MPI_Send");
+  EXPECT_EQ(run.threads.at(0).string(2), "abcdefgh");
+}
+
+// Sizes that do not divide the window, so that its end is met in every way.
+TEST(Recorder, CrossesWindows) {
+  Experiment experiment;
+  constexpr unsigned kRecords = 20000;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    uint64_t words[255];
+    for (unsigned i = 0; i < kRecords; ++i) {
+      const unsigned count = (i * 37) % 256;
+      for (unsigned k = 0; k < count; ++k) words[k] = i * 1000 + k;
+      if (!log->put_words(RawKind::mpi_comm_def, now(), 0, i, words, count)) return 2;
+    }
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0));
+  const RawRun run = experiment.read_one();
+  const auto records = run.threads.at(0).of(RawKind::mpi_comm_def);
+  ASSERT_EQ(records.size(), kRecords);
+  for (unsigned i = 0; i < kRecords; ++i) {
+    ASSERT_EQ(records[i]->header.arg, i);
+    ASSERT_EQ(records[i]->words.size(), (i * 37) % 256);
+    for (size_t k = 0; k < records[i]->words.size(); ++k) {
+      ASSERT_EQ(records[i]->words[k], i * 1000 + k);
+    }
+  }
+  EXPECT_GT(run.threads.at(0).pads, 10u);
+  EXPECT_EQ(run.threads.at(0).count(RawKind::tool_begin),
+            run.threads.at(0).count(RawKind::tool_end));
+  EXPECT_GT(run.threads.at(0).count(RawKind::tool_begin), 10u);
+  EXPECT_EQ(run.process.dropped_records, 0u);
+}
+
+TEST(Recorder, TimesNeverDecrease) {
+  Experiment experiment;
+  experiment.run([] {
+    if (!activate()) return 1;
+    const uint64_t early = now();
+    ThreadLog* log = thread_log();
+    log->put(RawKind::mpi_leave, now());
+    log->put(RawKind::mpi_leave, early);
+    return 0;
+  });
+  EXPECT_EQ(experiment.read_one().count(RawKind::mpi_leave), 2u);  // read() checks the times
+}
+
+TEST(Recorder, NewestRecordGrowsInPlace) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    if (log->newest(RawKind::mpi_tests, 4) != nullptr) return 2;
+    log->put(RawKind::mpi_tests, now(), 4, 0, 1, 1, 1);
+    if (log->newest(RawKind::mpi_tests, 5) != nullptr) return 3;
+    for (int i = 0; i < 9; ++i) ++log->newest(RawKind::mpi_tests, 4)[1];
+    log->put(RawKind::mpi_leave, now());
+    return log->newest(RawKind::mpi_tests, 4) == nullptr ? 0 : 4;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.threads.at(0).of(RawKind::mpi_tests).at(0)->words[1], 10u);
+}
+
+TEST(Recorder, KilledProcessLeavesItsRecords) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    for (unsigned i = 0; i < 100000; ++i) thread_log()->put(RawKind::mpi_send, now(), 0, i, i, i);
+    raise(SIGKILL);
+    return 0;
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::mpi_send), 100000u);
+  EXPECT_EQ(run.process.ended, 0u);
+  EXPECT_EQ(run.count(RawKind::process_end), 0u);
+}
+
+TEST(Recorder, StaysInertUnlessWanted) {
+  Experiment experiment;
+  const int no_activation = experiment.run([] { return thread_log() == nullptr ? 0 : 1; });
+  EXPECT_TRUE(ended_with(no_activation, 0));
+  const int disabled = experiment.run([] { return activate() || thread_log() != nullptr ? 1 : 0; },
+                                      {{"CULPRIT_DISABLE", "1"}});
+  EXPECT_TRUE(ended_with(disabled, 0));
+  const int relative =
+      experiment.run([] { return activate() ? 1 : 0; }, {{"CULPRIT_EXPERIMENT", "not/absolute"}});
+  EXPECT_TRUE(ended_with(relative, 0));
+  const int unwritable = experiment.run([] { return activate() ? 1 : 0; },
+                                        {{"CULPRIT_EXPERIMENT", "/proc/no/such/place"}});
+  EXPECT_TRUE(ended_with(unwritable, 0));
+  EXPECT_TRUE(std::filesystem::is_empty(experiment.folder()));
+}
+
+TEST(Recorder, EachThreadHasItsFile) {
+  Experiment experiment;
+  constexpr unsigned kThreads = 20;
+  experiment.run([] {
+    if (!activate()) return 1;
+    std::vector<std::thread> threads;
+    for (unsigned t = 1; t <= kThreads; ++t) {
+      threads.emplace_back([t] {
+        for (unsigned i = 0; i < 1000; ++i) thread_log()->put(RawKind::mpi_send, now(), 0, t, i, t);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return 0;
+  });
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.thread_count, kThreads + 1);
+  EXPECT_EQ(run.count(RawKind::mpi_send), kThreads * 1000);
+  for (unsigned n = 1; n <= kThreads; ++n) {
+    ASSERT_EQ(run.threads.at(n).records.size(), 1000u);
+    for (const RawRecord& record : run.threads.at(n).records) {
+      EXPECT_EQ(record.header.arg, run.threads.at(n).records[0].header.arg);
+    }
+    // A thread that ended gave back what it did not use.
+    EXPECT_EQ(std::filesystem::file_size(run.folder / ("events." + std::to_string(n))), 32000u);
+  }
+}
+
+void record_late(void*) {
+  if (ThreadLog* log = thread_log()) log->put(RawKind::mpi_leave, now());
+}
+
+// Runtimes report a thread's end from destructors of thread-specific data, ours or theirs first.
+TEST(Recorder, LateEventsOfEndingThreadsAreHarmless) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    pthread_key_t before, after;
+    pthread_key_create(&before, record_late);
+    if (!activate()) return 1;
+    pthread_key_create(&after, record_late);
+    std::thread([&] {
+      thread_log()->put(RawKind::mpi_leave, now());
+      pthread_setspecific(before, &before);
+      pthread_setspecific(after, &after);
+    }).join();
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0));
+  EXPECT_EQ(experiment.read_one().count(RawKind::mpi_leave), 3u);
+}
+
+/// Records, forks, and lets the child's only thread end as threads do, with its destructors: they
+/// must not cut the parent's file.
+void* record_around_fork(void* failures) {
+  thread_log()->put(RawKind::mpi_leave, now());
+  const pid_t child = fork();
+  if (child == 0) {
+    if (thread_log() != nullptr || collector::process() != nullptr) _exit(1);
+    collector::checkpoint();
+    return nullptr;  // its last thread: exit(0)
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!ended_with(status, 0)) ++*static_cast<int*>(failures);
+  for (int i = 0; i < 1000; ++i) thread_log()->put(RawKind::mpi_leave, now());
+  return nullptr;
+}
+
+TEST(Recorder, ForkedChildIsInert) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    int failures = 0;
+    pthread_t thread;
+    pthread_create(&thread, nullptr, record_around_fork, &failures);
+    pthread_join(thread, nullptr);
+    return failures;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::mpi_leave), 1001u);
+  EXPECT_EQ(run.process.ended, 1u);
+}
+
+TEST(Recorder, FullDiskDropsAndCounts) {
+  Experiment experiment;
+  constexpr unsigned kRecords = 100000;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    const rlimit limit = {2 * trace::kRawWindow, 2 * trace::kRawWindow};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (unsigned i = 0; i < kRecords; ++i) thread_log()->put(RawKind::mpi_send, now(), 0, i, i, i);
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  const size_t kept = run.count(RawKind::mpi_send);
+  EXPECT_GT(kept, 60000u);
+  EXPECT_LT(kept, kRecords);
+  // The end of the process found no room either.
+  EXPECT_EQ(kept + run.process.dropped_records, kRecords + 1);
+  EXPECT_EQ(run.process.ended, 1u);
+}
+
+}  // namespace
+}  // namespace culprit::tests

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Samples of a busy loop. How many come depends on the machine; that they come, and from where,
+// does not.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "child.h"
+#include "collector/probes.h"
+#include "collector/recorder.h"
+
+namespace culprit::tests {
+namespace {
+
+using collector::activate;
+using collector::now;
+using collector::thread_log;
+using trace::RawKind;
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+volatile uint64_t g_work = 0;
+
+[[gnu::noinline]] void burn(double seconds) {
+  const double end = cpu_seconds() + seconds;
+  while (cpu_seconds() < end) {
+    for (int i = 0; i < 100000; ++i) g_work = g_work * 3 + 1;
+  }
+}
+
+const std::map<std::string, std::string> kFast = {{"CULPRIT_SAMPLING_HZ", "1000"}};
+
+TEST(Sampling, FindsTheBusyLoop) {
+  Experiment experiment;
+  experiment.run(
+      [] {
+        collector::start_probes();
+        if (!activate() || thread_log() == nullptr) return 1;
+        burn(0.3);
+        return 0;
+      },
+      kFast);
+  const RawRun run = experiment.read_one();
+  const RawThread& thread = run.threads.at(0);
+  const auto samples = thread.of(RawKind::sample);
+  ASSERT_GT(samples.size(), 10u);
+  EXPECT_EQ(run.process.sampling_hz, 1000u);
+  const auto begin = reinterpret_cast<uintptr_t>(&burn);
+  size_t in_burn = 0;
+  uint64_t expirations = 0;
+  for (const RawRecord* sample : samples) {
+    expirations += 1 + sample->header.flags;
+    for (const uint64_t address : thread.path(sample->header.arg)) {
+      if (address < begin || address > begin + 1000) continue;
+      ++in_burn;
+      break;
+    }
+  }
+  EXPECT_GT(in_burn, samples.size() * 9 / 10);
+  EXPECT_GE(expirations, samples.size());
+}
+
+TEST(Sampling, SkipsThreadsThatWait) {
+  Experiment experiment;
+  experiment.run(
+      [] {
+        collector::start_probes();
+        if (!activate() || thread_log() == nullptr) return 1;
+        thread_log()->waiting = 1;
+        burn(0.2);
+        return 0;
+      },
+      kFast);
+  EXPECT_EQ(experiment.read_one().count(RawKind::sample), 0u);
+}
+
+int g_own_signals = 0;
+
+TEST(Sampling, LeavesTheProgramItsSignal) {
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        signal(SIGPROF, [](int) { ++g_own_signals; });
+        collector::start_probes();
+        if (!activate() || thread_log() == nullptr) return 1;
+        raise(SIGPROF);
+        burn(0.1);
+        return g_own_signals == 1 ? 0 : 2;
+      },
+      kFast);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::sample), 0u);
+  EXPECT_EQ(run.process.sampling_hz, 0u);
+}
+
+// The handler must never meet a half-written record: read() checks each.
+TEST(Sampling, MixesWithRecording) {
+  Experiment experiment;
+  experiment.run(
+      [] {
+        collector::start_probes();
+        if (!activate()) return 1;
+        const double end = cpu_seconds() + 0.4;
+        for (uint32_t i = 0; cpu_seconds() < end; ++i) {
+          for (int k = 0; k < 20; ++k) {
+            const uint64_t time = now();
+            const auto path = static_cast<uint32_t>(thread_log()->current_path());
+            thread_log()->put(RawKind::mpi_enter, time, 0, path);
+          }
+        }
+        return 0;
+      },
+      {{"CULPRIT_SAMPLING_HZ", "10000"}});
+  const RawRun run = experiment.read_one();
+  EXPECT_GT(run.count(RawKind::sample), 0u);
+  EXPECT_GT(run.count(RawKind::mpi_enter), 1000u);
+}
+
+}  // namespace
+}  // namespace culprit::tests
