@@ -3,25 +3,27 @@
 
 // Idle threads: a thread of an OpenMP pool that is in no team waits for its master's next fork;
 // after its last team, for the master's end. The cause is whatever the master did meanwhile.
-#include "base/parallel.h"
+#include <algorithm>
+#include <span>
+#include <tuple>
+
 #include "replay/detection.h"
 
 namespace culprit::replay {
 
 namespace {
 
-/// A fork that ended the idleness of a worker: the master's side of that synchronisation point.
+/// The end of a worker's idleness.
 struct Awakening {
   LocationId master;
-  LocationId worker;
   Time fork;
+  LocationId worker;
+  Time since;
 };
 
 class IdleDetector {
  public:
-  IdleDetector(const Run& run, Detection& out) : run_(run), out_(out) {
-    awakenings_.resize(run.timelines.size());
-  }
+  IdleDetector(const Run& run, Detection& out) : run_(run), out_(out) {}
 
   void visit(LocationId id) {
     const Timeline& line = run_.at(id);
@@ -39,35 +41,54 @@ class IdleDetector {
     add(id, idle_since, run_.at(master).last, master);
   }
 
-  /// The masters' sides, which belong to other locations than the ones visited.
-  void finish() {
-    for (const std::vector<Awakening>& list : awakenings_) {
-      for (const Awakening& a : list) {
-        out_.at(a.master).sync({a.fork, a.fork, a.worker, a.fork, GroupId::none(), 0});
+  /// A fork joins the master and all whom it awakened, each two of them: they go on together.
+  void synchronise() {
+    std::sort(awakenings_.begin(), awakenings_.end(), [](const Awakening& a, const Awakening& b) {
+      return std::tie(a.master, a.fork, a.worker) < std::tie(b.master, b.fork, b.worker);
+    });
+    for (size_t i = 0; i < awakenings_.size();) {
+      size_t j = i;
+      while (j < awakenings_.size() && awakenings_[j].master == awakenings_[i].master &&
+             awakenings_[j].fork == awakenings_[i].fork) {
+        ++j;
       }
+      join(std::span(awakenings_).subspan(i, j - i));
+      i = j;
     }
   }
 
  private:
   void add(LocationId id, Time since, Time until, LocationId master) {
     if (until <= since) return;
-    Findings& found = out_.at(id);
-    found.wait(pattern("omp.idle_threads"), run_.idle, since, until, until, master, until);
-    found.sync({since, until, master, until, GroupId::none(), 0});
-    awakenings_[id.index()].push_back({master, id, until});
+    out_.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, master, until);
+    awakenings_.push_back({master, until, id, since});
+  }
+
+  void join(std::span<const Awakening> awakened) {
+    const LocationId master = awakened[0].master;
+    const Time fork = awakened[0].fork;
+    std::vector<LocationId> members{master};
+    for (const Awakening& a : awakened) members.push_back(a.worker);
+    std::sort(members.begin(), members.end());
+    const GroupId group = out_.group_of(members);
+    const uint32_t instance = out_.add_instance(group, std::vector<Time>(members.size(), fork));
+    out_.at(master).sync({fork, fork, LocationId::none(), {}, group, instance});
+    for (const Awakening& a : awakened) {
+      out_.at(a.worker).sync({a.since, fork, LocationId::none(), {}, group, instance});
+    }
   }
 
   const Run& run_;
   Detection& out_;
-  std::vector<std::vector<Awakening>> awakenings_;  // by worker
+  std::vector<Awakening> awakenings_;
 };
 
 }  // namespace
 
-void detect_idle_threads(Run& run, unsigned threads, Detection& out) {
+void detect_idle_threads(Run& run, unsigned, Detection& out) {
   IdleDetector detector(run, out);
-  parallel_for(run.locations.size(), threads, [&](size_t i) { detector.visit(run.locations[i]); });
-  detector.finish();
+  for (LocationId id : run.locations) detector.visit(id);
+  detector.synchronise();
 }
 
 }  // namespace culprit::replay

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/range_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace culprit::blame {
+namespace {
+
+TEST(RangeTree, AgreesWithAPlainList) {
+  std::mt19937 random(7);
+  for (size_t size : {1u, 2u, 3u, 17u, 64u, 100u}) {
+    RangeTree tree(size);
+    std::vector<RangeTree::Value> plain(size);
+    for (int n = 0; n < 200; ++n) {
+      const size_t begin = random() % size;
+      const size_t end = begin + random() % (size - begin + 1);
+      const double value = static_cast<double>(random() % 8);
+      tree.add(begin, end, {value, value});
+      for (size_t i = begin; i < end; ++i) {
+        plain[i].sum += value;
+        plain[i].largest = std::max(plain[i].largest, value);
+      }
+    }
+    for (size_t i = 0; i < size; ++i) {
+      EXPECT_EQ(plain[i].sum, tree.at(i).sum);
+      EXPECT_EQ(plain[i].largest, tree.at(i).largest);
+    }
+  }
+}
+
+TEST(RangeTree, CanBeEmpty) {
+  RangeTree tree(0);
+  tree.add(0, 0, {1, 1});
+}
+
+}  // namespace
+}  // namespace culprit::blame
