@@ -4,10 +4,10 @@
 // The recorder: where probes put what they see. One ThreadLog per thread, a file mapped in windows
 // (trace/raw.h says why), no locks and no allocation on the path of a record. It knows no probe.
 //
-// Rules of the house, for everything under collector/: it runs inside somebody else's program, so it
-// never prints, never aborts, never throws, holds no lock across a foreign call, keeps errno, and
-// counts what it cannot do in RawProcess. Until a probe activates it, the collector is inert: it
-// makes no file and no thread (the preload reaches shells and launchers too).
+// Rules of the house, for everything under collector/: it runs inside somebody else's program, so
+// it never prints, never aborts, never throws, holds no lock across a foreign call, keeps errno,
+// and counts what it cannot do in RawProcess. Until a probe activates it, the collector is inert:
+// it makes no file and no thread (the preload reaches shells and launchers too).
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,19 @@
 
 namespace culprit::trace {
 
-enum class Paradigm : uint8_t { unknown, user, compiler, sampling, mpi, openmp, pthread, cuda, opencl,
-                                openacc, measurement_system };
+enum class Paradigm : uint8_t {
+  unknown,
+  user,
+  compiler,
+  sampling,
+  mpi,
+  openmp,
+  pthread,
+  cuda,
+  opencl,
+  openacc,
+  measurement_system
+};
 
 /// What a region does, as far as any stage cares. OTF2 roles that nobody needs become `function`.
 enum class RegionRole : uint8_t {
@@ -38,11 +49,12 @@ enum class RegionRole : uint8_t {
 };
 
 struct Region {
-  std::string name;  ///< as the user knows it: demangled function, "MPI_Recv", "!$omp parallel @a.c:7"
+  std::string
+      name;  ///< as the user knows it: demangled function, "MPI_Recv", "!$omp parallel @a.c:7"
   RegionRole role = RegionRole::unknown;
   Paradigm paradigm = Paradigm::unknown;
-  std::string file;    ///< empty if unknown
-  uint32_t line = 0;   ///< 0 if unknown
+  std::string file;   ///< empty if unknown
+  uint32_t line = 0;  ///< 0 if unknown
 };
 
 enum class LocationKind : uint8_t { cpu_thread, accelerator_stream, other };
@@ -59,7 +71,7 @@ struct Location {
 struct Process {
   std::string name;
   std::string node;
-  uint32_t rank = 0;  ///< world rank; processes without MPI count from 0
+  uint32_t rank = 0;                  ///< world rank; processes without MPI count from 0
   std::vector<LocationId> locations;  ///< by thread number
 };
 
@@ -68,8 +80,9 @@ enum class CommKind : uint8_t { mpi_world, mpi_self, mpi, mpi_inter, thread_team
 struct Comm {
   std::string name;
   CommKind kind = CommKind::mpi;
-  std::vector<ProcessId> members;  ///< by rank in the communicator; for `mpi_self` empty: the caller
-  std::vector<ProcessId> remote;   ///< the other group, for inter-communicators
+  std::vector<ProcessId>
+      members;                    ///< by rank in the communicator; for `mpi_self` empty: the caller
+  std::vector<ProcessId> remote;  ///< the other group, for inter-communicators
 };
 
 struct Definitions {

@@ -27,8 +27,23 @@ struct MpiMessage {
 };
 
 enum class CollectiveOp : uint8_t {
-  barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
-  alltoallw, allreduce, reduce, reduce_scatter, reduce_scatter_block, scan, exscan,
+  barrier,
+  bcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  allreduce,
+  reduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
   create_handle,   ///< communicator, window, file creation; MPI_Init
   destroy_handle,  ///< their freeing; MPI_Finalize
   neighbor,        ///< neighbourhood collective: only neighbours exchange data

@@ -14,9 +14,10 @@
 //   maps.<n>     copies of /proc/self/maps, the last one the most complete
 //
 // An events file is a sequence of records; each is a RawHeader of 16 bytes followed by
-// `words` * 8 bytes. The file is extended and mapped in windows (kRawWindow); a record never crosses
-// the end of a window: the rest is filled with one `pad` record. Unwritten space is zero. A writer
-// stores payload and time first and `kind` last, so a record counts only once its kind is not 0
+// `words` * 8 bytes. The file is extended and mapped in windows (kRawWindow); a record never
+// crosses the end of a window: the rest is filled with one `pad` record. Unwritten space is zero. A
+// writer stores payload and time first and `kind` last, so a record counts only once its kind is
+// not 0
 // (`none`), and a file can be read at any moment up to the first `none`.
 // Times are ticks of the process's clock (RawProcess::clock), the same for all processes of a node.
 // Within one file times do not decrease, but for the overdue ends of OpenMP (see implicit_end).
@@ -36,70 +37,78 @@ enum class RawKind : uint8_t {
   pad = 1,  ///< `words` alone counts; skip
 
   // Definitions, local to this file, written before their first use.
-  path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return address.
-                   ///< Always one past an instruction of the frame: look up w1 - 1 (a sample's innermost pc too)
+  path_def = 2,  ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return
+                 ///< address. Always one past an instruction of the frame: look up w1 - 1 (a
+                 ///< sample's innermost pc too)
   string_def = 3,  ///< arg: new string id; flags: length in bytes; words: the bytes, zero padded
 
   // MPI. A call: enter ... facts ... leave. `flags` of enter and leave: string id of its name.
   mpi_enter = 10,  ///< arg: path id of the caller (0 = unknown)
   mpi_leave = 11,
-  mpi_send = 12,           ///< arg: comm; w0: peer | tag << 32 (both as int32); w1: bytes
-  mpi_recv = 13,           ///< as mpi_send
-  mpi_isend = 14,          ///< as mpi_send; w2: request
-  mpi_isend_done = 15,     ///< w0: request
-  mpi_irecv_post = 16,     ///< w0: request
-  mpi_irecv = 17,          ///< as mpi_send; w2: request
-  mpi_tests = 18,          ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of its
-                           ///< caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside them
-                           ///< (less than w0 - time if the program worked in between). Extended in place.
-  mpi_cancelled = 19,      ///< w0: request
-  mpi_collective = 20,     ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
-                           ///< Inter-communicators: root is a rank of the remote group; at the root itself (and
-                           ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours
-  mpi_icoll_post = 21,     ///< w0: request
-  mpi_icoll = 22,          ///< as mpi_collective; w3: request
-  mpi_comm_def = 23,       ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of members << 32);
-                           ///< w1: number of remote members; words: world ranks as uint32, two a word, members then remote.
-                           ///< Rank ~0: a process of another world. More than 506 ranks go on in mpi_comm_more
-  mpi_comm_free = 24,      ///< arg: comm
-  mpi_init_done = 25,      ///< MPI became usable on this process (rank and size are in RawProcess)
+  mpi_send = 12,        ///< arg: comm; w0: peer | tag << 32 (both as int32); w1: bytes
+  mpi_recv = 13,        ///< as mpi_send
+  mpi_isend = 14,       ///< as mpi_send; w2: request
+  mpi_isend_done = 15,  ///< w0: request
+  mpi_irecv_post = 16,  ///< w0: request
+  mpi_irecv = 17,       ///< as mpi_send; w2: request
+  mpi_tests =
+      18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of
+           ///< its caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside
+           ///< them (less than w0 - time if the program worked in between). Extended in place.
+  mpi_cancelled = 19,  ///< w0: request
+  mpi_collective =
+      20,  ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
+           ///< Inter-communicators: root is a rank of the remote group; at the root itself (and
+           ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours
+  mpi_icoll_post = 21,  ///< w0: request
+  mpi_icoll = 22,       ///< as mpi_collective; w3: request
+  mpi_comm_def = 23,  ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
+                      ///< members << 32); w1: number of remote members; words: world ranks as
+                      ///< uint32, two a word, members then remote. Rank ~0: a process of another
+                      ///< world. More than 506 ranks go on in mpi_comm_more
+  mpi_comm_free = 24,  ///< arg: comm
+  mpi_init_done = 25,  ///< MPI became usable on this process (rank and size are in RawProcess)
   mpi_finalized = 26,
-  mpi_comm_more = 27,      ///< arg: comm; directly after its mpi_comm_def: the next ranks of its list; w0: how many; words: as there
+  mpi_comm_more = 27,  ///< arg: comm; directly after its mpi_comm_def: the next ranks of its list;
+                       ///< w0: how many; words: as there
 
   // OpenMP, from OMPT. `region` is a number of ours, unique in the process, from 1.
-  omp_thread_begin = 40,   ///< flags: ompt_thread_t
+  omp_thread_begin = 40,  ///< flags: ompt_thread_t
   omp_thread_end = 41,
-  omp_parallel_begin = 42, ///< arg: path id of the fork; w0: region; w1: codeptr; flags: 1 if a league (teams)
-  omp_parallel_end = 43,   ///< w0: region
-  omp_implicit_begin = 44, ///< w0: region; w1: team size | index << 32
-  omp_implicit_end = 45,   ///< w0: region. On workers it comes when the next region starts (overdue)
-  omp_work_begin = 46,     ///< flags: ompt_work_t; w0: codeptr
-  omp_work_end = 47,       ///< flags: ompt_work_t
-  omp_sync_begin = 48,     ///< flags: ompt_sync_region_t; w0: codeptr; w1: region
-  omp_sync_end = 49,       ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
-  omp_wait_begin = 50,     ///< sync_region_wait; as omp_sync_begin
+  omp_parallel_begin =
+      42,  ///< arg: path id of the fork; w0: region; w1: codeptr; flags: 1 if a league (teams)
+  omp_parallel_end = 43,    ///< w0: region
+  omp_implicit_begin = 44,  ///< w0: region; w1: team size | index << 32
+  omp_implicit_end = 45,  ///< w0: region. On workers it comes when the next region starts (overdue)
+  omp_work_begin = 46,    ///< flags: ompt_work_t; w0: codeptr
+  omp_work_end = 47,      ///< flags: ompt_work_t
+  omp_sync_begin = 48,    ///< flags: ompt_sync_region_t; w0: codeptr; w1: region
+  omp_sync_end = 49,      ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
+  omp_wait_begin = 50,    ///< sync_region_wait; as omp_sync_begin
   omp_wait_end = 51,
-  omp_mutex_acquire = 52,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
-  omp_mutex_acquired = 53, ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
-  omp_mutex_released = 54, ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
-  omp_task_create = 55,    ///< w0: task; w1: codeptr; flags: low bits of ompt_task_flag_t
-  omp_task_switch = 56,    ///< w0: task now running (0 = implicit); w1: task left; flags: ompt_task_status_t of the one left
-  omp_masked_begin = 57,   ///< w0: codeptr
+  omp_mutex_acquire = 52,   ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_mutex_acquired = 53,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_mutex_released = 54,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_task_create = 55,     ///< w0: task; w1: codeptr; flags: low bits of ompt_task_flag_t
+  omp_task_switch = 56,     ///< w0: task now running (0 = implicit); w1: task left; flags:
+                            ///< ompt_task_status_t of the one left
+  omp_masked_begin = 57,    ///< w0: codeptr
   omp_masked_end = 58,
 
   // Of any thread.
-  sample = 70,        ///< arg: path id; the thread is found there on a timer; flags: expirations missed since the last
-  tool_begin = 71,    ///< the collector itself needs noticeable time (new window, maps copied)
+  sample = 70,  ///< arg: path id; the thread is found there on a timer; flags: expirations missed
+                ///< since the last
+  tool_begin = 71,  ///< the collector itself needs noticeable time (new window, maps copied)
   tool_end = 72,
-  process_end = 73,   ///< the process exits in order; on the thread that does it
+  process_end = 73,  ///< the process exits in order; on the thread that does it
 };
 
 /// How a communicator came to be: decides how the assembler recognises it on other ranks.
 enum class RawCommOrigin : uint16_t {
-  collective = 0,   ///< all of the parent called (dup, split, create, cart_create, ...)
-  group_only = 1,   ///< only the members called (create_group)
-  intercomm = 2,    ///< MPI_Intercomm_create and the like
-  spawned = 3,      ///< dynamic processes
+  collective = 0,  ///< all of the parent called (dup, split, create, cart_create, ...)
+  group_only = 1,  ///< only the members called (create_group)
+  intercomm = 2,   ///< MPI_Intercomm_create and the like
+  spawned = 3,     ///< dynamic processes
 };
 
 /// Communicators that exist without a definition.
@@ -131,28 +140,30 @@ struct RawProcess {
   uint32_t pid;
   uint32_t thread_count;  ///< events files begun so far
   RawClock clock;
-  int32_t world_rank;     ///< -1: MPI not initialised
-  int32_t world_size;     ///< -1: likewise
-  uint32_t thread_level;  ///< MPI_THREAD_* as 0..3
-  uint32_t finalized;     ///< 1 once MPI_Finalize has returned
-  uint32_t ended;         ///< 1 once the process exits in order
-  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp; 2: it does not, as it needs what libomp lacks
+  int32_t world_rank;        ///< -1: MPI not initialised
+  int32_t world_size;        ///< -1: likewise
+  uint32_t thread_level;     ///< MPI_THREAD_* as 0..3
+  uint32_t finalized;        ///< 1 once MPI_Finalize has returned
+  uint32_t ended;            ///< 1 once the process exits in order
+  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp; 2: it does not, as
+                             ///< it needs what libomp lacks
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
-  uint32_t sampling_hz;      ///< rate of the threads' timers; 0: no samples asked for, or SIGPROF is the program's
-  uint64_t start_ticks;      ///< when the collector was loaded
-  uint64_t end_ticks;        ///< when the process exited in order, else 0
-  RawClockPair first;        ///< at load
-  RawClockPair last;         ///< refreshed at windows, MPI_Finalize and exit
-  uint64_t dropped_records;  ///< could not be written (disk full, limit)
-  uint64_t skipped_callbacks;///< arrived inside the collector, or on a thread whose log has ended
-  uint64_t failed_unwinds;   ///< call paths that could not be taken
+  uint32_t sampling_hz;  ///< rate of the threads' timers; 0: no samples asked for, or SIGPROF is
+                         ///< the program's
+  uint64_t start_ticks;  ///< when the collector was loaded
+  uint64_t end_ticks;    ///< when the process exited in order, else 0
+  RawClockPair first;    ///< at load
+  RawClockPair last;     ///< refreshed at windows, MPI_Finalize and exit
+  uint64_t dropped_records;    ///< could not be written (disk full, limit)
+  uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has ended
+  uint64_t failed_unwinds;     ///< call paths that could not be taken
   char host[64];
   char boot_id[40];
   char executable[1024];
-  char command[2048];        ///< arguments joined with spaces
-  char mpi_library[256];     ///< MPI_Get_library_version, first line
-  char omp_runtime[128];     ///< what OMPT says of itself
+  char command[2048];     ///< arguments joined with spaces
+  char mpi_library[256];  ///< MPI_Get_library_version, first line
+  char omp_runtime[128];  ///< what OMPT says of itself
 };
 
 }  // namespace culprit::trace
