@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The house rules as checks. Each rule is a function that takes the tree and yields what breaks it;
+# RULES lists them. `rules.py <root>` checks all, `rules.py <root> <rule>` one, `rules.py --list`
+# names them. Needs git or a plain folder, python3, and clang-format-19 for `format` alone.
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 80
+SKIPPED = 77  # what ctest understands as "skipped"
+
+# Which folders a folder may include from, besides itself. tests/ and examples/ are free.
+FLOORS = {
+    "base": [],
+    "trace": ["base"],
+    "collector": ["trace", "base"],
+    "assemble": ["trace", "base"],
+    "replay": ["trace", "base"],
+    "blame": ["replay", "trace", "base"],
+    "report": ["blame", "replay", "trace", "base"],
+    "cli": ["assemble", "report", "blame", "replay", "trace", "base"],
+}
+
+# Headers of others, each with the places that may include them.
+VENDORS = [
+    (r"mpi\.h$", ["collector/mpi/", "replay/transport_mpi.cpp"]),
+    (r"(omp-tools|ompt)\.h$", ["collector/openmp/"]),
+    (r"cupti.*\.h$", ["gpu/"]),
+    (r"papi\.h$", ["collector/counters/"]),
+    (r"otf2/", ["trace/otf2"]),
+    (r"(elfutils/|dwarf\.h$|libelf\.h$|gelf\.h$)", ["assemble/"]),
+    (r"sqlite3\.h$", ["report/"]),
+    (r"CLI/", ["cli/"]),
+    (r"gtest/|gmock/|benchmark/", []),
+]
+
+CODE = (".h", ".c", ".cpp", ".def", ".inc", ".S")
+HEADED = CODE + (".py", ".cmake", ".f90", ".sh")
+
+
+class Tree:
+    """The files of the repository that people write, by path relative to the root."""
+
+    def __init__(self, root):
+        self.root = root
+        self.paths = sorted(p for p in self._list() if os.path.isfile(os.path.join(root, p)))
+
+    def _list(self):
+        found = subprocess.run(
+            ["git", "-C", self.root, "ls-files", "--cached", "--others", "--exclude-standard"],
+            capture_output=True, text=True)
+        if found.returncode == 0 and found.stdout:
+            return set(found.stdout.splitlines())
+        paths = set()
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = [f for f in folders if not f.startswith((".git", "build"))]
+            paths.update(os.path.relpath(os.path.join(folder, f), self.root) for f in files)
+        return paths
+
+    def text(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def ending(self, endings):
+        return [p for p in self.paths if p.endswith(endings)]
+
+
+def includes_of(text):
+    """The operands of #include lines, and whether they are quoted."""
+    for match in re.finditer(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', text, re.MULTILINE):
+        yield match.group(2), match.group(1) == '"'
+
+
+def check_includes(tree):
+    """A folder includes only from its own floor and those below."""
+    for path in tree.ending(CODE):
+        folder = path.split("/")[0]
+        if folder not in FLOORS:
+            continue
+        for header, _ in includes_of(tree.text(path)):
+            target = header.split("/")[0]
+            if target in FLOORS and target != folder and target not in FLOORS[folder]:
+                yield f"{path}: {folder}/ must not include from {target}/ ({header})"
+
+
+def check_vendors(tree):
+    """Each vendor's headers are included in one place."""
+    for path in tree.ending(CODE):
+        if path.startswith(("tests/", "examples/")):
+            continue
+        for header, quoted in includes_of(tree.text(path)):
+            if quoted and header.split("/")[0] in FLOORS:
+                continue
+            for pattern, places in VENDORS:
+                if re.match(pattern, header) and not path.startswith(tuple(places)):
+                    yield f"{path}: {header} may be included in {', '.join(places) or 'tests'} only"
+
+
+def check_headers(tree):
+    """Every file says whose it is and under which licence, and every header says what it is for."""
+    scripts = [p for p in tree.paths if p in ("dev", ".ci/run") or p.endswith("CMakeLists.txt")]
+    for path in tree.ending(HEADED) + scripts:
+        head = tree.text(path).splitlines()[:6]
+        if not any("SPDX-FileCopyrightText:" in line for line in head):
+            yield f"{path}: no SPDX-FileCopyrightText in its first lines"
+        if not any("SPDX-License-Identifier:" in line for line in head):
+            yield f"{path}: no SPDX-License-Identifier in its first lines"
+        if path.endswith(".h") and not opening_words(tree.text(path)):
+            yield f"{path}: does not open with a paragraph that says what it is"
+
+
+def opening_words(text):
+    """The comment after the SPDX lines."""
+    lines = [l for l in text.splitlines()[:8] if not re.search(r"SPDX-(File|License)", l)]
+    return [l for l in lines if re.match(r"\s*(//|/?\*)\s*\w", l)]
+
+
+def check_sizes(tree):
+    """Files and functions stay readable."""
+    for path in tree.ending(CODE + (".py", ".cmake", ".f90")):
+        count = tree.text(path).count("\n")
+        if count > MAX_FILE_LINES:
+            yield f"{path}: {count} lines, at most {MAX_FILE_LINES}"
+    for path in tree.ending((".h", ".c", ".cpp")):
+        for name, count in functions_of(tree.text(path)):
+            if count > MAX_FUNCTION_LINES:
+                yield f"{path}: {name} has {count} lines, at most {MAX_FUNCTION_LINES}"
+
+
+def without_comments_and_strings(text):
+    """The code alone, line breaks kept, so that braces can be counted."""
+    token = re.compile(
+        r'R"(?P<d>[^()\\ ]{0,16})\(.*?\)(?P=d)"|//[^\n]*|/\*.*?\*/'
+        r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|^\s*#(?:\\\n|[^\n])*",
+        re.DOTALL | re.MULTILINE)
+
+    def blank(match):
+        # 1'000'000 is a number, not a character.
+        if match.group().startswith("'") and text[match.start() - 1].isalnum():
+            return match.group()
+        return "\n" * match.group().count("\n")
+
+    return token.sub(blank, text)
+
+
+def functions_of(text):
+    """(name, number of lines) of each function body outside other functions."""
+    code = without_comments_and_strings(text)
+    scopes = []  # True for a function, False for a namespace or type
+    start = 0
+    names = []
+    for match in re.finditer(r"[{};]", code):
+        if match.group() == "{":
+            head = code[start:match.start()].strip()
+            is_function = bool(scopes and scopes[-1][0]) or is_function_head(head)
+            begin = match.start() - len(code[start:match.start()].lstrip())
+            scopes.append((is_function, begin, head))
+        elif match.group() == "}" and scopes:
+            is_function, begin, head = scopes.pop()
+            if is_function and not (scopes and scopes[-1][0]):
+                names.append((function_name(head), code.count("\n", begin, match.start()) + 1))
+        start = match.end()
+    return names
+
+
+def is_function_head(head):
+    head = re.sub(r"template\s*<[^()]*?>\s*(?=\w)", "", head)
+    if "(" not in head or re.search(r"\b(namespace|enum|extern)\b[^()]*$", head):
+        return False
+    before = head.split("(")[0]
+    return "=" not in before and not re.search(r"\b(class|struct|union)\s+\w+[^(]*$", before)
+
+
+def function_name(head):
+    match = re.search(r"([~\w:]+(?:<[^()]*>)?)\s*\(", head)
+    return match.group(1) if match else head[:40]
+
+
+def check_format(tree):
+    """Sources are as clang-format leaves them."""
+    tool = shutil.which("clang-format-19")
+    if not tool:
+        raise FileNotFoundError("clang-format-19 is not installed")
+    files = tree.ending((".h", ".c", ".cpp"))
+    result = subprocess.run([tool, "--dry-run", "-Werror"] + files, cwd=tree.root,
+                            capture_output=True, text=True)
+    broken = re.findall(r"^([^\s:][^:\n]*):\d+:\d+: error:", result.stderr, re.MULTILINE)
+    for path in sorted(set(broken)):
+        yield f"{path}: not formatted (./dev format does it)"
+
+
+# What finished work does not hold: promises for later, and paths of somebody's own machine.
+UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
+OWN_PATHS = re.compile(r"(?<![\w.$}{/-])/(home|root|work|Users)/\w")
+
+
+def check_words(tree):
+    """Nothing is left for later, and nothing points to a machine."""
+    for path in tree.paths:
+        if path.endswith((".png", ".db", ".otf2", ".def.bin")):
+            continue
+        for number, line in enumerate(tree.text(path).splitlines(), 1):
+            for pattern in (UNFINISHED, OWN_PATHS):
+                match = pattern.search(line)
+                if match:
+                    yield f"{path}:{number}: '{match.group()}'"
+
+
+def check_docs(tree):
+    """Documents refer to files and functions, never to line numbers, which move."""
+    names = {os.path.basename(p) for p in tree.ending(CODE + (".py",)) if not p.startswith("examples")}
+    for path in tree.ending(".md"):
+        in_block = False
+        for line in tree.text(path).splitlines():
+            in_block ^= line.startswith("```")
+            if in_block or line.startswith("    "):
+                continue
+            for match in re.finditer(r"([\w./-]+\.\w+):\d+", line):
+                if os.path.basename(match.group(1)) in names:
+                    yield f"{path}: refers to a line number ({match.group()})"
+
+
+RULES = {
+    "includes": check_includes,
+    "vendors": check_vendors,
+    "headers": check_headers,
+    "sizes": check_sizes,
+    "format": check_format,
+    "words": check_words,
+    "docs": check_docs,
+}
+
+
+def main(arguments):
+    if arguments == ["--list"]:
+        print("\n".join(RULES))
+        return 0
+    tree = Tree(os.path.abspath(arguments[0]))
+    broken = skipped = 0
+    for name in arguments[1:] or RULES:
+        try:
+            for problem in RULES[name](tree):
+                print(f"{name}: {problem}")
+                broken += 1
+        except FileNotFoundError as missing:
+            print(f"{name}: skipped: {missing}")
+            skipped += 1
+    print(f"{broken} breaches of {len(arguments[1:]) or len(RULES)} rules in {len(tree.paths)} files")
+    return 1 if broken else SKIPPED if skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Do the rules bite? Each is shown something that breaks it, and something near it that does not.
+import unittest
+
+import rules
+
+
+class FakeTree:
+    def __init__(self, **files):
+        self.files = {path.replace("__", "/").replace("_dot_", "."): text
+                      for path, text in files.items()}
+        self.paths = sorted(self.files)
+
+    def text(self, path):
+        return self.files[path]
+
+    def ending(self, endings):
+        return [p for p in self.paths if p.endswith(endings)]
+
+
+def breaches(rule, **files):
+    return list(rules.RULES[rule](FakeTree(**files)))
+
+
+class Rules(unittest.TestCase):
+    def test_includes(self):
+        self.assertTrue(breaches("includes", trace__a_dot_cpp='#include "replay/x.h"\n'))
+        self.assertTrue(breaches("includes", collector__a_dot_cpp='#include "assemble/x.h"\n'))
+        self.assertFalse(breaches("includes", cli__a_dot_cpp='#include "replay/x.h"\n'))
+
+    def test_vendors(self):
+        self.assertTrue(breaches("vendors", replay__a_dot_cpp="#include <mpi.h>\n"))
+        self.assertTrue(breaches("vendors", cli__a_dot_cpp="#include <sqlite3.h>\n"))
+        self.assertFalse(breaches("vendors", collector__mpi__a_dot_cpp="#include <mpi.h>\n"))
+        self.assertFalse(breaches("vendors", examples__a_dot_c="#include <mpi.h>\n"))
+
+    def test_headers(self):
+        spdx = "// SPDX-FileCopyrightText: x\n// SPDX-License-Identifier: y\n"
+        self.assertTrue(breaches("headers", base__a_dot_cpp="int x;\n"))
+        self.assertTrue(breaches("headers", base__a_dot_h=spdx + "#pragma once\n"))
+        self.assertFalse(breaches("headers", base__a_dot_h=spdx + "\n// What it is.\n#pragma once\n"))
+
+    def test_sizes(self):
+        body = "  x();\n" * 90
+        self.assertTrue(breaches("sizes", base__a_dot_cpp="void f(int a) {\n" + body + "}\n"))
+        self.assertTrue(breaches("sizes", base__a_dot_cpp="int x;\n" * 601))
+        self.assertFalse(breaches("sizes", base__a_dot_cpp="struct S {\n" + "  int a;\n" * 90 + "};\n"))
+
+    def test_functions_are_told_from_what_looks_like_them(self):
+        text = """
+        namespace a { // }
+        class C : public B<int> { void g() const noexcept { if (x) { "}"; } } int y = f(1); };
+        const char* s = R"sql( { ( )sql";
+        template <class T> auto h(T t) -> int { return [&] { return '{'; }(); }
+        int table[] = {f(1), f(2)};
+        C::C() : b_{1}, c_(2) { }
+        }
+        """
+        self.assertEqual([name for name, _ in rules.functions_of(text)][:2], ["g", "h"])
+
+    def test_words(self):
+        self.assertTrue(breaches("words", base__a_dot_cpp="// TO" + "DO later\n"))
+        self.assertTrue(breaches("words", docs__a_dot_md="see /ho" + "me/me/x\n"))
+        self.assertFalse(breaches("words", docs__a_dot_md="$root/work/x and todos and /usr/lib\n"))
+
+    def test_docs(self):
+        self.assertTrue(breaches("docs", docs__a_dot_md="see cli/run.cpp:12\n", cli__run_dot_cpp=""))
+        self.assertFalse(breaches("docs", docs__a_dot_md="    report: run.cpp:12\n", cli__run_dot_cpp=""))
+        self.assertFalse(breaches("docs", docs__a_dot_md="see cli/run.cpp\n", cli__run_dot_cpp=""))
+
+
+if __name__ == "__main__":
+    unittest.main()
