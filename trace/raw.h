@@ -37,9 +37,9 @@ enum class RawKind : uint8_t {
   pad = 1,  ///< `words` alone counts; skip
 
   // Definitions, local to this file, written before their first use.
-  path_def = 2,  ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return
-                 ///< address. Always one past an instruction of the frame: look up w1 - 1 (a
-                 ///< sample's innermost pc too)
+  path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return
+                   ///< address. Always one past an instruction of the frame: look up w1 - 1 (a
+                   ///< sample's innermost pc too)
   string_def = 3,  ///< arg: new string id; flags: length in bytes; words: the bytes, zero padded
 
   // MPI. A call: enter ... facts ... leave. `flags` of enter and leave: string id of its name.
@@ -62,10 +62,10 @@ enum class RawKind : uint8_t {
            ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours
   mpi_icoll_post = 21,  ///< w0: request
   mpi_icoll = 22,       ///< as mpi_collective; w3: request
-  mpi_comm_def = 23,  ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
-                      ///< members << 32); w1: number of remote members; words: world ranks as
-                      ///< uint32, two a word, members then remote. Rank ~0: a process of another
-                      ///< world. More than 506 ranks go on in mpi_comm_more
+  mpi_comm_def = 23,   ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
+                       ///< members << 32); w1: number of remote members; words: world ranks as
+                       ///< uint32, two a word, members then remote. Rank ~0: a process of another
+                       ///< world. More than 506 ranks go on in mpi_comm_more
   mpi_comm_free = 24,  ///< arg: comm
   mpi_init_done = 25,  ///< MPI became usable on this process (rank and size are in RawProcess)
   mpi_finalized = 26,
