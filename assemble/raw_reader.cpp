@@ -112,6 +112,48 @@ std::optional<RawProcess> read_process(const std::filesystem::path& file) {
   return process;
 }
 
+/// A file to be mapped; one that is not there has no bytes.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat status{};
+    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<size_t>(status.st_size);
+  }
+  ~OpenFile() {
+    if (file_ >= 0) close(file_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  size_t size() const { return size_; }
+
+  /// Puts the file's first bytes in place of the memory at `place`.
+  bool map_at(void* place, size_t bytes) const {
+    return bytes == 0 ||
+           mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_, 0) != MAP_FAILED;
+  }
+
+  std::optional<trace::RawTail> tail() const {
+    trace::RawTail tail;
+    if (size_ < trace::kRawWindow + sizeof tail) return std::nullopt;
+    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(trace::kRawWindow));
+    return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
+  }
+
+ private:
+  int file_;
+  size_t size_ = 0;
+};
+
+/// Where in the log the tail's window belongs, unless the events file has it already.
+std::optional<size_t> where_tail_counts(const OpenFile& events, const OpenFile& tail_file) {
+  const std::optional<trace::RawTail> tail = tail_file.tail();
+  if (!tail || tail->window > events.size() / trace::kRawWindow) return std::nullopt;
+  const size_t begin = tail->window * trace::kRawWindow;
+  return events.size() >= begin + trace::kRawWindow ? std::nullopt : std::optional(begin);
+}
+
 bool has_records(const RawLog& log) {
   RawRecord record;
   return log.cursor().next(record);
@@ -138,20 +180,23 @@ void read_files(RawProcessFolder& folder) {
 }  // namespace
 
 std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t thread) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  struct stat status{};
-  void* data = MAP_FAILED;
-  if (fstat(fd, &status) == 0 && status.st_size > 0) {
-    data = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
-  }
-  close(fd);
-  if (data == MAP_FAILED) return std::nullopt;
+  const OpenFile events(file);
+  const OpenFile tail(file.string() + ".tail");
+  const std::optional<size_t> tail_begin = where_tail_counts(events, tail);
   RawLog log;
-  log.size_ = static_cast<size_t>(status.st_size);
+  log.size_ = tail_begin ? *tail_begin + trace::kRawWindow : events.size();
   log.thread_ = thread;
+  if (log.size_ == 0) return std::nullopt;
+  // One stretch of addresses for both: windows are whole pages.
+  void* data = mmap(nullptr, log.size_, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return std::nullopt;
   log.data_ = {static_cast<const std::byte*>(data),
                [data, size = log.size_](const std::byte*) { munmap(data, size); }};
+  const size_t events_size = tail_begin.value_or(events.size());
+  if (!events.map_at(data, events_size)) return std::nullopt;
+  if (tail_begin && !tail.map_at(static_cast<char*>(data) + *tail_begin, trace::kRawWindow)) {
+    return std::nullopt;
+  }
   return log;
 }
 

@@ -41,7 +41,7 @@ void read_executable(char* text, size_t capacity) {
 RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first) {
   char path[4200];
   snprintf(path, sizeof path, "%s/process", folder);
-  auto* record = static_cast<RawProcess*>(map_file(path, 0, sizeof(RawProcess), false));
+  auto* record = static_cast<RawProcess*>(map_file(path, sizeof(RawProcess)));
   if (record == nullptr) return nullptr;
   record->version = trace::kRawVersion;
   record->pid = static_cast<uint32_t>(getpid());

@@ -73,7 +73,6 @@ bool set_up() {
   g_record = create_process_record(g_folder, g_load);
   if (g_record == nullptr || !registry::begin(g_folder)) return false;
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
-  touch_file(g_folder, "events.0");
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();

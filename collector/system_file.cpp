@@ -34,15 +34,15 @@ bool is_within_size_limit(size_t bytes) {
 }
 
 /// Room on disk for the range, zeroed. File systems that cannot promise it only get the length.
-bool reserve(int file, size_t offset, size_t bytes) {
-  if (!is_within_size_limit(offset + bytes)) return false;
+bool reserve(int file, size_t bytes) {
+  if (!is_within_size_limit(bytes)) return false;
   int error;
   do {
-    error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   } while (error == EINTR);
   if (error == 0) return true;
   if (error != EOPNOTSUPP && error != EINVAL) return false;
-  return ftruncate(file, static_cast<off_t>(offset + bytes)) == 0;
+  return ftruncate(file, static_cast<off_t>(bytes)) == 0;
 }
 
 }  // namespace
@@ -57,28 +57,36 @@ void unmap_memory(void* memory, size_t bytes) {
   if (memory != nullptr) munmap(memory, bytes);
 }
 
-void* map_file(const char* path, size_t offset, size_t bytes, bool touch) {
+void* map_file(const char* path, size_t bytes) {
   const int file = open_again(path, O_RDWR | O_CREAT, 0644);
   if (file < 0) return nullptr;
   void* memory = MAP_FAILED;
-  if (reserve(file, offset, bytes)) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (touch ? MAP_POPULATE : 0),
-                  file, static_cast<off_t>(offset));
+  if (reserve(file, bytes)) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
   close(file);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void touch_file(const char* folder, const char* name) {
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+void touch_file(const char* path) {
   const int file = open_again(path, O_WRONLY | O_CREAT, 0644);
   if (file >= 0) close(file);
 }
 
-void truncate_file(const char* path, size_t bytes) {
-  const int ignored = truncate(path, static_cast<off_t>(bytes));
-  (void)ignored;  // a file left too long costs disk space, nothing else
+bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return false;
+  const int file = open_again(path, O_WRONLY);
+  if (file < 0) return false;
+  size_t written = 0;
+  while (written < bytes) {
+    const ssize_t done =
+        pwrite(file, data + written, bytes - written, static_cast<off_t>(offset + written));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) break;
+    written += static_cast<size_t>(done);
+  }
+  close(file);
+  return written == bytes;
 }
 
 bool make_folder(const char* path) {

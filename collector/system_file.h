@@ -28,16 +28,16 @@ class KeepErrno {
 void* map_memory(size_t bytes);
 void unmap_memory(void* memory, size_t bytes);
 
-/// Maps `bytes` of the file at `offset`, shared, after making sure that the disk has room for them:
-/// a store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
-/// Creates the file if need be. `touch`: fault all pages in now. nullptr if impossible.
-void* map_file(const char* path, size_t offset, size_t bytes, bool touch);
+/// Makes a file of `bytes` zeros and maps it, shared, after making sure that the disk has room for
+/// it: a store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
+void* map_file(const char* path, size_t bytes);
 
 /// Makes an empty file if there is none.
-void touch_file(const char* folder, const char* name);
+void touch_file(const char* path);
 
-/// Cuts the file to what was used of it.
-void truncate_file(const char* path, size_t bytes);
+/// Writes into an existing file. False if it does not all fit on the disk or within the process's
+/// limits.
+bool write_at(const char* path, size_t offset, const char* data, size_t bytes);
 
 /// Makes a folder; true also if it is there already.
 bool make_folder(const char* path);

@@ -51,26 +51,25 @@ uint16_t NameTable::enter(uint16_t* slot, const char* name) {
   return count_;
 }
 
-bool ThreadLog::Impl::open() {
-  window = static_cast<char*>(map_file(path, 0, kRawWindow, false));
-  used = window != nullptr ? 0 : kRawWindow;
-  return window != nullptr;
+void ThreadLog::Impl::open(const char* path) {
+  used = file.open(path) ? 0 : kRawWindow;
+}
+
+void ThreadLog::Impl::open_scratch() {
+  scratch = true;
+  used = file.open_scratch() ? 0 : kRawWindow;
 }
 
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
-  unmap_memory(previous, kRawWindow);
-  unmap_memory(window, kRawWindow);
-  if (window != nullptr) truncate_file(path, offset + used);
-  previous = nullptr;
-  window = nullptr;
+  file.close(used);
   used = kRawWindow;
 }
 
 inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                    const uint64_t* words, unsigned count) {
-  auto* to = reinterpret_cast<uint64_t*>(window + used);
+  auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
   for (unsigned i = 0; i < count; ++i) to[2 + i] = words[i];
   to[0] = time;
   std::atomic_ref<uint64_t>(to[1]).store(second_half(kind, flags, arg, count),
@@ -100,11 +99,7 @@ bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags,
     return true;
   }
   const uint64_t begin = now();
-  pad();
-  if (!next_window()) {
-    drop();
-    return false;
-  }
+  if (!next_window()) return drop();
   store(kind, time, flags, arg, words, count);
   store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, nullptr, 0);
   last_time = now();
@@ -116,28 +111,33 @@ void ThreadLog::Impl::pad() {
   while (used < kRawWindow) {
     unsigned words = static_cast<unsigned>((kRawWindow - used - sizeof(RawHeader)) / 8);
     if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
-    store(RawKind::pad, last_time, 0, 0, nullptr, 0);
-    auto* header = reinterpret_cast<RawHeader*>(window + used) - 1;
-    header->words = static_cast<uint8_t>(words);
-    used += words * 8;
+    auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
+    to[0] = last_time;
+    std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::pad, 0, 0, words),
+                                           std::memory_order_release);
+    used += record_bytes(words);
   }
 }
 
 bool ThreadLog::Impl::next_window() {
-  if (window == nullptr || scratch) return false;
+  if (file.window() == nullptr || scratch) return false;
   const KeepErrno keep;
-  unmap_memory(previous, kRawWindow);
-  previous = window;
-  offset += kRawWindow;
-  window = static_cast<char*>(map_file(path, offset, kRawWindow, true));
-  if (window == nullptr) return false;
+  pad();
+  if (!file.turn_over()) return false;
   used = 0;
   refresh_clock_pair();
   return true;
 }
 
-void ThreadLog::Impl::drop() {
+bool ThreadLog::Impl::drop() {
   if (!scratch) count_loss(&trace::RawProcess::dropped_records);
+  return false;
+}
+
+bool ThreadLog::Impl::may_append_from_signal() const {
+  if (used + record_bytes(2) * (Frames::kMaxDepth + 2) <= kRawWindow) return true;
+  if (file.window() == nullptr || used == 0) return false;
+  return reinterpret_cast<const RawHeader*>(file.window() + newest)->kind != RawKind::mpi_tests;
 }
 
 PathId ThreadLog::Impl::define_path(const Frames& frames) {
@@ -211,8 +211,9 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
 }
 
 uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
-  if (impl_->window == nullptr || impl_->used == 0) return nullptr;
-  auto* header = reinterpret_cast<RawHeader*>(impl_->window + impl_->newest);
+  char* window = impl_->file.window();
+  if (window == nullptr || impl_->used == 0) return nullptr;
+  auto* header = reinterpret_cast<RawHeader*>(window + impl_->newest);
   if (header->kind != kind || header->flags != flags) return nullptr;
   return reinterpret_cast<uint64_t*>(header + 1);
 }

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Inside of a ThreadLog (recorder.h): the window of the file into which records go, this thread's
-// names and call paths. For the recorder's own files only; probes see recorder.h.
-// MT: one thread, and the signal handlers that interrupt it, which stay out while `busy` is set.
+// Inside of a ThreadLog (recorder.h): the window into which records go and the files behind it,
+// this thread's names and call paths. For the recorder's own files only; probes see recorder.h. MT:
+// one thread, and the signal handlers that interrupt it, which stay out while `busy` is set.
 #pragma once
 
 #include <atomic>
-#include <climits>
 
 #include "collector/callpath/path_memo.h"
 #include "collector/callpath/path_tree.h"
+#include "collector/log_file.h"
 #include "collector/recorder.h"
 
 namespace culprit::collector {
@@ -33,21 +33,19 @@ class NameTable {
 
 struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
-  uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
-  char* window = nullptr;
+  uint32_t used = 0;    ///< bytes of the window; all of it when there is none (broken)
   uint32_t newest = 0;  ///< where in the window the newest record begins
   uint64_t last_time = 0;
-  size_t offset = 0;         ///< of the window in its file
-  char* previous = nullptr;  ///< the window before, kept for who holds a pointer into it (newest())
-  bool scratch = false;      ///< calibration: no file, and its drops do not count
+  bool scratch = false;  ///< calibration: its drops do not count
+  LogFile file;
   PathMemo memo;
   PathTree paths;
   NameTable names;
-  char path[PATH_MAX] = {};  ///< of the file
 
-  /// Opens the file's first window.
-  bool open();
-  /// Gives everything back; the file is cut to what was used.
+  /// A log whose file cannot be made is broken: it drops and counts.
+  void open(const char* path);
+  void open_scratch();
+  /// Gives everything back.
   void close();
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
@@ -56,6 +54,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   PathId define_path(const Frames& frames);
   /// A sample that found the thread at `frames`.
   void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
+  /// Whether a signal handler may append: not if that could take away the window under a record
+  /// that the interrupted code is about to extend (newest()).
+  bool may_append_from_signal() const;
 
  private:
   bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
@@ -64,7 +65,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
              unsigned count);
   void pad();
   bool next_window();
-  void drop();
+  bool drop();
 };
 
 /// Keeps signal handlers out of a log while it changes.

@@ -110,17 +110,14 @@ Recorder::Storage* Recorder::allocate() {
 ThreadLog* Recorder::create(const char* path) {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
-  snprintf(storage->impl.path, sizeof storage->impl.path, "%s", path);
-  storage->impl.open();
+  storage->impl.open(path);
   return &storage->log;
 }
 
 ThreadLog* Recorder::create_scratch() {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
-  storage->impl.scratch = true;
-  storage->impl.window = static_cast<char*>(map_memory(trace::kRawWindow));
-  storage->impl.used = storage->impl.window != nullptr ? 0 : trace::kRawWindow;
+  storage->impl.open_scratch();
   return &storage->log;
 }
 

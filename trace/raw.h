@@ -9,16 +9,20 @@
 // without handlers, flushes or exit hooks; and nothing needs MPI to unify definitions at the end.
 //
 // One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
-//   process      one RawProcess, mapped and updated in place
-//   events.<n>   the records of thread n, n = 0 for the thread that loaded the collector
-//   maps.<n>     copies of /proc/self/maps, the last one the most complete
+//   process        one RawProcess, mapped and updated in place
+//   events.<n>     the records of thread n, n = 0 for the thread that loaded the collector
+//   events.<n>.tail  its newest records: one window and a RawTail, mapped (absent once the thread ended)
+//   maps.<n>       copies of /proc/self/maps, the last one the most complete
 //
-// An events file is a sequence of records; each is a RawHeader of 16 bytes followed by
-// `words` * 8 bytes. The file is extended and mapped in windows (kRawWindow); a record never
-// crosses the end of a window: the rest is filled with one `pad` record. Unwritten space is zero. A
-// writer stores payload and time first and `kind` last, so a record counts only once its kind is
-// not 0
-// (`none`), and a file can be read at any moment up to the first `none`.
+// A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
+// bytes. It comes in windows (kRawWindow); a record never crosses the end of a window: the rest is
+// filled with one or two `pad` records. A log ends at its first `none`, or where its file does.
+// Records are stored into the tail, always the same memory, since faulting in fresh pages of a file
+// costs more than everything else together; a full window is appended to events.<n> and the tail
+// starts again from zero. So a log is events.<n> up to RawTail::window * kRawWindow, then the tail;
+// but if events.<n> is longer than that by a window or more, the process died after appending this
+// very window, and the tail does not count. A writer stores payload and time first and `kind` last,
+// so a record counts only once its kind is not 0 (`none`), and a log can be read at any moment.
 // Times are ticks of the process's clock (RawProcess::clock), the same for all processes of a node.
 // Within one file times do not decrease, but for the overdue ends of OpenMP (see implicit_end).
 #pragma once
@@ -123,6 +127,11 @@ struct RawHeader {
   RawKind kind;   ///< stored last
 };
 static_assert(sizeof(RawHeader) == 16);
+
+/// Follows the window in events.<n>.tail.
+struct RawTail {
+  uint64_t window;  ///< number of windows before this one
+};
 
 enum class RawClock : uint32_t { tsc = 0, monotonic_ns = 1 };
 

@@ -51,6 +51,7 @@ uintptr_t interrupted_pc(const void* context) {
 void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   const uint64_t time = now();
   auto& impl = Recorder::impl(log);
+  if (!impl.may_append_from_signal()) return;
   const Busy busy(impl.busy);
   Frames frames;
   unwind_interrupted(pc, frames);

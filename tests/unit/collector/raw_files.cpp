@@ -21,6 +21,21 @@ std::vector<char> read_bytes(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// The log of a thread: the events file and what its tail adds to it.
+std::vector<char> read_log(const std::filesystem::path& file) {
+  std::vector<char> bytes = read_bytes(file);
+  const std::filesystem::path tail_file = file.string() + ".tail";
+  if (!std::filesystem::exists(tail_file)) return bytes;
+  const std::vector<char> tail = read_bytes(tail_file);
+  trace::RawTail after;
+  memcpy(&after, tail.data() + trace::kRawWindow, sizeof after);
+  const size_t begin = after.window * trace::kRawWindow;
+  if (bytes.size() >= begin + trace::kRawWindow) return bytes;
+  bytes.resize(begin);
+  bytes.insert(bytes.end(), tail.begin(), tail.begin() + trace::kRawWindow);
+  return bytes;
+}
+
 void check(bool good, const char* what, const std::filesystem::path& file, size_t at) {
   if (!good) throw std::runtime_error(file.string() + ": " + what + " at " + std::to_string(at));
 }
@@ -31,7 +46,7 @@ bool uses_path(RawKind kind) {
 }
 
 RawThread read_thread(const std::filesystem::path& file) {
-  const std::vector<char> bytes = read_bytes(file);
+  const std::vector<char> bytes = read_log(file);
   RawThread thread;
   uint64_t last_time = 0;
   uint32_t last_path = 0;
@@ -71,7 +86,9 @@ RawRun read_run(const std::filesystem::path& folder) {
   memcpy(&run.process, bytes.data(), sizeof run.process);
   check(run.process.magic == trace::kRawMagic, "magic", folder, 0);
   for (unsigned n = 0; n < run.process.thread_count; ++n) {
-    RawThread thread = read_thread(folder / ("events." + std::to_string(n)));
+    const std::filesystem::path file = folder / ("events." + std::to_string(n));
+    if (!std::filesystem::exists(file)) continue;  // the loading thread's, if it never recorded
+    RawThread thread = read_thread(file);
     if (!thread.records.empty()) run.threads[n] = std::move(thread);
   }
   while (std::filesystem::exists(folder / ("maps." + std::to_string(run.maps)))) ++run.maps;

@@ -211,7 +211,9 @@ TEST(Recorder, EachThreadHasItsFile) {
       EXPECT_EQ(record.header.arg, run.threads.at(n).records[0].header.arg);
     }
     // A thread that ended gave back what it did not use.
-    EXPECT_EQ(std::filesystem::file_size(run.folder / ("events." + std::to_string(n))), 32000u);
+    const std::string file = run.folder / ("events." + std::to_string(n));
+    EXPECT_EQ(std::filesystem::file_size(file), 32000u);
+    EXPECT_FALSE(std::filesystem::exists(file + ".tail"));
   }
 }
 

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The two files of a thread's log (trace/raw.h): the tail, mapped, into which records are stored,
+// and the events file, to which each full window is appended. Why two: storing into fresh pages of
+// a mapped file costs a page fault and the file system's bookkeeping each, six times the price of
+// writing the same window from memory that is mapped already. And yet all records lie in a file at
+// any moment, so that they survive SIGKILL. MT: one thread. Async-signal-safe, but for what `errno`
+// does.
+#pragma once
+
+#include <climits>
+#include <cstddef>
+
+namespace culprit::collector {
+
+class LogFile {
+ public:
+  /// Makes `path` and `path`.tail. False (and no memory) if the disk has no room for the tail.
+  bool open(const char* path);
+  /// A window in memory only, for calibration.
+  bool open_scratch();
+
+  /// kRawWindow bytes to store records in; nullptr unless open.
+  char* window() const { return window_; }
+
+  /// Appends the window, which must be full, and clears it. False if that is impossible: then the
+  /// window keeps what it has.
+  bool turn_over();
+
+  /// Appends the first `used` bytes of the window and gives all back.
+  void close(size_t used);
+
+ private:
+  bool append(size_t bytes);
+  void clear();
+
+  char* window_ = nullptr;
+  bool has_file_ = false;
+  char path_[PATH_MAX] = {};
+};
+
+}  // namespace culprit::collector
