@@ -6,13 +6,12 @@
 // with its events, because with many locations opening their files is what costs.
 #include "trace/otf2_reader.h"
 
-#include <sys/stat.h>
-
-#include <fstream>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "trace/otf2_anchor.h"
 #include "trace/otf2_definitions.h"
 #include "trace/otf2_events.h"
 #include "trace/otf2_library.h"
@@ -114,17 +113,6 @@ void describe(OTF2_Reader* reader, Definitions& definitions) {
   std::free(names);
 }
 
-/// What is wrong with the file itself, before OTF2 looks into it; empty if nothing.
-std::string refusal(const fs::path& anchor) {
-  std::error_code error;
-  const fs::file_status status = fs::status(anchor, error);
-  if (!fs::exists(status)) return "there is no such file";
-  if (!fs::is_regular_file(status)) return "it is not a file";
-  if (fs::file_size(anchor, error) == 0) return "the file is empty";
-  if (!std::ifstream(anchor)) return "it cannot be opened for reading";
-  return "";
-}
-
 Error cannot_open(const fs::path& anchor, const std::string& why) {
   return Error{"cannot read the trace " + anchor.string() + ": " + why};
 }
@@ -134,10 +122,10 @@ Error cannot_open(const fs::path& anchor, const std::string& why) {
 Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses) {
   silence_otf2();
   take_otf2_complaint();
-  if (std::string why = refusal(anchor); !why.empty()) return cannot_open(anchor, why);
+  if (std::string why = anchor_refusal(anchor); !why.empty()) return cannot_open(anchor, why);
 
   ReaderHandle reader(OTF2_Reader_Open(anchor.c_str()));
-  if (!reader) return cannot_open(anchor, "it is not an OTF2 anchor file, or a damaged one");
+  if (!reader) return cannot_open(anchor, "it is an OTF2 anchor file, but damaged or truncated");
   lock_otf2(reader.get());
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
 
