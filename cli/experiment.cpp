@@ -55,32 +55,6 @@ T field(const Json& json, const char* key, T otherwise) {
   }
 }
 
-Severity severity_of(const std::string& name) {
-  for (const Severity s : {Severity::warning, Severity::data_loss}) {
-    if (name == to_string(s)) return s;
-  }
-  return Severity::info;
-}
-
-/// What assembly has noted under "measured": RunFacts, field by field.
-assemble::RunFacts measured(const Json& info) {
-  assemble::RunFacts facts;
-  const auto it = info.find("measured");
-  if (it == info.end() || !it->is_object()) return facts;
-  facts.command = field<std::string>(*it, "command", "");
-  facts.program = field<std::string>(*it, "program", "");
-  facts.mpi = field<std::string>(*it, "mpi", "");
-  facts.openmp = field<std::string>(*it, "openmp", "");
-  facts.overhead_pct = field<double>(*it, "overhead_pct", -1);
-  facts.notes = field<std::vector<std::string>>(*it, "notes", {});
-  for (const Json& loss : field<Json>(*it, "losses", Json::array())) {
-    facts.losses.add(field<std::string>(loss, "name", "unnamed"),
-                     severity_of(field<std::string>(loss, "severity", "")),
-                     field<std::string>(loss, "advice", ""), field<uint64_t>(loss, "count", 1));
-  }
-  return facts;
-}
-
 std::string first_of(const std::string& a, const std::string& b, const std::string& c) {
   return !a.empty() ? a : !b.empty() ? b : c;
 }
@@ -166,7 +140,8 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
 
 void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
                  blame::Findings& findings) {
-  const assemble::RunFacts facts = measured(parsed(info_file(experiment)));
+  const auto measured = assemble::read_facts(experiment);
+  const assemble::RunFacts facts = measured ? measured.value() : assemble::RunFacts{};
   blame::RunInfo& run = findings.run;
   run.command = first_of(info.command, facts.command, run.command);
   run.program = first_of(facts.program, info.program, run.program);

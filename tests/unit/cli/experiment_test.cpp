@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/experiment.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "temporary_folder.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Experiment : public InTemporaryFolder {};
+
+TEST_F(Experiment, NeverTakesAFolderTwice) {
+  const auto first = create_experiment({}, "app");
+  const auto second = create_experiment({}, "app");
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first.value(), second.value());
+  EXPECT_TRUE(first.value().filename().string().starts_with("culprit.app.2"));
+  EXPECT_TRUE(first.value().is_absolute());
+}
+
+TEST_F(Experiment, RefusesAFolderThatExists) {
+  ASSERT_TRUE(create_experiment("mine", "app"));
+  const auto again = create_experiment("mine", "app");
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().sentence.find("'mine' exists already"), std::string::npos);
+}
+
+TEST_F(Experiment, RefusesAPlaceThatIsNotThere) {
+  const auto result = create_experiment("missing/mine", "app");
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("cannot make"), std::string::npos);
+}
+
+TEST_F(Experiment, KeepsWhatItKnows) {
+  const fs::path folder = create_experiment("mine", "app").value();
+  ExperimentInfo info{"mpirun -n 2 ./app", "app", "2026-11-21", "job 1", "/a/traces.otf2", 3};
+  ASSERT_TRUE(write_info(folder, info));
+  const auto read = read_info(folder);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read.value().command, info.command);
+  EXPECT_EQ(read.value().program, info.program);
+  EXPECT_EQ(read.value().date, info.date);
+  EXPECT_EQ(read.value().job, info.job);
+  EXPECT_EQ(read.value().exit_status, 3);
+  EXPECT_EQ(trace_file(folder, read.value()), "/a/traces.otf2");
+  EXPECT_EQ(trace_file(folder, {}), folder / "trace" / "traces.otf2");
+}
+
+TEST_F(Experiment, LeavesKeysOfOtherStagesAlone) {
+  fs::create_directory("mine");
+  std::ofstream("mine/experiment.json") << R"({"measured": {"mpi": "some"}, "other": [1]})";
+  ASSERT_TRUE(write_info("mine", {}));
+  const auto json = nlohmann::json::parse(std::ifstream("mine/experiment.json"));
+  EXPECT_EQ(json["measured"]["mpi"], "some");
+  EXPECT_EQ(json["other"][0], 1);
+}
+
+TEST_F(Experiment, ToldFromOtherFolders) {
+  EXPECT_FALSE(read_info("missing"));
+  fs::create_directory("plain");
+  EXPECT_NE(read_info("plain").error().sentence.find("not an experiment"), std::string::npos);
+  std::ofstream("plain/experiment.json") << "{ damaged";
+  EXPECT_FALSE(read_info("plain"));
+  std::ofstream("plain/experiment.json")
+      << R"({"culprit": "0.1", "command": 5, "exit_status": "x"})";
+  EXPECT_TRUE(read_info("plain"));
+}
+
+TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
+  fs::create_directory("mine");
+  std::ofstream("mine/experiment.json") << R"({"culprit": "0.1", "measured": {
+    "command": "./app x", "program": "app", "mpi": "Open MPI", "openmp": "libomp", "overhead_pct": 1.5,
+    "notes": ["n"], "losses": [{"name": "l", "count": 2, "severity": "data loss", "advice": "a"}]}})";
+  blame::Findings findings;
+  findings.run.notes = {"first"};
+  ExperimentInfo info;
+  info.command = "mpirun ./app x";
+  info.exit_status = 4;
+  merge_facts("mine", info, findings);
+  EXPECT_EQ(findings.run.command, "mpirun ./app x");
+  EXPECT_EQ(findings.run.mpi, "Open MPI");
+  EXPECT_EQ(findings.run.openmp, "libomp");
+  EXPECT_EQ(findings.run.overhead_pct, 1.5);
+  EXPECT_EQ(findings.run.exit_status, 4);
+  EXPECT_EQ(findings.run.notes, (std::vector<std::string>{"first", "n"}));
+  ASSERT_TRUE(findings.losses.all().contains("l"));
+  EXPECT_EQ(findings.losses.all().find("l")->second.severity, Severity::data_loss);
+}
+
+TEST_F(Experiment, KnowsWhetherAnythingWasRecorded) {
+  fs::create_directories("mine/raw/host.1.a");
+  EXPECT_FALSE(has_raw_records("mine"));
+  std::ofstream("mine/raw/host.1.a/process") << "x";
+  std::ofstream("mine/raw/host.1.a/events.0") << "";
+  EXPECT_FALSE(has_raw_records("mine"));
+  std::ofstream("mine/raw/host.1.a/events.0") << "x";
+  EXPECT_TRUE(has_raw_records("mine"));
+}
+
+TEST(ShellLine, CanBePastedIntoAShell) {
+  EXPECT_EQ(shell_line({"mpirun", "-n", "2", "./app", "a b", "it's", ""}),
+            "mpirun -n 2 ./app 'a b' 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace culprit::cli

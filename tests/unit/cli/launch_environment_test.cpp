@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/launch_environment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace culprit::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Launch prepared(const Words& command, const Words& environment = {}) {
+  LaunchSettings settings{"/x/exp", "/c/lib/libculprit.so", "/l/libomp.so.5", 100};
+  return prepare_launch(command, settings, environment);
+}
+
+std::string value(const Launch& launch, const std::string& name) {
+  for (const std::string& entry : launch.environment) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return "(unset)";
+}
+
+TEST(PrepareLaunch, SetsTheContract) {
+  const Launch launch = prepared({"./app"}, {"HOME=/h", "LD_PRELOADED=no"});
+  EXPECT_EQ(value(launch, "LD_PRELOAD"), "/c/lib/libculprit.so");
+  EXPECT_EQ(value(launch, "CULPRIT_EXPERIMENT"), "/x/exp");
+  EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "/l/libomp.so.5");
+  EXPECT_EQ(value(launch, "CULPRIT_SAMPLING_HZ"), "100");
+  EXPECT_EQ(value(launch, "HOME"), "/h");
+  EXPECT_EQ(value(launch, "LD_PRELOADED"), "no");
+  EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
+  EXPECT_EQ(launch.command, Words({"./app"}));
+}
+
+TEST(PrepareLaunch, GoesInFrontOfOtherPreloads) {
+  EXPECT_EQ(value(prepared({"./app"}, {"LD_PRELOAD=/other.so"}), "LD_PRELOAD"),
+            "/c/lib/libculprit.so:/other.so");
+}
+
+TEST(PrepareLaunch, TellsOpenMpiWhatToCarry) {
+  const std::string ours =
+      "LD_PRELOAD;CULPRIT_EXPERIMENT;CULPRIT_SAMPLING_HZ;CULPRIT_OPENMP_RUNTIME";
+  EXPECT_EQ(value(prepared({"mpirun", "./app"}), "OMPI_MCA_mca_base_env_list"), ours);
+  EXPECT_EQ(value(prepared({"mpirun", "./app", "-x"}), "OMPI_MCA_mca_base_env_list"), ours);
+  EXPECT_EQ(value(prepared({"mpiexec", "./app"}, {"OMPI_MCA_mca_base_env_list=A;B=1"}),
+                  "OMPI_MCA_mca_base_env_list"),
+            "A;B=1;" + ours);
+}
+
+TEST(PrepareLaunch, GoesBesideAnOptionX) {
+  const Launch launch = prepared({"mpirun", "-x", "A", "-n", "2", "./app"});
+  EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
+  const Words expected = {"mpirun",
+                          "-x",
+                          "LD_PRELOAD",
+                          "-x",
+                          "CULPRIT_EXPERIMENT",
+                          "-x",
+                          "CULPRIT_SAMPLING_HZ",
+                          "-x",
+                          "CULPRIT_OPENMP_RUNTIME",
+                          "-x",
+                          "A",
+                          "-n",
+                          "2",
+                          "./app"};
+  EXPECT_EQ(launch.command, expected);
+}
+
+TEST(PrepareLaunch, LeavesAProgramOnItsRuntimeIfThereIsNoOther) {
+  const Launch launch = prepare_launch({"./app"}, {"/x/exp", "/c.so", "", 0}, {});
+  EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "(unset)");
+  EXPECT_EQ(value(launch, "CULPRIT_SAMPLING_HZ"), "0");
+}
+
+}  // namespace
+}  // namespace culprit::cli

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/launcher.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+namespace culprit::cli {
+namespace {
+
+Environment fake(std::map<std::string, std::string> variables) {
+  return [variables = std::move(variables)](const std::string& name) {
+    const auto it = variables.find(name);
+    return it == variables.end() ? std::string() : it->second;
+  };
+}
+
+TEST(DetectJob, NothingWithoutALauncher) {
+  EXPECT_FALSE(detect_job(fake({})));
+}
+
+TEST(DetectJob, OpenMpi) {
+  const auto job = detect_job(fake({{"OMPI_COMM_WORLD_RANK", "3"},
+                                    {"OMPI_COMM_WORLD_SIZE", "8"},
+                                    {"PMIX_NAMESPACE", "123"},
+                                    {"PMIX_RANK", "3"}}));
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->token, "pmix 123");
+  EXPECT_EQ(job->rank, 3u);
+  EXPECT_EQ(job->size, 8u);
+}
+
+TEST(DetectJob, Hydra) {
+  const auto job = detect_job(fake({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
+  ASSERT_TRUE(job);
+  EXPECT_FALSE(job->token.empty());
+  EXPECT_EQ(job->rank, 1u);
+}
+
+TEST(DetectJob, SlurmStepButNotBatchScript) {
+  std::map<std::string, std::string> batch = {
+      {"SLURM_JOB_ID", "77"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}};
+  EXPECT_FALSE(detect_job(fake(batch)));
+  batch["SLURM_STEP_ID"] = "4294967291";
+  EXPECT_FALSE(detect_job(fake(batch)));
+  batch["SLURM_STEP_ID"] = "0";
+  batch["SLURM_PROCID"] = "2";
+  const auto job = detect_job(fake(batch));
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->token, "slurm 77.0");
+  EXPECT_EQ(job->rank, 2u);
+  EXPECT_EQ(job->size, 4u);
+  batch["SLURM_STEP_NUM_TASKS"] = "3";
+  EXPECT_EQ(detect_job(fake(batch))->size, 3u);
+}
+
+TEST(DetectJob, NonsenseIsNoJob) {
+  EXPECT_FALSE(detect_job(fake({{"PMI_RANK", "x"}, {"PMI_SIZE", "2"}})));
+  EXPECT_FALSE(detect_job(fake({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}})));
+  EXPECT_FALSE(detect_job(fake({{"OMPI_COMM_WORLD_RANK", "0"}})));
+}
+
+std::string name(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return program_name(words);
+}
+
+TEST(ProgramName, LooksBehindLaunchers) {
+  EXPECT_EQ(name("./app arg"), "app");
+  EXPECT_EQ(name("mpirun -n 2 ./app"), "app");
+  EXPECT_EQ(name("/usr/bin/mpirun.openmpi -np 2 --bind-to none -x A -mca btl self ./bin/app -n 3"),
+            "app");
+  EXPECT_EQ(name("mpiexec.hydra -genv A B -ppn 2 app"), "app");
+  EXPECT_EQ(name("srun -n 4 --cpus-per-task=2 -p debug ./app"), "app");
+  EXPECT_EQ(name("mpirun --use-hwthread-cpus app"), "app");
+  EXPECT_EQ(name("mpirun -n 1 app : -n 1 other"), "app");
+}
+
+TEST(ProgramName, LooksBehindHelpers) {
+  EXPECT_EQ(name("env OMP_NUM_THREADS=2 mpirun -n 2 app"), "app");
+  EXPECT_EQ(name("timeout 60 mpirun -n 2 env A=B numactl -m 0 ./app"), "app");
+}
+
+TEST(ProgramName, FitsIntoAFolderName) {
+  EXPECT_EQ(name("./my:app~1"), "my_app_1");
+  EXPECT_EQ(program_name({"./a b"}), "a_b");
+  EXPECT_EQ(program_name({}), "program");
+}
+
+TEST(ProgramName, FallsBackToTheCommand) {
+  EXPECT_EQ(name("mpirun --version"), "mpirun");
+  EXPECT_EQ(name("make test"), "make");
+}
+
+}  // namespace
+}  // namespace culprit::cli
