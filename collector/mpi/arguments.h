@@ -90,8 +90,6 @@ class Requests {
     const size_t width = language_ == Language::c ? sizeof(MPI_Request) : sizeof(MPI_Fint);
     return static_cast<const char*>(values_) + width * static_cast<size_t>(i);
   }
-  /// From an index as MPI returned it in the caller's language to one of C.
-  int index(int returned) const { return language_ == Language::c ? returned : returned - 1; }
 
  private:
   void* values_;

@@ -107,12 +107,18 @@ class Completion {
       if (succeeded(rc, i)) complete(region, i, i);
     }
   }
+  /// Those that the list of indices names.
   void complete_some(const Region& region, int rc, int outcount, const int* indices) const {
-    if (outcount == MPI_UNDEFINED) return;
-    for (int i = 0; i < outcount; ++i) {
-      if (succeeded(rc, i)) complete(region, requests_.index(indices[i]), i);
+    const int base = base_of(outcount, indices);
+    for (int i = 0; i < outcount; ++i) {  // none if MPI_UNDEFINED, which is negative
+      if (succeeded(rc, i)) complete(region, indices[i] - base, i);
     }
   }
+  void complete_one(const Region& region, int index) const {
+    complete_some(region, MPI_SUCCESS, 1, &index);
+  }
+  /// False for MPI_UNDEFINED, also where a Fortran layer has added 1 to it.
+  bool names_a_request(int index) const { return index >= 0 && index <= before_.count(); }
   bool anything_to_complete() const {
     for (int i = 0; i < before_.count(); ++i) {
       if (before_[i] != MPI_REQUEST_NULL) return true;
@@ -125,6 +131,21 @@ class Completion {
     if (rc == MPI_SUCCESS) return true;
     return rc == MPI_ERR_IN_STATUS && statuses_.readable() &&
            statuses_[status].MPI_ERROR == MPI_SUCCESS;
+  }
+
+  /// What to subtract from returned indices. Fortran counts from 1, but MPICH 4.0's mpi_f08 forgets
+  /// to: then the requests that turned null tell.
+  int base_of(int outcount, const int* indices) const {
+    if (requests_.language() == Language::c) return 0;
+    return !all_turned_null(outcount, indices, 1) && all_turned_null(outcount, indices, 0) ? 0 : 1;
+  }
+  bool all_turned_null(int outcount, const int* indices, int base) const {
+    for (int i = 0; i < outcount; ++i) {
+      const int index = indices[i] - base;
+      if (index < 0 || index >= before_.count()) return false;
+      if (before_[index] == MPI_REQUEST_NULL || requests_[index] != MPI_REQUEST_NULL) return false;
+    }
+    return true;
   }
 
   const Requests& requests_;
@@ -181,8 +202,8 @@ int on_waitany(const Function& function, const Requests& requests, const int* in
   Region region(function);
   const Completion completion(requests, status, static_cast<bool>(region));
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS && *index != MPI_UNDEFINED) {
-    completion.complete(region, requests.index(*index), 0);
+  if (region && rc == MPI_SUCCESS && completion.names_a_request(*index)) {
+    completion.complete_one(region, *index);
   }
   return rc;
 }
@@ -215,12 +236,12 @@ int on_testany(const Function& function, const Requests& requests, const int* in
   Poll poll(function);
   const Completion completion(requests, status, thread_log() != nullptr);
   const int rc = poll.run(call);
-  if (rc == MPI_SUCCESS && (!*flag || *index == MPI_UNDEFINED)) {
+  if (rc == MPI_SUCCESS && (!*flag || !completion.names_a_request(*index))) {
     poll.fruitless();
     return rc;
   }
   const Region region = poll.region();
-  if (region && rc == MPI_SUCCESS) completion.complete(region, requests.index(*index), 0);
+  if (region && rc == MPI_SUCCESS) completion.complete_one(region, *index);
   return rc;
 }
 
@@ -229,7 +250,7 @@ int on_testsome(const Function& function, const Requests& requests, const int* o
   Poll poll(function);
   const Completion completion(requests, statuses, thread_log() != nullptr);
   const int rc = poll.run(call);
-  if (rc == MPI_SUCCESS && (*outcount == 0 || *outcount == MPI_UNDEFINED)) {
+  if (rc == MPI_SUCCESS && *outcount <= 0) {
     poll.fruitless();
     return rc;
   }
