@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The command line as a user meets it: what it says, what it returns, and what it leaves behind when
+# the input is bad; and whether culprits behind a launcher end in one folder. Launchers are played by
+# this script: it starts the ranks with the variables that a launcher would set.
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path()
+RANKS = 6
+# Nothing of a launcher around the tests may reach the culprits in them.
+LAUNCHERS = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "CULPRIT_", "LD_PRELOAD")
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
+ENVIRONMENT["OMP_WAIT_POLICY"] = "passive"
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="culprit_cli_"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    # --- helpers ---
+
+    def start(self, *arguments, **variables):
+        return subprocess.Popen([BUILD / "bin/culprit", *map(str, arguments)], cwd=self.folder,
+                                env={**ENVIRONMENT, **variables}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def culprit(self, *arguments, **variables):
+        process = self.start(*arguments, **variables)
+        process.out, process.err = process.communicate(timeout=120)
+        return process
+
+    def left(self):
+        return sorted(entry.name for entry in self.folder.iterdir())
+
+    def refused(self, status, words, *arguments):
+        """One clear sentence, this status, and nothing new in the folder."""
+        before = self.left()
+        done = self.culprit(*arguments)
+        self.assertEqual(done.returncode, status, done.err)
+        told = [l for l in done.err.splitlines() if not l.startswith("culprit: measuring")]
+        self.assertEqual(len(told), 1, done.err)
+        self.assertTrue(told[0].startswith("culprit: "), done.err)
+        self.assertIn(words, told[0])
+        self.assertEqual(self.left(), before)
+
+    def threads(self):
+        program = BUILD / "tests/programs/cli/threads"
+        if not program.exists():
+            self.skipTest("the test program was not built")
+        return program
+
+    def recorded(self, name="experiment"):
+        done = self.culprit("record", "-o", name, "--", self.threads())
+        self.assertEqual(done.returncode, 0, done.err)
+        return self.folder / name
+
+    # --- bad input ---
+
+    def test_usage(self):
+        self.refused(2, "subcommand")
+        self.refused(2, "no program given", "run")
+        self.refused(2, "no program given", "record", "--")
+        self.refused(2, "no option '--nonsense'", "run", "--nonsense", "--", "true")
+        self.refused(2, "--format", "report", "x", "--format", "nonsense")
+        self.refused(2, "--sampling", "run", "--sampling", "-3", "true")
+        self.refused(2, "nonsense", "nonsense")
+
+    def test_help_is_no_error(self):
+        for arguments in (["--help"], ["run", "--help"], ["--version"]):
+            done = self.culprit(*arguments)
+            self.assertEqual((done.returncode, done.err), (0, ""))
+            self.assertIn("culprit", done.out)
+
+    def test_program_that_cannot_start(self):
+        self.refused(127, "no such program", "run", "--", "no-such-program")
+        self.refused(127, "no such program", "record", "./no-such-program")
+        self.refused(126, "not an executable", "run", "--", "/etc/passwd")
+        self.refused(126, "not an executable", "run", "-o", "x", "--", "/etc")
+
+    def test_program_without_mpi_and_openmp(self):
+        self.refused(1, "neither MPI nor OpenMP", "run", "--", "true")
+        self.refused(5, "neither MPI nor OpenMP", "record", "--", "sh", "-c", "exit 5")
+        self.refused(128 + signal.SIGKILL, "neither MPI nor OpenMP", "run", "--", "sh", "-c",
+                     "kill -KILL $$")
+
+    def test_output_that_cannot_be_made(self):
+        (self.folder / "mine").mkdir()
+        (self.folder / "file").write_text("x")
+        self.refused(1, "'mine' exists already", "run", "-o", "mine", "--", "true")
+        self.refused(1, "'file' exists already", "run", "-o", "file", "--", "true")
+        self.refused(1, "cannot make", "run", "-o", "missing/mine", "--", "true")
+        self.refused(1, "cannot make", "run", "-o", "/proc/mine", "--", "true")
+
+    def test_analyze_of_what_is_none(self):
+        (self.folder / "plain").mkdir()
+        (self.folder / "empty.otf2").write_text("")
+        (self.folder / "text.otf2").write_text("certainly not a trace\n" * 100)
+        (self.folder / "half").mkdir()
+        (self.folder / "half/experiment.json").write_text('{"culprit": "0"}')
+        self.refused(1, "there is no 'missing'", "analyze", "missing")
+        self.refused(1, "not an experiment", "analyze", "plain")
+        self.refused(1, "holds neither", "analyze", "half")
+        self.refused(1, "empty.otf2", "analyze", "empty.otf2")
+        self.refused(1, "text.otf2", "analyze", "text.otf2", "-o", "new")
+
+    def test_report_of_what_is_none(self):
+        (self.folder / "plain").mkdir()
+        (self.folder / "half").mkdir()
+        (self.folder / "half/experiment.json").write_text('{"culprit": "0"}')
+        (self.folder / "findings.db").write_text("no database " * 1000)
+        self.refused(1, "there is no 'missing'", "report", "missing")
+        self.refused(1, "not an experiment", "report", "plain")
+        self.refused(1, "not been analysed yet", "report", "half")
+        self.refused(1, "not a findings file", "report", "findings.db")
+
+    # --- in front of the program ---
+
+    def test_run(self):
+        done = self.culprit("run", "--", self.threads(), 3)
+        self.assertEqual(done.returncode, 3, done.err)
+        self.assertTrue(done.out.startswith("threads: done\n"), done.out)
+        self.assertIn("omp parallel", done.out)
+        names = self.left()
+        self.assertEqual(len(names), 1)
+        self.assertTrue(names[0].startswith("culprit.threads.2"))
+        kept = {entry.name for entry in (self.folder / names[0]).iterdir()}
+        self.assertEqual(kept, {"experiment.json", "findings.db", "trace"})
+
+    def test_run_never_overwrites(self):
+        for _ in range(2):
+            self.assertEqual(self.culprit("run", "--", self.threads()).returncode, 0)
+        self.assertEqual(len(self.left()), 2)
+
+    def test_record_analyze_report(self):
+        experiment = self.recorded()
+        self.assertFalse((experiment / "findings.db").exists())
+        self.refused(1, "not been analysed yet", "report", experiment)
+        for _ in range(2):
+            self.assertEqual(self.culprit("analyze", experiment).returncode, 0)
+        text = self.culprit("report", experiment)
+        self.assertEqual((text.returncode, text.err), (0, ""))
+        result = json.loads(self.culprit("report", experiment, "--format", "json").out)
+        self.assertEqual(result["run"]["locations"], 2)
+        self.assertIn("omp.barrier", {wait["pattern"] for wait in result["waits"]})
+        same = json.loads(self.culprit("report", experiment / "findings.db", "--format", "json").out)
+        self.assertEqual(result, same)
+
+    def test_foreign_trace(self):
+        trace = self.folder / "foreign"
+        shutil.move(self.recorded() / "trace", trace)
+        before = sorted(trace.rglob("*"))
+        done = self.culprit("analyze", trace / "traces.otf2", "-o", "new", "--report")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("WHERE THE TIME WENT", done.out)
+        self.assertEqual(self.culprit("report", "new").returncode, 0)
+        self.assertEqual(self.culprit("analyze", trace).returncode, 0)
+        self.assertTrue(any(name.startswith("culprit.foreign.2") for name in self.left()))
+        self.assertEqual(sorted(trace.rglob("*")), before)
+        self.refused(1, "exists already", "analyze", trace, "-o", "new")
+
+    def test_damaged_trace(self):
+        experiment = self.recorded()
+        anchor = experiment / "trace/traces.otf2"
+        anchor.write_bytes(anchor.read_bytes()[:40])
+        self.refused(1, "traces.otf2", "analyze", experiment)
+        self.refused(1, "traces.otf2", "analyze", anchor)
+
+    def test_keep_raw_can_be_assembled_again(self):
+        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads())
+        self.assertEqual(done.returncode, 0, done.err)
+        shutil.rmtree(self.folder / "mine/trace")
+        done = self.culprit("analyze", "mine", "--report")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("omp parallel", done.out)
+
+    def test_interrupt(self):
+        process = self.start("run", "--", "sh", "-c", "echo ready; exec sleep 60")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertEqual(self.left(), [])
+
+    def test_inside_another_culprit(self):
+        done = self.culprit("run", "-o", "outer", "--", BUILD / "bin/culprit", "run", "--",
+                            self.threads())
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(self.left(), ["outer"])
+        self.assertEqual(done.out.count("WHERE THE TIME WENT"), 1)
+
+    # --- behind a launcher ---
+
+    def ranks(self, launcher, *arguments):
+        """Starts all ranks at once, waits for all, and returns them."""
+        processes = [self.start(*arguments, **launcher(rank)) for rank in range(RANKS)]
+        for process in processes:
+            process.out, process.err = process.communicate(timeout=120)
+        return processes
+
+    @staticmethod
+    def hydra(rank):
+        return {"PMI_RANK": str(rank), "PMI_SIZE": str(RANKS)}
+
+    @staticmethod
+    def openmpi(rank):
+        return {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(RANKS),
+                "PMIX_NAMESPACE": "4711", "PMIX_RANK": str(rank)}
+
+    @staticmethod
+    def slurm(rank):
+        return {"SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank),
+                "SLURM_NTASKS": str(RANKS)}
+
+    def test_ranks_meet_in_one_folder(self):
+        for launcher in (self.hydra, self.openmpi, self.slurm):
+            with self.subTest(launcher.__name__):
+                before = set(self.left())
+                done = self.ranks(launcher, "record", "--", self.threads())
+                self.assertEqual([p.returncode for p in done], [0] * RANKS, done[0].err)
+                new = set(self.left()) - before
+                self.assertEqual(len(new), 1, new)
+                folder = self.folder / new.pop()
+                self.assertTrue((folder / "trace/traces.otf2").exists())
+                self.assertEqual(len(list(folder.glob("log/rank-*.done"))), RANKS)
+
+    def test_one_rank_reports_for_all(self):
+        done = self.ranks(self.hydra, "run", "-o", "mine", "--", self.threads())
+        self.assertEqual([p.returncode for p in done], [0] * RANKS, [p.err for p in done])
+        self.assertEqual(sum("WHERE THE TIME WENT" in p.out for p in done), 1)
+        result = json.loads(self.culprit("report", "mine", "--format", "json").out)
+        self.assertEqual(result["run"]["locations"], 2 * RANKS)
+
+    def test_ranks_refuse_a_folder_of_another_run(self):
+        self.recorded("mine")
+        for process in self.ranks(self.openmpi, "run", "-o", "mine", "--", self.threads()):
+            self.assertEqual(process.returncode, 1)
+            self.assertIn("'mine' exists already", process.err)
+
+    def test_killed_ranks_leave_the_rest_to_analyze(self):
+        processes = [self.start("record", "-o", "mine", "--", self.threads(), **self.hydra(rank))
+                     for rank in range(RANKS - 1)]
+        for process in processes:
+            process.communicate(timeout=120)
+        self.assertFalse((self.folder / "mine/trace").exists())
+        done = self.culprit("analyze", "mine", "--report")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("WHERE THE TIME WENT", done.out)
+
+    def test_ranks_without_records_leave_nothing(self):
+        done = self.ranks(self.hydra, "run", "--", "true")
+        self.assertEqual(sorted(p.returncode for p in done), [0] * (RANKS - 1) + [1])
+        self.assertEqual(self.left(), [])
+
+    # --- the rest ---
+
+    def test_doctor(self):
+        done = self.culprit("doctor")
+        self.assertEqual(done.returncode, 0, done.out)
+        for topic in ("collector", "Open MPI", "MPICH", "OpenMP", "PAPI", "CUPTI", "clock", "disk"):
+            self.assertIn(topic, done.out)
+
+    def test_patterns(self):
+        self.assertIn("mpi.late_sender", self.culprit("patterns").out)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    BUILD = options.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
