@@ -8,31 +8,16 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <memory>
 #include <system_error>
 
-#include "assemble/code.h"
-#include "assemble/comms.h"
 #include "assemble/facts.h"
-#include "assemble/parallel.h"
-#include "assemble/processes.h"
-#include "assemble/stream.h"
-#include "assemble/symbols.h"
+#include "assemble/passes.h"
 #include "trace/otf2_writer.h"
 
 namespace culprit::assemble {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// One location to be: a thread's log, or nothing for a rank that left nothing.
-struct Lane {
-  ProcessId process;
-  uint32_t thread = 0;
-  const RawLog* log = nullptr;
-  uint64_t events = 0;
-  Losses losses;
-};
 
 /// Only one process assembles an experiment, whoever else tries: behind a launcher every rank may.
 class Lock {
@@ -52,150 +37,11 @@ class Lock {
   int fd_;
 };
 
-/// The passes from raw records to the archive, in order.
-class Assembly {
- public:
-  Assembly(const fs::path& experiment, unsigned threads)
-      : raw_(experiment / "raw"), threads_(thread_count(threads)) {}
-
-  Result<RunFacts> run(const fs::path& archive) {
-    folders_ = read_raw(raw_, facts_.losses);
-    processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
-    make_lanes();
-    if (lanes_.empty()) {
-      return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
-    }
-    survey();
-    name_code();
-    const Clock clock(folders_, facts_.losses);
-    account(folders_, accounts_, processes_, clock, facts_);
-    const CommTable comms = unify_comms(processes_.worlds, comm_users(), facts_.losses);
-    auto written = write_archive(archive, clock, comms);
-    if (!written) return written.error();
-    return std::move(facts_);
-  }
-
- private:
-  void make_lanes() {
-    bool records = false;
-    for (size_t i = 0; i < processes_.slots.size(); ++i) {
-      const auto folder = processes_.slots[i].folder;
-      const size_t logs = folder ? folders_[*folder].logs.size() : 0;
-      for (size_t thread = 0; thread < std::max<size_t>(logs, 1); ++thread) {
-        lanes_.push_back({ProcessId(i),
-                          static_cast<uint32_t>(thread),
-                          thread < logs ? &folders_[*folder].logs[thread] : nullptr,
-                          0,
-                          {}});
-      }
-      records = records || logs > 0;
-    }
-    if (!records) lanes_.clear();
-  }
-
-  void survey() {
-    struct Job {
-      size_t folder;
-      size_t log;
-    };
-    std::vector<Job> jobs;
-    for (size_t i = 0; i < folders_.size(); ++i) {
-      for (size_t log = 0; log < folders_[i].logs.size(); ++log) jobs.push_back({i, log});
-    }
-    std::vector<ThreadSurvey> surveys(jobs.size());
-    parallel_for(jobs.size(), threads_, [&](size_t i) {
-      surveys[i] = survey_log(folders_[jobs[i].folder].logs[jobs[i].log]);
-    });
-    accounts_.resize(folders_.size());
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      ProcessAccount& account = accounts_[jobs[i].folder];
-      account.threads.push_back(surveys[i].tool);
-      account.survey.merge(std::move(surveys[i].survey));
-    }
-  }
-
-  void name_code() {
-    for (const RawProcessFolder& folder : folders_) code_.emplace_back(folder);
-    for (size_t i = 0; i < folders_.size(); ++i) code_[i].announce(accounts_[i].survey, symbols_);
-    symbols_.resolve(threads_);
-    for (size_t i = 0; i < folders_.size(); ++i) {
-      code_[i].learn(accounts_[i].survey, symbols_, regions_);
-    }
-  }
-
-  std::vector<CommUser> comm_users() const {
-    static const Survey kNothing;
-    std::vector<CommUser> users;
-    for (size_t i = 0; i < processes_.slots.size(); ++i) {
-      const ProcessSlot& slot = processes_.slots[i];
-      users.push_back({ProcessId(i), slot.folder ? slot.world : std::nullopt,
-                       slot.folder ? &accounts_[*slot.folder].survey : &kNothing});
-    }
-    return users;
-  }
-
-  Result<void> write_archive(const fs::path& archive, const Clock& clock, const CommTable& comms) {
-    auto writer = trace::create_otf2(archive);
-    if (!writer) return writer.error();
-    parallel_for(lanes_.size(), threads_, [&](size_t i) {
-      Lane& lane = lanes_[i];
-      const auto sink = (*writer)->open(lane.process, lane.thread);
-      if (lane.log == nullptr) return;
-      const size_t folder = *processes_.slots[lane.process.index()].folder;
-      const ProcessContext context{
-          folder,        folders_[folder],         clock,
-          code_[folder], accounts_[folder].survey, comms.local[lane.process.index()],
-          regions_};
-      StreamResult result = play_log(*lane.log, context, *sink);
-      lane.events = result.events;
-      lane.losses = std::move(result.losses);
-    });
-    for (const Lane& lane : lanes_) {
-      facts_.events += lane.events;
-      facts_.losses.merge(lane.losses);
-    }
-    return (*writer)->finish(definitions(comms), clock.origin_realtime_ns());
-  }
-
-  trace::Definitions definitions(const CommTable& comms) {
-    trace::Definitions definitions;
-    definitions.regions = regions_.take();
-    definitions.comms = comms.comms;
-    definitions.program = facts_.command;
-    definitions.creator = "culprit " CULPRIT_VERSION;
-    for (size_t i = 0; i < processes_.slots.size(); ++i) {
-      const ProcessSlot& slot = processes_.slots[i];
-      trace::Process process;
-      process.name = fmt::format("{} {}", slot.world ? "MPI Rank" : "Process", i);
-      process.node = slot.folder ? folders_[*slot.folder].process.host : "unknown";
-      process.rank = static_cast<uint32_t>(i);
-      definitions.processes.push_back(std::move(process));
-    }
-    for (const Lane& lane : lanes_) {
-      trace::Location location;
-      location.name =
-          lane.thread == 0 ? "Master thread" : fmt::format("OMP thread {}", lane.thread);
-      location.process = lane.process;
-      location.thread = lane.thread;
-      location.event_count = lane.events;
-      definitions.processes[lane.process.index()].locations.push_back(
-          LocationId(definitions.locations.size()));
-      definitions.locations.push_back(std::move(location));
-    }
-    return definitions;
-  }
-
-  fs::path raw_;
-  unsigned threads_;
-  std::vector<RawProcessFolder> folders_;
-  Processes processes_;
-  std::vector<Lane> lanes_;
-  std::vector<ProcessAccount> accounts_;  ///< by folder
-  std::vector<ProcessCode> code_;         ///< by folder
-  Symbols symbols_;
-  Regions regions_;
-  RunFacts facts_;
-};
+Result<RunFacts> write_trace(const fs::path& raw, const fs::path& archive, unsigned threads) {
+  auto writer = trace::create_otf2(archive);
+  if (!writer) return writer.error();
+  return run_passes(raw, **writer, {threads, read_symbols});
+}
 
 }  // namespace
 
@@ -224,7 +70,7 @@ Result<RunFacts> assemble(const fs::path& experiment, unsigned threads, bool kee
   }
   const fs::path unfinished = experiment / "trace.tmp";
   fs::remove_all(unfinished, error);
-  auto facts = Assembly(experiment, threads).run(unfinished);
+  auto facts = write_trace(raw, unfinished, threads);
   if (!facts) {
     fs::remove_all(unfinished, error);
     return facts;

@@ -67,10 +67,15 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
   Code& code = code_[address];
   code.symbol = symbol;
   const CodeKind module = kind_of_module(symbol->module);
-  for (const SourceFrame& frame : symbol->frames) {
-    const bool outlined = module == CodeKind::user && is_outlined(frame.function);
-    code.frames.push_back(
-        {regions.function(frame), outlined ? CodeKind::outlined : module, symbol->named});
+  for (const SourceFrame& source : symbol->frames) {
+    CodeFrame frame;
+    frame.kind =
+        module == CodeKind::user && is_outlined(source.function) ? CodeKind::outlined : module;
+    frame.named = symbol->named;
+    frame.start = source.function == "_start";
+    frame.program = symbol->program && &source == &symbol->frames.front();
+    if (frame.kind == CodeKind::user && !frame.start) frame.region = regions.function(source);
+    code.frames.push_back(frame);
   }
 }
 
@@ -87,12 +92,6 @@ const Code& ProcessCode::caller(uint64_t return_address) const {
 const Code& ProcessCode::interrupted(uint64_t address) const {
   return find(address);
 }
-
-Paths::Paths(const ProcessCode& code, Regions& regions)
-    : code_(code),
-      start_(regions.function({"_start", "", 0})),
-      main_(regions.function({"main", "", 0})),
-      fortran_main_(regions.function({"MAIN__", "", 0})) {}
 
 void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
   // Parents come before their children; anything else is garbage, and might even be a circle.
@@ -116,14 +115,17 @@ std::vector<CodeFrame> Paths::frames_of(uint32_t id, bool interrupted) const {
 }
 
 /// Drops what starts the program or the thread, down to main or the thread's function.
-void Paths::drop_entry(std::vector<CodeFrame>& frames) const {
+void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   const auto is_system = [](const CodeFrame& frame) { return frame.kind == CodeKind::system; };
   const bool started =
-      frames.size() > 1 && is_system(frames[1]) && (frames[0].region == start_ || !frames[0].named);
-  auto begin = frames.begin() + (started ? 1 : 0);
-  begin = std::find_if_not(begin, frames.end(), is_system);
+      frames.size() > 1 && is_system(frames[1]) && (frames[0].start || !frames[0].named);
+  const auto begin = std::find_if_not(frames.begin() + (started ? 1 : 0), frames.end(), is_system);
   frames.erase(frames.begin(), begin);
-  if (started && !frames.empty() && !frames[0].named) frames[0].region = main_;
+  if (started && !frames.empty() && !frames[0].named) {
+    frames[0].region = regions_.function({"main", "", 0});
+  }
+  // A Fortran compiler's main is not the user's; the program that it calls is.
+  if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());
 }
 
 const UserPath& Paths::user_path(uint32_t id, bool interrupted) {

@@ -30,9 +30,11 @@ enum class CodeKind : uint8_t {
 };
 
 struct CodeFrame {
-  RegionId region;
+  RegionId region;  ///< of the user's functions only
   CodeKind kind = CodeKind::user;
-  bool named = true;  ///< false: a stripped file's, named by its offset
+  bool named = true;     ///< false: a stripped file's, named by its offset
+  bool start = false;    ///< _start, which has libc call main
+  bool program = false;  ///< Fortran's main program
 };
 
 /// What lies at an address.
@@ -66,7 +68,7 @@ class ProcessCode {
 /// The call paths of one thread's log. Paths are made when first asked for and kept.
 class Paths {
  public:
-  Paths(const ProcessCode& code, Regions& regions);
+  Paths(const ProcessCode& code, Regions& regions) : code_(code), regions_(regions) {}
 
   void define(uint32_t id, uint32_t parent, uint64_t address);
   /// The user's functions on the path to a call, or with `interrupted` to a sampled instruction.
@@ -79,12 +81,10 @@ class Paths {
     uint64_t address = 0;
   };
   std::vector<CodeFrame> frames_of(uint32_t id, bool interrupted) const;
-  void drop_entry(std::vector<CodeFrame>& frames) const;
+  void drop_entry(std::vector<CodeFrame>& frames);
 
   const ProcessCode& code_;
-  RegionId start_;  ///< _start, which calls libc, which calls main
-  RegionId main_;
-  RegionId fortran_main_;
+  Regions& regions_;
   std::unordered_map<uint32_t, Node> nodes_;
   std::unordered_map<uint64_t, UserPath> known_;
 };

@@ -60,6 +60,16 @@ SourceFrame frame_of(Dwarf_Die* die) {
   return frame;
 }
 
+void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
+  Dwarf_Line* line = dwarf_getsrc_die(unit, code);
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
+  const char* file = dwarf_linesrc(line, nullptr, nullptr);
+  if (file == nullptr) return;
+  symbol.file = base_name(file);
+  symbol.line = static_cast<uint32_t>(number);
+}
+
 struct Scopes {
   Dwarf_Die* data = nullptr;
   int count = 0;
@@ -85,6 +95,35 @@ ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
   GElf_Addr bias = 0;
   elf_ = dwfl_module_getelf(module_, &bias);
   bias_ = bias;
+  index_units();
+}
+
+void ObjectFile::index_units() {
+  Dwarf_Addr bias = 0;
+  dwarf_ = dwfl_module_getdwarf(module_, &bias);
+  if (dwarf_ == nullptr) return;
+  dwarf_bias_ = bias;
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;) {
+      if (begin < end) units_.push_back({begin, end, dwarf_dieoffset(&die)});
+    }
+  }
+  std::sort(units_.begin(), units_.end(),
+            [](const UnitRange& a, const UnitRange& b) { return a.begin < b.begin; });
+}
+
+const ObjectFile::UnitRange* ObjectFile::unit_at(uint64_t address) const {
+  auto after = std::upper_bound(units_.begin(), units_.end(), address,
+                                [](uint64_t a, const UnitRange& unit) { return a < unit.begin; });
+  if (after == units_.begin() || address >= std::prev(after)->end) return nullptr;
+  return &*std::prev(after);
 }
 
 std::optional<uint64_t> ObjectFile::address_of(uint64_t offset) const {
@@ -107,11 +146,13 @@ std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
 }
 
 bool ObjectFile::name_from_dwarf(uint64_t address, Symbol& symbol) const {
-  Dwarf_Addr bias = 0;
-  Dwarf_Die* unit = dwfl_module_addrdie(module_, address + bias_, &bias);
-  if (unit == nullptr) return false;
+  const uint64_t code = address + bias_ - dwarf_bias_;
+  const UnitRange* range = unit_at(code);
+  Dwarf_Die unit;
+  if (range == nullptr || dwarf_offdie(dwarf_, range->unit, &unit) == nullptr) return false;
+  find_line(&unit, code, symbol);
   Scopes innermost;
-  innermost.count = dwarf_getscopes(unit, address + bias_ - bias, &innermost.data);
+  innermost.count = dwarf_getscopes(&unit, code, &innermost.data);
   if (innermost.all().empty()) return false;
   // The scopes around an inlined function are those of its definition; what is asked is where it
   // was inlined, which are the parents of the entry itself.
@@ -122,7 +163,10 @@ bool ObjectFile::name_from_dwarf(uint64_t address, Symbol& symbol) const {
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
     SourceFrame frame = frame_of(&die);
     if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
-    if (tag == DW_TAG_subprogram) break;
+    if (tag == DW_TAG_subprogram) {
+      symbol.program = dwarf_hasattr(&die, DW_AT_main_subprogram) != 0;
+      break;
+    }
   }
   std::reverse(symbol.frames.begin(), symbol.frames.end());
   return !symbol.frames.empty();
@@ -149,16 +193,6 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const 
   }
 }
 
-void ObjectFile::find_line(uint64_t address, Symbol& symbol) const {
-  Dwfl_Line* line = dwfl_module_getsrc(module_, address + bias_);
-  if (line == nullptr) return;
-  int number = 0;
-  const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-  if (file == nullptr || number <= 0) return;
-  symbol.file = base_name(file);
-  symbol.line = static_cast<uint32_t>(number);
-}
-
 Symbol ObjectFile::symbol(uint64_t offset) const {
   Symbol symbol;
   symbol.module = name_;
@@ -170,7 +204,7 @@ Symbol ObjectFile::symbol(uint64_t offset) const {
   const bool from_dwarf = name_from_dwarf(*address, symbol);
   name_from_symbol_table(*address, symbol);
   symbol.named = symbol.named || from_dwarf;
-  find_line(*address, symbol);
+  symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";
   return symbol;
 }
 

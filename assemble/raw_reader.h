@@ -28,7 +28,8 @@ struct RawRecord {
   const uint64_t* w = nullptr;  ///< `words` of them
 };
 
-/// One thread's records: its files mapped read-only, one behind the other. MT: cursors are independent of each other.
+/// One thread's records: its files mapped read-only, one behind the other. MT: cursors are
+/// independent of each other.
 class RawLog {
  public:
   /// A walk over the records; pads are skipped. Copy it to look ahead.

@@ -16,16 +16,19 @@ void Symbols::add(const CodePlace& place) {
   module->second.try_emplace(place.offset);
 }
 
-void Symbols::resolve(unsigned threads) {
+void read_symbols(const std::string& path, std::map<uint64_t, Symbol>& symbols) {
+  const ObjectFile file(path);
+  for (auto& [offset, symbol] : symbols) symbol = file.symbol(offset);
+}
+
+void Symbols::resolve(unsigned threads, const SymbolSource& source) {
   std::vector<std::pair<const std::string, std::map<uint64_t, Symbol>>*> modules;
   for (auto& module : modules_) modules.push_back(&module);
   // The one with most places first, so that it is not the last to begin.
   std::sort(modules.begin(), modules.end(),
             [](auto* a, auto* b) { return a->second.size() > b->second.size(); });
-  parallel_for(modules.size(), threads, [&](size_t i) {
-    const ObjectFile file(modules[i]->first);
-    for (auto& [offset, symbol] : modules[i]->second) symbol = file.symbol(offset);
-  });
+  parallel_for(modules.size(), threads,
+               [&](size_t i) { source(modules[i]->first, modules[i]->second); });
 }
 
 const Symbol* Symbols::find(const CodePlace& place) const {

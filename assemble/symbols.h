@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -30,15 +31,22 @@ struct Symbol {
   std::string file;                 ///< base name of the source file of the place; empty if unknown
   uint32_t line = 0;                ///< of the place
   uint64_t into_function = 0;       ///< bytes from the function's beginning
+  bool program = false;             ///< Fortran's main program, which C's main only calls
   bool named = false;               ///< false: the function's name is made of module and offset
 };
+
+/// Fills in the symbols of one file, by offset in it. MT: called for different files at a time.
+using SymbolSource = std::function<void(const std::string& path, std::map<uint64_t, Symbol>&)>;
+
+/// The real one: reads the files.
+void read_symbols(const std::string& path, std::map<uint64_t, Symbol>& symbols);
 
 class Symbols {
  public:
   /// Announces a place that will be asked for.
   void add(const CodePlace& place);
   /// Looks up all announced places, on up to `threads` threads.
-  void resolve(unsigned threads);
+  void resolve(unsigned threads, const SymbolSource& source);
   /// A resolved place. MT: safe after resolve().
   const Symbol* find(const CodePlace& place) const;
 
