@@ -19,22 +19,22 @@
 enum { kRounds = 2, kLateMs = 150 };
 
 KERNEL double sort_particles(double x) {
-  work_ms(kLateMs);
+  WORK_MS(kLateMs);
   return x + 1.0;
 }
 
 KERNEL double integrate_forces(double x) {
-  work_ms(kLateMs);
+  WORK_MS(kLateMs);
   return 0.5 * x;
 }
 
 KERNEL double read_input(double x) {
-  work_ms(kLateMs);
+  WORK_MS(kLateMs);
   return x + 2.0;
 }
 
 KERNEL double compute_energy(double x) {
-  work_ms(kLateMs);
+  WORK_MS(kLateMs);
   return 0.25 * x;
 }
 

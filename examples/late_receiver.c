@@ -16,12 +16,12 @@
 enum { kSteps = 3, kField = 512 * 1024, kTag = 7 };
 
 KERNEL void advance_interior(double* field) {
-  work_ms(50);
+  WORK_MS(50);
   for (int i = 0; i < kField; i += 1024) field[i] = 0.5 * field[i] + 1.0;
 }
 
 KERNEL double assemble_rhs(double norm) {
-  work_ms(200);
+  WORK_MS(200);
   return 0.5 * norm;
 }
 

@@ -14,12 +14,12 @@
 enum { kSteps = 3, kBoundary = 32, kTag = 7 };
 
 KERNEL double advance_interior(double energy) {
-  work_ms(50);
+  WORK_MS(50);
   return 0.5 * energy + 1.0;
 }
 
 KERNEL void refine_mesh(double* boundary) {
-  work_ms(200);
+  WORK_MS(200);
   for (int i = 0; i < kBoundary; ++i) boundary[i] += 0.25 * i;
 }
 

@@ -15,12 +15,12 @@
 enum { kThreads = 4, kSweeps = 3 };
 
 KERNEL double update_cells(double x) {
-  work_ms(20);
+  WORK_MS(20);
   return 0.5 * x + 1.0;
 }
 
 KERNEL double resolve_contacts(double x) {
-  work_ms(200);
+  WORK_MS(200);
   return x + 0.125;
 }
 

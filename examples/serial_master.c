@@ -15,12 +15,12 @@
 enum { kThreads = 4, kRegions = 4 };
 
 KERNEL double update_cells(double x) {
-  work_ms(20);
+  WORK_MS(20);
   return 0.5 * x + 1.0;
 }
 
 KERNEL void assemble_matrix(double* part) {
-  work_ms(200);
+  WORK_MS(200);
   for (int i = 0; i < kThreads; ++i) part[i] += 0.125 * i;
 }
 

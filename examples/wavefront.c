@@ -18,12 +18,12 @@
 enum { kSweeps = 3, kTag = 7 };
 
 KERNEL double factor_block(double x) {
-  work_ms(200);
+  WORK_MS(200);
   return x + 1.0;
 }
 
 KERNEL double sweep_block(double front) {
-  work_ms(20);
+  WORK_MS(20);
   return 0.5 * front + 1.0;
 }
 

@@ -3,7 +3,7 @@
  *
  * Work of a known length, for examples whose answer is known by construction. The length is
  * wall-clock time, not a count of operations: a busy machine does fewer operations in it, and the
- * answer stays. It is inlined, so that a profile shows the function that asked for the work. */
+ * answer stays. It is a macro, so that the work is that of the function which asks for it. */
 #ifndef CULPRIT_EXAMPLES_WORK_H
 #define CULPRIT_EXAMPLES_WORK_H
 
@@ -12,21 +12,22 @@
 /* What a profile should name must be a function of its own. */
 #define KERNEL static __attribute__((noinline))
 
-static inline __attribute__((always_inline)) double work_clock_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 /* Computes for `ms` milliseconds. Looks at the clock every few microseconds only. */
-static inline __attribute__((always_inline)) void work_ms(double ms) {
-  const double end = work_clock_ms() + ms;
-  volatile double kept = 1.0;
-  do {
-    double x = kept;
-    for (int i = 0; i < 4000; ++i) x = x * 0.999999 + 1e-6;
-    kept = x;
-  } while (work_clock_ms() < end);
-}
+#define WORK_MS(ms)                                                        \
+  do {                                                                     \
+    struct timespec now_, end_;                                            \
+    clock_gettime(CLOCK_MONOTONIC, &end_);                                 \
+    end_.tv_nsec += (ms) * 1000000L;                                       \
+    end_.tv_sec += end_.tv_nsec / 1000000000L;                             \
+    end_.tv_nsec %= 1000000000L;                                           \
+    volatile double kept_ = 1.0;                                           \
+    do {                                                                   \
+      double x_ = kept_;                                                   \
+      for (int i_ = 0; i_ < 4000; ++i_) x_ = x_ * 0.999999 + 1e-6;         \
+      kept_ = x_;                                                          \
+      clock_gettime(CLOCK_MONOTONIC, &now_);                               \
+    } while (now_.tv_sec < end_.tv_sec ||                                  \
+             (now_.tv_sec == end_.tv_sec && now_.tv_nsec < end_.tv_nsec)); \
+  } while (0)
 
 #endif

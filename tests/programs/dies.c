@@ -14,7 +14,7 @@
 #include "work.h"
 
 KERNEL double compute_flux(double x) {
-  work_ms(300);
+  WORK_MS(300);
   return x + 1.0;
 }
 

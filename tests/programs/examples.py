@@ -10,7 +10,7 @@ import dataclasses
 import sys
 
 import harness
-from harness import Report, TooBusy, check, check_time, mpirun, succeed
+from harness import Off, Report, check, check_time, mpirun, succeed
 
 
 @dataclasses.dataclass
@@ -24,7 +24,8 @@ class Wait:
 
 @dataclasses.dataclass
 class Delay:
-    """What a function on a location must answer for; `long_s` None: any amount."""
+    """What a function on a location must answer for: waits of `pattern` that it causes itself, and
+    whatever these cause in turn (None: any amount)."""
     function: str
     location: str
     pattern: str
@@ -62,11 +63,8 @@ CASES = {
         [Delay("resolve_contacts", "0.3", "omp.barrier", 1.8, 9)], ("gcc",)),
     "hybrid_chain": Case(
         "hybrid_chain", 2, "hybrid_chain: result 6.593750",
-        [Wait("omp.barrier", "0.0", 0.6, 3), Wait("mpi.late_sender", "1.0", 0.6, 3, "MPI_Recv"),
-         Wait("omp.idle_threads", "1.1", 0.4, 2)],
-        [Delay("resolve_contacts", "0.1", "omp.barrier", 0.6, 3),
-         Delay("resolve_contacts", "0.1", "mpi.late_sender", 0.0, 1, 0.6),
-         Delay("resolve_contacts", "0.1", "omp.idle_threads", 0.0, 1, 0.4)]),
+        [Wait("omp.barrier", "0.0", 0.6, 3), Wait("mpi.late_sender", "1.0", 0.6, 3, "MPI_Recv")],
+        [Delay("resolve_contacts", "0.1", "omp.barrier", 0.6, 9, 1.2)]),
     "collective_imbalance": Case(
         "collective_imbalance", 4, "collective_imbalance: energy 35.843750",
         [Wait("mpi.wait_at_barrier", rank, 0.3, 2) for rank in ("0.0", "2.0", "3.0")]
@@ -96,8 +94,7 @@ CASES = {
     "hybrid_f08": Case(
         "hybrid_f08_f", 2, "hybrid_f08: result 6.593750",
         [Wait("omp.barrier", "0.0", 0.6, 3), Wait("mpi.late_sender", "1.0", 0.6, 3)],
-        [Delay("resolve_contacts", "0.1", "omp.barrier", 0.6, 3),
-         Delay("resolve_contacts", "0.1", "mpi.late_sender", 0.0, 1, 0.6)], ("gcc",)),
+        [Delay("resolve_contacts", "0.1", "omp.barrier", 0.6, 9, 1.2)], ("gcc",)),
 }
 
 # collective_imbalance has four equal culprits: which costs most is chance.
@@ -131,7 +128,7 @@ def judge_delays(case, report):
     guilty = case.delays[0]
     (callpath, location), cost = report.largest_delay()
     if guilty.function not in callpath or location != guilty.location:
-        raise TooBusy(f"blamed is {callpath} on {location} for {cost:.3f} s; expected "
+        raise Off(f"blamed is {callpath} on {location} for {cost:.3f} s; expected "
                       f"{guilty.function} on {guilty.location}; the report has\n{report.summary()}")
 
 

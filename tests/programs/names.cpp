@@ -18,7 +18,7 @@ class Solver {
   explicit Solver(int cells) : cells_(cells, Real(1)) {}
 
   __attribute__((noinline)) Real relax(Real weight) {
-    work_ms(200);
+    WORK_MS(200);
     for (Real& cell : cells_) cell *= weight;
     return cells_.front();
   }
