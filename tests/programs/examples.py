@@ -10,7 +10,7 @@ import dataclasses
 import sys
 
 import harness
-from harness import Off, Report, check, check_time, mpirun, succeed
+from harness import SLACK_PER_DELAY_S, Off, Report, check, check_time, mpirun, succeed
 
 
 @dataclasses.dataclass
@@ -119,10 +119,10 @@ def judge_delays(case, report):
         what = f"{delay.function} on {delay.location}, {delay.pattern}"
         check(found, f"no delay of {what}; the report has\n{report.summary()}")
         check_time(f"short-term cost of {what}", total(found, "short_s"), delay.short_s,
-                   delay.count)
+                   delay.count, SLACK_PER_DELAY_S)
         if delay.long_s is not None:
             check_time(f"long-term cost of {what}", total(found, "long_s"), delay.long_s,
-                       delay.count)
+                       delay.count, SLACK_PER_DELAY_S)
     if case.program.removesuffix(".clang") in NO_LARGEST:
         return
     guilty = case.delays[0]

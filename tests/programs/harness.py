@@ -27,6 +27,8 @@ QUIET = 0.05
 # to each wait.
 RELATIVE = 0.05
 SLACK_PER_WAIT_S = 0.010
+# Which function the time went to is known from samples: half a period more or less at either end.
+SLACK_PER_DELAY_S = 0.015
 # Sums of costs are sums of doubles; lengths are whole nanoseconds.
 IDENTITY_S = 1e-6
 
@@ -148,8 +150,8 @@ class Report:
                           for key in ("waits", "delays", "losses")])
 
 
-def check_time(what, seconds, expected, count=1):
-    allowed = RELATIVE * expected + SLACK_PER_WAIT_S * count
+def check_time(what, seconds, expected, count=1, slack=SLACK_PER_WAIT_S):
+    allowed = RELATIVE * expected + slack * count
     if abs(seconds - expected) > allowed:
         raise Off(f"{what}: {seconds:.4f} s, expected {expected} s within {allowed:.3f} s")
 
