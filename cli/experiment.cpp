@@ -85,7 +85,7 @@ Result<fs::path> create_experiment(const fs::path& wanted, const std::string& na
   if (!wanted.empty()) {
     const fs::path folder = fs::absolute(wanted).lexically_normal();
     if (fs::create_directory(folder, code)) return folder;
-    if (code) return cannot_make(wanted, code);
+    if (code && !fs::exists(folder)) return cannot_make(wanted, code);
     return Error{"'" + wanted.string() + "' exists already: name a new folder with -o"};
   }
   const fs::path base = fs::current_path() / ("culprit." + name + "." + time_for_names());

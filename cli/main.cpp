@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   const Program program = split_off_program(arguments);
   CLI::App app("Who made whom wait, where in the code, and what did it cost?", "culprit");
   app.set_version_flag("--version", "culprit " + std::string(kVersion));
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.footer("The usual way: culprit run -- mpirun -n 4 ./program");
   Action chosen;
   for (const Subcommand& entry : kSubcommands) {
@@ -57,7 +57,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return tell_usage_error(app, error);
   }
-  return chosen();
+  if (chosen) return chosen();
+  say("no subcommand given (see `culprit --help`)");
+  return kUsage;
 }
 
 }  // namespace

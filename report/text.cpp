@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +26,9 @@ using blame::Findings;
 
 constexpr size_t kTopRows = 5;
 constexpr size_t kNamedLocations = 3;
-constexpr size_t kTextColumn = 25;  ///< where the words of an entry begin, after its figures
+constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
+constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
+constexpr size_t kTextColumn = 25;      ///< where the words of an entry begin, after its figures
 
 /// Writes one report; holds what all sections need.
 class Page {
@@ -36,6 +38,7 @@ class Page {
 
  private:
   void write_head();
+  void write_verdict();
   void write_time_spent();
   void write_blame();
   void write_blamed(size_t place, const Blamed& blamed);
@@ -47,20 +50,22 @@ class Page {
   void heading(std::string_view title) { page_ += fmt::format("\n{}\n", title); }
   void line(std::string_view text) { page_ += fmt::format("{}\n", text); }
   void entry(std::string_view mark, double time_s, double whole_s, std::string_view text);
-  void more_line(size_t shown, size_t all, std::string_view what);
+  void more_line(size_t more, std::string_view what);
 
   const blame::FoundCallPath* path(CallPathId id) const;
   std::string path_name(CallPathId id, size_t width) const;
   std::string region_name(CallPathId id) const;
+  std::string code_name(CallPathId id) const;
   std::string location_name(LocationId id) const;
   std::string worst(const std::vector<Share>& shares) const;
-  std::string why(const Blamed& blamed) const;
+  std::string why(const Blamed& blamed);
 
   const Findings& findings_;
   const std::filesystem::path experiment_;
   const TimeFormat time_;
   bool many_ranks_ = false;
-  bool many_threads_ = false;  ///< in at least one process
+  bool many_threads_ = false;           ///< in at least one process
+  std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;
 };
 
@@ -74,6 +79,7 @@ Page::Page(const Findings& findings, const std::filesystem::path& experiment)
 
 std::string Page::write() {
   write_head();
+  write_verdict();
   write_time_spent();
   write_blame();
   write_waits();
@@ -99,6 +105,15 @@ std::string Page::region_name(CallPathId id) const {
   return found ? shortened(found->region, 60) : "(unknown)";
 }
 
+/// The region with its place in the source, unless the name tells that already.
+std::string Page::code_name(CallPathId id) const {
+  const blame::FoundCallPath* found = path(id);
+  std::string name = region_name(id);
+  if (!found || found->file.empty() || name.find(found->file) != std::string::npos) return name;
+  return name + (found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
+                                 : fmt::format(" ({})", found->file));
+}
+
 /// "rank 0 thread 1", without the half that is the same for all.
 std::string Page::location_name(LocationId id) const {
   if (!id.valid()) return "(unknown)";
@@ -108,18 +123,24 @@ std::string Page::location_name(LocationId id) const {
   return fmt::format("rank {} thread {}", location.rank, location.thread);
 }
 
-/// The worst locations with their times, and how many more there are.
+/// The worst locations with their times, and how many more there are if that matters.
 std::string Page::worst(const std::vector<Share>& shares) const {
-  if (shares.size() == 1) return location_name(shares.front().location);
   std::vector<std::string> items;
+  double rest_s = 0;
+  size_t rest = 0;
   for (const Share& share : shares) {
-    if (items.size() == kNamedLocations || (!items.empty() && share.time_s <= 0)) break;
-    items.push_back(fmt::format("{} ({})", location_name(share.location), time_(share.time_s)));
+    if (rest == 0 && items.size() < kNamedLocations &&
+        share.time_s >= kShareMatters * shares.front().time_s) {
+      items.push_back(fmt::format("{} ({})", location_name(share.location), time_(share.time_s)));
+    } else if (share.time_s > 0) {
+      ++rest;
+      rest_s += share.time_s;
+    }
   }
-  const size_t more = static_cast<size_t>(
-      std::count_if(shares.begin() + static_cast<std::ptrdiff_t>(items.size()), shares.end(),
-                    [](const Share& share) { return share.time_s > 0; }));
-  if (more > 0) items.push_back(fmt::format("{} more", more));
+  if (items.empty()) return "";
+  const bool others = rest > 0 && rest_s >= kRowMatters * shares.front().time_s;
+  if (items.size() == 1 && !others) return location_name(shares.front().location);
+  if (others) items.push_back(fmt::format("{} more", rest));
   return listed(items);
 }
 
@@ -134,9 +155,25 @@ void Page::entry(std::string_view mark, double time_s, double whole_s, std::stri
   page_ += lines;
 }
 
-void Page::more_line(size_t shown, size_t all, std::string_view what) {
-  if (all <= shown) return;
-  page_ += wrapped(fmt::format("and {} more {}", grouped(all - shown), what), kTextColumn);
+void Page::more_line(size_t more, std::string_view what) {
+  if (more > 0) page_ += wrapped(fmt::format("and {}", counted(more, what)), kTextColumn);
+}
+
+/// How many of a list, largest first, are worth a row: few, and none that hardly matters.
+template <class Rows, class Size>
+size_t worth_showing(const Rows& rows, double whole_s, Size size) {
+  size_t count = 0;
+  while (count < rows.size() && count < kTopRows &&
+         (count == 0 || size(rows[count]) >= kRowMatters * whole_s)) {
+    ++count;
+  }
+  return count;
+}
+
+/// "2026-11-21T09:40:12+0100" as people write it.
+std::string minute_of(std::string date) {
+  if (date.size() > 16 && date[10] == 'T') date = date.substr(0, 10) + ' ' + date.substr(11, 5);
+  return date;
 }
 
 void Page::write_head() {
@@ -147,12 +184,12 @@ void Page::write_head() {
       "{}, {} in all, {} from start to end",
       counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
       counted(run.locations, "thread"), time_(run.wall_s));
-  if (!run.date.empty()) facts += fmt::format(", on {}", run.date);
+  if (!run.date.empty()) facts += fmt::format(", {}", minute_of(run.date));
   if (run.exit_status != 0) facts += fmt::format(", exit status {}", run.exit_status);
   page_ += wrapped(facts + '.', 0);
   std::vector<std::string> libraries;
   for (const std::string& name : {run.mpi, run.openmp}) {
-    if (!name.empty()) libraries.push_back(name);
+    if (!name.empty()) libraries.push_back(name.substr(0, name.find(',')));
   }
   if (!libraries.empty()) page_ += wrapped(listed(libraries) + '.', 0);
   if (!findings_.identities.violations.empty()) {
@@ -160,6 +197,20 @@ void Page::write_head() {
         "ERROR: the sums of this result do not agree. Do not rely on it (see the end of the "
         "page).");
   }
+}
+
+/// The whole page in a sentence, for those who read no further.
+void Page::write_verdict() {
+  const std::vector<Blamed> list = blamed(findings_);
+  const double waiting = findings_.identities.waiting_s;
+  if (waiting <= 0 || list.empty()) return;
+  const Blamed& first = list.front();
+  const Share& share = first.shares.front();
+  page_ += wrapped(
+      fmt::format("Verdict: {} of the time was waiting. {} of that is because of {} on {}.",
+                  percent(waiting, findings_.run.allocation_s), percent(share.time_s, waiting),
+                  code_name(first.callpath), location_name(share.location)),
+      0);
 }
 
 void Page::write_time_spent() {
@@ -204,9 +255,10 @@ void Page::write_blame() {
         "for. Cost: the waiting that it is answerable for; share: of all waiting.",
         2);
   }
-  const size_t shown = std::min(kTopRows, list.size());
+  const size_t shown = worth_showing(list, findings_.identities.waiting_s,
+                                     [](const Blamed& blamed) { return blamed.cost_s(); });
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
-  more_line(shown, list.size(), "call paths that cost less");
+  more_line(list.size() - shown, "other call path");
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
     if (row.time_s <= 0) continue;
     entry("", row.time_s, findings_.identities.waiting_s,
@@ -216,12 +268,8 @@ void Page::write_blame() {
 
 void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
-  std::string name = region_name(blamed.callpath);
-  if (found && !found->file.empty() && found->region.find(found->file) == std::string::npos) {
-    name += found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
-                            : fmt::format(" ({})", found->file);
-  }
-  entry(fmt::format("{}.", place), blamed.cost_s(), findings_.identities.waiting_s, name);
+  entry(fmt::format("{}.", place), blamed.cost_s(), findings_.identities.waiting_s,
+        code_name(blamed.callpath));
   page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
   if (found && found->name != found->region) {
     line(std::string(kTextColumn, ' ') + "in " +
@@ -231,7 +279,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
 }
 
 /// The sentence that says how the cost came about, and what can be done.
-std::string Page::why(const Blamed& blamed) const {
+std::string Page::why(const Blamed& blamed) {
   std::string text;
   std::vector<std::string> effects;
   for (const VictimGroup& group : blamed.victims) {
@@ -241,15 +289,18 @@ std::string Page::why(const Blamed& blamed) const {
   }
   if (!effects.empty()) {
     text = fmt::format("Its extra time made {}.", listed(effects));
-    if (blamed.victims.size() > effects.size()) text.insert(text.size() - 1, ", and others less");
+    if (blamed.victims.size() > effects.size())
+      text.insert(text.size() - 1, ", and more elsewhere");
   }
-  if (blamed.long_s > 0) {
+  if (blamed.long_s > 0 && blamed.long_s >= kRowMatters * blamed.cost_s()) {
     text += fmt::format("{}{} of the cost came later, through waits that these set off.",
                         text.empty() ? "" : " ", time_(blamed.long_s));
   }
   if (!blamed.victims.empty()) {
     const PatternText* pattern = find_pattern(blamed.victims.front().pattern);
-    if (pattern) text += fmt::format(" Try: {}.", pattern->remedy);
+    if (pattern && advised_.insert(pattern->id).second) {
+      text += fmt::format(" Try: {}.", pattern->remedy);
+    }
   }
   return text;
 }
@@ -258,7 +309,8 @@ void Page::write_waits() {
   const std::vector<Suffered> list = suffered(findings_);
   if (list.empty()) return;
   heading("WHERE THEY WAITED  (share: of allocation time)");
-  const size_t shown = std::min(kTopRows, list.size());
+  const size_t shown = worth_showing(list, findings_.identities.waiting_s,
+                                     [](const Suffered& wait) { return wait.time_s; });
   for (size_t i = 0; i < shown; ++i) {
     const Suffered& wait = list[i];
     entry("", wait.time_s, findings_.run.allocation_s,
@@ -267,7 +319,7 @@ void Page::write_waits() {
                                  counted(wait.count, "time"), worst(wait.shares)),
                      kTextColumn);
   }
-  more_line(shown, list.size(), "places");
+  more_line(list.size() - shown, "other place");
 }
 
 void Page::write_critical_path() {
@@ -278,19 +330,20 @@ void Page::write_critical_path() {
       "Only work on this path, where nobody waits, makes the run longer or shorter. Imbalance: the "
       "part that would go if all who share this work took equally long.",
       2);
-  const size_t shown = std::min(kTopRows, list.size());
+  const size_t shown = worth_showing(list, findings_.run.wall_s,
+                                     [](const OnCriticalPath& item) { return item.time_s; });
   for (size_t i = 0; i < shown; ++i) {
     const OnCriticalPath& item = list[i];
     entry("", item.time_s, findings_.run.wall_s,
           path_name(item.callpath, kPageWidth - kTextColumn));
     std::string text = worst(item.shares);
-    if (item.imbalance_s > 0) {
+    if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
       text +=
           fmt::format("{}{} of it imbalance", text.empty() ? "" : "; ", time_(item.imbalance_s));
     }
     page_ += wrapped(text, kTextColumn);
   }
-  more_line(shown, list.size(), "call paths");
+  more_line(list.size() - shown, "other call path");
 }
 
 void Page::write_not_covered() {
@@ -313,9 +366,9 @@ void Page::write_not_covered() {
   if (overhead < 0) {
     line("  How much measuring slowed the run is not known.");
   } else {
-    line(fmt::format(
-        "  Measuring cost about {} of the run's time (estimate).",
-        overhead > 0 && overhead < 0.05 ? "less than 0.1 %" : fmt::format("{:.1f} %", overhead)));
+    line(
+        fmt::format("  Measuring cost {} of the run's time (estimate).",
+                    overhead < 0.05 ? "less than 0.1 %" : fmt::format("about {:.1f} %", overhead)));
   }
 }
 
