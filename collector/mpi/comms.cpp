@@ -13,6 +13,7 @@
 #include <new>
 
 #include "collector/mpi/arguments.h"
+#include "collector/mpi/rank_list.h"
 
 namespace culprit::collector::mpi {
 
@@ -43,53 +44,6 @@ std::atomic<HandleEntry*>& bucket_of(HandleKind kind, uint64_t key) {
   const uint64_t mixed = (key ^ (key >> 17) ^ static_cast<uint64_t>(kind)) * 0x9e3779b97f4a7c15u;
   return buckets[mixed >> 56];
 }
-
-/// Writes a definition's ranks, two a word, over as many records as it takes (raw.h).
-class RankList {
- public:
-  RankList(ThreadLog& log, uint64_t time, uint32_t comm) : log_(log), time_(time), comm_(comm) {}
-
-  void define(uint16_t origin, uint32_t parent, uint32_t members, uint32_t remote) {
-    origin_ = origin;
-    words_[0] = parent | static_cast<uint64_t>(members) << 32;
-    words_[1] = remote;
-    used_ = 2;
-  }
-  void add(uint32_t rank) {
-    if (used_ == kWords && pending_ == 0) flush();
-    if (pending_++ == 0) {
-      words_[used_] = rank;
-    } else {
-      words_[used_++] |= static_cast<uint64_t>(rank) << 32;
-      pending_ = 0;
-    }
-    ++ranks_;
-  }
-  void flush() {
-    if (pending_) ++used_, pending_ = 0;
-    if (first_) {
-      log_.put_words(RawKind::mpi_comm_def, time_, origin_, comm_, words_, used_);
-    } else if (ranks_ > 0) {
-      words_[0] = ranks_;
-      log_.put_words(RawKind::mpi_comm_more, time_, 0, comm_, words_, used_);
-    }
-    first_ = false;
-    ranks_ = 0;
-    used_ = 1;
-  }
-
- private:
-  static constexpr unsigned kWords = 255;
-  ThreadLog& log_;
-  uint64_t time_;
-  uint32_t comm_;
-  uint16_t origin_ = 0;
-  bool first_ = true;
-  unsigned used_ = 0;
-  unsigned pending_ = 0;
-  uint64_t ranks_ = 0;
-  uint64_t words_[kWords];
-};
 
 /// Adds the world ranks of a group; ~0 for processes outside this world.
 void add_world_ranks(RankList& list, MPI_Group group, MPI_Group world, int size) {

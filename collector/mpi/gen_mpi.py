@@ -130,6 +130,15 @@ def message(call):
     return "Message{" + ", ".join(call.read(reader, name) for name, reader in fields) + "}"
 
 
+def received_message(call):
+    if not call.has("recv_count"):  # sent and received through one buffer
+        given = [call.read("count", "count"), call.read("type", "type")]
+    else:
+        given = [call.read("count", "recv_count"), call.read("type", "recv_type")]
+    given += [call.read("integer", "recv_peer"), call.read("integer", "recv_tag"), COMM(call)]
+    return "Message{" + ", ".join(given) + "}"
+
+
 def side(call, prefix, buffer):
     fields = [("in_place", buffer, "in_place"), ("count", prefix + "count", "count"),
               ("type", prefix + "type", "type"), ("counts", prefix + "counts", "counts"),
@@ -161,7 +170,7 @@ KINDS = {
     "sendrecv": ("on_sendrecv", [message, STATUS]),
     "isend": ("on_isend", [message, REQUEST]),
     "irecv": ("on_irecv", [message, REQUEST]),
-    "isendrecv": ("on_isendrecv", [message, REQUEST]),
+    "isendrecv": ("on_isendrecv", [message, received_message, REQUEST]),
     "send_init": ("on_send_init", [message, REQUEST]),
     "recv_init": ("on_recv_init", [message, REQUEST]),
     "iprobe": ("on_iprobe", [FLAG]),

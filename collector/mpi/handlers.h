@@ -36,8 +36,8 @@ int on_isend(const Function& function, const Message& message, const Requests& r
              RealCall call);
 int on_irecv(const Function& function, const Message& message, const Requests& request,
              RealCall call);
-int on_isendrecv(const Function& function, const Message& message, const Requests& request,
-                 RealCall call);
+int on_isendrecv(const Function& function, const Message& sent, const Message& received,
+                 const Requests& request, RealCall call);
 int on_send_init(const Function& function, const Message& message, const Requests& request,
                  RealCall call);
 int on_recv_init(const Function& function, const Message& message, const Requests& request,

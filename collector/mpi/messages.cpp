@@ -130,18 +130,20 @@ int on_recv_init(const Function& function, const Message& message, const Request
   return post(function, message, false, true, request, call);
 }
 
-int on_isendrecv(const Function& function, const Message& message, const Requests& place,
-                 RealCall call) {
+int on_isendrecv(const Function& function, const Message& sent, const Message& received,
+                 const Requests& place, RealCall call) {
   Region region(function);
   Request request;
   if (region) {
-    post_send(region, message, request);
-    request.kind =
-        request.kind == RequestKind::send ? RequestKind::send_and_recv : RequestKind::recv;
-    request.message.comm = comm_of(region.log(), region.begin(), message.comm).id;
-    request.recv_id = new_request_id();
-    if (request.kind == RequestKind::recv) request.id = request.recv_id;
-    region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.recv_id);
+    post_send(region, sent, request);
+    if (received.peer != MPI_PROC_NULL) {
+      const bool both = request.kind == RequestKind::send;
+      request.kind = both ? RequestKind::send_and_recv : RequestKind::recv;
+      request.receiving = facts_of(region, received);
+      request.recv_id = new_request_id();
+      if (!both) request.id = request.recv_id, request.message = request.receiving;
+      region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.recv_id);
+    }
   }
   return run_and_add(region, place, request, call);
 }

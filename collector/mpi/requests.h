@@ -32,8 +32,9 @@ struct Request {
   uint64_t id = 0;          ///< of this activation; unique in the process
   MessageFacts message;     ///< send part: complete. recv part: the communicator only
   CollectiveFacts collective;
-  CommPlace new_comm;    ///< comm_dup: where the new communicator appears
-  uint64_t recv_id = 0;  ///< send_and_recv: the receive has a number of its own
+  CommPlace new_comm;      ///< comm_dup: where the new communicator appears
+  uint64_t recv_id = 0;    ///< send_and_recv: the receive has a number of its own,
+  MessageFacts receiving;  ///< and this is what it asked for
 };
 
 uint64_t new_request_id();

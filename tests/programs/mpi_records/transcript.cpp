@@ -14,11 +14,15 @@ using trace::RawKind;
 namespace {
 
 const char* const kOperations[] = {
-    "barrier",   "bcast",     "gather",    "gatherv", "scatter", "scatterv",      "allgather",
-    "allgatherv", "alltoall", "alltoallv", "alltoallw", "allreduce", "reduce", "reduce_scatter",
-    "reduce_scatter_block", "scan", "exscan", "create", "destroy", "neighbor", "other"};
+    "barrier",   "bcast",     "gather",     "gatherv",        "scatter",
+    "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
+    "alltoallw", "allreduce", "reduce",     "reduce_scatter", "reduce_scatter_block",
+    "scan",      "exscan",    "create",     "destroy",        "neighbor",
+    "other"};
 
-std::string number(uint64_t value) { return std::to_string(value); }
+std::string number(uint64_t value) {
+  return std::to_string(value);
+}
 
 std::string message(const RawRecord& record) {
   const auto peer = static_cast<int32_t>(record.words.at(0));
@@ -58,21 +62,36 @@ std::string definition(const RawRecord& record) {
 /// Empty if the record is no fact of an MPI call.
 std::string fact(const RawRecord& record) {
   switch (record.kind()) {
-    case RawKind::mpi_send: return "send " + message(record);
-    case RawKind::mpi_recv: return "recv " + message(record);
-    case RawKind::mpi_isend: return "isend " + message(record) + " r" + number(record.words.at(2));
-    case RawKind::mpi_irecv: return "irecv " + message(record) + " r" + number(record.words.at(2));
-    case RawKind::mpi_isend_done: return "sent r" + number(record.words.at(0));
-    case RawKind::mpi_irecv_post: return "post r" + number(record.words.at(0));
-    case RawKind::mpi_cancelled: return "cancelled r" + number(record.words.at(0));
-    case RawKind::mpi_collective: return collective(record);
-    case RawKind::mpi_icoll_post: return "begin r" + number(record.words.at(0));
-    case RawKind::mpi_icoll: return collective(record) + " r" + number(record.words.at(3));
-    case RawKind::mpi_comm_def: return definition(record);
-    case RawKind::mpi_comm_free: return "free c" + number(record.header.arg);
-    case RawKind::mpi_init_done: return "ready";
-    case RawKind::mpi_finalized: return "finalized";
-    default: return "";
+    case RawKind::mpi_send:
+      return "send " + message(record);
+    case RawKind::mpi_recv:
+      return "recv " + message(record);
+    case RawKind::mpi_isend:
+      return "isend " + message(record) + " r" + number(record.words.at(2));
+    case RawKind::mpi_irecv:
+      return "irecv " + message(record) + " r" + number(record.words.at(2));
+    case RawKind::mpi_isend_done:
+      return "sent r" + number(record.words.at(0));
+    case RawKind::mpi_irecv_post:
+      return "post r" + number(record.words.at(0));
+    case RawKind::mpi_cancelled:
+      return "cancelled r" + number(record.words.at(0));
+    case RawKind::mpi_collective:
+      return collective(record);
+    case RawKind::mpi_icoll_post:
+      return "begin r" + number(record.words.at(0));
+    case RawKind::mpi_icoll:
+      return collective(record) + " r" + number(record.words.at(3));
+    case RawKind::mpi_comm_def:
+      return definition(record);
+    case RawKind::mpi_comm_free:
+      return "free c" + number(record.header.arg);
+    case RawKind::mpi_init_done:
+      return "ready";
+    case RawKind::mpi_finalized:
+      return "finalized";
+    default:
+      return "";
   }
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The MPI records of one thread as text, one line per call with its facts, without anything that
-// differs from run to run (times, addresses, how often a test failed). Two programs that do the same have
-// the same transcript, in whatever language and on whichever MPI.
+// differs from run to run (times, addresses, how often a test failed). Two programs that do the
+// same have the same transcript, in whatever language and on whichever MPI.
 #pragma once
 
 #include <string>

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The records in memory (fake_recorder.h). Logs live as long as the test program: a ThreadLog has
+// no place to hang them on, so each thread has one and its records beside it.
+
+#include "tests/fakes/fake_recorder.h"
+
+#include <atomic>
+#include <map>
+
+namespace culprit::tests {
+namespace {
+
+std::atomic<bool> active{true};
+std::atomic<uint64_t> ticks{0};
+trace::RawProcess process_record{};
+
+struct Memory {
+  collector::ThreadLog log;
+  std::vector<FakeRecord> records;
+  std::map<const char*, uint16_t> names;
+};
+thread_local Memory memory;
+
+}  // namespace
+
+void fake_recorder_reset(bool now_active) {
+  active = now_active;
+  memory.records.clear();
+  process_record = {};
+}
+
+const std::vector<FakeRecord>& fake_records() {
+  return memory.records;
+}
+
+size_t fake_count(trace::RawKind kind) {
+  size_t n = 0;
+  for (const FakeRecord& record : memory.records) n += record.kind == kind;
+  return n;
+}
+
+std::string fake_name(uint16_t id) {
+  for (const auto& [name, number] : memory.names) {
+    if (number == id) return name;
+  }
+  return "";
+}
+
+int fake_waiting() {
+  return memory.log.waiting;
+}
+
+}  // namespace culprit::tests
+
+namespace culprit::collector {
+
+using tests::active;
+using tests::memory;
+
+uint64_t now() {
+  return ++tests::ticks;
+}
+ThreadLog* thread_log() {
+  return active ? &memory.log : nullptr;
+}
+bool activate() {
+  return active;
+}
+trace::RawProcess* process() {
+  return active ? &tests::process_record : nullptr;
+}
+void checkpoint() {}
+
+bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                          const uint64_t* words, unsigned count) {
+  memory.records.push_back({kind, time, flags, arg, {words, words + count}});
+  return true;
+}
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
+  put_words(kind, time, flags, arg, nullptr, 0);
+}
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0) {
+  put_words(kind, time, flags, arg, &w0, 1);
+}
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1) {
+  const uint64_t words[] = {w0, w1};
+  put_words(kind, time, flags, arg, words, 2);
+}
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2) {
+  const uint64_t words[] = {w0, w1, w2};
+  put_words(kind, time, flags, arg, words, 3);
+}
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2, uint64_t w3) {
+  const uint64_t words[] = {w0, w1, w2, w3};
+  put_words(kind, time, flags, arg, words, 4);
+}
+
+uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
+  if (memory.records.empty()) return nullptr;
+  tests::FakeRecord& last = memory.records.back();
+  return last.kind == kind && last.flags == flags ? last.words.data() : nullptr;
+}
+
+PathId ThreadLog::current_path() {
+  return PathId{7};
+}
+
+StringId ThreadLog::name(const char* name) {
+  const auto next = static_cast<uint16_t>(memory.names.size() + 1);
+  return StringId{memory.names.emplace(name, next).first->second};
+}
+
+}  // namespace culprit::collector

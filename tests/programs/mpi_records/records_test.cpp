@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs under their MPI's own launcher, with the preload library: their records, as transcripts,
+// must be those of the files next to this one, whatever the language and the MPI. A binary that
+// could not be built (a missing MPI or Fortran compiler) skips its test.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "transcript.h"
+
+namespace culprit::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Program {
+  const char* mpi;
+  const char* name;
+  std::string binary() const { return std::string(CULPRIT_TEST_PROGRAMS) + "/" + name + "." + mpi; }
+};
+
+/// A folder that goes with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "culprit-mpi.XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Processes by world rank.
+using Processes = std::map<int, RawRun>;
+
+std::string launcher(const std::string& mpi) {
+  return mpi == "openmpi" ? CULPRIT_LAUNCHER_openmpi : CULPRIT_LAUNCHER_mpich;
+}
+
+/// The program alone gets the preload library: launchers have daemons and helpers.
+std::string command(const Program& program, int ranks, const fs::path& experiment,
+                    const std::string& arguments) {
+  std::string line =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_rmaps_base_oversubscribe=1 timeout 100 " +
+      launcher(program.mpi);
+  if (std::string(program.mpi) == "openmpi") line += " --bind-to none";
+  line += " -n " + std::to_string(ranks) + " env LD_PRELOAD=" CULPRIT_PRELOAD_LIBRARY;
+  if (!experiment.empty()) line += " CULPRIT_EXPERIMENT=" + experiment.string();
+  return line + " " + arguments + " 2>&1";
+}
+
+int run(const std::string& line, std::string& output) {
+  FILE* pipe = popen(line.c_str(), "r");
+  char buffer[4096];
+  while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, n);
+  return pclose(pipe);
+}
+
+Processes record(const Program& program, int ranks, const std::string& arguments = "") {
+  const Folder folder;
+  std::string output;
+  const int status = run(command(program, ranks, folder.path(),
+                                 program.binary() + " " + arguments + " " + folder.path().string()),
+                         output);
+  EXPECT_EQ(status, 0) << output;
+  Processes processes;
+  for (RawRun& process : read_raw(folder.path())) {
+    const int rank = process.process.world_rank;
+    processes.emplace(rank, std::move(process));
+  }
+  return processes;
+}
+
+std::vector<std::string> expected(const std::string& name, int rank) {
+  const std::string file =
+      std::string(CULPRIT_TEST_SOURCES) + "/" + name + ".rank" + std::to_string(rank) + ".txt";
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+class Records : public testing::TestWithParam<Program> {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(GetParam().binary())) GTEST_SKIP() << "not built: " << GetParam().binary();
+  }
+};
+
+class Core : public Records {};
+
+TEST_P(Core, SameInEveryLanguage) {
+  const Processes processes = record(GetParam(), 3);
+  ASSERT_EQ(processes.size(), 3u);
+  for (const auto& [rank, process] : processes) {
+    EXPECT_EQ(process.process.world_size, 3);
+    EXPECT_EQ(process.process.finalized, 1u);
+    EXPECT_EQ(process.process.dropped_records, 0u);
+    EXPECT_EQ(transcript(process.threads.at(0)), expected("core", rank)) << "rank " << rank;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Core,
+    testing::Values(Program{"openmpi", "core_c"}, Program{"openmpi", "core_mpif"},
+                    Program{"openmpi", "core_mpi"}, Program{"openmpi", "core_f08"},
+                    Program{"mpich", "core_c"}, Program{"mpich", "core_mpif"},
+                    Program{"mpich", "core_mpi"}, Program{"mpich", "core_f08"}),
+    [](const auto& i) { return std::string(i.param.mpi) + "_" + i.param.name; });
+
+class More : public Records {};
+
+TEST_P(More, RarerFamilies) {
+  const Processes processes = record(GetParam(), 3);
+  ASSERT_EQ(processes.size(), 3u);
+  for (const auto& [rank, process] : processes) {
+    std::vector<std::string> lines = transcript(process.threads.at(0));
+    // What only MPI-4 has lies before the last line, in a file of its own.
+    std::vector<std::string> wanted = expected("more", rank);
+    const bool mpi4 = lines.size() > wanted.size();
+    if (mpi4) {
+      const std::vector<std::string> extra = expected("more4", rank);
+      wanted.insert(wanted.end() - 1, extra.begin(), extra.end());
+    }
+    EXPECT_EQ(lines, wanted) << "rank " << rank;
+    EXPECT_EQ(process.process.thread_level, 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, More,
+                         testing::Values(Program{"openmpi", "more"}, Program{"mpich", "more"}),
+                         [](const auto& i) { return std::string(i.param.mpi); });
+
+class Threads : public Records {};
+
+/// Every thread's requests pair up and every message has its counterpart, though all use one table.
+TEST_P(Threads, RequestsPairUp) {
+  const Processes processes = record(GetParam(), 2);
+  ASSERT_EQ(processes.size(), 2u);
+  for (const auto& [rank, process] : processes) {
+    std::map<uint64_t, int> posted, sent;
+    size_t messages = 0;
+    for (const auto& [number, thread] : process.threads) {
+      for (const RawRecord& r : thread.records) {
+        using trace::RawKind;
+        if (r.kind() == RawKind::mpi_irecv_post) ++posted[r.words.at(0)];
+        if (r.kind() == RawKind::mpi_irecv) --posted[r.words.at(2)], ++messages;
+        if (r.kind() == RawKind::mpi_isend) ++sent[r.words.at(2)];
+        if (r.kind() == RawKind::mpi_isend_done) --sent[r.words.at(0)];
+        if (r.kind() == RawKind::mpi_irecv) {
+          EXPECT_EQ(r.words.at(0) & 0xffffffffu, 1u - static_cast<unsigned>(rank));
+        }
+      }
+    }
+    EXPECT_EQ(messages, 4u * 200u);
+    for (const auto& [id, open] : posted) EXPECT_EQ(open, 0) << "receive " << id;
+    for (const auto& [id, open] : sent) EXPECT_EQ(open, 0) << "send " << id;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Threads,
+                         testing::Values(Program{"openmpi", "threads"},
+                                         Program{"mpich", "threads"}),
+                         [](const auto& i) { return std::string(i.param.mpi); });
+
+class Inert : public Records {};
+
+/// Without an experiment the library changes nothing and leaves nothing.
+TEST_P(Inert, NothingIsRecorded) {
+  const Folder folder;
+  std::string output;
+  const std::string line = command(GetParam(), 3, {}, GetParam().binary());
+  EXPECT_EQ(run("cd " + folder.path().string() + " && " + line, output), 0) << output;
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Inert,
+                         testing::Values(Program{"openmpi", "core_c"},
+                                         Program{"mpich", "core_f08"}),
+                         [](const auto& i) { return std::string(i.param.mpi); });
+
+/// Python loads its MPI for one module only, out of the usual search order.
+TEST(Python, MpiLoadedForOneModule) {
+  if (std::string(CULPRIT_PYTHON_WITH_MPI).empty()) GTEST_SKIP() << "no mpi4py";
+  const Folder folder;
+  std::string output;
+  const Program python{"openmpi", ""};
+  const std::string script = CULPRIT_PYTHON_WITH_MPI " " CULPRIT_TEST_SOURCES "/objects.py";
+  ASSERT_EQ(run(command(python, 2, folder.path(), script), output), 0) << output;
+  size_t processes = 0;
+  for (const RawRun& process : read_raw(folder.path())) {
+    ++processes;
+    EXPECT_EQ(process.count(trace::RawKind::mpi_send) + process.count(trace::RawKind::mpi_recv),
+              1u);
+    EXPECT_EQ(process.process.finalized, 1u);
+  }
+  EXPECT_EQ(processes, 2u);
+}
+
+}  // namespace
+}  // namespace culprit::tests

@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The handlers, around calls that are lambdas of the test. MPI itself runs with one process and
+// only answers questions (sizes of types, who is in a communicator).
+
+#include "collector/mpi/handlers.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/requests.h"
+#include "tests/fakes/fake_recorder.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+using tests::fake_count;
+using tests::fake_records;
+using tests::FakeRecord;
+
+class Mpi : public testing::Environment {
+ public:
+  void SetUp() override {
+    PMPI_Init(nullptr, nullptr);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    register_predefined_comms();
+  }
+  void TearDown() override { PMPI_Finalize(); }
+};
+[[maybe_unused]] const auto* const mpi = testing::AddGlobalTestEnvironment(new Mpi);
+
+Function function{"MPI_Anything", {}};
+
+class Handlers : public testing::Test {
+ protected:
+  void SetUp() override { tests::fake_recorder_reset(); }
+};
+
+std::string kinds() {
+  std::string text;
+  for (const FakeRecord& record : fake_records()) {
+    text += std::to_string(static_cast<int>(record.kind)) + " ";
+  }
+  return text;
+}
+
+Message message(int peer, int count = 3) {
+  return {count, MPI_INT, peer, 4, MPI_COMM_WORLD};
+}
+
+MPI_Status status_of(int source, int tag, int bytes) {
+  MPI_Status status{};
+  PMPI_Status_set_elements(&status, MPI_BYTE, bytes);
+  PMPI_Status_set_cancelled(&status, 0);
+  status.MPI_SOURCE = source;
+  status.MPI_TAG = tag;
+  return status;
+}
+
+MPI_Request made_up(intptr_t number) {
+  return (MPI_Request)(0x5000 + 16 * number);
+}
+
+TEST_F(Handlers, SendIsToldBeforeTheCall) {
+  size_t before_call = 0;
+  int waiting = 0;
+  auto call = [&] {
+    before_call = fake_records().size();
+    waiting = tests::fake_waiting();
+    return MPI_SUCCESS;
+  };
+  EXPECT_EQ(on_send(function, message(0), call), MPI_SUCCESS);
+  EXPECT_EQ(kinds(), "10 12 11 ");
+  EXPECT_EQ(before_call, 2u);
+  EXPECT_EQ(waiting, 1);
+  EXPECT_EQ(tests::fake_waiting(), 0);
+  const FakeRecord& send = fake_records()[1];
+  EXPECT_EQ(send.words, (std::vector<uint64_t>{uint64_t{4} << 32, 12}));
+  EXPECT_EQ(send.time, fake_records()[0].time) << "posted when the call was entered";
+  EXPECT_LT(send.time, fake_records()[2].time);
+  EXPECT_EQ(tests::fake_name(fake_records()[0].flags), "MPI_Anything");
+  EXPECT_EQ(fake_records()[0].arg, 7u) << "the caller's path";
+}
+
+TEST_F(Handlers, NobodyIsNoPeer) {
+  auto call = [] { return MPI_SUCCESS; };
+  on_send(function, message(MPI_PROC_NULL), call);
+  EXPECT_EQ(kinds(), "10 11 ");
+}
+
+TEST_F(Handlers, ErrorsPassThroughAndTellNothing) {
+  MPI_Status user = status_of(0, 1, 4);
+  const Statuses status(&user, 1);
+  auto call = [] { return MPI_ERR_TRUNCATE; };
+  EXPECT_EQ(on_recv(function, MPI_COMM_WORLD, status, call), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(kinds(), "10 11 ");
+}
+
+TEST_F(Handlers, ReceiveIsWhatTheStatusSays) {
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  ASSERT_NE(status.c(), MPI_STATUS_IGNORE) << "memory of ours instead";
+  auto call = [&] {
+    *status.c() = status_of(0, 9, 40);
+    return MPI_SUCCESS;
+  };
+  on_recv(function, MPI_COMM_WORLD, status, call);
+  ASSERT_EQ(kinds(), "10 13 11 ");
+  EXPECT_EQ(fake_records()[1].words, (std::vector<uint64_t>{uint64_t{9} << 32, 40}));
+  EXPECT_EQ(fake_records()[1].time, fake_records()[2].time) << "complete when the call was left";
+}
+
+TEST_F(Handlers, CallersStatusIsLeftToHim) {
+  MPI_Status user;
+  const Statuses status(&user, 1);
+  EXPECT_EQ(status.c(), &user);
+}
+
+TEST_F(Handlers, FruitlessTestsBecomeOneRecord) {
+  MPI_Request request = made_up(1);
+  int flag = 0;
+  const Requests requests(Language::c, &request);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto call = [] { return MPI_SUCCESS; };
+  for (int i = 0; i < 5; ++i) on_test(function, requests, &flag, status, call);
+  ASSERT_EQ(kinds(), "18 ");
+  const FakeRecord& tests = fake_records()[0];
+  EXPECT_EQ(tests.words.at(1), 5u);
+  EXPECT_EQ(tests.words.at(0), tests.time + 9) << "two clock readings a test";
+  EXPECT_EQ(tests.words.at(2), 5u) << "ticks inside";
+
+  on_send(function, message(0), call);
+  on_test(function, requests, &flag, status, call);
+  EXPECT_EQ(kinds(), "18 10 12 11 18 ");
+}
+
+TEST_F(Handlers, TestsOfDifferentNamesAreApart) {
+  Function other{"MPI_Other", {}};
+  int flag = 0;
+  auto call = [] { return MPI_SUCCESS; };
+  on_iprobe(function, &flag, call);
+  on_iprobe(other, &flag, call);
+  EXPECT_EQ(kinds(), "18 18 ");
+}
+
+TEST_F(Handlers, TestOfNothingIsFruitlessToo) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int flag = 1, index = MPI_UNDEFINED, count = MPI_UNDEFINED, indices[1];
+  const Requests requests(Language::c, &request);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto call = [] { return MPI_SUCCESS; };
+  on_test(function, requests, &flag, status, call);
+  on_testany(function, requests, &index, &flag, status, call);
+  on_testsome(function, requests, &count, indices, status, call);
+  on_waitany(function, requests, &index, status, call);
+  on_waitsome(function, requests, &count, indices, status, call);
+  EXPECT_EQ(kinds(), "18 10 11 10 11 ");
+  EXPECT_EQ(fake_records()[0].words.at(1), 3u);
+}
+
+TEST_F(Handlers, RequestFromPostToCompletion) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Requests requests(Language::c, &request);
+  auto post = [&] {
+    request = made_up(2);
+    return MPI_SUCCESS;
+  };
+  on_irecv(function, message(0), requests, post);
+  ASSERT_EQ(kinds(), "10 16 11 ");
+  const uint64_t id = fake_records()[1].words.at(0);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto complete = [&] {
+    request = MPI_REQUEST_NULL;
+    *status.c() = status_of(0, 4, 12);
+    return MPI_SUCCESS;
+  };
+  tests::fake_recorder_reset();
+  on_wait(function, requests, status, complete);
+  ASSERT_EQ(kinds(), "10 17 11 ");
+  EXPECT_EQ(fake_records()[1].words, (std::vector<uint64_t>{uint64_t{4} << 32, 12, id}));
+}
+
+TEST_F(Handlers, FailedPostLeavesNoRequest) {
+  MPI_Request request = made_up(3);
+  const Requests requests(Language::c, &request);
+  auto fail = [] { return MPI_ERR_RANK; };
+  on_isend(function, message(0), requests, fail);
+  Request unused;
+  EXPECT_FALSE(complete_request(request, &request, unused));
+}
+
+TEST_F(Handlers, WaitallWithOneErrorCompletesTheOthers) {
+  MPI_Request all[3];
+  const Requests requests(Language::c, all, 3);
+  for (int i = 0; i < 3; ++i) {
+    auto post = [&] {
+      all[i] = made_up(10 + i);
+      return MPI_SUCCESS;
+    };
+    on_isend(function, message(0), Requests(Language::c, &all[i]), post);
+  }
+  MPI_Status statuses[3];
+  for (MPI_Status& s : statuses) s = status_of(0, 4, 12), s.MPI_ERROR = MPI_SUCCESS;
+  statuses[1].MPI_ERROR = MPI_ERR_OTHER;
+  const Statuses given(statuses, 3);
+  auto call = [] { return MPI_ERR_IN_STATUS; };
+  tests::fake_recorder_reset();
+  on_wait(function, requests, given, call);
+  EXPECT_EQ(kinds(), "10 15 15 11 ");
+}
+
+TEST_F(Handlers, FortranIndicesCountFromOneUnlessTheLibraryForgets) {
+  for (const int base : {1, 0}) {
+    MPI_Request posted[2];
+    for (int i = 0; i < 2; ++i) {
+      // A handle that Fortran can name.
+      PMPI_Send_init(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &posted[i]);
+    }
+    MPI_Fint fortran[2] = {PMPI_Request_c2f(posted[0]), PMPI_Request_c2f(posted[1])};
+    const Requests requests(Language::fortran, fortran, 2);
+    for (uint64_t i = 0; i < 2; ++i) {
+      Request request;
+      request.kind = RequestKind::send;
+      request.id = 100 + i;
+      add_request(posted[i], &fortran[i], request);
+    }
+    int index = 0;
+    const Statuses status(MPI_STATUS_IGNORE, 1);
+    auto call = [&] {
+      fortran[1] = PMPI_Request_c2f(MPI_REQUEST_NULL);
+      index = 1 + base;
+      return MPI_SUCCESS;
+    };
+    tests::fake_recorder_reset();
+    on_waitany(function, requests, &index, status, call);
+    ASSERT_EQ(kinds(), "10 15 11 ") << "base " << base;
+    EXPECT_EQ(fake_records()[1].words.at(0), 101u);
+    drop_request(posted[0], &fortran[0]);
+    for (MPI_Request& handle : posted) PMPI_Request_free(&handle);
+  }
+}
+
+TEST_F(Handlers, NestedCallsAreNotTheOutermost) {
+  const DepthGuard outer;
+  EXPECT_FALSE(outer.nested());
+  {
+    const DepthGuard inner;
+    EXPECT_TRUE(inner.nested());
+  }
+  const DepthGuard next;
+  EXPECT_TRUE(next.nested());
+}
+
+TEST_F(Handlers, WithoutALogOnlyTheCallHappens) {
+  tests::fake_recorder_reset(false);
+  int calls = 0, flag = 1;
+  MPI_Request request = made_up(4);
+  const Requests requests(Language::c, &request);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto call = [&] {
+    ++calls;
+    return MPI_SUCCESS;
+  };
+  on_send(function, message(0), call);
+  on_isend(function, message(0), requests, call);
+  on_wait(function, requests, status, call);
+  on_test(function, requests, &flag, status, call);
+  Collective barrier;
+  barrier.comm = MPI_COMM_WORLD;
+  on_collective(function, barrier, call);
+  EXPECT_EQ(calls, 5);
+  tests::fake_recorder_reset();
+  EXPECT_EQ(kinds(), "");
+}
+
+TEST_F(Handlers, LargeCountsAreNotCut) {
+  auto call = [] { return MPI_SUCCESS; };
+  on_send(function, {int64_t{3} << 31, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD}, call);
+  EXPECT_EQ(fake_records()[1].words.at(1), uint64_t{3} << 34);
+}
+
+}  // namespace
+}  // namespace culprit::collector::mpi
