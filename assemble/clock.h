@@ -8,6 +8,7 @@
 // Assumes that ticks of one node come from one counter (an invariant TSC, or CLOCK_MONOTONIC).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,7 +27,9 @@ class Clock {
   Time time(size_t process, uint64_t ticks) const {
     const Line& line = lines_[line_of_[process]];
     const auto distance = static_cast<double>(static_cast<int64_t>(ticks - line.ticks));
-    const int64_t ns = line.ns + static_cast<int64_t>(distance * line.slope);
+    // Bounded, since the ticks may be garbage.
+    const int64_t ns =
+        line.ns + static_cast<int64_t>(std::clamp(distance * line.slope, -kForever, kForever));
     return Time::from_nanos(ns < 0 ? 0 : ns);
   }
 
@@ -41,6 +44,8 @@ class Clock {
     int64_t ns = 0;      ///< since the origin
     double slope = 1;    ///< ns a tick
   };
+  static constexpr double kForever = 4e18;
+
   std::vector<Line> lines_;
   std::vector<size_t> line_of_;  ///< by process
   uint64_t origin_ = 0;

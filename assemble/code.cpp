@@ -47,21 +47,18 @@ bool is_outlined(std::string_view function) {
 ProcessCode::ProcessCode(const RawProcessFolder& folder) : map_(AddressMap::read(folder.maps)) {}
 
 void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
-  const auto add = [&](uint64_t address) {
-    if (const auto place = map_.find(address)) symbols.add(*place);
-  };
   // A return address may be the first byte of the next function: the call lies before it.
-  for (const uint64_t address : survey.call_addresses) add(address - 1);
-  for (const uint64_t address : survey.sample_addresses) add(address);
+  for (const uint64_t address : survey.addresses) {
+    if (const auto place = map_.find(address - 1)) symbols.add(*place);
+  }
 }
 
 void ProcessCode::learn(const Survey& survey, const Symbols& symbols, Regions& regions) {
-  for (const uint64_t address : survey.call_addresses) learn_address(address - 1, symbols, regions);
-  for (const uint64_t address : survey.sample_addresses) learn_address(address, symbols, regions);
+  for (const uint64_t address : survey.addresses) learn_address(address, symbols, regions);
 }
 
 void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Regions& regions) {
-  const auto place = map_.find(address);
+  const auto place = map_.find(address - 1);
   const Symbol* symbol = place ? symbols.find(*place) : nullptr;
   if (symbol == nullptr) return;
   Code& code = code_[address];
@@ -79,18 +76,10 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
   }
 }
 
-const Code& ProcessCode::find(uint64_t address) const {
+const Code& ProcessCode::before(uint64_t return_address) const {
   static const Code kNothing;
-  const auto code = code_.find(address);
+  const auto code = code_.find(return_address);
   return code == code_.end() ? kNothing : code->second;
-}
-
-const Code& ProcessCode::caller(uint64_t return_address) const {
-  return find(return_address - 1);
-}
-
-const Code& ProcessCode::interrupted(uint64_t address) const {
-  return find(address);
 }
 
 void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
@@ -98,13 +87,12 @@ void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
   if (parent < id) nodes_[id] = {parent, address};
 }
 
-std::vector<CodeFrame> Paths::frames_of(uint32_t id, bool interrupted) const {
+std::vector<CodeFrame> Paths::frames_of(uint32_t id) const {
   std::vector<const Code*> codes;
   for (uint32_t at = id; at != 0;) {
     const auto node = nodes_.find(at);
     if (node == nodes_.end()) break;
-    const uint64_t address = node->second.address;
-    codes.push_back(interrupted && at == id ? &code_.interrupted(address) : &code_.caller(address));
+    codes.push_back(&code_.before(node->second.address));
     at = node->second.parent;
   }
   std::vector<CodeFrame> frames;
@@ -128,13 +116,12 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());
 }
 
-const UserPath& Paths::user_path(uint32_t id, bool interrupted) {
-  const uint64_t key = uint64_t{id} << 1 | (interrupted ? 1 : 0);
-  const auto [it, added] = known_.try_emplace(key);
+const UserPath& Paths::user_path(uint32_t id) {
+  const auto [it, added] = known_.try_emplace(id);
   UserPath& path = it->second;
   if (!added) return path;
 
-  auto frames = frames_of(id, interrupted);
+  auto frames = frames_of(id);
   drop_entry(frames);
   const auto is_own = [](const CodeFrame& frame) {
     return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;

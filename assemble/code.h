@@ -52,17 +52,15 @@ class ProcessCode {
   /// Once `symbols` are resolved; they must outlive this.
   void learn(const Survey& survey, const Symbols& symbols, Regions& regions);
 
-  /// The code that calls, given the return address. MT: safe after learn().
-  const Code& caller(uint64_t return_address) const;
-  /// The code at an interrupted instruction.
-  const Code& interrupted(uint64_t address) const;
+  /// The code before a return address, or before what a path says of a sample, which is likewise
+  /// one past the instruction. MT: safe after learn().
+  const Code& before(uint64_t return_address) const;
 
  private:
   void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
-  const Code& find(uint64_t address) const;
 
   AddressMap map_;
-  std::unordered_map<uint64_t, Code> code_;
+  std::unordered_map<uint64_t, Code> code_;  ///< by return address
 };
 
 /// The call paths of one thread's log. Paths are made when first asked for and kept.
@@ -71,22 +69,21 @@ class Paths {
   Paths(const ProcessCode& code, Regions& regions) : code_(code), regions_(regions) {}
 
   void define(uint32_t id, uint32_t parent, uint64_t address);
-  /// The user's functions on the path to a call, or with `interrupted` to a sampled instruction.
-  /// The reference stays valid.
-  const UserPath& user_path(uint32_t id, bool interrupted);
+  /// The user's functions on a path. The reference stays valid.
+  const UserPath& user_path(uint32_t id);
 
  private:
   struct Node {
     uint32_t parent = 0;
     uint64_t address = 0;
   };
-  std::vector<CodeFrame> frames_of(uint32_t id, bool interrupted) const;
+  std::vector<CodeFrame> frames_of(uint32_t id) const;
   void drop_entry(std::vector<CodeFrame>& frames);
 
   const ProcessCode& code_;
   Regions& regions_;
   std::unordered_map<uint32_t, Node> nodes_;
-  std::unordered_map<uint64_t, UserPath> known_;
+  std::unordered_map<uint32_t, UserPath> known_;
 };
 
 }  // namespace culprit::assemble

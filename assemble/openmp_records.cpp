@@ -188,7 +188,7 @@ void OpenmpRecords::implicit_end(const RawRecord& record) {
 
 const Symbol* OpenmpRecords::place(uint64_t code) const {
   if (code == 0) return nullptr;
-  const Code& found = state_.process.code.caller(code);
+  const Code& found = state_.process.code.before(code);
   const bool own = !found.frames.empty() && (found.frames.front().kind == CodeKind::user ||
                                              found.frames.front().kind == CodeKind::outlined);
   return own ? found.symbol : nullptr;

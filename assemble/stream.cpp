@@ -41,7 +41,7 @@ class Stream {
     for (RawRecord record; cursor.next(record);) {
       if (record.kind == RawKind::path_def) paths.define(record.arg, record.w[0], record.w[1]);
       if (!carries_path(record)) continue;
-      const UserPath& path = paths.user_path(record.arg, record.kind == RawKind::sample);
+      const UserPath& path = paths.user_path(record.arg);
       if (!path.in_construct && !path.frames.empty()) return path.frames.front();
     }
     return state_.process.regions.function({"main", "", 0});
@@ -60,8 +60,7 @@ class Stream {
       case RawKind::string_def:
         return define_call(record);
       case RawKind::sample:
-        return state_.timeline.sample(state_.time(record),
-                                      state_.paths.user_path(record.arg, true));
+        return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg));
       case RawKind::tool_begin:
         state_.timeline.observe_nothing(state_.time(record));
         return state_.timeline.enter(state_.time(record), Level::tool,
@@ -113,13 +112,13 @@ Time ProcessContext::end() const {
 }
 
 void ThreadState::observe(Time time, uint32_t path) {
-  const UserPath* known = path == 0 ? nullptr : &paths.user_path(path, false);
+  const UserPath* known = path == 0 ? nullptr : &paths.user_path(path);
   if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
   timeline.observe(time, *known);
 }
 
 void ThreadState::observe_code(Time time, uint64_t code) {
-  const Code* known = code == 0 ? nullptr : &process.code.caller(code);
+  const Code* known = code == 0 ? nullptr : &process.code.before(code);
   if (known == nullptr || known->frames.empty()) return timeline.observe_nothing(time);
   std::vector<RegionId> frames;
   bool named = true;

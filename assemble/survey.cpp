@@ -49,8 +49,7 @@ class Surveyor {
   void see_mpi(const RawRecord& record) {
     Survey& survey = result_.survey;
     if (record.kind == RawKind::path_def) {
-      survey.call_addresses.insert(record.w[1]);
-      addresses_[record.arg] = record.w[1];
+      survey.addresses.insert(record.w[1]);
     } else if (record.kind == RawKind::mpi_enter) {
       ++result_.tool.paths;
     } else if (record.kind == RawKind::mpi_comm_def) {
@@ -100,8 +99,6 @@ class Surveyor {
 
   void see_other(const RawRecord& record) {
     if (record.kind == RawKind::sample) {
-      const auto leaf = addresses_.find(record.arg);
-      if (leaf != addresses_.end()) result_.survey.sample_addresses.insert(leaf->second);
       ++result_.tool.paths;
     } else if (record.kind == RawKind::tool_begin) {
       tool_begin_ = record.ticks;
@@ -112,7 +109,7 @@ class Surveyor {
   }
 
   void see_code(uint64_t address) {
-    if (address != 0) result_.survey.call_addresses.insert(address);
+    if (address != 0) result_.survey.addresses.insert(address);
   }
 
   void begin_comm(const RawRecord& record) {
@@ -145,7 +142,6 @@ class Surveyor {
   }
 
   ThreadSurvey result_;
-  std::unordered_map<uint32_t, uint64_t> addresses_;  ///< by path id
   std::vector<uint32_t> ranks_;
   uint64_t local_ = 0;
   uint64_t remote_ = 0;
@@ -156,8 +152,7 @@ class Surveyor {
 }  // namespace
 
 void Survey::merge(Survey&& other) {
-  call_addresses.merge(other.call_addresses);
-  sample_addresses.merge(other.sample_addresses);
+  addresses.merge(other.addresses);
   std::move(other.comms.begin(), other.comms.end(), std::back_inserter(comms));
   std::stable_sort(
       comms.begin(), comms.end(),

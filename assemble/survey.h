@@ -34,9 +34,8 @@ struct CommDefinition {
 
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
-  std::unordered_set<uint64_t> call_addresses;    ///< return addresses
-  std::unordered_set<uint64_t> sample_addresses;  ///< of interrupted instructions
-  std::vector<CommDefinition> comms;              ///< in order of creation
+  std::unordered_set<uint64_t> addresses;  ///< return addresses
+  std::vector<CommDefinition> comms;       ///< in order of creation
   std::unordered_map<uint64_t, ParallelRegion> regions;
   std::unordered_map<uint64_t, uint64_t> task_code;  ///< by task
   uint64_t last_ticks = 0;

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names: from linkage names to what the author wrote, and from addresses of this very program.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "assemble/object_file.h"
+#include "assemble/regions.h"
+#include "assemble/symbols.h"
+#include "assemble/unwind_table.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+TEST(ReadableName, PlainNamesStay) {
+  EXPECT_EQ(readable_name("main"), "main");
+  EXPECT_EQ(readable_name("solve_"), "solve_");
+  EXPECT_EQ(readable_name("GOMP_parallel@GOMP_4.0"), "GOMP_parallel");
+}
+
+TEST(ReadableName, CompilersClonesAreTheFunction) {
+  EXPECT_EQ(readable_name("solve.isra.0"), "solve");
+  EXPECT_EQ(readable_name("solve.constprop.0.cold"), "solve");
+  EXPECT_EQ(readable_name("_ZL5solveid.part.0"), "solve");
+}
+
+TEST(ReadableName, OutlinedBodiesStayRecognisable) {
+  EXPECT_EQ(readable_name("main._omp_fn.0"), "main._omp_fn.0");
+  EXPECT_EQ(readable_name("_Z5solvei._omp_fn.1"), "solve._omp_fn.1");
+  EXPECT_EQ(readable_name("_Z5solvei.omp_outlined"), "solve.omp_outlined");
+}
+
+TEST(ReadableName, FortranModulesBecomeScopes) {
+  EXPECT_EQ(readable_name("__dbcsr_mm_MOD_multiply"), "dbcsr_mm::multiply");
+  EXPECT_EQ(readable_name("__m_MOD_solve.constprop.0"), "m::solve");
+}
+
+TEST(ReadableName, CxxHasNoArgumentListsAndNoReturnTypes) {
+  EXPECT_EQ(readable_name("_Z5solveidPKc"), "solve");
+  EXPECT_EQ(readable_name("_ZN4mesh4Grid5applyERKS0_"), "mesh::Grid::apply");
+  EXPECT_EQ(readable_name("_ZNK4mesh4Grid4sizeEv"), "mesh::Grid::size");
+  EXPECT_EQ(readable_name("_Z3maxIdET_S0_S0_"), "max<double>");
+  EXPECT_EQ(readable_name("_ZN1AclEi"), "A::operator()");
+  EXPECT_EQ(readable_name("_ZN12_GLOBAL__N_14stepEv"), "(anonymous namespace)::step");
+}
+
+TEST(Regions, EqualOnesAreOne) {
+  Regions regions;
+  const RegionId a = regions.function({"solve", "a.c", 7});
+  EXPECT_EQ(regions.function({"solve", "a.c", 7}), a);
+  EXPECT_NE(regions.function({"solve", "b.c", 7}), a);
+  EXPECT_EQ(regions.take().size(), 2u);
+}
+
+TEST(Regions, ConstructsAreNamedByTheirPlace) {
+  Regions regions;
+  Symbol line;
+  line.frames.push_back({"solve", "a.c", 3});
+  line.file = "a.c";
+  line.line = 42;
+  Symbol no_line;
+  no_line.frames.push_back({"solve", "", 0});
+  no_line.into_function = 0x1f;
+  regions.openmp("for", trace::RegionRole::worksharing, &line);
+  regions.openmp("for", trace::RegionRole::worksharing, &no_line);
+  regions.openmp("for", trace::RegionRole::worksharing, nullptr);
+  const auto all = regions.take();
+  EXPECT_EQ(all[0].name, "!$omp for @a.c:42");
+  EXPECT_EQ(all[1].name, "!$omp for @solve+0x1f");
+  EXPECT_EQ(all[2].name, "!$omp for");
+}
+
+TEST(Regions, RolesFollowFromMpiNames) {
+  Regions regions;
+  for (const char* name : {"MPI_Send", "MPI_Bcast", "MPI_Barrier", "MPI_Init"}) regions.mpi(name);
+  const auto all = regions.take();
+  EXPECT_EQ(all[0].role, trace::RegionRole::point_to_point);
+  EXPECT_EQ(all[1].role, trace::RegionRole::collective);
+  EXPECT_EQ(all[2].role, trace::RegionRole::barrier);
+  EXPECT_EQ(all[3].role, trace::RegionRole::function);
+}
+
+TEST(UnwindTable, FindsTheFunctionAround) {
+  // version, encodings, .eh_frame, count, then pairs of begin and entry, relative to the table
+  struct {
+    unsigned char head[4] = {1, 0x1b, 0x03, 0x3b};
+    int32_t frame = 0;
+    uint32_t count = 3;
+    int32_t entries[6] = {-0x300, 0, -0x200, 0, -0x100, 0};
+  } table;
+  const std::span bytes(reinterpret_cast<const std::byte*>(&table), sizeof table);
+  EXPECT_EQ(find_function_begin(bytes, 0x1000, 0xcff), std::nullopt);
+  EXPECT_EQ(find_function_begin(bytes, 0x1000, 0xd00), 0xd00u);
+  EXPECT_EQ(find_function_begin(bytes, 0x1000, 0xe80), 0xe00u);
+  EXPECT_EQ(find_function_begin(bytes, 0x1000, 0xfff), 0xf00u);
+  EXPECT_EQ(find_function_begin(bytes.first(8), 0x1000, 0xfff), std::nullopt);
+}
+
+/// Returns where it is called from, for looking itself up.
+__attribute__((noinline)) uint64_t here() {
+  return reinterpret_cast<uint64_t>(__builtin_return_address(0)) - 1;
+}
+
+TEST(ObjectFile, FindsFunctionFileAndLineOfThisProgram) {
+  const uint64_t address = here();
+  const uint32_t line = __LINE__ - 1;
+  const AddressMap map = AddressMap::read({"/proc/self/maps"});
+  const auto place = map.find(address);
+  ASSERT_TRUE(place);
+  const Symbol symbol = ObjectFile(std::string(place->module)).symbol(place->offset);
+  EXPECT_TRUE(symbol.named);
+  EXPECT_NE(symbol.frames.front().function.find("FindsFunctionFileAndLine"), std::string::npos);
+  if (symbol.line != 0) {  // built with debug information
+    EXPECT_EQ(symbol.file, "names_test.cpp");
+    EXPECT_EQ(symbol.line, line);
+  }
+}
+
+TEST(ObjectFile, MissingFilesGiveModuleAndOffset) {
+  const Symbol symbol = ObjectFile("/nowhere/libgone.so").symbol(0x1234);
+  EXPECT_FALSE(symbol.named);
+  EXPECT_EQ(symbol.frames.front().function, "libgone.so+0x1234");
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who is who among the processes, on which clock, and what is said of them.
+
+#include <cstring>
+#include <fstream>
+
+#include "assemble/assemble.h"
+#include "assemble/facts.h"
+#include "fixture.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+using trace::RawKind;
+
+void call_once(RawProcessBuilder& process) {
+  process.thread(0).enter(10, "MPI_Barrier", in_main({})).leave(20, "MPI_Barrier");
+}
+
+TEST_F(AssembleTest, RanksComeInOrderWhateverStartedFirst) {
+  {
+    auto late = process("node1.1.a");
+    late->rank(1, 2).started(5).ended(50);
+    call_once(*late);
+    auto early = process("node1.2.b");
+    early->rank(0, 2).started(7).ended(60);
+    call_once(*early);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(facts.processes, 2u);
+  EXPECT_EQ(facts.command, "./app input");
+  EXPECT_EQ(facts.program, "app");
+  EXPECT_TRUE(facts.notes.empty());
+  EXPECT_TRUE(facts.losses.all().empty());
+  // Time 0 is the earliest start.
+  EXPECT_EQ(listing.origin, kRealtimeAtZero + 5);
+  EXPECT_EQ(listing.text("0.0"), "2 main\n5   MPI_Barrier\n15   -\n55 -\n");
+  EXPECT_EQ(listing.text("1.0"), "0 main\n5   MPI_Barrier\n15   -\n45 -\n");
+  EXPECT_EQ(listing.definitions.processes[1].name, "MPI Rank 1");
+  EXPECT_EQ(listing.definitions.locations[1].event_count, 4u);
+  EXPECT_EQ(facts.events, 8u);
+}
+
+TEST_F(AssembleTest, RanksThatLeftNothingKeepTheirPlace) {
+  {
+    auto only = process();
+    only->rank(2, 3).ended(50);
+    call_once(*only);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "missing_processes"), 2u);
+  ASSERT_EQ(listing.definitions.processes.size(), 3u);
+  EXPECT_EQ(listing.text("0.0"), "");
+  EXPECT_NE(listing.text("2.0"), "");
+  EXPECT_EQ(listing.definitions.comms[0].members.size(), 3u);
+}
+
+TEST_F(AssembleTest, SpawnedWorldsFollowTheFirst) {
+  {
+    auto parent = process("node1.1.a");
+    parent->rank(0, 1).ended(90);
+    call_once(*parent);
+    for (int rank : {0, 1}) {
+      auto child = process("node1.2." + std::to_string(rank));
+      child->rank(rank, 2).started(20 + static_cast<uint64_t>(rank)).ended(80);
+      call_once(*child);
+    }
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "spawned_processes"), 2u);
+  ASSERT_EQ(listing.definitions.processes.size(), 3u);
+  EXPECT_EQ(listing.definitions.comms[1].members, (std::vector{ProcessId(1), ProcessId(2)}));
+}
+
+TEST_F(AssembleTest, ProcessesWithoutMpiAreNumberedAfterTheRanks) {
+  {
+    auto helper = process("node1.1.a");
+    helper->ended(50);
+    helper->thread(0).fork(10, 1, in_main({})).begin(11, 1, 1, 0).end(12, 1).join(13, 1);
+    auto rank = process("node1.2.b");
+    rank->rank(0, 1).started(5).ended(50);
+    call_once(*rank);
+  }
+  const RunFacts facts = play();
+  ASSERT_EQ(listing.definitions.processes.size(), 2u);
+  EXPECT_EQ(listing.definitions.processes[1].name, "Process 1");
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_NE(facts.notes[0].find("did not use MPI"), std::string::npos);
+}
+
+TEST_F(AssembleTest, OneNodeHasOneClock) {
+  {
+    // Two readings of CLOCK_REALTIME that disagree: only the node's first counts.
+    auto a = process("node1.1.a");
+    a->rank(0, 2).ended(50);
+    call_once(*a);
+    auto b = process("node1.2.b");
+    b->rank(1, 2).ended(50);
+    b->process.first.realtime_ns += 500;
+    b->process.last.realtime_ns += 700;
+    call_once(*b);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), listing.text("1.0"));
+}
+
+TEST_F(AssembleTest, NodesAreAlignedByRealtimeAndTicksScaled) {
+  {
+    auto a = process("node1.1.a");
+    a->rank(0, 2).ended(50);
+    call_once(*a);
+    auto b = process("node2.2.b");
+    b->rank(1, 2).ended(50);
+    std::strcpy(b->process.host, "node2");
+    std::strcpy(b->process.boot_id, "b008");
+    b->process.clock = trace::RawClock::tsc;  // two ticks a nanosecond, 100 ns ahead
+    b->process.first = {kTicksAtZero, kRealtimeAtZero + 100, 7'000};
+    b->process.last = {kTicksAtZero + 2000, kRealtimeAtZero + 1100, 8'000};
+    call_once(*b);
+  }
+  play();
+  EXPECT_EQ(listing.text("1.0"), "100 main\n105   MPI_Barrier\n110   -\n125 -\n");
+}
+
+TEST_F(AssembleTest, LossesOfTheCollectorAreHandedOn) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    p->process.dropped_records = 3;
+    p->process.failed_unwinds = 4;
+    p->process.skipped_callbacks = 5;
+    p->process.gomp_redirected = 1;
+    call_once(*p);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "dropped_records"), 3u);
+  EXPECT_EQ(losses(facts, "failed_unwinds"), 4u);
+  EXPECT_EQ(losses(facts, "skipped_callbacks"), 5u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_NE(facts.notes[0].find("libomp"), std::string::npos);
+}
+
+TEST_F(AssembleTest, AnExperimentIsAssembledOnceAndKeepsItsFacts) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    p->process.dropped_records = 3;
+    call_once(*p);
+  }
+  std::ofstream(folder_ / "experiment.json") << R"({"exit_status": 7})";
+  EXPECT_TRUE(needs_assembly(folder_));
+  const auto facts = assemble(folder_, 1, false);
+  ASSERT_TRUE(facts.ok()) << facts.error().sentence;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "trace" / "traces.otf2"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "raw"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.tmp"));
+  EXPECT_FALSE(needs_assembly(folder_));
+  // A sibling that comes too late is told the same.
+  const auto again = assemble(folder_, 1, false);
+  ASSERT_TRUE(again.ok()) << again.error().sentence;
+  EXPECT_EQ(again.value().events, facts.value().events);
+  EXPECT_EQ(losses(again.value(), "dropped_records"), 3u);
+  std::ifstream in(folder_ / "experiment.json");
+  const std::string json((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(json.find("\"exit_status\": 7"), std::string::npos) << "others' keys must stay";
+}
+
+TEST_F(AssembleTest, RawRecordsStayWhenAskedFor) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    call_once(*p);
+  }
+  ASSERT_TRUE(assemble(folder_, 1, true).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "raw"));
+  EXPECT_FALSE(needs_assembly(folder_));
+}
+
+TEST_F(AssembleTest, NothingRecordedIsAnErrorAndLeavesNothing) {
+  {
+    auto p = process();
+  }
+  const auto facts = assemble(folder_, 1, false);
+  ASSERT_FALSE(facts.ok());
+  EXPECT_NE(facts.error().sentence.find("neither MPI nor OpenMP"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.tmp"));
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The rules by which functions fill the time between constructs.
+
+#include "assemble/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include "listing.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+constexpr RegionId kMain(0), kA(1), kB(2), kC(3), kParallel(4), kBarrier(5);
+
+Time at(int64_t ns) {
+  return Time::from_nanos(ns);
+}
+
+class TimelineTest : public testing::Test {
+ protected:
+  TimelineTest() : sink_(listing_.open(ProcessId(0), 0)), timeline(*sink_) {
+    timeline.enter(at(0), Level::root, kMain);
+  }
+  std::string text() {
+    timeline.leave(at(100), 0);
+    trace::Definitions definitions;
+    for (const char* name : {"main", "A", "B", "C", "parallel", "barrier"}) {
+      definitions.regions.push_back({name, {}, {}, "", 0});
+    }
+    (void)listing_.finish(definitions, 0);
+    return listing_.text("0.0");
+  }
+
+  Listing listing_;
+  std::unique_ptr<trace::EventSink> sink_;
+  Timeline timeline;
+};
+
+TEST_F(TimelineTest, WithoutSamplesWhatBothSawIsKept) {
+  timeline.observe(at(10), {{kMain, kA, kB}, false});
+  timeline.observe(at(30), {{kMain, kA, kC}, false});
+  EXPECT_EQ(text(), "0 main\n10   A\n10     B\n10     -\n30     C\n30     -\n30   -\n100 -\n");
+}
+
+TEST_F(TimelineTest, TheInnermostFunctionAloneCutsOrExtends) {
+  timeline.observe(at(10), {{kMain, kA, kB}, false});
+  const RegionId a[] = {kA};
+  timeline.observe_innermost(at(20), a, true);
+  const RegionId c[] = {kC};
+  timeline.observe_innermost(at(30), c, true);
+  EXPECT_EQ(text(), "0 main\n10   A\n10     B\n10     -\n20   -\n30   C\n30   -\n100 -\n");
+}
+
+TEST_F(TimelineTest, AnUncertainFunctionIsNotAdded) {
+  timeline.observe(at(10), {{kMain, kA}, false});
+  const RegionId c[] = {kC};
+  timeline.observe_innermost(at(30), c, false);
+  EXPECT_EQ(text(), "0 main\n10   A\n10   -\n100 -\n");
+}
+
+TEST_F(TimelineTest, InsideAParallelRegionPathsHangUnderIt) {
+  timeline.observe(at(10), {{kMain, kA}, false});
+  timeline.enter(at(10), Level::parallel, kParallel, 1);
+  timeline.sample(at(20), {});
+  const UserPath in_region{{kB}, true};
+  timeline.sample(at(30), in_region);
+  const UserPath serialized{{kMain, kA, kC}, false};
+  timeline.sample(at(50), serialized);
+  timeline.leave(at(60), 2);
+  EXPECT_EQ(text(),
+            "0 main\n10   A\n10     parallel\n20       B\n40       -\n40       C\n55       -\n"
+            "60     -\n60   -\n100 -\n");
+}
+
+TEST_F(TimelineTest, SamplesInABarrierSayNothing) {
+  timeline.enter(at(10), Level::sync, kBarrier);
+  const UserPath path{{kMain, kA}, false};
+  timeline.sample(at(20), path);
+  timeline.leave(at(30), 1);
+  EXPECT_EQ(text(), "0 main\n10   barrier\n30   -\n100 -\n");
+}
+
+TEST_F(TimelineTest, TimeNeverGoesBack) {
+  timeline.enter(at(50), Level::call, kA);
+  timeline.leave(at(40), 1);
+  EXPECT_EQ(text(), "0 main\n50   A\n50   -\n100 -\n");
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test
