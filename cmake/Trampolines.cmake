@@ -3,9 +3,8 @@
 #
 # culprit_trampolines(<target> <group> <file of names>): adds to <target> one exported trampoline per
 # name, and their table (collector/interpose/trampolines.h). The file may be a generated one.
-find_package(Python3 COMPONENTS Interpreter REQUIRED)
-
 function(culprit_trampolines target group names)
+  find_package(Python3 COMPONENTS Interpreter REQUIRED)
   get_filename_component(names ${names} ABSOLUTE)
   set(generator ${CMAKE_SOURCE_DIR}/collector/interpose/gen_trampolines.py)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/trampolines_${group})
