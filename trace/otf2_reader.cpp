@@ -30,7 +30,11 @@ using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
 class Otf2Source final : public Source {
  public:
   Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive)
-      : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {}
+      : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {
+    OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+    OTF2_Reader_GetFileSubstrate(reader_.get(), &substrate);
+    one_file_each_ = substrate == OTF2_SUBSTRATE_POSIX;
+  }
   ~Otf2Source() override {
     OTF2_Reader_CloseEvtFiles(reader_.get());
     OTF2_Reader_CloseDefFiles(reader_.get());
@@ -40,16 +44,26 @@ class Otf2Source final : public Source {
   Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
 
  private:
+  bool missing(OTF2_LocationRef location, const char* extension) const;
   void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
 
   fs::path anchor_;
+  bool one_file_each_ = false;
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
 };
 
+/// Looked up beforehand, because OTF2's own words for it ("file interaction failed") help nobody.
+bool Otf2Source::missing(OTF2_LocationRef location, const char* extension) const {
+  std::error_code ignored;
+  const fs::path folder = fs::path(anchor_).replace_extension();
+  return one_file_each_ && !fs::exists(folder / (std::to_string(location) + extension), ignored);
+}
+
 /// Mappings of local to global references, and clock offsets: the event reader applies them.
 void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& losses) const {
-  OTF2_DefReader* local = OTF2_Reader_GetDefReader(reader_.get(), location);
+  OTF2_DefReader* local =
+      missing(location, ".def") ? nullptr : OTF2_Reader_GetDefReader(reader_.get(), location);
   if (!local) {
     losses.add("locations_without_local_definitions", Severity::warning,
                "Their local definitions are missing; their references were taken as global ones.");
@@ -67,11 +81,14 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
   const Location& wanted = archive_.definitions.locations[location.index()];
   take_otf2_complaint();
   apply_local_definitions(wanted.file_id, losses);
-  OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader_.get(), wanted.file_id);
+  const bool absent = missing(wanted.file_id, ".evt");
+  if (absent && wanted.event_count == 0) return {};
+  OTF2_EvtReader* events =
+      absent ? nullptr : OTF2_Reader_GetEvtReader(reader_.get(), wanted.file_id);
   if (!events) {
-    if (wanted.event_count == 0) return {};
     return Error{"cannot read the events of location " + std::to_string(wanted.file_id) + " in " +
-                 anchor_.string() + ": " + take_otf2_complaint()};
+                 anchor_.string() + ": " +
+                 (absent ? "their file is missing" : take_otf2_complaint())};
   }
   EventDecoder decoder(archive_, location, sink);
   OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, EventDecoder::callbacks(), &decoder);

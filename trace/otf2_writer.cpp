@@ -99,17 +99,15 @@ void Writer::describe(const Definitions& definitions) {
 std::vector<WrittenLocation> Writer::gather(const Definitions& definitions) {
   std::vector<WrittenLocation> by_location;
   by_location.reserve(definitions.locations.size());
-  size_t known = 0;
   for (const Location& location : definitions.locations) {
     auto it = written_.find(location_ref(location.process, location.thread));
     if (it == written_.end()) {
       open(location.process, location.thread);
       it = written_.find(location_ref(location.process, location.thread));
     }
-    ++known;
     by_location.push_back(it->second);
   }
-  CULPRIT_CHECK(known == written_.size());  // every opened location is defined
+  CULPRIT_CHECK(written_.size() == by_location.size());  // what was opened is defined, once
   return by_location;
 }
 
