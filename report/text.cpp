@@ -27,6 +27,7 @@ using blame::Findings;
 constexpr size_t kTopRows = 5;
 constexpr size_t kNamedLocations = 3;
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
+constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
 constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
 constexpr size_t kTextColumn = 25;      ///< where the words of an entry begin, after its figures
 
@@ -236,11 +237,16 @@ void Page::write_time_spent() {
           run.locations == 1 ? "One thread was" : counted(run.locations, "thread") + " were",
           time_(run.allocation_s), time_(waiting), percent(waiting, run.allocation_s)),
       2);
-  for (const PatternTotal& total : waiting_by_pattern(findings_)) {
+  const std::vector<PatternTotal> totals = waiting_by_pattern(findings_);
+  size_t shown = 0;
+  for (const PatternTotal& total : totals) {
+    if (shown > 0 && total.time_s < kTrifle * run.allocation_s) break;
     const PatternText* pattern = find_pattern(total.pattern);
     entry("", total.time_s, run.allocation_s,
           pattern ? fmt::format("{}: {}", pattern->name, pattern->summary) : total.pattern);
+    ++shown;
   }
+  more_line(totals.size() - shown, "other kind");
 }
 
 void Page::write_blame() {
@@ -260,7 +266,7 @@ void Page::write_blame() {
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
   more_line(list.size() - shown, "other call path");
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
-    if (row.time_s <= 0) continue;
+    if (row.time_s < kTrifle * findings_.identities.waiting_s) continue;
     entry("", row.time_s, findings_.identities.waiting_s,
           fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
   }

@@ -197,7 +197,7 @@ def check_format(tree):
 
 # What finished work does not hold: promises for later, and paths of somebody's own machine.
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
-OWN_PATHS = re.compile(r"(?<![\w.$}{/-])/(home|root|work|Users)/\w")
+OWN_PATHS = re.compile(r"(?<![\w.$}{/-])/(home|root|work|Users)/\w\w")
 
 
 def check_words(tree):
