@@ -184,7 +184,12 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const 
   if (name != nullptr && contains) {
     symbol.into_function = into;
     symbol.named = true;
-    if (symbol.frames.empty()) symbol.frames.push_back({readable_name(name), "", 0});
+    if (symbol.frames.empty()) {
+      symbol.frames.push_back({readable_name(name), "", 0});
+    } else if (std::string_view(name).starts_with("_Z")) {
+      // DWARF leaves scopes out where linkage is internal.
+      symbol.frames.front().function = readable_name(name);
+    }
     return;
   }
   symbol.into_function = begin ? address - *begin : 0;

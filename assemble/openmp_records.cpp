@@ -239,15 +239,10 @@ bool OpenmpRecords::ends_region(const RawRecord& record, RawLog::Cursor ahead) c
   if (!is_unclear(record.flags)) return false;
   int depth = 1;
   for (RawRecord next; ahead.next(next);) {
+    if (depth == 0 && says_something(next.kind)) return next.kind == RawKind::omp_implicit_end;
     const bool begins = next.kind == RawKind::omp_sync_begin;
     const bool ends = next.kind == RawKind::omp_sync_end;
-    if ((begins || ends) && sync_class(next.flags) == SyncClass::barrier) {
-      depth += begins ? 1 : -1;
-    } else if (depth == 0 && next.kind == RawKind::omp_implicit_end) {
-      return true;
-    } else if (depth == 0 && says_something(next.kind)) {
-      return false;
-    }
+    if ((begins || ends) && sync_class(next.flags) == SyncClass::barrier) depth += begins ? 1 : -1;
   }
   const Opening* inside = team();
   return inside != nullptr && !inside->own;

@@ -126,8 +126,8 @@ TEST_F(AssembleTest, CoalescedTestsThatMostlyPollAreOneCall) {
     auto& t = p->thread(0);
     t.enter(1, "MPI_Test", in_main({"poll"})).leave(2, "MPI_Test");
     const uint32_t path = t.path(in_main({"poll"}));
-    t.put(RawKind::mpi_tests, 10, 1, path, {110, 50, 90});
-    t.put(RawKind::mpi_tests, 200, 1, path, {400, 2, 20});
+    t.put(RawKind::mpi_tests, 10, 1, path, {kTicksAtZero + 110, 50, 90});
+    t.put(RawKind::mpi_tests, 200, 1, path, {kTicksAtZero + 400, 2, 20});
   }
   play();
   // The second stretch is mostly work between two tests: only the tests' own time is MPI's.

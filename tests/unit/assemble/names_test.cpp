@@ -112,7 +112,8 @@ TEST(ObjectFile, FindsFunctionFileAndLineOfThisProgram) {
   ASSERT_TRUE(place);
   const Symbol symbol = ObjectFile(std::string(place->module)).symbol(place->offset);
   EXPECT_TRUE(symbol.named);
-  EXPECT_NE(symbol.frames.front().function.find("FindsFunctionFileAndLine"), std::string::npos);
+  EXPECT_NE(symbol.frames.front().function.find("FindsFunctionFileAndLine"), std::string::npos)
+      << symbol.frames.front().function;
   if (symbol.line != 0) {  // built with debug information
     EXPECT_EQ(symbol.file, "names_test.cpp");
     EXPECT_EQ(symbol.line, line);

@@ -59,7 +59,8 @@ std::string FakeCode::maps() const {
 SymbolSource FakeCode::symbols() const {
   return [functions = functions_](const std::string& path, std::map<uint64_t, Symbol>& symbols) {
     for (auto& [offset, symbol] : symbols) {
-      std::string name = functions.at(offset / kFunctionSize);
+      const uint64_t index = offset / kFunctionSize;
+      std::string name = index < functions.size() ? functions[index] : "?nothing";
       symbol.named = name.front() != '?';
       if (name.starts_with("libc:")) name = name.substr(5);
       symbol.module = path.substr(path.rfind('/') + 1);
