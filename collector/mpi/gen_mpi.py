@@ -302,7 +302,7 @@ def fortran_wrapper(prototype, meaning, number):
 # ---- symbols
 
 def has_fortran(name):
-    return not re.search(r"^MPI_T_|_[cf]2[cf]$|f08|^MPIX_(?!Comm_)", name)
+    return not re.search(r"^MPI_T_|_[cf]2[cf]$|f08", name)
 
 
 def forms(prototype, mpi):

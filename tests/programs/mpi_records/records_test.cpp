@@ -27,6 +27,11 @@ struct Program {
   std::string binary() const { return std::string(CULPRIT_TEST_PROGRAMS) + "/" + name + "." + mpi; }
 };
 
+/// GoogleTest shows parameters in the names of tests.
+void PrintTo(const Program& program, std::ostream* out) {
+  *out << program.name << " with " << program.mpi;
+}
+
 /// A folder that goes with the test.
 class Folder {
  public:
