@@ -130,7 +130,11 @@ void register_predefined_comms() {
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle) {
   if (HandleEntry* entry = find_live(HandleKind::comm, key_of(handle))) return entry->comm;
   if (handle == MPI_COMM_NULL) return Comm{};  // the real call will complain
-  return define_comm(log, time, handle, trace::kRawCommWorld, trace::RawCommOrigin::group_only);
+  int inter =
+      0;  // the parent of a spawned program comes out of MPI_Comm_get_parent, which is local
+  PMPI_Comm_test_inter(handle, &inter);
+  const auto origin = inter ? trace::RawCommOrigin::spawned : trace::RawCommOrigin::group_only;
+  return define_comm(log, time, handle, trace::kRawCommWorld, origin);
 }
 
 Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, uint32_t parent,
