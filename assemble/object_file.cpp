@@ -206,6 +206,7 @@ Symbol ObjectFile::symbol(uint64_t offset) const {
     symbol.frames.push_back({fmt::format("{}+{:#x}", name_, offset), "", 0});
     return symbol;
   }
+  symbol.address = *address;
   const bool from_dwarf = name_from_dwarf(*address, symbol);
   name_from_symbol_table(*address, symbol);
   symbol.named = symbol.named || from_dwarf;

@@ -170,6 +170,7 @@ void OpenmpRecords::implicit_begin(const RawRecord& record) {
   const auto known = state_.process.survey.regions.find(region);
   const bool league = known != state_.process.survey.regions.end() && known->second.league;
   openings_.push_back({true, own, region, timeline.stack().size()});
+  work_place_ = nullptr;
   timeline.enter(begun, Level::parallel,
                  state_.process.regions.openmp(league ? "teams" : "parallel", RegionRole::parallel,
                                                team_place()),
@@ -218,9 +219,10 @@ void OpenmpRecords::work_begin(const RawRecord& record) {
   const Time time = state_.time(record);
   if (!work->inside_work) close_work(time);
   state_.observe_code(time, record.w[0]);
+  work_place_ = place(record.w[0]);
   state_.timeline.enter(
       time, Level::work,
-      state_.process.regions.openmp(work->name, RegionRole::worksharing, place(record.w[0])),
+      state_.process.regions.openmp(work->name, RegionRole::worksharing, work_place_),
       kWorkIds + record.flags);
 }
 
@@ -260,10 +262,13 @@ void OpenmpRecords::enter_barrier(const RawRecord& record, const RawLog::Cursor&
     return state_.timeline.enter(time, Level::sync, region, id);
   }
   state_.observe_code(time, record.w[0]);
-  const Symbol* where = place(record.w[0]);
+  // The runtime's own call, from the end of a worksharing construct, has no return address of ours.
+  const bool may_end_work = is_implicit(record.flags) || is_unclear(record.flags);
+  const bool ends_work = may_end_work && record.w[0] == 0 && work_place_ != nullptr;
+  const Symbol* where = ends_work ? work_place_ : place(record.w[0]);
   if (where == nullptr) where = team_place();
   const RegionId region =
-      is_implicit(record.flags)
+      is_implicit(record.flags) || ends_work
           ? regions.openmp("implicit barrier", RegionRole::implicit_barrier, where)
           : regions.openmp("barrier", RegionRole::barrier, where);
   state_.timeline.enter(time, Level::sync, region, id);

@@ -59,6 +59,7 @@ class OpenmpRecords {
 
   ThreadState& state_;
   std::vector<Opening> openings_;
+  const Symbol* work_place_ = nullptr;  ///< of the last worksharing construct of the team
 };
 
 }  // namespace culprit::assemble

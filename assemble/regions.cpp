@@ -55,6 +55,7 @@ RegionRole role_of_mpi(std::string_view name) {
 /// What stands behind the '@': the source line, or the place in the function.
 std::string place_name(const Symbol& place) {
   if (place.line != 0) return fmt::format("{}:{}", place.file, place.line);
+  if (!place.named) return fmt::format("{}+{:#x}", place.module, place.address);
   return fmt::format("{}+{:#x}", place.frames.back().function, place.into_function);
 }
 

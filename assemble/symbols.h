@@ -30,6 +30,7 @@ struct Symbol {
   std::string module;               ///< base name of the object file
   std::string file;                 ///< base name of the source file of the place; empty if unknown
   uint32_t line = 0;                ///< of the place
+  uint64_t address = 0;             ///< in the object file
   uint64_t into_function = 0;       ///< bytes from the function's beginning
   bool program = false;             ///< Fortran's main program, which C's main only calls
   bool named = false;               ///< false: the function's name is made of module and offset

@@ -63,14 +63,21 @@ TEST(Regions, ConstructsAreNamedByTheirPlace) {
   line.line = 42;
   Symbol no_line;
   no_line.frames.push_back({"solve", "", 0});
+  no_line.named = true;
   no_line.into_function = 0x1f;
+  Symbol stripped = no_line;
+  stripped.named = false;
+  stripped.module = "app";
+  stripped.address = 0x421f;
   regions.openmp("for", trace::RegionRole::worksharing, &line);
   regions.openmp("for", trace::RegionRole::worksharing, &no_line);
+  regions.openmp("for", trace::RegionRole::worksharing, &stripped);
   regions.openmp("for", trace::RegionRole::worksharing, nullptr);
   const auto all = regions.take();
   EXPECT_EQ(all[0].name, "!$omp for @a.c:42");
   EXPECT_EQ(all[1].name, "!$omp for @solve+0x1f");
-  EXPECT_EQ(all[2].name, "!$omp for");
+  EXPECT_EQ(all[2].name, "!$omp for @app+0x421f");
+  EXPECT_EQ(all[3].name, "!$omp for");
 }
 
 TEST(Regions, RolesFollowFromMpiNames) {

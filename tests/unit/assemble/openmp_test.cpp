@@ -190,6 +190,24 @@ TEST_F(OpenmpTest, ASingleThatNeverEndsEndsAtTheNextBarrierOrWorksharing) {
 )");
 }
 
+TEST_F(OpenmpTest, ABarrierWithoutAPlaceBelongsToTheWorksharingBeforeIt) {
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 1, 0);
+  master.put(RawKind::omp_work_begin, 12, kLoop, 0, {code.at("main.omp_outlined", 7)});
+  master.put(RawKind::omp_work_end, 18, kLoop).sync(18, kImplementation, 1);
+  master.sync_end(19, kImplementation, 1).sync(20, kImplementation, 1);
+  master.sync_end(21, kImplementation, 1).end(28, 1).join(29, 1);
+  play_all();
+  EXPECT_NE(listing.text("0.0").find(R"(12     !$omp for @app.c:7
+18     -
+18     !$omp implicit barrier @app.c:7
+19     -
+20     !$omp implicit barrier @app.c:42
+21     -
+)"),
+            std::string::npos)
+      << listing.text("0.0");
+}
+
 TEST_F(OpenmpTest, TasksNestOnTheThreadThatRunsThem) {
   const uint64_t there = code.at("main.omp_outlined", 7);
   master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0);
