@@ -14,6 +14,7 @@
 // be known; a send that overlaps its receive's posting by chance is taken for one.
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/parallel.h"
 #include "replay/detection.h"
@@ -22,21 +23,37 @@ namespace culprit::replay {
 
 namespace {
 
-/// One end of a message, sortable so that the ends of one channel meet in order.
-struct End {
+/// All messages between two processes with one tag on one communicator: their order is their match.
+struct Channel {
   CommId comm;
   ProcessId source, destination;
   int32_t tag;
-  Time posted;
-  LocationId location;
-  uint32_t op;
 
-  auto channel() const { return std::tie(comm, source, destination, tag); }
-  bool operator<(const End& o) const {
-    return std::tie(comm, source, destination, tag, posted, location, op) <
-           std::tie(o.comm, o.source, o.destination, o.tag, o.posted, o.location, o.op);
+  bool operator==(const Channel&) const = default;
+};
+
+struct ChannelHash {
+  size_t operator()(const Channel& c) const {
+    uint64_t h = (uint64_t{c.comm.index()} << 32) ^ static_cast<uint32_t>(c.tag);
+    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9ull;
+    h ^= (uint64_t{c.source.index()} << 32) | c.destination.index();
+    return static_cast<size_t>((h ^ (h >> 32)) * 0x94d049bb133111ebull);
   }
 };
+
+/// A send or receive of one channel.
+struct End {
+  Time posted;
+  LocationId location;
+  uint32_t op;  ///< index into its location's sends or recvs
+
+  bool operator<(const End& o) const {
+    return std::tie(posted, location, op) < std::tie(o.posted, o.location, o.op);
+  }
+};
+
+/// One process's ends, by channel, each in the order of posting.
+using Ends = std::unordered_map<Channel, std::vector<End>, ChannelHash>;
 
 /// The process that a message's peer rank means, seen from `self`; none if the trace does not say.
 ProcessId peer_process(const Run& run, ProcessId self, const trace::MpiMessage& message) {
@@ -51,76 +68,96 @@ ProcessId peer_process(const Run& run, ProcessId self, const trace::MpiMessage& 
   return message.peer < group.size() ? group[message.peer] : ProcessId::none();
 }
 
-/// Calls op(location, sends or recvs index) for every completed or sent operation.
-template <class Ops, class Take>
-void collect(const Run& run, const Ops& ops_of, const Take& take, std::vector<End>& ends,
-             Losses& losses) {
-  for (LocationId id : run.locations) {
-    const Timeline& line = run.at(id);
-    const ProcessId self = run.location(id).process;
-    const auto& ops = ops_of(line);
-    for (size_t i = 0; i < ops.size(); ++i) {
-      if (!ops[i].completed.valid() && !take(ops[i])) continue;
-      const ProcessId peer = peer_process(run, self, ops[i].message);
-      if (!peer.valid()) {
-        losses.add("messages_with_unknown_peer", Severity::data_loss,
-                   "these messages name a rank that their communicator does not have");
-        continue;
-      }
-      ends.push_back({ops[i].message.comm, self, peer, ops[i].message.tag,
-                      line.calls[ops[i].posted.index()].enter, id, static_cast<uint32_t>(i)});
-    }
-  }
-}
-
+/// Sends meet receives process by process, in parallel: each channel belongs to one sender.
 class Matcher {
  public:
-  Matcher(Run& run, Losses& losses) : run_(run), losses_(losses) {}
+  explicit Matcher(Run& run)
+      : run_(run),
+        sends_(run.definitions->processes.size()),
+        recvs_(run.definitions->processes.size()),
+        counts_(run.definitions->processes.size()) {}
 
-  void match() {
-    std::vector<End> sends, recvs;
-    collect(
-        run_, [](const Timeline& line) -> auto& { return line.sends; },
-        [](const SendOp&) { return true; }, sends, losses_);
-    collect(
-        run_, [](const Timeline& line) -> auto& { return line.recvs; },
-        [](const RecvOp&) { return false; }, recvs, losses_);
-    for (End& recv : recvs) std::swap(recv.source, recv.destination);
-    std::sort(sends.begin(), sends.end());
-    std::sort(recvs.begin(), recvs.end());
-    join(sends, recvs);
+  void match(unsigned threads, Losses& losses) {
+    parallel_for(sends_.size(), threads, [&](size_t p) { collect(ProcessId(p)); });
+    parallel_for(sends_.size(), threads, [&](size_t p) { join(p); });
+    Counts sum;
+    for (const Counts& c : counts_) {
+      sum.sends += c.sends, sum.recvs += c.recvs, sum.matched += c.matched,
+          sum.unknown += c.unknown;
+    }
+    losses.add("unmatched_sends", Severity::warning,
+               "messages whose receive is not in the trace: cancelled, never received, or their "
+               "records were lost",
+               sum.sends - sum.matched);
+    losses.add("unmatched_receives", Severity::data_loss,
+               "received messages whose send is not in the trace: waits in these receives are not "
+               "explained",
+               sum.recvs - sum.matched);
+    losses.add("messages_with_unknown_peer", Severity::data_loss,
+               "these messages name a rank that their communicator does not have", sum.unknown);
   }
 
  private:
-  void join(const std::vector<End>& sends, const std::vector<End>& recvs) {
-    uint64_t lone_sends = 0, lone_recvs = 0;
-    size_t s = 0, r = 0;
-    while (s < sends.size() && r < recvs.size()) {
-      if (sends[s].channel() < recvs[r].channel()) {
-        ++lone_sends, ++s;
-      } else if (recvs[r].channel() < sends[s].channel()) {
-        ++lone_recvs, ++r;
-      } else {
-        const End& from = sends[s++];
-        const End& to = recvs[r++];
-        SendOp& send = run_.at(from.location).sends[from.op];
-        RecvOp& recv = run_.at(to.location).recvs[to.op];
-        send.partner = to.location, send.partner_op = to.op;
-        recv.partner = from.location, recv.partner_op = from.op;
+  struct Counts {
+    uint64_t sends = 0, recvs = 0, matched = 0, unknown = 0;
+  };
+
+  void collect(ProcessId process) {
+    Counts& counts = counts_[process.index()];
+    const std::vector<LocationId>& locations =
+        run_.definitions->processes[process.index()].locations;
+    for (LocationId id : locations) {
+      const Timeline& line = run_.at(id);
+      for (uint32_t i = 0; i < line.sends.size(); ++i) {
+        counts.sends += add(process, id, line.sends[i], i, true, sends_[process.index()]);
+      }
+      for (uint32_t i = 0; i < line.recvs.size(); ++i) {
+        if (!line.recvs[i].completed.valid()) continue;  // cancelled, or never completed
+        counts.recvs += add(process, id, line.recvs[i], i, false, recvs_[process.index()]);
       }
     }
-    losses_.add("unmatched_sends", Severity::warning,
-                "messages whose receive is not in the trace: cancelled, never received, or their "
-                "records were lost",
-                lone_sends + (sends.size() - s));
-    losses_.add("unmatched_receives", Severity::data_loss,
-                "received messages whose send is not in the trace: waits in these receives are not "
-                "explained",
-                lone_recvs + (recvs.size() - r));
+    if (locations.size() == 1) return;  // in order already
+    for (Ends* ends : {&sends_[process.index()], &recvs_[process.index()]}) {
+      for (auto& [channel, list] : *ends) std::sort(list.begin(), list.end());
+    }
+  }
+
+  /// Returns 1 if the operation has a channel, 0 if its peer is unknown.
+  template <class Op>
+  uint64_t add(ProcessId self, LocationId id, const Op& op, uint32_t index, bool is_send,
+               Ends& ends) {
+    const ProcessId peer = peer_process(run_, self, op.message);
+    if (!peer.valid()) {
+      ++counts_[self.index()].unknown;
+      return 0;
+    }
+    const Channel channel{op.message.comm, is_send ? self : peer, is_send ? peer : self,
+                          op.message.tag};
+    ends[channel].push_back({run_.at(id).calls[op.posted.index()].enter, id, index});
+    return 1;
+  }
+
+  void join(size_t sender) {
+    for (const auto& [channel, sends] : sends_[sender]) {
+      const Ends& other = recvs_[channel.destination.index()];
+      const auto recvs = other.find(channel);
+      if (recvs == other.end()) continue;
+      const size_t matched = std::min(sends.size(), recvs->second.size());
+      for (size_t i = 0; i < matched; ++i) link(sends[i], recvs->second[i]);
+      counts_[sender].matched += matched;
+    }
+  }
+
+  void link(const End& from, const End& to) {
+    SendOp& send = run_.at(from.location).sends[from.op];
+    RecvOp& recv = run_.at(to.location).recvs[to.op];
+    send.partner = to.location, send.partner_op = to.op;
+    recv.partner = from.location, recv.partner_op = from.op;
   }
 
   Run& run_;
-  Losses& losses_;
+  std::vector<Ends> sends_, recvs_;  // by ProcessId
+  std::vector<Counts> counts_;       // likewise
 };
 
 /// The calls of a matched message, whichever side asks.
@@ -186,7 +223,7 @@ void visit_sends(const Run& run, LocationId id, Findings& found) {
 }  // namespace
 
 void detect_point_to_point(Run& run, unsigned threads, Detection& out) {
-  Matcher(run, out.losses).match();
+  Matcher(run).match(threads, out.losses);
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     visit_recvs(run, id, out.at(id));
