@@ -77,7 +77,30 @@ struct Scopes {
   std::span<Dwarf_Die> all() const {
     return {data, data == nullptr || count < 0 ? 0 : static_cast<size_t>(count)};
   }
+  bool in_function() const {
+    return std::any_of(all().begin(), all().end(),
+                       [](Dwarf_Die& die) { return dwarf_tag(&die) == DW_TAG_subprogram; });
+  }
 };
+
+/// The innermost entry below `parent` whose code holds `code`. Unlike dwarf_getscopes this looks
+/// into functions whose own code lies elsewhere: that is where gfortran puts the bodies of their
+/// parallel regions.
+bool find_innermost(Dwarf_Die* parent, uint64_t code, Dwarf_Die& found) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return false;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
+        tag != DW_TAG_lexical_block && tag != DW_TAG_module) {
+      continue;
+    }
+    const bool holds = dwarf_haspc(&child, code) == 1;
+    if (holds) found = child;
+    if (find_innermost(&child, code, found) || holds) return true;
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return false;
+}
 
 }  // namespace
 
@@ -151,13 +174,18 @@ bool ObjectFile::name_from_dwarf(uint64_t address, Symbol& symbol) const {
   Dwarf_Die unit;
   if (range == nullptr || dwarf_offdie(dwarf_, range->unit, &unit) == nullptr) return false;
   find_line(&unit, code, symbol);
-  Scopes innermost;
-  innermost.count = dwarf_getscopes(&unit, code, &innermost.data);
-  if (innermost.all().empty()) return false;
+  Scopes around;
+  around.count = dwarf_getscopes(&unit, code, &around.data);
+  Dwarf_Die innermost;
+  if (around.in_function()) {
+    innermost = around.all().front();
+  } else if (!find_innermost(&unit, code, innermost)) {
+    return false;
+  }
   // The scopes around an inlined function are those of its definition; what is asked is where it
   // was inlined, which are the parents of the entry itself.
   Scopes scopes;
-  scopes.count = dwarf_getscopes_die(innermost.data, &scopes.data);
+  scopes.count = dwarf_getscopes_die(&innermost, &scopes.data);
   for (Dwarf_Die& die : scopes.all()) {
     const int tag = dwarf_tag(&die);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
