@@ -175,7 +175,7 @@ RawProcessBuilder::RawProcessBuilder(std::filesystem::path folder, FakeCode& fak
   process.last = {kTicksAtZero + 1000, kRealtimeAtZero + 1000, kTicksAtZero + 1000};
   std::strcpy(process.host, "node1");
   std::strcpy(process.boot_id, "b007");
-  std::strcpy(process.executable, "/home/user/app");
+  std::strcpy(process.executable, "/opt/app");
   std::strcpy(process.command, "./app input");
 }
 
