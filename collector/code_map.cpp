@@ -47,7 +47,9 @@ Owner owner_by_path(const char* line) {
   if (name == nullptr) return Owner::program;
   ++name;
   if (strncmp(name, "libculprit", 10) == 0) return Owner::collector;
-  if (strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-musl", 7) == 0) return Owner::loader;
+  for (const char* runtime : {"ld-linux", "ld-musl", "libgcc_s"}) {
+    if (strncmp(name, runtime, strlen(runtime)) == 0) return Owner::runtime;
+  }
   return Owner::program;
 }
 

@@ -16,7 +16,7 @@ enum class Owner : uint8_t {
   unknown,  ///< in no executable range seen so far
   program,
   collector,  ///< libculprit*.so: left out of call paths
-  loader,     ///< ld.so: the sampling handler keeps its hands off
+  runtime,    ///< the loader and libgcc's unwinder: the sampling handler keeps its hands off
 };
 
 /// Takes the first copy, `<folder>/maps.0`. `folder` must live for ever.

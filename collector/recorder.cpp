@@ -76,7 +76,6 @@ bool set_up() {
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
-  pthread_atfork(nullptr, nullptr, in_forked_child);
   calibrate(*g_record);
   return true;
 }
@@ -99,6 +98,9 @@ void load() {
   if (g_load.ticks != 0) return;
   clock::choose(environment().monotonic_clock);
   g_load = clock::read_pair();
+  // As early as possible: children call such handlers in the order of their registration, and an
+  // OpenMP runtime's own already sends events.
+  pthread_atfork(nullptr, nullptr, in_forked_child);
 }
 
 void end() {

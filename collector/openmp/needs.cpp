@@ -31,43 +31,48 @@ struct Object {
   bool uses_runtime = false;
 };
 
-bool is_relocated(ElfW(Addr) base, ElfW(Addr) address) {
-  return base == 0 || address >= base;
+const ElfW(Dyn) * dynamic_section(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_DYNAMIC) continue;
+    return reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + header.p_vaddr);
+  }
+  return nullptr;
 }
 
-/// The first entries of either hash table tell how many symbols there are.
-size_t count_symbols(const uint32_t* old_table, const uint32_t* new_table) {
-  if (old_table != nullptr) return old_table[1];
-  return new_table != nullptr ? new_table[1] : 0;
+/// What an entry of the dynamic section points at; nullptr if there is none, or if the loader has
+/// not turned it into a pointer.
+template <class T>
+const T* pointer_of(const dl_phdr_info& info, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag) {
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag != tag) continue;
+    const ElfW(Addr) address = dynamic->d_un.d_ptr;
+    return address >= info.dlpi_addr ? reinterpret_cast<const T*>(address) : nullptr;
+  }
+  return nullptr;
+}
+
+bool is_linked_with(const ElfW(Dyn) * dynamic, const char* strings, const char* runtime) {
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag == DT_NEEDED && strcmp(strings + dynamic->d_un.d_val, runtime) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 Object read_object(const dl_phdr_info& info, const char* runtime) {
+  const ElfW(Dyn)* dynamic = dynamic_section(info);
+  if (dynamic == nullptr) return {};
   Object object;
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    dynamic = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-  }
-  if (dynamic == nullptr) return object;
-  const uint32_t* old_table = nullptr;
-  const uint32_t* new_table = nullptr;
-  for (const ElfW(Dyn)* d = dynamic; d->d_tag != DT_NULL; ++d) {
-    const ElfW(Addr) address = d->d_un.d_ptr;
-    if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_HASH ||
-        d->d_tag == DT_GNU_HASH) {
-      if (!is_relocated(info.dlpi_addr, address)) return Object{};
-    }
-    if (d->d_tag == DT_SYMTAB) object.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
-    if (d->d_tag == DT_STRTAB) object.strings = reinterpret_cast<const char*>(address);
-    if (d->d_tag == DT_HASH) old_table = reinterpret_cast<const uint32_t*>(address);
-    if (d->d_tag == DT_GNU_HASH) new_table = reinterpret_cast<const uint32_t*>(address);
-  }
-  if (object.symbols == nullptr || object.strings == nullptr) return Object{};
-  for (const ElfW(Dyn)* d = dynamic; d->d_tag != DT_NULL; ++d) {
-    if (d->d_tag != DT_NEEDED) continue;
-    if (strcmp(object.strings + d->d_un.d_val, runtime) == 0) object.uses_runtime = true;
-  }
-  object.symbol_count = count_symbols(old_table, new_table);
+  object.symbols = pointer_of<ElfW(Sym)>(info, dynamic, DT_SYMTAB);
+  object.strings = pointer_of<char>(info, dynamic, DT_STRTAB);
+  if (object.symbols == nullptr || object.strings == nullptr) return {};
+  object.uses_runtime = is_linked_with(dynamic, object.strings, runtime);
+  // The second word of either hash table tells how many symbols count.
+  const auto* table = pointer_of<uint32_t>(info, dynamic, DT_HASH);
+  if (table == nullptr) table = pointer_of<uint32_t>(info, dynamic, DT_GNU_HASH);
+  object.symbol_count = table != nullptr ? table[1] : 0;
   return object;
 }
 

@@ -5,9 +5,10 @@
 // timers at its own ticks, so at high rates one signal stands for several expirations (the record's
 // flags). SIGPROF is used, unless the program has a handler of its own there.
 // The handler takes no sample while the thread is inside the collector, waits (the events around
-// tell that better), or is in the dynamic loader.
+// tell that better), or is in the dynamic loader or the unwinder.
 #include "collector/sampling/sampler.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 #include "collector/code_map.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
+#include "collector/sampling/fault_guard.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
 #include "collector/thread_registry.h"
@@ -48,14 +50,26 @@ uintptr_t interrupted_pc(const void* context) {
 #endif
 }
 
+struct Interruption {
+  uintptr_t pc;
+  Frames frames;
+};
+
+void unwind(void* argument) {
+  auto& interruption = *static_cast<Interruption*>(argument);
+  unwind_interrupted(interruption.pc, interruption.frames);
+}
+
 void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   const uint64_t time = now();
   auto& impl = Recorder::impl(log);
   if (!impl.may_append_from_signal()) return;
   const Busy busy(impl.busy);
-  Frames frames;
-  unwind_interrupted(pc, frames);
-  impl.append_sample(time, overrun, frames);
+  Interruption interruption;
+  interruption.pc = pc;
+  // A path that ends in a fault would hang under the wrong root: none is better.
+  if (!run_guarded(unwind, &interruption)) interruption.frames.count = 0;
+  impl.append_sample(time, overrun, interruption.frames);
 }
 
 void on_signal(int, siginfo_t* info, void* context) {
@@ -65,7 +79,7 @@ void on_signal(int, siginfo_t* info, void* context) {
   ThreadLog* log = registry::existing_log();
   if (log == nullptr || log->waiting > 0) return;
   const uintptr_t pc = interrupted_pc(context);
-  if (code_map::owner_of(pc) == code_map::Owner::loader) return;
+  if (code_map::owner_of(pc) == code_map::Owner::runtime) return;
   const int overrun = info->si_overrun < kMaxOverrun ? info->si_overrun : kMaxOverrun;
   take_sample(*log, pc, static_cast<uint16_t>(overrun < 0 ? 0 : overrun));
 }
@@ -107,6 +121,20 @@ void on_thread_begun() {
   }
 }
 
+constinit thread_local sigset_t t_mask_before_fork __attribute__((tls_model("initial-exec"))) = {};
+
+// A fork that a signal interrupts starts again; that of a large process could do so for ever.
+void before_fork() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, kSignal);
+  pthread_sigmask(SIG_BLOCK, &ours, &t_mask_before_fork);
+}
+
+void after_fork() {
+  pthread_sigmask(SIG_SETMASK, &t_mask_before_fork, nullptr);
+}
+
 void on_thread_ended() {
   if (t_has_timer) timer_delete(t_timer);
   t_has_timer = false;
@@ -117,6 +145,7 @@ void on_thread_ended() {
 void start() {
   if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;
   registry::add_hook({on_thread_begun, on_thread_ended});
+  pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 }  // namespace culprit::collector::sampling

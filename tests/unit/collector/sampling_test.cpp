@@ -4,6 +4,7 @@
 // Samples of a busy loop. How many come depends on the machine; that they come, and from where,
 // does not.
 #include <gtest/gtest.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include "child.h"
 #include "collector/probes.h"
 #include "collector/recorder.h"
+#include "collector/sampling/fault_guard.h"
 
 namespace culprit::tests {
 namespace {
@@ -122,6 +124,42 @@ TEST(Sampling, MixesWithRecording) {
   const RawRun run = experiment.read_one();
   EXPECT_GT(run.count(RawKind::sample), 0u);
   EXPECT_GT(run.count(RawKind::mpi_enter), 1000u);
+}
+
+volatile int g_program_faults = 0;
+sigjmp_buf g_after_fault;
+
+void on_program_fault(int) {
+  g_program_faults = g_program_faults + 1;
+  siglongjmp(g_after_fault, 1);
+}
+
+void read_nowhere(void*) {
+  volatile uintptr_t place = 8;
+  volatile int* nowhere = reinterpret_cast<int*>(place);
+  (void)*nowhere;
+}
+
+// Faults under the guard are ours, all others the program's, as before.
+TEST(FaultGuard, KeepsItsFaultsAndPassesOnOthers) {
+  using collector::sampling::run_guarded;
+  Experiment experiment;
+  const int own = experiment.run([] {
+    signal(SIGSEGV, on_program_fault);
+    if (run_guarded(read_nowhere, nullptr) || g_program_faults != 0) return 1;
+    if (!run_guarded([](void*) {}, nullptr)) return 2;
+    if (sigsetjmp(g_after_fault, 1) == 0) read_nowhere(nullptr);
+    return g_program_faults == 1 && !run_guarded(read_nowhere, nullptr) ? 0 : 3;
+  });
+  EXPECT_TRUE(WIFEXITED(own));
+  EXPECT_EQ(WEXITSTATUS(own), 0);
+  const int deadly = experiment.run([] {
+    if (run_guarded(read_nowhere, nullptr)) return 1;
+    read_nowhere(nullptr);
+    return 2;
+  });
+  EXPECT_TRUE(WIFSIGNALED(deadly));
+  EXPECT_EQ(WTERMSIG(deadly), SIGSEGV);
 }
 
 }  // namespace
