@@ -38,6 +38,14 @@ void choose_waits(std::vector<Wait>& waits) {
   waits = std::move(chosen);
 }
 
+/// What is left of a pool thread's idleness once its waits for forks are known: its master has
+/// forked, and it has not begun yet.
+void tell_waking_from_idle(const Run& run, Timeline& line) {
+  for (Activity& activity : line.activities) {
+    if (activity.path == run.idle && !activity.wait.valid()) activity.path = run.waking;
+  }
+}
+
 /// Splits activities where waits begin and end, and gives those within a wait, at the wait's own
 /// call path, its number. Waits that turn out to last no time are dropped.
 class Carver {
@@ -138,6 +146,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
                      [](const Sync& a, const Sync& b) { return a.enter < b.enter; });
     choose_waits(found.waits);
     Carver(run.at(id), found.waits, run.end).carve();
+    tell_waking_from_idle(run, run.at(id));
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
   });

@@ -160,6 +160,7 @@ class RunReader {
     for (LocationId id : run_.locations) join(id);
     for (auto [path, name] : {std::pair{&run_.not_started, "(not started)"},
                               {&run_.idle, "(idle)"},
+                              {&run_.waking, "(waking up)"},
                               {&run_.ended, "(ended)"},
                               {&run_.outside, "(outside)"}}) {
       run_.regions.push_back(
