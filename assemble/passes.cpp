@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "assemble/code.h"
 #include "assemble/comms.h"
 #include "assemble/facts.h"
-#include "assemble/parallel.h"
 #include "assemble/processes.h"
 #include "assemble/stream.h"
+#include "base/parallel.h"
 
 namespace culprit::assemble {
 namespace {
@@ -94,8 +95,24 @@ class Assembly {
     for (const RawProcessFolder& folder : folders_) code_.emplace_back(folder);
     for (size_t i = 0; i < folders_.size(); ++i) code_[i].announce(accounts_[i].survey, symbols_);
     symbols_.resolve(threads_, symbol_source_);
+    note_stripped();
     for (size_t i = 0; i < folders_.size(); ++i) {
       code_[i].learn(accounts_[i].survey, symbols_, regions_);
+    }
+  }
+
+  /// Programs without symbols, each once: their users must know why there are no names.
+  void note_stripped() {
+    std::set<std::string> programs;
+    for (const RawProcessFolder& folder : folders_) programs.insert(folder.process.executable);
+    for (const std::string& program : programs) {
+      if (!symbols_.mostly_nameless(program)) continue;
+      const std::string name = fs::path(program).filename();
+      facts_.notes.push_back(
+          fmt::format("{} has no symbols: its functions appear as {}+0x..., their place in the "
+                      "file. Build it with "
+                      "-g, or install its debug symbols, to see names.",
+                      name, name));
     }
   }
 

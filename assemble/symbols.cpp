@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "assemble/object_file.h"
-#include "assemble/parallel.h"
+#include "base/parallel.h"
 
 namespace culprit::assemble {
 
@@ -36,6 +36,14 @@ const Symbol* Symbols::find(const CodePlace& place) const {
   if (module == modules_.end()) return nullptr;
   const auto symbol = module->second.find(place.offset);
   return symbol == module->second.end() ? nullptr : &symbol->second;
+}
+
+bool Symbols::mostly_nameless(std::string_view module) const {
+  const auto places = modules_.find(module);
+  if (places == modules_.end()) return false;
+  const auto named = std::count_if(places->second.begin(), places->second.end(),
+                                   [](const auto& place) { return place.second.named; });
+  return 2 * static_cast<size_t>(named) < places->second.size();
 }
 
 }  // namespace culprit::assemble

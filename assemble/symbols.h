@@ -50,6 +50,9 @@ class Symbols {
   void resolve(unsigned threads, const SymbolSource& source);
   /// A resolved place. MT: safe after resolve().
   const Symbol* find(const CodePlace& place) const;
+  /// True if most places that were looked up in this file have no name: the file is stripped. (Even
+  /// then some have: `main` is known by how it is started.)
+  bool mostly_nameless(std::string_view module) const;
 
  private:
   std::map<std::string, std::map<uint64_t, Symbol>, std::less<>> modules_;

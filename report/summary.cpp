@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace culprit::report {
@@ -93,6 +94,20 @@ std::vector<Blamed> blamed(const blame::Findings& findings) {
   }
   auto list = std::move(groups).largest_first([](const Blamed& b) { return b.cost_s(); });
   for (Blamed& group : list) settle(group.shares);
+  return list;
+}
+
+std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings) {
+  Groups<std::tuple<std::string, std::string, uint32_t>, BlamedRegion> groups;
+  for (const blame::FoundDelay& d : findings.delays) {  // the largest first
+    const blame::FoundCallPath& path = findings.callpaths[d.callpath.index()];
+    BlamedRegion& group = groups.at({path.region, path.file, path.line});
+    if (!group.example.valid()) group.example = d.callpath;
+    group.cost_s += d.short_s + d.long_s;
+    group.shares.push_back({d.location, d.short_s + d.long_s});
+  }
+  auto list = std::move(groups).largest_first([](const BlamedRegion& b) { return b.cost_s; });
+  for (BlamedRegion& group : list) settle(group.shares);
   return list;
 }
 

@@ -58,7 +58,15 @@ struct PatternTotal {
   double time_s = 0;
 };
 
+/// What a function, construct or call is answerable for, wherever it was called from.
+struct BlamedRegion {
+  CallPathId example;  ///< the costliest of its call paths
+  double cost_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
 std::vector<Blamed> blamed(const blame::Findings& findings);
+std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings);
 std::vector<Suffered> suffered(const blame::Findings& findings);
 std::vector<OnCriticalPath> on_critical_path(const blame::Findings& findings);
 std::vector<PatternTotal> waiting_by_pattern(const blame::Findings& findings);

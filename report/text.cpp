@@ -29,6 +29,9 @@ constexpr size_t kNamedLocations = 3;
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
 constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
+constexpr double kListedIsEnough =
+    0.5;  ///< of all waiting: then the listed call paths tell the story
+constexpr double kNoSinglePlace = 0.1;  ///< of all waiting: below, no place is to blame by itself
 constexpr size_t kTextColumn = 25;      ///< where the words of an entry begin, after its figures
 
 /// Writes one report; holds what all sections need.
@@ -43,6 +46,7 @@ class Page {
   void write_time_spent();
   void write_blame();
   void write_blamed(size_t place, const Blamed& blamed);
+  void write_blamed_regions(const std::vector<Blamed>& list, size_t shown);
   void write_waits();
   void write_critical_path();
   void write_not_covered();
@@ -207,11 +211,18 @@ void Page::write_verdict() {
   if (waiting <= 0 || list.empty()) return;
   const Blamed& first = list.front();
   const Share& share = first.shares.front();
-  page_ += wrapped(
-      fmt::format("Verdict: {} of the time was waiting. {} of that is because of {} on {}.",
-                  percent(waiting, findings_.run.allocation_s), percent(share.time_s, waiting),
-                  code_name(first.callpath), location_name(share.location)),
-      0);
+  const std::string opening = fmt::format("Verdict: {} of the time was waiting.",
+                                          percent(waiting, findings_.run.allocation_s));
+  const std::string guilty =
+      fmt::format("{} on {}", code_name(first.callpath), location_name(share.location));
+  page_ += wrapped(share.time_s >= kNoSinglePlace * waiting
+                       ? fmt::format("{} {} of that is because of {}.", opening,
+                                     percent(share.time_s, waiting), guilty)
+                       : fmt::format("{} No single place is to blame: the costliest of {}, {}, is "
+                                     "answerable for {} of it.",
+                                     opening, counted(list.size(), "call path"), guilty,
+                                     percent(share.time_s, waiting)),
+                   0);
 }
 
 void Page::write_time_spent() {
@@ -265,11 +276,33 @@ void Page::write_blame() {
                                      [](const Blamed& blamed) { return blamed.cost_s(); });
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
   more_line(list.size() - shown, "other call path");
+  write_blamed_regions(list, shown);
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
     if (row.time_s < kTrifle * findings_.identities.waiting_s) continue;
     entry("", row.time_s, findings_.identities.waiting_s,
           fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
   }
+}
+
+/// Costs that are spread over many call paths may still be those of a few functions.
+void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
+  const double waiting = findings_.identities.waiting_s;
+  double listed_s = 0;
+  for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
+  if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
+  page_ += wrapped(
+      fmt::format("These {} call paths cover {} of the waiting. The same costs by function, "
+                  "wherever it was called from:",
+                  shown, percent(listed_s, waiting)),
+      2);
+  const std::vector<BlamedRegion> regions = blamed_regions(findings_);
+  const size_t rows =
+      worth_showing(regions, waiting, [](const BlamedRegion& region) { return region.cost_s; });
+  for (size_t i = 0; i < rows; ++i) {
+    entry("", regions[i].cost_s, waiting, code_name(regions[i].example));
+    page_ += wrapped("on " + worst(regions[i].shares), kTextColumn);
+  }
+  more_line(regions.size() - rows, "other function");
 }
 
 void Page::write_blamed(size_t place, const Blamed& blamed) {

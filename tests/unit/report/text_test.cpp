@@ -45,6 +45,34 @@ TEST(Text, BeginsWithAVerdict) {
                   "@chain.c:20 on rank 0 thread 1."));
 }
 
+/// A thousand call paths that end in two functions, none of them costly by itself.
+blame::Findings spread() {
+  blame::Findings findings = hybrid_chain();
+  findings.delays.clear();
+  findings.victims.clear();
+  for (int i = 0; i < 1000; ++i) {
+    const std::string region = i % 4 == 0 ? "pack" : "solve";
+    findings.callpaths.push_back({"main/f" + std::to_string(i) + "/" + region, region, "", 0});
+    findings.delays.push_back(
+        {"mpi.late_sender", CallPathId(findings.callpaths.size() - 1), LocationId(0), 0.016, 0});
+  }
+  return findings;
+}
+
+TEST(Text, SaysWhenNoSinglePlaceIsToBlame) {
+  const std::string p = page(spread());
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "No single place is to blame: the costliest of 1 000 call paths, pack on"));
+}
+
+TEST(Text, SumsSpreadCostsByFunction) {
+  const std::string p = page(spread());
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "12.00 s 75.0 % solve"));
+  EXPECT_TRUE(has(p, "4.00 s 25.0 % pack"));
+  EXPECT_FALSE(has(page(hybrid_chain()), "The same costs by function"));
+}
+
 TEST(Text, GivesEachAdviceOnce) {
   blame::Findings findings = hybrid_chain();
   for (auto& victim : findings.victims) victim.pattern = "mpi.late_sender";
