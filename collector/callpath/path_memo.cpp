@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A fixed store of entries and slots, chained by hash, newest first. When full it forgets
-// everything and starts again: a program with that many live paths misses often whatever is done.
+// A fixed store of entries, chained by the hash of slot and address. When full it forgets
+// everything and starts again. Pages are touched only as entries are made.
 #include "collector/callpath/path_memo.h"
 
 #include <cstring>
@@ -19,29 +19,20 @@ constexpr bool kReturnAddressesAreOnTheStack = true;
 constexpr bool kReturnAddressesAreOnTheStack = false;
 #endif
 
-constexpr unsigned kBuckets = 4096;
-constexpr unsigned kMaxEntries = 16384;
-constexpr unsigned kMaxSlots = 1u << 18;
-/// Callers that reach the same place at the same stack depth along different ways; beyond these an
-/// unwinding is cheaper than more comparing.
-constexpr unsigned kMaxWays = 16;
-
-struct Slot {
-  const uintptr_t* at;
-  uintptr_t value;
-};
+constexpr unsigned kBucketBits = 14;
+constexpr unsigned kMaxEntries = 1u << 18;
+/// Callers that reach the same place at the same stack depth along different ways. Most differ in
+/// one of the first frames, so looking at one costs little, and an unwinding in a large program
+/// some 20 us.
+constexpr unsigned kMaxWays = 512;
 
 unsigned bucket_of(uintptr_t cfa, uintptr_t return_address) {
   const uint64_t h = (return_address ^ (cfa << 20)) * 0x9e3779b97f4a7c15u;
-  return static_cast<unsigned>(h >> 52);
+  return static_cast<unsigned>(h >> (64 - kBucketBits));
 }
-static_assert(kBuckets == 1u << 12, "bucket_of takes the top 12 bits");
 
-bool holds(const Slot* slots, unsigned count) {
-  for (unsigned i = 0; i < count; ++i) {
-    if (*slots[i].at != slots[i].value) return false;
-  }
-  return true;
+uintptr_t held_below(uintptr_t cfa) {
+  return reinterpret_cast<const uintptr_t*>(cfa)[-1];
 }
 
 }  // namespace
@@ -49,30 +40,40 @@ bool holds(const Slot* slots, unsigned count) {
 struct PathMemo::Entry {
   uintptr_t cfa;
   uintptr_t return_address;
-  uint32_t path;
-  uint32_t first_slot;
-  uint32_t slots;
-  uint32_t next;  ///< entry number + 1; 0: none
+  uint32_t outer;  ///< number of the caller's entry; 0: none, the stack ends here
+  uint32_t path;   ///< of the stack that begins here; 0: only ever seen further out
+  uint32_t next;   ///< in the bucket
 };
 
 struct PathMemo::Store {
-  uint32_t heads[kBuckets];  ///< entry number + 1; 0: none
-  uint32_t entry_count;
-  uint32_t slot_count;
-  Entry entries[kMaxEntries];
-  Slot slots[kMaxSlots];
+  uint32_t heads[1u << kBucketBits];  ///< entry numbers count from 1; 0: none
+  uint32_t count;
+  Entry entries[kMaxEntries + 1];
+
+  bool still_holds(uint32_t outer) const {
+    for (; outer != 0; outer = entries[outer].outer) {
+      const Entry& entry = entries[outer];
+      if (held_below(entry.cfa) != entry.return_address) return false;
+    }
+    return true;
+  }
 };
 
-uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) const {
+uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) {
   if (store_ == nullptr) return 0;
-  uint32_t number = store_->heads[bucket_of(cfa, return_address)];
-  for (unsigned way = 0; number != 0 && way < kMaxWays; ++way) {
-    const Entry& entry = store_->entries[number - 1];
-    if (entry.cfa == cfa && entry.return_address == return_address &&
-        holds(store_->slots + entry.first_slot, entry.slots)) {
+  uint32_t* link = &store_->heads[bucket_of(cfa, return_address)];
+  uint32_t* const head = link;
+  for (unsigned way = 0; *link != 0 && way < kMaxWays; ++way) {
+    const uint32_t number = *link;
+    Entry& entry = store_->entries[number];
+    if (entry.path != 0 && entry.cfa == cfa && entry.return_address == return_address &&
+        store_->still_holds(entry.outer)) {
+      *link = entry.next;
+      entry.next = *head;
+      *head = number;
       return entry.path;
     }
-    number = entry.next;
+    link = &entry.next;
   }
   return 0;
 }
@@ -80,29 +81,36 @@ uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) const {
 bool PathMemo::reserve(unsigned frames) {
   if (store_ == nullptr) store_ = static_cast<Store*>(map_memory(sizeof(Store)));
   if (store_ == nullptr) return false;
-  if (store_->entry_count == kMaxEntries || store_->slot_count + frames > kMaxSlots) {
+  if (store_->count + frames > kMaxEntries) {
     memset(store_->heads, 0, sizeof store_->heads);
-    store_->entry_count = 0;
-    store_->slot_count = 0;
+    store_->count = 0;
   }
   return true;
 }
 
-void PathMemo::add(const Frames& frames, uint32_t path) {
-  if (!kReturnAddressesAreOnTheStack || frames.count == 0 || path == 0) return;
-  if (!reserve(frames.count)) return;
-  Slot* slots = store_->slots + store_->slot_count;
-  for (unsigned i = 0; i < frames.count; ++i) {
-    const Frame& frame = frames.at[i];
-    slots[i] = {reinterpret_cast<const uintptr_t*>(frame.cfa) - 1, frame.address};
-    if (*slots[i].at != slots[i].value) return;
+uint32_t PathMemo::find_or_make(const Frame& frame, uint32_t outer) {
+  uint32_t& head = store_->heads[bucket_of(frame.cfa, frame.address)];
+  uint32_t number = head;
+  for (unsigned way = 0; number != 0 && way < kMaxWays; ++way) {
+    const Entry& entry = store_->entries[number];
+    if (entry.cfa == frame.cfa && entry.return_address == frame.address && entry.outer == outer) {
+      return number;
+    }
+    number = entry.next;
   }
-  // The first slot is the key itself and need not be compared.
-  uint32_t& head = store_->heads[bucket_of(frames.at[0].cfa, frames.at[0].address)];
-  store_->entries[store_->entry_count] = {frames.at[0].cfa,       frames.at[0].address, path,
-                                          store_->slot_count + 1, frames.count - 1,     head};
-  head = ++store_->entry_count;
-  store_->slot_count += frames.count;
+  store_->entries[++store_->count] = {frame.cfa, frame.address, outer, 0, head};
+  return head = store_->count;
+}
+
+void PathMemo::add(const Frames& frames, uint32_t path) {
+  if (!kReturnAddressesAreOnTheStack || frames.count == 0 || frames.cut || path == 0) return;
+  for (unsigned i = 0; i < frames.count; ++i) {
+    if (held_below(frames.at[i].cfa) != frames.at[i].address) return;
+  }
+  if (!reserve(frames.count)) return;
+  uint32_t entry = 0;
+  for (unsigned i = frames.count; i-- > 0;) entry = find_or_make(frames.at[i], entry);
+  store_->entries[entry].path = path;
 }
 
 void PathMemo::release() {

@@ -4,12 +4,15 @@
 // Remembers the call paths of earlier calls, so that a call from the same place costs a load and a
 // compare a frame instead of an unwinding (about 100 ns a frame).
 //
-// Why it is right: an entry holds, for each frame, the stack slot in which its return address lay.
-// Called again from the same place with the same stack pointer, and all those slots still holding
-// the same addresses, each frame is in the same function at the same call, so its frame has the
-// same size and the next slot is where it was. The one assumption: a function whose frame varies in
-// size (alloca) has not moved by chance so that a stale copy of its old return address stays in
-// place while all frames below it keep theirs.
+// A remembered stack is a list of entries, one a frame: the slot in which the return address lay,
+// the address, and the entry of the next outer frame. Stacks share the entries of their common
+// outer frames, so a program with many call paths needs few more entries than it has paths.
+//
+// Why it is right: called again from the same place with the same stack pointer, and all slots of a
+// remembered stack still holding the same addresses, each frame is in the same function at the same
+// call, so its frame has the same size and the next slot is where it was. The one assumption: a
+// function whose frame varies in size (alloca) has not moved by chance so that a stale copy of its
+// old return address stays in place while all frames below it keep theirs.
 // Only where calls push their return address to a slot that the unwinder tells (x86-64); elsewhere
 // the memo stays empty.
 // MT: as PathTree.
@@ -24,8 +27,8 @@ namespace culprit::collector {
 class PathMemo {
  public:
   /// The path remembered for the function with this frame address and return address, if the stack
-  /// still is as it was; 0 if not.
-  uint32_t find(uintptr_t cfa, uintptr_t return_address) const;
+  /// still is as it was; 0 if not. (Moves what it finds to the front.)
+  uint32_t find(uintptr_t cfa, uintptr_t return_address);
 
   /// Remembers `path` for `frames`, unless one of them does not lie in its slot.
   void add(const Frames& frames, uint32_t path);
@@ -36,6 +39,7 @@ class PathMemo {
   struct Entry;
   struct Store;
   bool reserve(unsigned frames);
+  uint32_t find_or_make(const Frame& frame, uint32_t outer);
   Store* store_ = nullptr;
 };
 
