@@ -16,7 +16,8 @@ namespace {
 using nlohmann::json;
 using trace::RawProcess;
 
-/// Percent of the process's life that its busiest thread spent in the collector.
+/// Percent of the process's life that its busiest thread spent in the collector. Unwinding is known
+/// for the process only, so all of it is taken for that thread's: rather too much than too little.
 double overhead_pct(const RawProcess& process, const ProcessAccount& account, Duration life,
                     double ns_per_tick) {
   double worst_ns = 0;
@@ -26,6 +27,7 @@ double overhead_pct(const RawProcess& process, const ProcessAccount& account, Du
                       static_cast<double>(tool.ticks) * ns_per_tick;
     worst_ns = std::max(worst_ns, ns);
   }
+  worst_ns += static_cast<double>(process.unwind_ticks) * ns_per_tick;
   return life > Duration::zero() ? 100 * worst_ns / static_cast<double>(life.nanos()) : 0;
 }
 

@@ -59,7 +59,7 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   return record;
 }
 
-void count_loss(uint64_t RawProcess::* counter, uint64_t count) {
+void tally(uint64_t RawProcess::* counter, uint64_t count) {
   RawProcess* record = process();
   if (record == nullptr) return;
   std::atomic_ref<uint64_t>(record->*counter).fetch_add(count, std::memory_order_relaxed);

@@ -15,7 +15,7 @@ namespace culprit::collector {
 trace::RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first);
 
 /// Adds to a counter of the record, if there is one that this process may write to.
-void count_loss(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
+void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
 
 /// Reads all clocks again, so that drift within the run can be corrected.
 void refresh_clock_pair();

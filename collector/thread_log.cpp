@@ -130,7 +130,7 @@ bool ThreadLog::Impl::next_window() {
 }
 
 bool ThreadLog::Impl::drop() {
-  if (!scratch) count_loss(&trace::RawProcess::dropped_records);
+  if (!scratch) tally(&trace::RawProcess::dropped_records);
   return false;
 }
 
@@ -141,7 +141,7 @@ bool ThreadLog::Impl::may_append_from_signal() const {
 }
 
 PathId ThreadLog::Impl::define_path(const Frames& frames) {
-  if (frames.count == 0 || frames.cut) count_loss(&trace::RawProcess::failed_unwinds);
+  if (frames.count == 0 || frames.cut) tally(&trace::RawProcess::failed_unwinds);
   uint32_t path = 0;
   for (unsigned i = frames.count; i-- > 0;) {
     const uintptr_t address = frames.at[i].address;
@@ -152,7 +152,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames) {
     if (owner == code_map::Owner::collector) continue;
     const PathTree::Node node = paths.child(path, address);
     if (node.id == 0) {
-      count_loss(&trace::RawProcess::failed_unwinds);
+      tally(&trace::RawProcess::failed_unwinds);
       break;
     }
     if (node.is_new) {
@@ -203,7 +203,7 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                           const uint64_t* words, unsigned count) {
   if (count > kMaxWords) {
-    count_loss(&trace::RawProcess::dropped_records);
+    tally(&trace::RawProcess::dropped_records);
     return false;
   }
   const Busy busy(impl_->busy);
@@ -223,10 +223,12 @@ uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   const Busy busy(impl_->busy);
   if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
+  const uint64_t begin = now();
   Frames frames;
   unwind_above(cfa, frames);
   const PathId path = impl_->define_path(frames);
   impl_->memo.add(frames, static_cast<uint32_t>(path));
+  tally(&trace::RawProcess::unwind_ticks, now() - begin);
   return path;
 }
 

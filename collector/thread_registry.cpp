@@ -81,7 +81,7 @@ ThreadLog* create_log(ThreadState& thread) {
   thread.log = number < kMaxThreads ? Recorder::create(path) : nullptr;
   if (thread.log == nullptr) {
     thread.phase = Phase::dead;
-    count_loss(&trace::RawProcess::dropped_records);
+    tally(&trace::RawProcess::dropped_records);
     return nullptr;
   }
   thread.busy = &Recorder::impl(*thread.log).busy;
@@ -152,7 +152,7 @@ ThreadLog* log_of_this_thread() {
   } else if (thread.phase == Phase::fresh) {
     return create_log(thread);
   }
-  count_loss(&trace::RawProcess::skipped_callbacks);
+  tally(&trace::RawProcess::skipped_callbacks);
   return nullptr;
 }
 

@@ -11,8 +11,8 @@
 // One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
 //   process        one RawProcess, mapped and updated in place
 //   events.<n>     the records of thread n, n = 0 for the thread that loaded the collector
-//   events.<n>.tail  its newest records: one window and a RawTail, mapped (absent once the thread ended)
-//   maps.<n>       copies of /proc/self/maps, the last one the most complete
+//   events.<n>.tail  its newest records: one window and a RawTail, mapped (absent once the thread
+//   ended) maps.<n>       copies of /proc/self/maps, the last one the most complete
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow); a record never crosses the end of a window: the rest is
@@ -167,6 +167,7 @@ struct RawProcess {
   uint64_t dropped_records;    ///< could not be written (disk full, limit)
   uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has ended
   uint64_t failed_unwinds;     ///< call paths that could not be taken
+  uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];
   char boot_id[40];
   char executable[1024];

@@ -18,6 +18,7 @@
 #include "collector/code_map.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
+#include "collector/process_record.h"
 #include "collector/sampling/fault_guard.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
@@ -70,6 +71,7 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   // A path that ends in a fault would hang under the wrong root: none is better.
   if (!run_guarded(unwind, &interruption)) interruption.frames.count = 0;
   impl.append_sample(time, overrun, interruption.frames);
+  tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
 void on_signal(int, siginfo_t* info, void* context) {
