@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <set>
 
 #include "assemble/code.h"
@@ -38,11 +40,11 @@ class Assembly {
   Result<RunFacts> run(const fs::path& raw) {
     folders_ = read_raw(raw, facts_.losses);
     processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
+    survey();
     make_lanes();
     if (lanes_.empty()) {
       return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
     }
-    survey();
     name_code();
     const Clock clock(folders_, facts_.losses);
     account(folders_, accounts_, processes_, clock, facts_);
@@ -84,11 +86,29 @@ class Assembly {
       surveys[i] = survey_log(folders_[jobs[i].folder].logs[jobs[i].log]);
     });
     accounts_.resize(folders_.size());
+    std::vector<std::vector<std::optional<uint32_t>>> numbers(folders_.size());
     for (size_t i = 0; i < jobs.size(); ++i) {
+      numbers[jobs[i].folder].push_back(surveys[i].team_number);
       ProcessAccount& account = accounts_[jobs[i].folder];
       account.threads.push_back(surveys[i].tool);
       account.survey.merge(std::move(surveys[i].survey));
     }
+    for (size_t i = 0; i < folders_.size(); ++i) order_threads(folders_[i].logs, numbers[i]);
+  }
+
+  /// Users know threads by their numbers in a team; the files are in the order in which the threads
+  /// happened to begin. The first thread stays the first, those in no team come last.
+  static void order_threads(std::vector<RawLog>& logs,
+                            const std::vector<std::optional<uint32_t>>& numbers) {
+    std::vector<size_t> order(logs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (order.size() < 3) return;
+    std::stable_sort(order.begin() + 1, order.end(), [&](size_t a, size_t b) {
+      return numbers[a].value_or(UINT32_MAX) < numbers[b].value_or(UINT32_MAX);
+    });
+    std::vector<RawLog> ordered;
+    for (size_t at : order) ordered.push_back(std::move(logs[at]));
+    logs = std::move(ordered);
   }
 
   void name_code() {

@@ -76,7 +76,9 @@ class Surveyor {
         break;
       case RawKind::omp_implicit_begin: {
         ParallelRegion& region = survey.regions[record.w[0]];
-        region.team_size = std::max(region.team_size, static_cast<uint32_t>(record.w[1]));
+        const uint32_t team_size = static_cast<uint32_t>(record.w[1]);
+        region.team_size = std::max(region.team_size, team_size);
+        if (team_size > 1 && !result_.team_number) result_.team_number = record.w[1] >> 32;
         break;
       }
       case RawKind::omp_work_begin:

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -57,6 +58,7 @@ struct ToolTime {
 struct ThreadSurvey {
   Survey survey;
   ToolTime tool;
+  std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined
 };
 
 ThreadSurvey survey_log(const RawLog& log);

@@ -321,6 +321,19 @@ TEST_F(OpenmpTest, FunctionsInABodyHangUnderTheConstruct) {
 )");
 }
 
+TEST_F(OpenmpTest, ThreadsAreNumberedAsInTheirTeam) {
+  // The thread that began second is number 2 of the team, the third is number 1.
+  RawThread& third = p->thread(2);
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 3, 0).end(31, 1).join(32, 1);
+  worker.begin(12, 1, 3, 2).end(31, 1);
+  third.begin(13, 1, 3, 1).end(31, 1);
+  play_all();
+  const std::string text = listing.text();
+  const size_t first = text.find("\n0.1\n13 "), second = text.find("\n0.2\n12 ");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+}
+
 TEST_F(OpenmpTest, RegionsNest) {
   master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0);
   worker.begin(12, 1, 2, 1).fork(14, 2, in_body({}), code.at("inner", 9)).begin(15, 2, 1, 0);
