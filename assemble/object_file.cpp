@@ -43,6 +43,29 @@ std::optional<GElf_Phdr> find_segment(Elf* elf, Predicate predicate) {
   return std::nullopt;
 }
 
+/// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
+/// file, and clang uses it; dwarf_decl_file still takes it for "no file".
+const char* declared_in(Dwarf_Die* die) {
+  if (const char* file = dwarf_decl_file(die)) return file;
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &index) != 0 || index != 0) {
+    return nullptr;
+  }
+  Dwarf_Half version = 0;
+  Dwarf_Die unit;
+  if (dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
+          0 ||
+      version < 5) {
+    return nullptr;
+  }
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return nullptr;
+  return dwarf_filesrc(files, 0, nullptr, nullptr);
+}
+
 SourceFrame frame_of(Dwarf_Die* die) {
   SourceFrame frame;
   Dwarf_Attribute attribute;
@@ -54,7 +77,7 @@ SourceFrame frame_of(Dwarf_Die* die) {
     }
   }
   if (name != nullptr) frame.function = readable_name(name);
-  if (const char* file = dwarf_decl_file(die)) frame.file = base_name(file);
+  if (const char* file = declared_in(die)) frame.file = base_name(file);
   int line = 0;
   if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
   return frame;

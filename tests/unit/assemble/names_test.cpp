@@ -3,9 +3,11 @@
 
 // Names: from linkage names to what the author wrote, and from addresses of this very program.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <sstream>
 
 #include "assemble/object_file.h"
 #include "assemble/regions.h"
@@ -124,6 +126,24 @@ TEST(ObjectFile, FindsFunctionFileAndLineOfThisProgram) {
   if (symbol.line != 0) {  // built with debug information
     EXPECT_EQ(symbol.file, "names_test.cpp");
     EXPECT_EQ(symbol.line, line);
+  }
+}
+
+TEST(ObjectFile, FindsWhereFunctionsAreDeclaredWhateverTheCompiler) {
+  std::istringstream libraries(CULPRIT_DECLARED_BY);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    SCOPED_TRACE(library);
+    void* const handle = dlopen(library.c_str(), RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    const auto address = reinterpret_cast<uint64_t>(dlsym(handle, "declared"));
+    const AddressMap map = AddressMap::read({"/proc/self/maps"});
+    const auto place = map.find(address);
+    ASSERT_TRUE(place);
+    const Symbol symbol = ObjectFile(library).symbol(place->offset);
+    EXPECT_EQ(symbol.frames.front().function, "declared");
+    EXPECT_EQ(symbol.frames.front().file, "declared.c");
+    EXPECT_EQ(symbol.frames.front().line, 6u);
+    dlclose(handle);
   }
 }
 
