@@ -47,12 +47,25 @@ void remove_folder(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
+/// Why there is nothing to analyse. A launcher that refuses to start anything looks the same from
+/// here as a program that fails by itself: its own message says which, and nobody can blame the
+/// program.
+void tell_nothing_recorded(int status) {
+  if (status == 0) {
+    say("the program called neither MPI nor OpenMP: nothing to analyse");
+  } else {
+    say("the command ended with status {} before any call of MPI or OpenMP was recorded: see its "
+        "own messages above",
+        status);
+  }
+}
+
 /// From records to what was asked for. Returns what culprit exits with, given the program's status.
 int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   const int otherwise = status != 0 ? status : kFailure;
   if (!has_raw_records(experiment)) {
     remove_folder(experiment);
-    say("the program called neither MPI nor OpenMP: nothing to analyse");
+    tell_nothing_recorded(status);
     return otherwise;
   }
   if (auto done = assemble_experiment(experiment, options.pipeline); !done) {

@@ -91,8 +91,11 @@ class CommandLine(unittest.TestCase):
 
     def test_program_without_mpi_and_openmp(self):
         self.refused(1, "neither MPI nor OpenMP", "run", "--", "true")
-        self.refused(5, "neither MPI nor OpenMP", "record", "--", "sh", "-c", "exit 5")
-        self.refused(128 + signal.SIGKILL, "neither MPI nor OpenMP", "run", "--", "sh", "-c",
+
+    def test_command_that_fails_before_anything_is_recorded(self):
+        self.refused(5, "ended with status 5 before", "record", "--", "sh", "-c", "exit 5")
+        killed = 128 + signal.SIGKILL
+        self.refused(killed, f"ended with status {killed} before", "run", "--", "sh", "-c",
                      "kill -KILL $$")
 
     def test_output_that_cannot_be_made(self):
