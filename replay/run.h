@@ -27,8 +27,8 @@ struct Run {
   uint64_t events = 0;
   Losses losses;
 
-  /// Where a location is when it is nowhere in the program. `waking`: its master has forked, but the
-  /// thread is not there yet (it slept, or has no core); until the fork it was `idle`.
+  /// Where a location is when it is nowhere in the program. `waking`: its master has forked, but
+  /// the thread is not there yet (it slept, or has no core); until the fork it was `idle`.
   CallPathId not_started, idle, waking, ended, outside;
 
   Duration wall() const { return end - begin; }

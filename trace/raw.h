@@ -9,10 +9,11 @@
 // without handlers, flushes or exit hooks; and nothing needs MPI to unify definitions at the end.
 //
 // One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
-//   process        one RawProcess, mapped and updated in place
-//   events.<n>     the records of thread n, n = 0 for the thread that loaded the collector
-//   events.<n>.tail  its newest records: one window and a RawTail, mapped (absent once the thread
-//   ended) maps.<n>       copies of /proc/self/maps, the last one the most complete
+//   process          one RawProcess, mapped and updated in place
+//   events.<n>       the records of thread n, n = 0 for the thread that loaded the collector
+//   events.<n>.tail  its newest records: one window and a RawTail, mapped
+//                    (absent once the thread ended)
+//   maps.<n>         copies of /proc/self/maps, the last one the most complete
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow); a record never crosses the end of a window: the rest is

@@ -13,7 +13,8 @@ static void blocking(void) {
   double doubles[4] = {0};
   MPI_Status status;
   if (rank == 0) MPI_Send(ints, 3, MPI_INT, 1, 11, MPI_COMM_WORLD);
-  if (rank == 1) MPI_Recv(ints, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1)
+    MPI_Recv(ints, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Send(ints, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
   MPI_Recv(ints, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status);
   MPI_Sendrecv(doubles, 2, MPI_DOUBLE, next, 12, doubles + 2, 2, MPI_DOUBLE, prev, 12,

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   What core.c leaves out: the rarer families, from C alone. As there, nothing is left to chance. Calls
-   that only MPI-4 has come last. Wants 3 processes; argument: a folder for a file. */
+   What core.c leaves out: the rarer families, from C alone. As there, nothing is left to chance.
+   Calls that only MPI-4 has come last. Wants 3 processes; argument: a folder for a file. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -92,8 +92,8 @@ static void topologies(void) {
   MPI_Graph_create(MPI_COMM_WORLD, 3, index, edges, 0, &graph);
   MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, graph);
   MPI_Comm_free(&graph);
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &prev, MPI_UNWEIGHTED, 1, &next,
-                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &prev, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &ring);
   MPI_Ineighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, ring, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Comm_free(&ring);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   Four threads of each of two processes exchange 200 messages each with their like, with requests of
-   which handles are reused all the time. */
+   Four threads of each of two processes exchange 200 messages each with their like, with requests
+   of which handles are reused all the time. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace culprit::tests {
 
@@ -95,6 +96,54 @@ RawRun read_run(const std::filesystem::path& folder) {
   return run;
 }
 
+const std::pair<RawKind, const char*> kKindNames[] = {
+    {RawKind::none, "none"},
+    {RawKind::pad, "pad"},
+    {RawKind::path_def, "path_def"},
+    {RawKind::string_def, "string_def"},
+    {RawKind::mpi_enter, "mpi_enter"},
+    {RawKind::mpi_leave, "mpi_leave"},
+    {RawKind::mpi_send, "mpi_send"},
+    {RawKind::mpi_recv, "mpi_recv"},
+    {RawKind::mpi_isend, "mpi_isend"},
+    {RawKind::mpi_isend_done, "mpi_isend_done"},
+    {RawKind::mpi_irecv_post, "mpi_irecv_post"},
+    {RawKind::mpi_irecv, "mpi_irecv"},
+    {RawKind::mpi_tests, "mpi_tests"},
+    {RawKind::mpi_cancelled, "mpi_cancelled"},
+    {RawKind::mpi_collective, "mpi_collective"},
+    {RawKind::mpi_icoll_post, "mpi_icoll_post"},
+    {RawKind::mpi_icoll, "mpi_icoll"},
+    {RawKind::mpi_comm_def, "mpi_comm_def"},
+    {RawKind::mpi_comm_free, "mpi_comm_free"},
+    {RawKind::mpi_comm_more, "mpi_comm_more"},
+    {RawKind::mpi_init_done, "mpi_init_done"},
+    {RawKind::mpi_finalized, "mpi_finalized"},
+    {RawKind::omp_thread_begin, "omp_thread_begin"},
+    {RawKind::omp_thread_end, "omp_thread_end"},
+    {RawKind::omp_parallel_begin, "omp_parallel_begin"},
+    {RawKind::omp_parallel_end, "omp_parallel_end"},
+    {RawKind::omp_implicit_begin, "omp_implicit_begin"},
+    {RawKind::omp_implicit_end, "omp_implicit_end"},
+    {RawKind::omp_work_begin, "omp_work_begin"},
+    {RawKind::omp_work_end, "omp_work_end"},
+    {RawKind::omp_sync_begin, "omp_sync_begin"},
+    {RawKind::omp_sync_end, "omp_sync_end"},
+    {RawKind::omp_wait_begin, "omp_wait_begin"},
+    {RawKind::omp_wait_end, "omp_wait_end"},
+    {RawKind::omp_mutex_acquire, "omp_mutex_acquire"},
+    {RawKind::omp_mutex_acquired, "omp_mutex_acquired"},
+    {RawKind::omp_mutex_released, "omp_mutex_released"},
+    {RawKind::omp_task_create, "omp_task_create"},
+    {RawKind::omp_task_switch, "omp_task_switch"},
+    {RawKind::omp_masked_begin, "omp_masked_begin"},
+    {RawKind::omp_masked_end, "omp_masked_end"},
+    {RawKind::sample, "sample"},
+    {RawKind::tool_begin, "tool_begin"},
+    {RawKind::tool_end, "tool_end"},
+    {RawKind::process_end, "process_end"},
+};
+
 }  // namespace
 
 std::vector<const RawRecord*> RawThread::of(RawKind kind) const {
@@ -139,97 +188,8 @@ std::vector<RawRun> read_raw(const std::filesystem::path& experiment) {
 }
 
 std::string to_string(RawKind kind) {
-  switch (kind) {
-    case RawKind::none:
-      return "none";
-    case RawKind::pad:
-      return "pad";
-    case RawKind::path_def:
-      return "path_def";
-    case RawKind::string_def:
-      return "string_def";
-    case RawKind::mpi_enter:
-      return "mpi_enter";
-    case RawKind::mpi_leave:
-      return "mpi_leave";
-    case RawKind::mpi_send:
-      return "mpi_send";
-    case RawKind::mpi_recv:
-      return "mpi_recv";
-    case RawKind::mpi_isend:
-      return "mpi_isend";
-    case RawKind::mpi_isend_done:
-      return "mpi_isend_done";
-    case RawKind::mpi_irecv_post:
-      return "mpi_irecv_post";
-    case RawKind::mpi_irecv:
-      return "mpi_irecv";
-    case RawKind::mpi_tests:
-      return "mpi_tests";
-    case RawKind::mpi_cancelled:
-      return "mpi_cancelled";
-    case RawKind::mpi_collective:
-      return "mpi_collective";
-    case RawKind::mpi_icoll_post:
-      return "mpi_icoll_post";
-    case RawKind::mpi_icoll:
-      return "mpi_icoll";
-    case RawKind::mpi_comm_def:
-      return "mpi_comm_def";
-    case RawKind::mpi_comm_free:
-      return "mpi_comm_free";
-    case RawKind::mpi_comm_more:
-      return "mpi_comm_more";
-    case RawKind::mpi_init_done:
-      return "mpi_init_done";
-    case RawKind::mpi_finalized:
-      return "mpi_finalized";
-    case RawKind::omp_thread_begin:
-      return "omp_thread_begin";
-    case RawKind::omp_thread_end:
-      return "omp_thread_end";
-    case RawKind::omp_parallel_begin:
-      return "omp_parallel_begin";
-    case RawKind::omp_parallel_end:
-      return "omp_parallel_end";
-    case RawKind::omp_implicit_begin:
-      return "omp_implicit_begin";
-    case RawKind::omp_implicit_end:
-      return "omp_implicit_end";
-    case RawKind::omp_work_begin:
-      return "omp_work_begin";
-    case RawKind::omp_work_end:
-      return "omp_work_end";
-    case RawKind::omp_sync_begin:
-      return "omp_sync_begin";
-    case RawKind::omp_sync_end:
-      return "omp_sync_end";
-    case RawKind::omp_wait_begin:
-      return "omp_wait_begin";
-    case RawKind::omp_wait_end:
-      return "omp_wait_end";
-    case RawKind::omp_mutex_acquire:
-      return "omp_mutex_acquire";
-    case RawKind::omp_mutex_acquired:
-      return "omp_mutex_acquired";
-    case RawKind::omp_mutex_released:
-      return "omp_mutex_released";
-    case RawKind::omp_task_create:
-      return "omp_task_create";
-    case RawKind::omp_task_switch:
-      return "omp_task_switch";
-    case RawKind::omp_masked_begin:
-      return "omp_masked_begin";
-    case RawKind::omp_masked_end:
-      return "omp_masked_end";
-    case RawKind::sample:
-      return "sample";
-    case RawKind::tool_begin:
-      return "tool_begin";
-    case RawKind::tool_end:
-      return "tool_end";
-    case RawKind::process_end:
-      return "process_end";
+  for (const auto& [known, name] : kKindNames) {
+    if (known == kind) return name;
   }
   return "kind " + std::to_string(static_cast<unsigned>(kind));
 }

@@ -2,8 +2,8 @@
    SPDX-License-Identifier: Apache-2.0
 
    Every OpenMP construct that the collector tells apart, in numbers that the test knows: 5 regions
-   of 3 threads, in each a dynamic loop, a critical section, a single with 4 tasks, two barriers more.
-   Prints a sum that is wrong if the runtime is. */
+   of 3 threads, in each a dynamic loop, a critical section, a single with 4 tasks, two barriers
+   more. Prints a sum that is wrong if the runtime is. */
 #include <omp.h>
 #include <stdio.h>
 
