@@ -16,6 +16,7 @@
 
 #include "report/formats.h"
 #include "report/layout.h"
+#include "report/nowhere.h"
 #include "report/patterns.h"
 #include "report/summary.h"
 
@@ -335,7 +336,11 @@ std::string Page::why(const Blamed& blamed) {
     text += fmt::format("{}{} of the cost came later, through waits that these set off.",
                         text.empty() ? "" : " ", time_(blamed.long_s));
   }
-  if (!blamed.victims.empty()) {
+  const blame::FoundCallPath* found = path(blamed.callpath);
+  if (const std::string_view meaning = explain_nowhere(found ? found->region : "");
+      !meaning.empty()) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", meaning);
+  } else if (!blamed.victims.empty()) {
     const PatternText* pattern = find_pattern(blamed.victims.front().pattern);
     if (pattern && advised_.insert(pattern->id).second) {
       text += fmt::format(" Try: {}.", pattern->remedy);

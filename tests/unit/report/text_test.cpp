@@ -73,6 +73,12 @@ TEST(Text, SumsSpreadCostsByFunction) {
   EXPECT_FALSE(has(page(hybrid_chain()), "The same costs by function"));
 }
 
+TEST(Text, ExplainsCallPathsThatAreNowhere) {
+  blame::Findings findings = hybrid_chain();
+  findings.callpaths[findings.delays.front().callpath.index()].region = "(waking up)";
+  EXPECT_TRUE(has(page(findings), "had been called to a parallel region and was not there yet"));
+}
+
 TEST(Text, GivesEachAdviceOnce) {
   blame::Findings findings = hybrid_chain();
   for (auto& victim : findings.victims) victim.pattern = "mpi.late_sender";
