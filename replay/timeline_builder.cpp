@@ -16,19 +16,28 @@ bool starts_with_any(std::string_view name, std::initializer_list<std::string_vi
   return false;
 }
 
+/// Some writers give barriers of a team no paradigm; MPI's and devices' are none of OpenMP.
+bool is_omp_barrier(const trace::Region& region) {
+  using trace::Paradigm;
+  const bool barrier = region.role == trace::RegionRole::barrier ||
+                       region.role == trace::RegionRole::implicit_barrier;
+  const bool untold = region.paradigm == Paradigm::unknown || region.paradigm == Paradigm::user ||
+                      region.paradigm == Paradigm::compiler;
+  return barrier && (region.paradigm == Paradigm::openmp ||
+                     (untold && !starts_with_any(region.name, {"MPI_"})));
+}
+
 }  // namespace
 
 std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
   std::vector<RegionTraits> traits;
   traits.reserve(regions.size());
   for (const trace::Region& region : regions) {
-    const bool barrier = region.role == trace::RegionRole::barrier ||
-                         region.role == trace::RegionRole::implicit_barrier;
     traits.push_back({
         .test = starts_with_any(region.name, {"MPI_Test", "MPI_Request_get_status"}),
         .never_blocks =
             starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend"}),
-        .omp_barrier = barrier && region.paradigm == trace::Paradigm::openmp,
+        .omp_barrier = is_omp_barrier(region),
         .parallel = region.role == trace::RegionRole::parallel,
     });
   }
