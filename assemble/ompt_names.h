@@ -17,7 +17,6 @@ namespace culprit::assemble {
 // What constructs are found by on a timeline: kinds and addresses, kept apart.
 inline constexpr uint64_t kWorkIds = 0x2000;
 inline constexpr uint64_t kLockIds = 0x8000;
-inline constexpr uint64_t kLockTest = 0x4000;
 
 // --- ompt_work_t ---
 

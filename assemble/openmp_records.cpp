@@ -41,10 +41,21 @@ size_t find_level(const Timeline& timeline, Level level, uint64_t id) {
   });
 }
 
+/// Whether a call for a lock came back without it. Tests that fail have a beginning only, and some
+/// runtimes tell of them as of any acquire; but whoever waits does nothing else, except to be ended
+/// by a signal.
+bool has_failed(const MutexName& mutex, RawLog::Cursor ahead) {
+  if (!mutex.is_call) return false;
+  for (RawRecord next; ahead.next(next);) {
+    if (next.kind == RawKind::process_end) break;
+    if (says_something(next.kind)) return next.kind != RawKind::omp_mutex_acquired;
+  }
+  return mutex.is_test;
+}
+
 }  // namespace
 
 void OpenmpRecords::see(const RawRecord& record, const RawLog::Cursor& ahead) {
-  if (record.kind != RawKind::omp_mutex_acquired) close_failed_test();
   switch (record.kind) {
     case RawKind::omp_parallel_begin:
       return parallel_begin(record);
@@ -75,7 +86,7 @@ void OpenmpRecords::see(const RawRecord& record, const RawLog::Cursor& ahead) {
     case RawKind::omp_wait_end:
       return sync_end(record, true);
     case RawKind::omp_mutex_acquire:
-      return mutex_acquire(record);
+      return mutex_acquire(record, ahead);
     case RawKind::omp_mutex_acquired:
       return mutex_acquired(record);
     case RawKind::omp_mutex_released:
@@ -313,17 +324,7 @@ void OpenmpRecords::sync_end(const RawRecord& record, bool wait) {
 
 // --- Locks ---
 
-/// An unsuccessful omp_test_lock has a beginning only.
-void OpenmpRecords::close_failed_test() {
-  const Timeline& timeline = state_.timeline;
-  const size_t depth = timeline.innermost();
-  if (depth == Timeline::npos) return;
-  const Timeline::Entry& entry = timeline.stack()[depth];
-  if (entry.level != Level::sync || entry.id != kLockTest) return;
-  state_.timeline.leave(timeline.last(), depth);
-}
-
-void OpenmpRecords::mutex_acquire(const RawRecord& record) {
+void OpenmpRecords::mutex_acquire(const RawRecord& record, const RawLog::Cursor& ahead) {
   const Time time = state_.time(record);
   const MutexName mutex = mutex_name(record.flags);
   Regions& regions = state_.process.regions;
@@ -331,16 +332,16 @@ void OpenmpRecords::mutex_acquire(const RawRecord& record) {
   const RegionId region =
       mutex.is_call ? regions.openmp_call(mutex.name, RegionRole::lock)
                     : regions.openmp(mutex.name, RegionRole::critical, place(record.w[1]));
-  state_.timeline.enter(time, Level::sync, region,
-                        mutex.is_test ? kLockTest : kLockIds + record.w[0]);
+  Timeline& timeline = state_.timeline;
+  timeline.enter(time, Level::sync, region, kLockIds + record.w[0]);
+  if (has_failed(mutex, ahead)) timeline.leave(time, timeline.innermost());
 }
 
 void OpenmpRecords::mutex_acquired(const RawRecord& record) {
   const Time time = state_.time(record);
   const MutexName mutex = mutex_name(record.flags);
   Timeline& timeline = state_.timeline;
-  const size_t depth =
-      find_level(timeline, Level::sync, mutex.is_test ? kLockTest : kLockIds + record.w[0]);
+  const size_t depth = find_level(timeline, Level::sync, kLockIds + record.w[0]);
   timeline.observe_nothing(time);
   const Time acquired = timeline.advance(time);
   timeline.sink().mutex_acquired(acquired, mutex.kind, record.w[0]);

@@ -40,7 +40,7 @@ class OpenmpRecords {
   void work_end(uint64_t kind, Time time);
   void sync_begin(const RawRecord& record, const RawLog::Cursor& ahead, bool wait);
   void sync_end(const RawRecord& record, bool wait);
-  void mutex_acquire(const RawRecord& record);
+  void mutex_acquire(const RawRecord& record, const RawLog::Cursor& ahead);
   void mutex_acquired(const RawRecord& record);
   void mutex_released(const RawRecord& record);
   void task_switch(const RawRecord& record);
@@ -51,7 +51,6 @@ class OpenmpRecords {
   void close(Time time, size_t depth);
   void close_top_opening(Time time);
   void close_work(Time time);
-  void close_failed_test();
   Time overdue(Time time, uint64_t region) const;
   const Opening* team() const;
   const Symbol* place(uint64_t code) const;

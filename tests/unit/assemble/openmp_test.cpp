@@ -287,6 +287,43 @@ TEST_F(OpenmpTest, WaitingForALockAndHoldingItAreTwoThings) {
 )");
 }
 
+TEST_F(OpenmpTest, FailedTestsForALockTakeNoTime) {
+  const uint64_t there = code.at("update", 7);
+  master.put(RawKind::omp_mutex_acquire, 10, kTestLock, 0, {79, there});
+  master.sample(15, in_main({"update", "think"}));
+  master.enter(20, "MPI_Barrier", in_main({"update"})).leave(30, "MPI_Barrier");
+  // From a runtime that calls a test an acquire.
+  master.put(RawKind::omp_mutex_acquire, 40, kLock, 0, {79, there});
+  master.put(RawKind::omp_mutex_acquire, 50, kLock, 0, {79, there});
+  master.enter(60, "MPI_Barrier", in_main({"update"})).leave(70, "MPI_Barrier");
+  master.put(RawKind::omp_mutex_acquire, 80, kTestLock, 0, {79, there});
+  master.put(RawKind::omp_mutex_acquired, 81, kTestLock, 0, {79, there});
+  master.put(RawKind::omp_mutex_acquire, 90, kLock, 0, {80, there});  // the last heard of it
+  play_all();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   update
+10     omp_test_lock
+10     -
+12     think
+17     -
+20     MPI_Barrier
+30     -
+40     omp_set_lock
+40     -
+50     omp_set_lock
+50     -
+60     MPI_Barrier
+70     -
+80     omp_test_lock
+81       acquired 79
+81     -
+90     omp_set_lock
+100     -
+100   -
+100 -
+)");
+}
+
 TEST_F(OpenmpTest, FunctionsInABodyHangUnderTheConstruct) {
   master.fork(10, 1, in_main({"solve"}), fork_code).begin(11, 1, 2, 0);
   master.sample(15, in_main({"solve", "__kmp_fork_call", "main.omp_outlined", "kernel"}));
