@@ -4,7 +4,8 @@
 // Our handlers are installed at the first use, which is after MPI_Init, where MPI libraries install
 // theirs, and again whenever the program has replaced them. What was there before is called for
 // faults outside the guard, or, if that was the system's default, put back for the fault to end the
-// program as it would have.
+// program as it would have. What its flags ask of the system (SA_RESETHAND, SA_NODEFER) is done on
+// the system's behalf: handlers that rely on it would otherwise meet the same fault for ever.
 #include "collector/sampling/fault_guard.h"
 
 #include <setjmp.h>
@@ -20,18 +21,34 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS};
 constexpr unsigned kSignalCount = 2;
 
 struct sigaction g_previous[kSignalCount];
+std::atomic<bool> g_spent[kSignalCount];  ///< the previous action was for once, and has been taken
 std::atomic_flag g_installing = ATOMIC_FLAG_INIT;
 
 constinit thread_local sigjmp_buf* t_return __attribute__((tls_model("initial-exec"))) = nullptr;
 
+void end_program(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  raise(signal);  // if blocked here, it comes when this handler returns
+}
+
 void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& previous = g_previous[signal == kSignals[0] ? 0 : 1];
+  const unsigned which = signal == kSignals[0] ? 0 : 1;
+  const struct sigaction& previous = g_previous[which];
+  const bool has_handler = (previous.sa_flags & SA_SIGINFO) != 0 ||
+                           (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN);
+  if (!has_handler) {
+    // A signal that was sent can be ignored, a fault cannot.
+    if (previous.sa_handler == SIG_DFL || info->si_code > 0) end_program(signal);
+    return;
+  }
+  if ((previous.sa_flags & SA_RESETHAND) != 0 && g_spent[which].exchange(true)) {
+    return end_program(signal);
+  }
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
-  } else if (previous.sa_handler == SIG_DFL) {
-    sigaction(signal, &previous, nullptr);
-    raise(signal);  // blocked here, so it comes when this handler returns
-  } else if (previous.sa_handler != SIG_IGN) {
+  } else {
     previous.sa_handler(signal);
   }
 }
@@ -54,9 +71,10 @@ bool install(unsigned which) {
   if (is_ours(current)) return true;
   if (g_installing.test_and_set(std::memory_order_acquire)) return false;
   g_previous[which] = current;
+  g_spent[which].store(false);
   struct sigaction ours = current;
   ours.sa_sigaction = on_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (current.sa_flags & SA_NODEFER);
   const bool done = sigaction(kSignals[which], &ours, nullptr) == 0;
   g_installing.clear(std::memory_order_release);
   return done;

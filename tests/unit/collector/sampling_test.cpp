@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "collector/probes.h"
@@ -38,6 +39,24 @@ volatile uint64_t g_work = 0;
 }
 
 const std::map<std::string, std::string> kFast = {{"CULPRIT_SAMPLING_HZ", "1000"}};
+
+TEST(Sampling, ReadsTheClocksAgainBeforeTheProgramIsKilled) {
+  Experiment experiment;
+  experiment.run(
+      [] {
+        collector::start_probes();
+        if (!activate() || thread_log() == nullptr) return 1;
+        thread_log()->put(RawKind::mpi_leave, now());
+        burn(1.2);
+        return raise(SIGKILL);
+      },
+      {{"CULPRIT_SAMPLING_HZ", "10"}});
+  const RawRun run = experiment.read_one();
+  const auto marks = run.threads.at(0).of(RawKind::mpi_leave);
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(run.process.ended, 0u);
+  EXPECT_GT(run.process.last.ticks, marks[0]->header.time);
+}
 
 TEST(Sampling, FindsTheBusyLoop) {
   Experiment experiment;
@@ -160,6 +179,53 @@ TEST(FaultGuard, KeepsItsFaultsAndPassesOnOthers) {
   });
   EXPECT_TRUE(WIFSIGNALED(deadly));
   EXPECT_EQ(WTERMSIG(deadly), SIGSEGV);
+}
+
+bool was_killed_by_fault(int status) {
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
+// What a program asked of the system together with its handler.
+TEST(FaultGuard, KeepsTheFlagsOfTheProgramsAction) {
+  using collector::sampling::run_guarded;
+  Experiment experiment;
+  const auto set = [](void (*handler)(int), int flags) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(SIGSEGV, &action, nullptr);
+    alarm(20);  // rather than faulting for ever
+    return !run_guarded(read_nowhere, nullptr);
+  };
+  const int once = experiment.run([&] {
+    if (!set([](int) { g_program_faults = g_program_faults + 1; }, SA_RESETHAND)) return 1;
+    raise(SIGSEGV);
+    if (g_program_faults != 1) return 2;
+    read_nowhere(nullptr);
+    return 3;
+  });
+  EXPECT_TRUE(was_killed_by_fault(once)) << once;
+  const int nested = experiment.run([&] {
+    const auto handler = [](int) {
+      g_program_faults = g_program_faults + 1;
+      if (g_program_faults == 1) {
+        raise(SIGSEGV);
+        if (g_program_faults != 2) _exit(2);
+      }
+    };
+    if (!set(handler, SA_NODEFER)) return 1;
+    raise(SIGSEGV);
+    return g_program_faults == 2 ? 0 : 3;
+  });
+  EXPECT_TRUE(WIFEXITED(nested));
+  EXPECT_EQ(WEXITSTATUS(nested), 0);
+  const int ignored = experiment.run([&] {
+    if (!set(SIG_IGN, 0)) return 1;
+    raise(SIGSEGV);
+    read_nowhere(nullptr);
+    return 2;
+  });
+  EXPECT_TRUE(was_killed_by_fault(ignored)) << ignored;
 }
 
 }  // namespace
