@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The process's life as the recorder sees it: inert until a probe activates it, active, then ended
-// by exit or by being a forked child. Nothing is ever torn down: other threads may be anywhere when
-// the process exits, so they only find that recording is over. The records are safe already.
+// by exit or by being the child of a recorded process. Nothing is ever torn down: other threads may
+// be anywhere when the process exits, so they only find that recording is over. The records are
+// safe already.
 #include "collector/recorder.h"
 
 #include <limits.h>
@@ -61,8 +62,16 @@ bool is_recorded_process() {
   return g_record->pid == static_cast<uint32_t>(getpid());
 }
 
+/// Where nothing was recorded before the fork, the child may still be what is to be recorded: a
+/// run of its own, which starts here.
 void in_forked_child() {
-  g_mode.store(Mode::forked, std::memory_order_relaxed);
+  const Mode mode = g_mode.load(std::memory_order_relaxed);
+  if (mode == Mode::impossible) return;
+  if (mode == Mode::inert) {
+    g_load = clock::read_pair();
+  } else {
+    g_mode.store(Mode::forked, std::memory_order_relaxed);
+  }
 }
 
 bool set_up() {

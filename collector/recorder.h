@@ -64,7 +64,7 @@ class CULPRIT_EXPORT ThreadLog {
 };
 
 /// This thread's log, made at first use. nullptr while the collector is inert, after it has ended,
-/// in a forked child, or inside the collector itself. MT: each thread sees its own.
+/// in a child forked since, or inside the collector itself. MT: each thread sees its own.
 CULPRIT_EXPORT ThreadLog* thread_log();
 
 /// A probe has seen that this process is worth recording (MPI_Init, start of OMPT): from now on
