@@ -7,6 +7,9 @@
 // last publishes the record to whoever reads the file, even after this process was killed half way.
 #include "collector/thread_log.h"
 
+#include <time.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -22,12 +25,20 @@ using trace::RawHeader;
 namespace {
 
 constexpr unsigned kMaxWords = 255;
+constexpr uint32_t kLongestRetryWait = 64;  // seconds
 
 static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
               offsetof(RawHeader, kind) == 15);
 
 constexpr uint32_t record_bytes(unsigned words) {
   return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
+}
+
+/// Nanoseconds of a clock that is good to a few milliseconds and costs next to nothing to read.
+uint64_t coarse_now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
 constexpr uint64_t second_half(RawKind kind, uint16_t flags, uint32_t arg, unsigned words) {
@@ -119,11 +130,23 @@ void ThreadLog::Impl::pad() {
   }
 }
 
+// A full disk may get room again, but each try writes up to a whole window: the records that come
+// meanwhile are not to pay for one each.
+void ThreadLog::Impl::put_off_retry() {
+  retry_wait = retry_wait == 0 ? 1 : std::min(2 * retry_wait, kLongestRetryWait);
+  retry_at = coarse_now() + uint64_t{retry_wait} * 1'000'000'000;
+}
+
 bool ThreadLog::Impl::next_window() {
   if (file.window() == nullptr || scratch) return false;
   const KeepErrno keep;
+  if (retry_wait != 0 && coarse_now() < retry_at) return false;
   pad();
-  if (!file.turn_over()) return false;
+  if (!file.turn_over()) {
+    put_off_retry();
+    return false;
+  }
+  retry_wait = 0;
   used = 0;
   refresh_clock_pair();
   return true;

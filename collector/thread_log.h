@@ -36,7 +36,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t used = 0;    ///< bytes of the window; all of it when there is none (broken)
   uint32_t newest = 0;  ///< where in the window the newest record begins
   uint64_t last_time = 0;
-  bool scratch = false;  ///< calibration: its drops do not count
+  bool scratch = false;     ///< calibration: its drops do not count
+  uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
+  uint64_t retry_at = 0;    ///< not before, by the coarse clock
   LogFile file;
   PathMemo memo;
   PathTree paths;
@@ -65,6 +67,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
              unsigned count);
   void pad();
   bool next_window();
+  void put_off_retry();
   bool drop();
 };
 

@@ -11,9 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "child.h"
+#include "collector/lifecycle.h"
 
 namespace culprit::tests {
 namespace {
@@ -75,6 +77,17 @@ TEST(Recorder, TellsAboutTheProcess) {
   EXPECT_NE(std::string(process.command).find("collector_test"), std::string::npos);
   EXPECT_NE(std::string(process.host), "");
   EXPECT_EQ(std::string(process.boot_id).size(), 36u);
+}
+
+TEST(Recorder, TellsTheJob) {
+  Experiment slurm;
+  slurm.run([] { return activate() ? 0 : 1; }, {{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "3"}});
+  EXPECT_STREQ(slurm.read_one().process.job, "17.3");
+  Experiment pmix;
+  const std::string longer(100, 'n');
+  pmix.run([] { return activate() ? 0 : 1; },
+           {{"PMIX_NAMESPACE", longer}, {"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "3"}});
+  EXPECT_EQ(std::string(pmix.read_one().process.job), longer.substr(0, 63));
 }
 
 TEST(Recorder, NamesAreDefinedOnce) {
@@ -273,6 +286,27 @@ TEST(Recorder, ForkedChildIsInert) {
   EXPECT_EQ(run.process.ended, 1u);
 }
 
+TEST(Recorder, ChildForkedBeforeRecordingMayRecordItself) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    collector::lifecycle::load();
+    const pid_t child = fork();
+    if (child == 0) {
+      if (thread_log() != nullptr || !activate()) _exit(1);
+      thread_log()->put(RawKind::mpi_leave, now());
+      collector::lifecycle::end();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return ended_with(status, 0) && thread_log() == nullptr ? 0 : 1;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::mpi_leave), 1u);
+  EXPECT_EQ(run.process.ended, 1u);
+}
+
 TEST(Recorder, FullDiskDropsAndCounts) {
   Experiment experiment;
   constexpr unsigned kRecords = 100000;
@@ -291,6 +325,37 @@ TEST(Recorder, FullDiskDropsAndCounts) {
   // The end of the process found no room either.
   EXPECT_EQ(kept + run.process.dropped_records, kRecords + 1);
   EXPECT_EQ(run.process.ended, 1u);
+}
+
+void limit_files(rlim_t bytes) {
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = std::min(bytes, limit.rlim_max);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+TEST(Recorder, RecordsAgainOnceTheDiskHasRoom) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    limit_files(2 * trace::kRawWindow);
+    uint64_t word = 0;
+    const auto put = [&] {
+      return thread_log()->put_words(RawKind::mpi_isend_done, now(), 0, 0, &++word, 1);
+    };
+    while (put()) {
+    }
+    limit_files(RLIM_INFINITY);
+    alarm(60);  // tries are seconds apart
+    while (!put()) usleep(1000);
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  const auto records = run.threads.at(0).of(RawKind::mpi_isend_done);
+  EXPECT_GT(run.process.dropped_records, 0u);
+  EXPECT_EQ(records.back()->words[0], records.size() + run.process.dropped_records);
+  EXPECT_EQ(run.count(RawKind::process_end), 1u);
 }
 
 }  // namespace
