@@ -6,12 +6,16 @@
 // first hashed symbol ends the undefined ones. Assumes that the loader has turned the dynamic
 // section's addresses into pointers, as glibc does where it has processed an object (the kernel's
 // vdso is not one: it needs no runtime).
+// The walk only copies names: the loader holds a lock meanwhile, and another, which dlsym takes, is
+// held by threads that wait for the first one in dlopen. Objects may be gone when the walk is over.
 #include "collector/openmp/needs.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
 #include <cstring>
+
+#include "collector/system_file.h"
 
 namespace culprit::collector::openmp {
 
@@ -90,11 +94,23 @@ bool is_usable(void* candidate, const char* name) {
   return dlsym(candidate, name) != nullptr;
 }
 
+/// For thousands of names; memory is taken only for what there is.
+constexpr size_t kNamesRoom = size_t{1} << 20;
+
 struct Search {
-  void* candidate;
   const char* runtime;
-  bool all_found = true;
+  char* names;  ///< of runtime functions that are needed: one after the other, with their zeros
+  size_t used = 0;
+  bool complete = true;  ///< all had room
 };
+
+bool note_name(Search& search, const char* name) {
+  const size_t size = strlen(name) + 1;
+  if (size > kNamesRoom - search.used) return false;
+  memcpy(search.names + search.used, name, size);
+  search.used += size;
+  return true;
+}
 
 int visit(dl_phdr_info* info, size_t, void* argument) {
   auto& search = *static_cast<Search*>(argument);
@@ -104,17 +120,27 @@ int visit(dl_phdr_info* info, size_t, void* argument) {
     const ElfW(Sym)& symbol = object.symbols[i];
     if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0) continue;
     const char* name = object.strings + symbol.st_name;
-    if (is_runtime_name(name) && !is_usable(search.candidate, name)) search.all_found = false;
+    if (is_runtime_name(name) && !note_name(search, name)) search.complete = false;
   }
-  return search.all_found ? 0 : 1;
+  return search.complete ? 0 : 1;
+}
+
+bool are_usable(void* candidate, const char* names, size_t size) {
+  for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
+    if (!is_usable(candidate, names + at)) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 bool answers_all_needs(void* candidate, const char* runtime) {
-  Search search{candidate, runtime};
+  Search search{runtime, static_cast<char*>(map_memory(kNamesRoom))};
+  if (search.names == nullptr) return false;
   dl_iterate_phdr(visit, &search);
-  return search.all_found;
+  const bool all = search.complete && are_usable(candidate, search.names, search.used);
+  unmap_memory(search.names, kNamesRoom);
+  return all;
 }
 
 }  // namespace culprit::collector::openmp
