@@ -28,7 +28,6 @@ void on_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  thread_state().waits.end_mutex(*log);
   log->put(RawKind::omp_mutex_acquired, time, static_cast<uint16_t>(kind), 0, wait,
            as_word(codeptr));
 }
@@ -37,7 +36,6 @@ void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  thread_state().waits.end_mutex(*log);
   log->put(RawKind::omp_mutex_released, time, static_cast<uint16_t>(kind), 0, wait,
            as_word(codeptr));
 }

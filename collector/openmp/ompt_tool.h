@@ -13,9 +13,12 @@ namespace culprit::collector::openmp {
 /// (runtimes send them from their own late destructors) must be ignored.
 bool alive();
 
-/// The log of this thread if its events are wanted.
+/// The log of this thread if its events are wanted. For callbacks: a thread that does anything has
+/// its mutex, or has failed to get it, which no callback tells.
 inline ThreadLog* live_log() {
-  return alive() ? thread_log() : nullptr;
+  ThreadLog* log = alive() ? thread_log() : nullptr;
+  if (log != nullptr) thread_state().waits.end_mutex(*log);
+  return log;
 }
 
 }  // namespace culprit::collector::openmp
