@@ -10,6 +10,7 @@
 // that resolve at the same time do the same work and store the same results.
 
 #include <dlfcn.h>
+#include <strings.h>
 
 #include <atomic>
 #include <cstdio>
@@ -109,15 +110,36 @@ bool is_mpis_own(const char* symbol, void* next) {
   return strncmp(slash ? slash + 1 : where.dli_fname, "libmpi", 6) == 0;
 }
 
-/// Takes the calls of a function that the loaded MPI does not have: any code but MPI_SUCCESS.
+/// Any code but MPI_SUCCESS.
 int unknown_function() {
   return -1;
+}
+
+int answer_no(int* flag) {
+  *flag = 0;
+  return 0;
+}
+
+void answer_no_to_fortran(int* flag, int* error) {
+  *flag = 0;
+  if (error) *error = 0;
+}
+
+/// Takes the calls of a function that the process's MPI does not have. Whether MPI is initialised
+/// may always be asked, and without any MPI the answer is no.
+void* substitute(const char* symbol) {
+  for (const char* question : {"MPI_Initialized", "MPI_Finalized"}) {
+    if (strncasecmp(symbol, question, strlen(question)) != 0 || loaded_mpi()) continue;
+    return strcmp(symbol, question) == 0 ? reinterpret_cast<void*>(&answer_no)
+                                         : reinterpret_cast<void*>(&answer_no_to_fortran);
+  }
+  return reinterpret_cast<void*>(&unknown_function);
 }
 
 void* resolve(const char* symbol) {
   const KeepErrno keep;
   void* const next = next_definition(symbol);
-  if (!next) return reinterpret_cast<void*>(&unknown_function);
+  if (!next) return substitute(symbol);
   void* const wrapper = is_mpis_own(symbol, next) ? decoder()(symbol, next) : nullptr;
   return wrapper ? wrapper : next;
 }
