@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 
 namespace culprit::collector::mpi {
@@ -15,66 +16,63 @@ namespace {
 
 /// A constant of the Fortran interface. Open MPI: a variable under four spellings, one of which the
 /// program uses. MPICH: pointers to what the program uses, set when Fortran is initialised.
+/// Looking a name up is slow, so it is done once: at the first call from Fortran all the constants
+/// of its interface are loaded. MT: threads that look at the same time find the same.
 struct SpecialAddress {
-  const char* variables[6];
-  const char* pointers[2];
+  static constexpr size_t kVariables = 5, kPointers = 2;
+  const char* variables[kVariables];
+  const char* pointers[kPointers];
+  std::atomic<const void*> variables_at[kVariables] = {};
+  std::atomic<void* const*> pointers_at[kPointers] = {};
+  std::atomic<bool> found = false;  ///< any of them
 
-  bool is(const void* address) const {
-    for (const char* name : variables) {
-      if (name && address == dlsym(RTLD_DEFAULT, name)) return true;
+  bool is(const void* address) {
+    if (!found.load(std::memory_order_acquire)) look_up();
+    for (const auto& variable : variables_at) {
+      if (variable.load(std::memory_order_relaxed) == address) return true;
     }
-    for (const char* name : pointers) {
-      void* const* pointer = name ? static_cast<void**>(dlsym(RTLD_DEFAULT, name)) : nullptr;
-      if (pointer && address == *pointer) return true;
+    for (const auto& place : pointers_at) {
+      void* const* pointer = place.load(std::memory_order_relaxed);
+      if (pointer && *pointer == address) return true;
     }
     return false;
   }
-};
 
-constexpr SpecialAddress kStatusIgnore = {
-    {"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore", "mpi_fortran_status_ignore__",
-     "MPI_FORTRAN_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ", nullptr},
-    {"MPI_F_STATUS_IGNORE", "MPI_F08_STATUS_IGNORE"}};
-constexpr SpecialAddress kStatusesIgnore = {
-    {"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore", "mpi_fortran_statuses_ignore__",
-     "MPI_FORTRAN_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ", nullptr},
-    {"MPI_F_STATUSES_IGNORE", "MPI_F08_STATUSES_IGNORE"}};
-constexpr SpecialAddress kInPlace = {
-    {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
-     "MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE", nullptr},
-    {"MPIR_F_MPI_IN_PLACE", nullptr}};
-
-/// Looking a name up is slow, and most calls pass the same address again: remember per thread what
-/// the last few addresses were. A special address stays one for the process's life; another address
-/// is remembered only once Fortran's constants exist, which is before any call that can pass one.
-class Memo {
- public:
-  bool is(const SpecialAddress& what, const void* address) {
-    const auto slot = (reinterpret_cast<uintptr_t>(address) >> 4) % kSlots;
-    if (addresses_[slot] != address) {
-      special_[slot] = what.is(address);
-      addresses_[slot] = address;
+  void look_up() {
+    bool any = false;
+    for (size_t i = 0; i < kVariables; ++i) {
+      const void* const at = dlsym(RTLD_DEFAULT, variables[i]);
+      variables_at[i].store(at, std::memory_order_relaxed);
+      any = any || at;
     }
-    return special_[slot];
+    for (size_t i = 0; i < kPointers; ++i) {
+      void* const at = pointers[i] ? dlsym(RTLD_DEFAULT, pointers[i]) : nullptr;
+      pointers_at[i].store(static_cast<void* const*>(at), std::memory_order_relaxed);
+      any = any || at;
+    }
+    if (any) found.store(true, std::memory_order_release);
   }
-
- private:
-  static constexpr size_t kSlots = 16;
-  const void* addresses_[kSlots] = {};
-  bool special_[kSlots] = {};
 };
 
-struct Memos {
-  Memo status, statuses, in_place;
-};
-thread_local Memos memos;
+constinit SpecialAddress g_status_ignore = {
+    {"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore", "mpi_fortran_status_ignore__",
+     "MPI_FORTRAN_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ"},
+    {"MPI_F_STATUS_IGNORE", "MPI_F08_STATUS_IGNORE"}};
+constinit SpecialAddress g_statuses_ignore = {
+    {"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore", "mpi_fortran_statuses_ignore__",
+     "MPI_FORTRAN_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"},
+    {"MPI_F_STATUSES_IGNORE", "MPI_F08_STATUSES_IGNORE"}};
+constinit SpecialAddress g_in_place = {
+    {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
+     "MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE"},
+    {"MPIR_F_MPI_IN_PLACE", nullptr}};
 
 }  // namespace
 
 bool is_fortran_in_place(const void* argument, bool descriptor) {
   if (!argument) return false;
   const void* address = descriptor ? *static_cast<const void* const*>(argument) : argument;
-  return address && memos.in_place.is(kInPlace, address);
+  return address && g_in_place.is(address);
 }
 
 Statuses::Statuses(MPI_Status* users, int count) : memory_(users), language_(Language::c) {
@@ -83,9 +81,7 @@ Statuses::Statuses(MPI_Status* users, int count) : memory_(users), language_(Lan
 
 Statuses::Statuses(Language fortran, void* users, int count) : memory_(users), language_(fortran) {
   // One and many are told apart by the caller's constant, not by the count: Waitall of one request.
-  if (memos.status.is(kStatusIgnore, users) || memos.statuses.is(kStatusesIgnore, users)) {
-    substitute(count);
-  }
+  if (users && (g_status_ignore.is(users) || g_statuses_ignore.is(users))) substitute(count);
 }
 
 Statuses::~Statuses() {
