@@ -18,6 +18,7 @@ namespace culprit::cli {
 /// Exit statuses: 0, what the measured program returned, or one of these.
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
+inline constexpr int kDamaged = 3;          ///< there are findings, but of a damaged trace
 inline constexpr int kCannotExecute = 126;  ///< as a shell has it
 inline constexpr int kNotFound = 127;
 

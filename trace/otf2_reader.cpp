@@ -162,4 +162,12 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
       std::make_unique<Otf2Source>(anchor, std::move(reader), std::move(archive)));
 }
 
+bool archive_was_damaged(const Losses& losses) {
+  for (const char* name : {"truncated_locations", "missing_events", "unreadable_locations",
+                           "damaged_local_definitions", "times_absurd"}) {
+    if (losses.all().contains(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace culprit::trace

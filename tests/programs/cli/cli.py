@@ -173,6 +173,19 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(sorted(trace.rglob("*")), before)
         self.refused(1, "exists already", "analyze", trace, "-o", "new")
 
+    def test_cut_trace(self):
+        """Events are missing: findings of the rest, a sentence, and a status that tells."""
+        cut = self.folder / "cut"
+        shutil.move(self.recorded() / "trace", cut)
+        events = max((cut / "traces").glob("*.evt"), key=lambda file: file.stat().st_size)
+        os.truncate(events, events.stat().st_size // 2)
+        done = self.culprit("analyze", cut / "traces.otf2", "-o", "rest")
+        self.assertEqual(done.returncode, 3, done.err)
+        self.assertIn("damaged or cut short", done.err)
+        page = self.culprit("report", "rest")
+        self.assertEqual(page.returncode, 0)
+        self.assertIn("data loss", page.out)
+
     def test_damaged_trace(self):
         experiment = self.recorded()
         anchor = experiment / "trace/traces.otf2"
