@@ -72,13 +72,24 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
 }
 
 void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
-  const bool redirected = std::any_of(folders.begin(), folders.end(), [](const auto& folder) {
-    return folder.process.gomp_redirected != 0;
-  });
-  if (!redirected) return;
-  facts.notes.emplace_back(
-      "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) to "
-      "observe it. Spinning and scheduling may differ.");
+  const auto processes_with = [&](uint32_t answer) {  // see RawProcess::gomp_redirected
+    return std::count_if(folders.begin(), folders.end(), [&](const auto& folder) {
+      return folder.process.gomp_redirected == answer;
+    });
+  };
+  if (processes_with(1) > 0) {
+    facts.notes.emplace_back(
+        "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) to "
+        "observe it. Spinning and scheduling may differ.");
+  }
+  const auto refused = processes_with(2);
+  if (refused == 0) return;
+  const char* const sentence =
+      "The program needs parts of GNU OpenMP that LLVM's runtime does not have, so it stayed on "
+      "its own runtime and its OpenMP activity was not observed.";
+  facts.notes.emplace_back(sentence);
+  facts.losses.add("openmp_not_observed", Severity::warning, sentence,
+                   static_cast<uint64_t>(refused));
 }
 
 json to_json(const RunFacts& facts) {

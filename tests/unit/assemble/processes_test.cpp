@@ -142,6 +142,20 @@ TEST_F(AssembleTest, LossesOfTheCollectorAreHandedOn) {
   EXPECT_NE(facts.notes[0].find("libomp"), std::string::npos);
 }
 
+TEST_F(AssembleTest, ProgramThatStaysOnItsOpenMpRuntimeWasNotObserved) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    p->process.gomp_redirected = 2;
+    call_once(*p);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "openmp_not_observed"), 1u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_EQ(facts.notes[0].find("libomp"), std::string::npos);
+  EXPECT_NE(facts.notes[0].find("not observed"), std::string::npos);
+}
+
 TEST_F(AssembleTest, AnExperimentIsAssembledOnceAndKeepsItsFacts) {
   {
     auto p = process();
