@@ -36,7 +36,8 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
              "Records could not be written (is the disk full?); times after them are unreliable.",
              process.dropped_records);
   losses.add("skipped_callbacks", Severity::info,
-             "OpenMP or MPI events that arrived inside the collector or after its end.",
+             "OpenMP or MPI events that arrived inside the collector or after its end, and "
+             "receives of messages whose probe was not seen.",
              process.skipped_callbacks);
   losses.add("failed_unwinds", Severity::info,
              "Call paths that could not be taken from the stack; their time is shown at the "

@@ -166,7 +166,8 @@ struct RawProcess {
   RawClockPair first;    ///< at load
   RawClockPair last;     ///< refreshed at windows, MPI_Finalize and exit
   uint64_t dropped_records;    ///< could not be written (disk full, limit)
-  uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has ended
+  uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
+                               ///< ended; or received a message whose probe was not recorded
   uint64_t failed_unwinds;     ///< call paths that could not be taken
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];

@@ -47,8 +47,8 @@ struct HandleEntry;
 /// Fills `comm` and returns the entry, or nullptr if the handle is unknown.
 HandleEntry* find_handle(HandleKind kind, uint64_t key, Comm& comm);
 
-/// Ends an entry. It is looked up before the real free, while the handle is certainly still the
-/// same object, and forgotten after it.
+/// Ends an entry. Before the real free: while that runs, MPI may already give another thread the
+/// same handle for something new. If the free fails, remember_handle brings it back.
 void forget(HandleEntry* entry);
 
 }  // namespace culprit::collector::mpi

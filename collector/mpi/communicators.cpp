@@ -31,10 +31,15 @@ int on_object(const Function& function, HandleKind kind, uint64_t key, Collectiv
   Comm comm;
   HandleEntry* entry = nullptr;
   if (region) entry = find_handle(kind, key, comm);
+  const bool last = op == CollectiveOp::destroy_handle;
+  if (last) forget(entry);
   const int rc = region.run(call);
-  if (!entry || rc != MPI_SUCCESS) return rc;
-  put_collective_on(region, op, comm);
-  if (op == CollectiveOp::destroy_handle) forget(entry);
+  if (!entry) return rc;
+  if (rc == MPI_SUCCESS) {
+    put_collective_on(region, op, comm);
+  } else if (last) {
+    remember_handle(kind, key, comm);
+  }
   return rc;
 }
 
@@ -93,15 +98,20 @@ int on_comm_free(const Function& function, const CommPlace& place, RealCall call
   Region region(function);
   Comm comm;
   HandleEntry* entry = nullptr;
+  const uint64_t key = key_of(place.get());
   if (region) {
     comm = comm_of(region.log(), region.begin(), place.get());
-    entry = find_handle(HandleKind::comm, key_of(place.get()), comm);
+    entry = find_handle(HandleKind::comm, key, comm);
   }
+  forget(entry);
   const int rc = region.run(call);
-  if (!entry || rc != MPI_SUCCESS) return rc;
+  if (!entry) return rc;
+  if (rc != MPI_SUCCESS) {
+    remember_handle(HandleKind::comm, key, comm);
+    return rc;
+  }
   put_collective_on(region, CollectiveOp::destroy_handle, comm);
   region.log().put(RawKind::mpi_comm_free, region.end(), 0, comm.id);
-  forget(entry);
   return rc;
 }
 

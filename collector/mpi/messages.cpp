@@ -6,6 +6,8 @@
 // leaves no record; its requests are remembered all the same, for they share their handle with
 // others.
 
+#include <atomic>
+
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
@@ -63,13 +65,47 @@ int post(const Function& function, const Message& message, bool send, bool persi
   return run_and_add(region, place, request, call);
 }
 
-HandleEntry* message_entry(const MessagePlace& message, Comm& comm) {
-  return find_handle(HandleKind::message, key_of(message.get()), comm);
-}
+/// A message that a probe has found, on its way into the call that receives it. It leaves the table
+/// before that call: during it MPI may give another thread the same handle for another message.
+class FoundMessage {
+ public:
+  FoundMessage(const Region& region, const MessagePlace& place)
+      : place_(place), handle_(place.get()) {
+    if (!region || is_none(handle_)) return;
+    HandleEntry* entry = find_handle(HandleKind::message, key_of(handle_), comm_);
+    known_ = entry != nullptr;
+    forget(entry);
+    if (!known_) count_unknown();
+  }
+  explicit operator bool() const { return known_; }
+  uint32_t comm() const { return comm_.id; }
+  /// The call has failed: if the message is still the caller's, he may try again.
+  void give_back() const {
+    if (known_ && place_.get() == handle_) {
+      remember_handle(HandleKind::message, key_of(handle_), comm_);
+    }
+  }
+  static bool is_none(MPI_Message handle) {
+    return handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC;
+  }
+
+ private:
+  /// Its probe was not recorded, so its receive cannot be.
+  static void count_unknown() {
+    trace::RawProcess* record = process();
+    if (!record) return;
+    std::atomic_ref<uint64_t>(record->skipped_callbacks).fetch_add(1, std::memory_order_relaxed);
+  }
+
+  const MessagePlace& place_;
+  MPI_Message handle_;
+  Comm comm_;
+  bool known_ = false;
+};
 
 void remember_message(const Region& region, MPI_Comm comm, const MessagePlace& message) {
   const MPI_Message handle = message.get();
-  if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC) return;
+  if (FoundMessage::is_none(handle)) return;
   remember_handle(HandleKind::message, key_of(handle), comm_of(region.log(), region.end(), comm));
 }
 
@@ -182,12 +218,13 @@ int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
 int on_mrecv(const Function& function, const MessagePlace& message, const Statuses& status,
              RealCall call) {
   Region region(function);
-  Comm comm;
-  HandleEntry* entry = region ? message_entry(message, comm) : nullptr;
+  const FoundMessage found(region, message);
   const int rc = region.run(call);
-  if (!entry) return rc;
-  forget(entry);
-  if (rc == MPI_SUCCESS) put_received(region, comm.id, status);
+  if (rc != MPI_SUCCESS) {
+    found.give_back();
+  } else if (found) {
+    put_received(region, found.comm(), status);
+  }
   return rc;
 }
 
@@ -195,11 +232,10 @@ int on_imrecv(const Function& function, const MessagePlace& message, const Reque
               RealCall call) {
   Region region(function);
   Request request;
-  Comm comm;
-  HandleEntry* entry = region ? message_entry(message, comm) : nullptr;
-  if (entry) post_recv(region, comm.id, request);
+  const FoundMessage found(region, message);
+  if (found) post_recv(region, found.comm(), request);
   const int rc = run_and_add(region, place, request, call);
-  forget(entry);
+  if (rc != MPI_SUCCESS) found.give_back();
   return rc;
 }
 

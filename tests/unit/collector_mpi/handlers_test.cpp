@@ -242,6 +242,70 @@ TEST_F(Handlers, FortranIndicesCountFromOneUnlessTheLibraryForgets) {
   }
 }
 
+TEST_F(Handlers, MessageHandleMayBeGivenAwayDuringItsReceive) {
+  MPI_Message handle = (MPI_Message)intptr_t{0x5100};
+  const uint64_t key = key_of(handle);
+  Comm first, second, found;
+  first.id = 21;
+  second.id = 22;
+  remember_handle(HandleKind::message, key, first);
+  MPI_Status user;
+  const Statuses status(&user, 1);
+  const MessagePlace place(Language::c, &handle);
+  auto call = [&] {
+    remember_handle(HandleKind::message, key, second);  // another thread's probe
+    handle = MPI_MESSAGE_NULL;
+    user = status_of(0, 9, 40);
+    return MPI_SUCCESS;
+  };
+  on_mrecv(function, place, status, call);
+  ASSERT_EQ(kinds(), "10 13 11 ");
+  EXPECT_EQ(fake_records()[1].arg, 21u);
+  HandleEntry* entry = find_handle(HandleKind::message, key, found);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(found.id, 22u);
+  forget(entry);
+}
+
+TEST_F(Handlers, MessageThatWasNotReceivedStays) {
+  MPI_Message handle = (MPI_Message)intptr_t{0x5110};
+  Comm comm, found;
+  comm.id = 23;
+  remember_handle(HandleKind::message, key_of(handle), comm);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto fail = [] { return MPI_ERR_TYPE; };
+  on_mrecv(function, MessagePlace(Language::c, &handle), status, fail);
+  HandleEntry* entry = find_handle(HandleKind::message, key_of(handle), found);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(found.id, 23u);
+  forget(entry);
+}
+
+TEST_F(Handlers, MessageOfAnUnseenProbeIsCounted) {
+  MPI_Message handle = (MPI_Message)intptr_t{0x5120};
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto call = [] { return MPI_SUCCESS; };
+  on_mrecv(function, MessagePlace(Language::c, &handle), status, call);
+  EXPECT_EQ(kinds(), "10 11 ");
+  EXPECT_EQ(process()->skipped_callbacks, 1u);
+}
+
+TEST_F(Handlers, CommunicatorThatCouldNotBeFreedKeepsItsNumber) {
+  MPI_Comm comm;
+  PMPI_Comm_dup(MPI_COMM_SELF, &comm);
+  const uint32_t id = comm_of(*thread_log(), 1, comm).id;
+  const CommPlace place(Language::c, &comm);
+  auto fail = [] { return MPI_ERR_COMM; };
+  on_comm_free(function, place, fail);
+  EXPECT_EQ(comm_of(*thread_log(), 1, comm).id, id);
+  auto succeed = [&] { return PMPI_Comm_free(&comm); };
+  const MPI_Comm freed = comm;
+  on_comm_free(function, place, succeed);
+  Comm found;
+  EXPECT_FALSE(find_handle(HandleKind::comm, key_of(freed), found));
+  EXPECT_EQ(fake_count(RawKind::mpi_comm_free), 1u);
+}
+
 TEST_F(Handlers, NestedCallsAreNotTheOutermost) {
   const DepthGuard outer;
   EXPECT_FALSE(outer.nested());
