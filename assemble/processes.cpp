@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace culprit::assemble {
 namespace {
@@ -14,7 +15,10 @@ namespace {
 constexpr int32_t kMaxRanks = 1 << 24;
 
 /// A world while its ranks arrive.
-using Seats = std::vector<std::optional<size_t>>;
+struct Arriving {
+  std::string_view job;  ///< of all its ranks; jobs may run at the same time
+  std::vector<std::optional<size_t>> seats;
+};
 
 bool takes_part_in_mpi(const RawProcessFolder& folder) {
   const auto& process = folder.process;
@@ -22,32 +26,36 @@ bool takes_part_in_mpi(const RawProcessFolder& folder) {
          process.world_size <= kMaxRanks;
 }
 
-bool take_seat(Seats& seats, const RawProcessFolder& folder, size_t index) {
+bool take_seat(Arriving& world, const RawProcessFolder& folder, size_t index) {
   const auto& process = folder.process;
-  if (seats.size() != static_cast<size_t>(process.world_size)) return false;
-  auto& seat = seats[static_cast<size_t>(process.world_rank)];
+  if (world.seats.size() != static_cast<size_t>(process.world_size)) return false;
+  if (world.job != process.job) return false;
+  auto& seat = world.seats[static_cast<size_t>(process.world_rank)];
   if (seat) return false;
   seat = index;
   return true;
 }
 
 /// Worlds in order of their first process; a rank that is taken opens another world.
-std::vector<Seats> gather_worlds(const std::vector<RawProcessFolder>& folders) {
-  std::vector<Seats> worlds;
+std::vector<Arriving> gather_worlds(const std::vector<RawProcessFolder>& folders) {
+  std::vector<Arriving> worlds;
   for (size_t i = 0; i < folders.size(); ++i) {
     if (!takes_part_in_mpi(folders[i])) continue;
-    const bool seated = std::any_of(worlds.begin(), worlds.end(),
-                                    [&](Seats& seats) { return take_seat(seats, folders[i], i); });
+    const bool seated = std::any_of(worlds.begin(), worlds.end(), [&](Arriving& world) {
+      return take_seat(world, folders[i], i);
+    });
     if (seated) continue;
-    worlds.emplace_back(static_cast<size_t>(folders[i].process.world_size));
-    take_seat(worlds.back(), folders[i], i);
+    auto& world = worlds.emplace_back();
+    world.job = folders[i].process.job;
+    world.seats.resize(static_cast<size_t>(folders[i].process.world_size));
+    take_seat(world, folders[i], i);
   }
   return worlds;
 }
 
-void add_world(const Seats& seats, Processes& processes) {
+void add_world(const Arriving& arrived, Processes& processes) {
   World world;
-  for (const auto& folder : seats) {
+  for (const auto& folder : arrived.seats) {
     world.members.push_back(ProcessId(processes.slots.size()));
     processes.slots.push_back({folder, processes.worlds.size()});
   }
@@ -59,7 +67,8 @@ void add_world(const Seats& seats, Processes& processes) {
 Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses& losses,
                             std::vector<std::string>& notes) {
   Processes processes;
-  for (const Seats& seats : gather_worlds(folders)) {
+  for (const Arriving& world : gather_worlds(folders)) {
+    const auto& seats = world.seats;
     const auto empty = static_cast<uint64_t>(std::count(seats.begin(), seats.end(), std::nullopt));
     losses.add("missing_processes", Severity::data_loss,
                "Ranks of the program left no records (another node's files out of reach, or killed "
@@ -71,7 +80,7 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
                  "communication between the worlds is not analysed.",
                  seats.size() - empty);
     }
-    add_world(seats, processes);
+    add_world(world, processes);
   }
   size_t without_mpi = 0;
   for (size_t i = 0; i < folders.size(); ++i) {

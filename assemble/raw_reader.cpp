@@ -109,6 +109,7 @@ std::optional<RawProcess> read_process(const std::filesystem::path& file) {
   terminate(process.command);
   terminate(process.mpi_library);
   terminate(process.omp_runtime);
+  terminate(process.job);
   return process;
 }
 

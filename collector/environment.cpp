@@ -5,6 +5,7 @@
 // the values: one that makes no sense counts as unset.
 #include "collector/environment.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -38,6 +39,23 @@ bool switched_off() {
   return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
+/// Something that is the same for all ranks of a job and for no other job at the same time. MPICH's
+/// own launcher tells nothing of the kind.
+template <size_t size>
+void copy_job(char (&to)[size]) {
+  for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "PALS_APID"}) {
+    const char* value = getenv(name);
+    if (value == nullptr || value[0] == '\0') continue;
+    snprintf(to, size, "%s", value);
+    return;
+  }
+  const char* job = getenv("SLURM_JOB_ID");
+  const char* step = getenv("SLURM_STEP_ID");
+  // In a heterogeneous job the ranks of one world have different numbers.
+  if (job == nullptr || step == nullptr || getenv("SLURM_HET_SIZE") != nullptr) return;
+  snprintf(to, size, "%s.%s", job, step);
+}
+
 }  // namespace
 
 const Environment& environment() {
@@ -46,6 +64,7 @@ const Environment& environment() {
   g_environment.monotonic_clock = clock != nullptr && strcmp(clock, "monotonic") == 0;
   g_environment.sampling_hz = sampling_rate();
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
+  copy_job(g_environment.job);
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
   g_read = true;

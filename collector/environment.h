@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the environment asks of the collector. It is copied once, at load: a program may change its
-// environment later, and getenv is not safe against that. Without CULPRIT_EXPERIMENT, or with
-// CULPRIT_DISABLE set, nothing is wanted and the collector stays inert.
+// What the environment asks of the collector, and tells of the job. It is copied once, at load: a
+// program may change its environment later, and getenv is not safe against that. Without
+// CULPRIT_EXPERIMENT, or with CULPRIT_DISABLE set, nothing is wanted and the collector stays inert.
 #pragma once
 
 #include <climits>
@@ -16,6 +16,7 @@ struct Environment {
   unsigned sampling_hz = 0;            ///< CULPRIT_SAMPLING_HZ; 0: none
   char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
   char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
+  char job[64] = {};                   ///< RawProcess::job
 };
 
 /// Read at the first call. MT: the first call comes from the loader, before there are threads.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "collector/clock.h"
+#include "collector/environment.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
 
@@ -55,6 +56,8 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   read_text("/proc/sys/kernel/random/boot_id", record->boot_id, sizeof record->boot_id);
   read_executable(record->executable, sizeof record->executable);
   read_command(record->command, sizeof record->command);
+  static_assert(sizeof record->job == sizeof environment().job);
+  memcpy(record->job, environment().job, sizeof record->job);
   std::atomic_ref<uint32_t>(record->magic).store(trace::kRawMagic, std::memory_order_release);
   return record;
 }

@@ -34,7 +34,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 1;
+inline constexpr uint32_t kRawVersion = 2;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 enum class RawKind : uint8_t {
@@ -176,6 +176,7 @@ struct RawProcess {
   char command[2048];     ///< arguments joined with spaces
   char mpi_library[256];  ///< MPI_Get_library_version, first line
   char omp_runtime[128];  ///< what OMPT says of itself
+  char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none
 };
 
 }  // namespace culprit::trace

@@ -74,6 +74,26 @@ TEST_F(AssembleTest, SpawnedWorldsFollowTheFirst) {
   EXPECT_EQ(listing.definitions.comms[1].members, (std::vector{ProcessId(1), ProcessId(2)}));
 }
 
+TEST_F(AssembleTest, JobsAtTheSameTimeAreNotMixed) {
+  {
+    int number = 0;
+    for (const auto& [job, rank] : {std::pair{"a", 0}, {"b", 1}, {"b", 0}, {"a", 1}}) {
+      auto p = process("node1.1." + std::to_string(number));
+      p->rank(rank, 2).started(static_cast<uint64_t>(++number)).ended(80);
+      std::strcpy(p->process.job, job);
+      std::strcpy(p->process.command, job);
+      call_once(*p);
+    }
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "missing_processes"), 0u);
+  EXPECT_EQ(facts.command, "a");
+  ASSERT_EQ(listing.definitions.processes.size(), 4u);
+  // Who started fourth is the first job's rank 1, who started second the other's.
+  EXPECT_EQ(listing.definitions.comms[1].members, (std::vector{ProcessId(2), ProcessId(3)}));
+  EXPECT_NE(listing.text("1.0").find("3 main"), std::string::npos) << listing.text("1.0");
+}
+
 TEST_F(AssembleTest, ProcessesWithoutMpiAreNumberedAfterTheRanks) {
   {
     auto helper = process("node1.1.a");
