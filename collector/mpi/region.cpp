@@ -16,13 +16,24 @@ void write_enter(ThreadLog& log, uint64_t time, uint16_t name) {
   log.put(RawKind::mpi_enter, time, name, path);
 }
 
-int run_waiting(ThreadLog* log, RealCall call) {
-  if (!log) return call();
-  ++log->waiting;
-  const int rc = call();
-  --log->waiting;
-  return rc;
-}
+/// Around a real call: it ends also when an error handler of the program throws through it.
+class Waiting {
+ public:
+  Waiting(ThreadLog* log, uint64_t& end) : log_(log), end_(end) {
+    if (log_) ++log_->waiting;
+  }
+  ~Waiting() {
+    if (!log_) return;
+    --log_->waiting;
+    end_ = now();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  ThreadLog* log_;
+  uint64_t& end_;
+};
 
 }  // namespace
 
@@ -45,17 +56,15 @@ Region::~Region() {
 }
 
 int Region::run(RealCall call) {
-  const int rc = run_waiting(log_, call);
-  if (log_) end_ = now();
-  return rc;
+  const Waiting waiting(log_, end_);
+  return call();
 }
 
 int Poll::run(RealCall call) {
   log_ = thread_log();
   if (log_) begin_ = now();
-  const int rc = run_waiting(log_, call);
-  if (log_) end_ = now();
-  return rc;
+  const Waiting waiting(log_, end_);
+  return call();
 }
 
 void Poll::fruitless() {

@@ -306,6 +306,14 @@ TEST_F(Handlers, CommunicatorThatCouldNotBeFreedKeepsItsNumber) {
   EXPECT_EQ(fake_count(RawKind::mpi_comm_free), 1u);
 }
 
+TEST_F(Handlers, ErrorHandlersMayThrow) {
+  auto call = []() -> int { throw 5; };
+  EXPECT_THROW(on_send(function, message(0), call), int);
+  EXPECT_EQ(kinds(), "10 12 11 ");
+  EXPECT_LT(fake_records()[1].time, fake_records()[2].time);
+  EXPECT_EQ(tests::fake_waiting(), 0);
+}
+
 TEST_F(Handlers, NestedCallsAreNotTheOutermost) {
   const DepthGuard outer;
   EXPECT_FALSE(outer.nested());
