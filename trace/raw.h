@@ -164,7 +164,7 @@ struct RawProcess {
   uint64_t start_ticks;  ///< when the collector was loaded
   uint64_t end_ticks;    ///< when the process exited in order, else 0
   RawClockPair first;    ///< at load
-  RawClockPair last;     ///< refreshed at windows, MPI_Finalize and exit
+  RawClockPair last;     ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
   uint64_t dropped_records;    ///< could not be written (disk full, limit)
   uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
                                ///< ended; or received a message whose probe was not recorded

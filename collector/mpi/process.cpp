@@ -54,6 +54,7 @@ int on_init(const Function& function, RealCall call) {
   if (trace::RawProcess* record = process()) describe_process(*record);
   region.log().put(RawKind::mpi_init_done, region.end());
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::create_handle));
+  checkpoint();  // MPI has loaded its parts; and a program that is killed has two clock readings
   return rc;
 }
 

@@ -15,6 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "collector/code_map.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
@@ -39,6 +41,8 @@ char g_marker;  ///< its address tells our timers' signals from others
 
 constinit thread_local timer_t t_timer __attribute__((tls_model("initial-exec"))) = nullptr;
 constinit thread_local bool t_has_timer __attribute__((tls_model("initial-exec"))) = false;
+/// Expirations since this thread refreshed the clock pair.
+constinit thread_local unsigned t_expirations __attribute__((tls_model("initial-exec"))) = 0;
 
 uintptr_t interrupted_pc(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -74,16 +78,25 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
+/// After each second of CPU time: a program that is killed has then told how fast its clock is.
+void refresh_clock_now_and_then(int overrun) {
+  t_expirations += 1 + static_cast<unsigned>(overrun);
+  if (t_expirations < environment().sampling_hz) return;
+  t_expirations = 0;
+  refresh_clock_pair();
+}
+
 void on_signal(int, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &g_marker) return;
   const KeepErrno keep;
   if (!lifecycle::is_active()) return;
+  const int overrun = std::clamp(info->si_overrun, 0, kMaxOverrun);
+  refresh_clock_now_and_then(overrun);
   ThreadLog* log = registry::existing_log();
   if (log == nullptr || log->waiting > 0) return;
   const uintptr_t pc = interrupted_pc(context);
   if (code_map::owner_of(pc) == code_map::Owner::runtime) return;
-  const int overrun = info->si_overrun < kMaxOverrun ? info->si_overrun : kMaxOverrun;
-  take_sample(*log, pc, static_cast<uint16_t>(overrun < 0 ? 0 : overrun));
+  take_sample(*log, pc, static_cast<uint16_t>(overrun));
 }
 
 /// Ours already, or free to take. A program that sets its own handler later keeps it: then it gets
