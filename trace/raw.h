@@ -70,7 +70,7 @@ enum class RawKind : uint8_t {
   mpi_comm_def = 23,   ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
                        ///< members << 32); w1: number of remote members; words: world ranks as
                        ///< uint32, two a word, members then remote. Rank ~0: a process of another
-                       ///< world. More than 506 ranks go on in mpi_comm_more
+                       ///< world, or of none (sessions). More than 506 ranks go on in mpi_comm_more
   mpi_comm_free = 24,  ///< arg: comm
   mpi_init_done = 25,  ///< MPI became usable on this process (rank and size are in RawProcess)
   mpi_finalized = 26,

@@ -39,13 +39,15 @@ constexpr size_t kBuckets = 256;
 std::atomic<HandleEntry*> buckets[kBuckets];
 std::mutex writers;
 std::atomic<uint32_t> next_id{trace::kRawCommSelf + 1};
+/// MPI_Init was called. A program of sessions alone has no MPI_COMM_WORLD: to use it is an error.
+std::atomic<bool> has_world{false};
 
 std::atomic<HandleEntry*>& bucket_of(HandleKind kind, uint64_t key) {
   const uint64_t mixed = (key ^ (key >> 17) ^ static_cast<uint64_t>(kind)) * 0x9e3779b97f4a7c15u;
   return buckets[mixed >> 56];
 }
 
-/// Adds the world ranks of a group; ~0 for processes outside this world.
+/// Adds the world ranks of a group; ~0 for processes outside this world, or without one.
 void add_world_ranks(RankList& list, MPI_Group group, MPI_Group world, int size) {
   constexpr int kChunk = 64;
   int ranks[kChunk], translated[kChunk];
@@ -53,6 +55,7 @@ void add_world_ranks(RankList& list, MPI_Group group, MPI_Group world, int size)
     const int n = size - start < kChunk ? size - start : kChunk;
     for (int i = 0; i < n; ++i) ranks[i] = start + i;
     const bool known =
+        world != MPI_GROUP_NULL &&
         PMPI_Group_translate_ranks(group, n, ranks, world, translated) == MPI_SUCCESS;
     for (int i = 0; i < n; ++i) {
       const bool member = known && translated[i] != MPI_UNDEFINED;
@@ -66,8 +69,8 @@ void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm
   RankList list(log, time, comm.id);
   list.define(static_cast<uint16_t>(origin), parent, static_cast<uint32_t>(comm.size),
               static_cast<uint32_t>(comm.remote_size));
-  MPI_Group world, group;
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group world = MPI_GROUP_NULL, group;
+  if (has_world.load(std::memory_order_acquire)) PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Comm_group(handle, &group);
   add_world_ranks(list, group, world, comm.size);
   PMPI_Group_free(&group);
@@ -76,7 +79,7 @@ void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm
     add_world_ranks(list, group, world, comm.remote_size);
     PMPI_Group_free(&group);
   }
-  PMPI_Group_free(&world);
+  if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);
   list.flush();
 }
 
@@ -125,6 +128,7 @@ void register_predefined_comms() {
   Comm self = describe(MPI_COMM_SELF);
   self.id = trace::kRawCommSelf;
   remember_handle(HandleKind::comm, key_of(MPI_COMM_SELF), self);
+  has_world.store(true, std::memory_order_release);
 }
 
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle) {
