@@ -114,17 +114,35 @@ class Completion {
       put_completed(region, request, statuses_, status);
     }
   }
+  /// The completion of `index` failed. If its handle is null now, nobody will hear of it again.
+  void fail(int index) const {
+    if (index < 0 || index >= before_.count()) return;
+    if (before_[index] == MPI_REQUEST_NULL || requests_[index] != MPI_REQUEST_NULL) return;
+    drop_request(before_[index], requests_.place(index));
+  }
   /// All are complete, or after MPI_ERR_IN_STATUS those whose status says so.
   void complete_all(const Region& region, int rc) const {
     for (int i = 0; i < before_.count(); ++i) {
-      if (succeeded(rc, i)) complete(region, i, i);
+      if (succeeded(rc, i)) {
+        complete(region, i, i);
+      } else {
+        fail(i);
+      }
     }
+  }
+  /// The call failed without saying for which.
+  void fail_all() const {
+    for (int i = 0; i < before_.count(); ++i) fail(i);
   }
   /// Those that the list of indices names.
   void complete_some(const Region& region, int rc, int outcount, const int* indices) const {
     const int base = base_of(outcount, indices);
     for (int i = 0; i < outcount; ++i) {  // none if MPI_UNDEFINED, which is negative
-      if (succeeded(rc, i)) complete(region, indices[i] - base, i);
+      if (succeeded(rc, i)) {
+        complete(region, indices[i] - base, i);
+      } else {
+        fail(indices[i] - base);
+      }
     }
   }
   void complete_one(const Region& region, int index) const {
@@ -206,7 +224,7 @@ int on_wait(const Function& function, const Requests& requests, const Statuses& 
   Region region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
   const int rc = region.run(call);
-  if (region && partly_successful(rc)) completion.complete_all(region, rc);
+  if (region) completion.complete_all(region, rc);
   return rc;
 }
 
@@ -215,7 +233,10 @@ int on_waitany(const Function& function, const Requests& requests, const int* in
   Region region(function);
   const Completion completion(requests, status, static_cast<bool>(region));
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS && completion.names_a_request(*index)) {
+  if (!region) return rc;
+  if (rc != MPI_SUCCESS) {
+    completion.fail_all();
+  } else if (completion.names_a_request(*index)) {
     completion.complete_one(region, *index);
   }
   return rc;
@@ -226,7 +247,12 @@ int on_waitsome(const Function& function, const Requests& requests, const int* o
   Region region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
   const int rc = region.run(call);
-  if (region && partly_successful(rc)) completion.complete_some(region, rc, *outcount, indices);
+  if (!region) return rc;
+  if (partly_successful(rc)) {
+    completion.complete_some(region, rc, *outcount, indices);
+  } else {
+    completion.fail_all();
+  }
   return rc;
 }
 
@@ -240,7 +266,7 @@ int on_test(const Function& function, const Requests& requests, const int* flag,
     return rc;
   }
   const Region region = poll.region();
-  if (region && partly_successful(rc)) completion.complete_all(region, rc);
+  if (region) completion.complete_all(region, rc);
   return rc;
 }
 
@@ -254,7 +280,12 @@ int on_testany(const Function& function, const Requests& requests, const int* in
     return rc;
   }
   const Region region = poll.region();
-  if (region && rc == MPI_SUCCESS) completion.complete_one(region, *index);
+  if (!region) return rc;
+  if (rc == MPI_SUCCESS) {
+    completion.complete_one(region, *index);
+  } else {
+    completion.fail_all();
+  }
   return rc;
 }
 
@@ -268,7 +299,12 @@ int on_testsome(const Function& function, const Requests& requests, const int* o
     return rc;
   }
   const Region region = poll.region();
-  if (region && partly_successful(rc)) completion.complete_some(region, rc, *outcount, indices);
+  if (!region) return rc;
+  if (partly_successful(rc)) {
+    completion.complete_some(region, rc, *outcount, indices);
+  } else {
+    completion.fail_all();
+  }
   return rc;
 }
 

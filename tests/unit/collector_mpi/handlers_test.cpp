@@ -211,6 +211,30 @@ TEST_F(Handlers, WaitallWithOneErrorCompletesTheOthers) {
   EXPECT_EQ(kinds(), "10 15 15 11 ");
 }
 
+TEST_F(Handlers, RequestThatFailsAndIsGoneIsForgotten) {
+  MPI_Request all[2];
+  for (int i = 0; i < 2; ++i) {
+    auto post = [&] {
+      all[i] = made_up(20 + i);
+      return MPI_SUCCESS;
+    };
+    on_irecv(function, message(0), Requests(Language::c, &all[i]), post);
+  }
+  const Requests requests(Language::c, all, 2);
+  const Statuses statuses(MPI_STATUSES_IGNORE, 2);
+  int index = MPI_UNDEFINED;
+  auto fail = [&] {
+    all[0] = MPI_REQUEST_NULL;  // and the other one stays
+    return MPI_ERR_TRUNCATE;
+  };
+  tests::fake_recorder_reset();
+  EXPECT_EQ(on_waitany(function, requests, &index, statuses, fail), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(kinds(), "10 11 ");
+  Request unused;
+  EXPECT_FALSE(complete_request(made_up(20), &all[0], unused));
+  EXPECT_TRUE(complete_request(made_up(21), &all[1], unused));
+}
+
 TEST_F(Handlers, FortranIndicesCountFromOneUnlessTheLibraryForgets) {
   for (const int base : {1, 0}) {
     MPI_Request posted[2];
