@@ -34,7 +34,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 2;
+inline constexpr uint32_t kRawVersion = 3;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 enum class RawKind : uint8_t {
