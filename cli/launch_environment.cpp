@@ -4,13 +4,15 @@
 // See launch_environment.h. Open MPI takes names to carry in two ways that exclude each other: -x
 // on its command line, and a variable. The variable does no harm to other launchers, so it is what
 // culprit uses; where the command line has -x already (which only Open MPI knows), further -x go
-// beside it.
+// beside it. Slurm carries everything unless it is told a list, by srun's --export, or by the
+// variable that `sbatch --export` leaves to the sruns in its script: culprit's names join the list.
 
 #include "cli/launch_environment.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::string_view kCarryList = "OMPI_MCA_mca_base_env_list";
 constexpr std::string_view kCarryDelimiter = "OMPI_MCA_mca_base_env_list_delimiter";
+constexpr std::string_view kSlurmExport = "SLURM_EXPORT_ENV";
 
 class Variables {
  public:
@@ -72,6 +75,45 @@ void carry_to_remote_ranks(Launch& launch, Variables& variables,
   variables.set(kCarryList, list);
 }
 
+std::string in_capitals(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// What Slurm is told to export, and our names with it. Values in it may hold quoted commas, so it
+/// is not taken apart.
+std::string with_ours(const std::string& exported, const std::vector<std::string_view>& names) {
+  const std::string said = in_capitals(exported);
+  if (said.empty() || said == "ALL" || said.starts_with("ALL,") || said.ends_with(",ALL") ||
+      said.find(",ALL,") != said.npos) {
+    return exported;
+  }
+  std::string list = said == "NONE" || said == "NIL" ? "" : exported;
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += ',';
+    list += name;
+  }
+  return list;
+}
+
+void carry_through_slurm(Launch& launch, Variables& variables,
+                         const std::vector<std::string_view>& names) {
+  const std::string inherited = variables.get(kSlurmExport);
+  if (!inherited.empty()) variables.set(kSlurmExport, with_ours(inherited, names));
+  constexpr std::string_view kOption = "--export";
+  const size_t program = program_index(launch.command);
+  for (size_t i = 0; i < program; ++i) {
+    std::string& word = launch.command[i];
+    if (word == kOption && i + 1 < program) {
+      launch.command[i + 1] = with_ours(launch.command[i + 1], names);
+    } else if (word.starts_with(kOption) && word.size() > kOption.size() &&
+               word[kOption.size()] == '=') {
+      word.replace(kOption.size() + 1, word.npos,
+                   with_ours(word.substr(kOption.size() + 1), names));
+    }
+  }
+}
+
 }  // namespace
 
 Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
@@ -89,6 +131,7 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     names.push_back("CULPRIT_OPENMP_RUNTIME");
   }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
+  carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();
   return launch;
 }

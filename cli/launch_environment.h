@@ -7,7 +7,7 @@
 //   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp
 //   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
-// only what it is told to.
+// only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
 
 #include <filesystem>

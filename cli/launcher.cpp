@@ -156,6 +156,7 @@ constexpr auto kWithValues = std::to_array<Skipped>({
     {"-r", 1},
     {"-g", 1},
     {"--mpi", 1},
+    {"--export", 1},
     {"-C", 1},
     {"-m", 1},
     {"-u", 1},

@@ -68,6 +68,12 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
     tell_nothing_recorded(status);
     return otherwise;
   }
+  // Who ended the command may end culprit, too, before it is done.
+  if (status != 0) {
+    say("the command ended with status {}; what it recorded until then is also told by `culprit "
+        "analyze {}`",
+        status, for_display(experiment).string());
+  }
   if (auto done = assemble_experiment(experiment, options.pipeline); !done) {
     fail(done.error());
     return otherwise;

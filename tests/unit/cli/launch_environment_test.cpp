@@ -71,6 +71,25 @@ TEST(PrepareLaunch, GoesBesideAnOptionX) {
   EXPECT_EQ(launch.command, expected);
 }
 
+TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
+  const std::string ours =
+      "LD_PRELOAD,CULPRIT_EXPERIMENT,CULPRIT_SAMPLING_HZ,CULPRIT_OPENMP_RUNTIME";
+  const auto option = [](const std::string& given) {
+    return prepared({"srun", given, "-n", "2", "./app", "--export=NONE"}).command[1];
+  };
+  EXPECT_EQ(option("--export=NONE"), "--export=" + ours);
+  EXPECT_EQ(option("--export=nil"), "--export=" + ours);
+  EXPECT_EQ(option("--export=A,B='x,y'"), "--export=A,B='x,y'," + ours);
+  EXPECT_EQ(option("--export=ALL"), "--export=ALL");
+  EXPECT_EQ(option("--export=ALL,A=1"), "--export=ALL,A=1");
+  EXPECT_EQ(option("--export=A=1,ALL"), "--export=A=1,ALL");
+  EXPECT_EQ(option("--exclusive"), "--exclusive");
+  const Launch apart = prepared({"srun", "--export", "NONE", "./app", "--export=NONE"});
+  EXPECT_EQ(apart.command, Words({"srun", "--export", ours, "./app", "--export=NONE"}));
+  EXPECT_EQ(value(prepared({"bash", "job"}, {"SLURM_EXPORT_ENV=NONE"}), "SLURM_EXPORT_ENV"), ours);
+  EXPECT_EQ(value(prepared({"bash", "job"}), "SLURM_EXPORT_ENV"), "(unset)");
+}
+
 TEST(PrepareLaunch, LeavesAProgramOnItsRuntimeIfThereIsNoOther) {
   const Launch launch = prepare_launch({"./app"}, {"/x/exp", "/c.so", "", 0}, {});
   EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "(unset)");
