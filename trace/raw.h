@@ -159,7 +159,7 @@ struct RawProcess {
                              ///< it needs what libomp lacks
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
-  uint32_t sampling_hz;  ///< rate of the threads' timers; 0: no samples asked for, or SIGPROF is
+  uint32_t sampling_hz;  ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
                          ///< the program's
   uint64_t start_ticks;  ///< when the collector was loaded
   uint64_t end_ticks;    ///< when the process exited in order, else 0

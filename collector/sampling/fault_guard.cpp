@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Our handlers are installed at the first use, which is after MPI_Init, where MPI libraries install
-// theirs, and again whenever the program has replaced them. What was there before is called for
-// faults outside the guard, or, if that was the system's default, put back for the fault to end the
-// program as it would have. What its flags ask of the system (SA_RESETHAND, SA_NODEFER) is done on
-// the system's behalf: handlers that rely on it would otherwise meet the same fault for ever.
+// Our handlers stand only while some thread runs guarded code: the program finds its own where it
+// looks, and libraries that hand a fault on to what they found do not hand it on to us. A fault of
+// another thread meanwhile goes to what was there before, or, if that was the system's default,
+// ends the program as it would have. What its flags ask of the system (SA_RESETHAND, SA_NODEFER) is
+// done on the system's behalf: handlers that rely on it would otherwise meet the same fault for
+// ever.
 #include "collector/sampling/fault_guard.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 
@@ -22,7 +24,6 @@ constexpr unsigned kSignalCount = 2;
 
 struct sigaction g_previous[kSignalCount];
 std::atomic<bool> g_spent[kSignalCount];  ///< the previous action was for once, and has been taken
-std::atomic_flag g_installing = ATOMIC_FLAG_INIT;
 
 constinit thread_local sigjmp_buf* t_return __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -64,34 +65,79 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_fault;
 }
 
-/// False if a fault would not come to us: another thread is just installing.
 bool install(unsigned which) {
   struct sigaction current;
   if (sigaction(kSignals[which], nullptr, &current) != 0) return false;
   if (is_ours(current)) return true;
-  if (g_installing.test_and_set(std::memory_order_acquire)) return false;
   g_previous[which] = current;
   g_spent[which].store(false);
   struct sigaction ours = current;
   ours.sa_sigaction = on_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (current.sa_flags & SA_NODEFER);
-  const bool done = sigaction(kSignals[which], &ours, nullptr) == 0;
-  g_installing.clear(std::memory_order_release);
-  return done;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (current.sa_flags & (SA_NODEFER | SA_RESTART));
+  return sigaction(kSignals[which], &ours, nullptr) == 0;
+}
+
+/// Leaves what the program has installed meanwhile.
+void remove(unsigned which) {
+  struct sigaction current;
+  if (sigaction(kSignals[which], nullptr, &current) != 0 || !is_ours(current)) return;
+  struct sigaction previous = g_previous[which];
+  if (g_spent[which].load()) previous.sa_handler = SIG_DFL;
+  sigaction(kSignals[which], &previous, nullptr);
+}
+
+/// Held for a few system calls. Who cannot get it soon does without: nobody waits in a handler.
+class Turn {
+ public:
+  Turn() {
+    for (int tries = 0; tries < 1000 && !has_; ++tries) {
+      has_ = !g_taken.test_and_set(std::memory_order_acquire);
+      if (!has_) sched_yield();
+    }
+  }
+  ~Turn() {
+    if (has_) g_taken.clear(std::memory_order_release);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return has_; }
+
+ private:
+  static inline std::atomic_flag g_taken = ATOMIC_FLAG_INIT;
+  bool has_ = false;
+};
+
+unsigned g_users = 0;  ///< guarded by Turn
+
+bool begin_guard() {
+  const Turn turn;
+  if (!turn) return false;
+  bool installed = true;
+  for (unsigned i = 0; i < kSignalCount; ++i) installed = install(i) && installed;
+  if (installed) ++g_users;
+  return installed;
+}
+
+/// Handlers that stay because a turn was not to be had are removed by the next user.
+void end_guard() {
+  const Turn turn;
+  if (!turn || --g_users != 0) return;
+  for (unsigned i = 0; i < kSignalCount; ++i) remove(i);
 }
 
 }  // namespace
 
 bool run_guarded(void (*body)(void*), void* argument) {
-  for (unsigned i = 0; i < kSignalCount; ++i) {
-    if (!install(i)) return false;
-  }
+  if (!begin_guard()) return false;
   sigjmp_buf back;
-  if (sigsetjmp(back, 1) != 0) return false;
-  t_return = &back;
-  body(argument);
-  t_return = nullptr;
-  return true;
+  const bool faulted = sigsetjmp(back, 1) != 0;
+  if (!faulted) {
+    t_return = &back;
+    body(argument);
+    t_return = nullptr;
+  }
+  end_guard();
+  return !faulted;
 }
 
 }  // namespace culprit::collector::sampling

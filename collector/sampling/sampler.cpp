@@ -3,9 +3,10 @@
 
 // One timer per thread on its CPU time: threads that sleep are not woken. The kernel checks such
 // timers at its own ticks, so at high rates one signal stands for several expirations (the record's
-// flags). SIGPROF is used, unless the program has a handler of its own there.
-// The handler takes no sample while the thread is inside the collector, waits (the events around
-// tell that better), or is in the dynamic loader or the unwinder.
+// flags). SIGURG is used, unless the program has a handler of its own there: a program that puts
+// all signals back to the system's default would end by any other, this one is ignored then. The
+// handler takes no sample while the thread is inside the collector, waits (the events around tell
+// that better), or is in the dynamic loader or the unwinder.
 #include "collector/sampling/sampler.h"
 
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "collector/code_map.h"
 #include "collector/environment.h"
@@ -34,7 +36,7 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-constexpr int kSignal = SIGPROF;
+constexpr int kSignal = SIGURG;
 constexpr int kMaxOverrun = 0xffff;
 
 char g_marker;  ///< its address tells our timers' signals from others
@@ -57,7 +59,7 @@ uintptr_t interrupted_pc(const void* context) {
 
 struct Interruption {
   uintptr_t pc;
-  Frames frames;
+  Frames& frames;
 };
 
 void unwind(void* argument) {
@@ -70,8 +72,7 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   auto& impl = Recorder::impl(log);
   if (!impl.may_append_from_signal()) return;
   const Busy busy(impl.busy);
-  Interruption interruption;
-  interruption.pc = pc;
+  Interruption interruption{pc, impl.frames};
   // A path that ends in a fault would hang under the wrong root: none is better.
   if (!run_guarded(unwind, &interruption)) interruption.frames.count = 0;
   impl.append_sample(time, overrun, interruption.frames);
@@ -109,7 +110,11 @@ bool claim_signal() {
   struct sigaction ours = {};
   ours.sa_sigaction = on_signal;
   ours.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigemptyset(&ours.sa_mask);
+  // A handler of the program that leaves by siglongjmp must not take us along half way.
+  sigfillset(&ours.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT}) {
+    sigdelset(&ours.sa_mask, fault);
+  }
   return sigaction(kSignal, &ours, nullptr) == 0;
 }
 

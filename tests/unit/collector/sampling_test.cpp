@@ -108,10 +108,10 @@ TEST(Sampling, LeavesTheProgramItsSignal) {
   Experiment experiment;
   const int status = experiment.run(
       [] {
-        signal(SIGPROF, [](int) { ++g_own_signals; });
+        signal(SIGURG, [](int) { ++g_own_signals; });
         collector::start_probes();
         if (!activate() || thread_log() == nullptr) return 1;
-        raise(SIGPROF);
+        raise(SIGURG);
         burn(0.1);
         return g_own_signals == 1 ? 0 : 2;
       },
