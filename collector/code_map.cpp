@@ -7,6 +7,7 @@
 #include "collector/code_map.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -81,13 +82,11 @@ void add_line(Ranges& ranges, const char* line) {
 /// Collects lines from pieces of any size. Too long a line loses its end, the path's name.
 class LineReader {
  public:
-  explicit LineReader(Ranges& ranges) : ranges_(ranges) {}
-
-  void feed(const char* data, size_t bytes) {
+  void feed(const char* data, size_t bytes, Ranges& ranges) {
     for (size_t i = 0; i < bytes; ++i) {
       if (data[i] == '\n') {
         line_[length_] = '\0';
-        add_line(ranges_, line_);
+        add_line(ranges, line_);
         length_ = 0;
       } else if (length_ + 1 < sizeof line_) {
         line_[length_++] = data[i];
@@ -96,25 +95,30 @@ class LineReader {
   }
 
  private:
-  Ranges& ranges_;
   size_t length_ = 0;
   char line_[1024];
 };
 
-bool copy_maps(unsigned number, Ranges& ranges) {
-  char path[4200];
-  snprintf(path, sizeof path, "%s/maps.%u", g_folder, number);
+/// What copying needs, in memory of its own: threads may have next to no stack.
+struct Workspace {
+  char path[PATH_MAX + 16];
+  char piece[4096];
+  LineReader lines;
+};
+
+bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
+  snprintf(work.path, sizeof work.path, "%s/maps.%u", g_folder, number);
   const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (from < 0) return false;
-  const int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  LineReader lines(ranges);
-  char piece[4096];
-  for (;;) {
-    const ssize_t got = read(from, piece, sizeof piece);
+  const int to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  bool writing = to >= 0;
+  for (size_t length = 0;;) {
+    const ssize_t got = read(from, work.piece, sizeof work.piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    lines.feed(piece, static_cast<size_t>(got));
-    if (to >= 0) write_all(to, piece, static_cast<size_t>(got));
+    work.lines.feed(work.piece, static_cast<size_t>(got), ranges);
+    writing = writing && write_at(to, length, work.piece, static_cast<size_t>(got));
+    length += static_cast<size_t>(got);
   }
   if (to >= 0) close(to);
   close(from);
@@ -146,17 +150,19 @@ void refresh() {
   if (g_refreshing.test_and_set(std::memory_order_acquire)) return;
   const KeepErrno keep;
   auto* fresh = static_cast<Ranges*>(map_memory(sizeof(Ranges)));
-  if (fresh != nullptr) {
-    if (copy_maps(g_copies.fetch_add(1, std::memory_order_relaxed), *fresh)) {
+  auto* work = static_cast<Workspace*>(map_memory(sizeof(Workspace)));
+  if (fresh != nullptr && work != nullptr) {
+    if (copy_maps(g_copies.fetch_add(1, std::memory_order_relaxed), *fresh, *work)) {
       const bool vain = same(g_ranges.load(std::memory_order_relaxed), *fresh);
       g_vain.store(vain ? g_vain.load(std::memory_order_relaxed) + 1 : 0,
                    std::memory_order_relaxed);
       g_unknown.store(0, std::memory_order_relaxed);
       g_ranges.store(fresh, std::memory_order_release);
-    } else {
-      unmap_memory(fresh, sizeof(Ranges));
+      fresh = nullptr;
     }
   }
+  unmap_memory(fresh, sizeof(Ranges));
+  unmap_memory(work, sizeof(Workspace));
   g_refreshing.clear(std::memory_order_release);
 }
 

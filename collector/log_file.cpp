@@ -24,24 +24,27 @@ using trace::RawTail;
 namespace {
 
 constexpr size_t kTailBytes = kRawWindow + sizeof(RawTail);
-constexpr size_t kPathRoom = PATH_MAX + 8;
-
-void tail_path(const char* path, char (&tail)[kPathRoom]) {
-  snprintf(tail, sizeof tail, "%s.tail", path);
-}
-
 RawTail& tail_of(char* window) {
   return *reinterpret_cast<RawTail*>(window + kRawWindow);
 }
 
 }  // namespace
 
-bool LogFile::open(const char* path) {
-  char tail[kPathRoom];
-  snprintf(path_, sizeof path_, "%s", path);
-  tail_path(path_, tail);
-  touch_file(path_);
-  window_ = static_cast<char*>(map_file(tail, kTailBytes));
+const char* LogFile::events_path() {
+  path_[length_] = '\0';
+  return path_;
+}
+
+const char* LogFile::tail_path() {
+  memcpy(path_ + length_, ".tail", sizeof ".tail");
+  return path_;
+}
+
+bool LogFile::open(const char* folder, uint32_t number) {
+  length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
+  if (length_ <= 0 || length_ >= PATH_MAX) return false;
+  touch_file(events_path());
+  window_ = static_cast<char*>(map_file(tail_path(), kTailBytes));
   has_file_ = window_ != nullptr;
   return has_file_;
 }
@@ -52,7 +55,7 @@ bool LogFile::open_scratch() {
 }
 
 bool LogFile::append(size_t bytes) {
-  return write_at(path_, tail_of(window_).window * kRawWindow, window_, bytes);
+  return write_at(events_path(), tail_of(window_).window * kRawWindow, window_, bytes);
 }
 
 void LogFile::clear() {
@@ -68,11 +71,7 @@ bool LogFile::turn_over() {
 
 void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
-  if (has_file_ && append(used)) {
-    char tail[kPathRoom];
-    tail_path(path_, tail);
-    unlink(tail);
-  }
+  if (has_file_ && append(used)) unlink(tail_path());
   unmap_memory(window_, kTailBytes);
   window_ = nullptr;
   has_file_ = false;

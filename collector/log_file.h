@@ -11,13 +11,15 @@
 
 #include <climits>
 #include <cstddef>
+#include <cstdint>
 
 namespace culprit::collector {
 
 class LogFile {
  public:
-  /// Makes `path` and `path`.tail. False (and no memory) if the disk has no room for the tail.
-  bool open(const char* path);
+  /// Makes `folder`/events.`number` and its tail. False (and no memory) if the disk has no room for
+  /// the tail.
+  bool open(const char* folder, uint32_t number);
   /// A window in memory only, for calibration.
   bool open_scratch();
 
@@ -37,7 +39,12 @@ class LogFile {
 
   char* window_ = nullptr;
   bool has_file_ = false;
-  char path_[PATH_MAX] = {};
+  const char* events_path();
+  const char* tail_path();
+
+  // Names are put together in here: the threads that need them may have next to no stack.
+  char path_[PATH_MAX + 8] = {};
+  int length_ = 0;
 };
 
 }  // namespace culprit::collector

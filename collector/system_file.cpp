@@ -73,10 +73,8 @@ void touch_file(const char* path) {
   if (file >= 0) close(file);
 }
 
-bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
+bool write_at(int file, size_t offset, const char* data, size_t bytes) {
   if (!is_within_size_limit(offset + bytes)) return false;
-  const int file = open_again(path, O_WRONLY);
-  if (file < 0) return false;
   size_t written = 0;
   while (written < bytes) {
     const ssize_t done =
@@ -85,8 +83,16 @@ bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
     if (done <= 0) break;
     written += static_cast<size_t>(done);
   }
-  close(file);
   return written == bytes;
+}
+
+bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return false;
+  const int file = open_again(path, O_WRONLY);
+  if (file < 0) return false;
+  const bool written = write_at(file, offset, data, bytes);
+  close(file);
+  return written;
 }
 
 bool make_folder(const char* path) {
@@ -106,17 +112,6 @@ bool read_text(const char* path, char* text, size_t capacity) {
   close(file);
   if (length > 0 && text[length - 1] == '\n') --length;
   text[length] = '\0';
-  return true;
-}
-
-bool write_all(int file, const char* data, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t done = write(file, data, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    data += done;
-    bytes -= static_cast<size_t>(done);
-  }
   return true;
 }
 

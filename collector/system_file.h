@@ -38,14 +38,13 @@ void touch_file(const char* path);
 /// Writes into an existing file. False if it does not all fit on the disk or within the process's
 /// limits.
 bool write_at(const char* path, size_t offset, const char* data, size_t bytes);
+/// The same, to a descriptor.
+bool write_at(int file, size_t offset, const char* data, size_t bytes);
 
 /// Makes a folder; true also if it is there already.
 bool make_folder(const char* path);
 
 /// Reads a small file into `text`, zero-terminated, without the last newline. False if unreadable.
 bool read_text(const char* path, char* text, size_t capacity);
-
-/// All of `bytes` to a descriptor; false if some could not be written.
-bool write_all(int file, const char* data, size_t bytes);
 
 }  // namespace culprit::collector

@@ -62,8 +62,8 @@ uint16_t NameTable::enter(uint16_t* slot, const char* name) {
   return count_;
 }
 
-void ThreadLog::Impl::open(const char* path) {
-  used = file.open(path) ? 0 : kRawWindow;
+void ThreadLog::Impl::open(const char* folder, uint32_t number) {
+  used = file.open(folder, number) ? 0 : kRawWindow;
 }
 
 void ThreadLog::Impl::open_scratch() {
@@ -247,7 +247,7 @@ uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
   const Busy busy(impl_->busy);
   if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
   const uint64_t begin = now();
-  Frames frames;
+  Frames& frames = impl_->frames;
   unwind_above(cfa, frames);
   const PathId path = impl_->define_path(frames);
   impl_->memo.add(frames, static_cast<uint32_t>(path));

@@ -43,9 +43,10 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   PathMemo memo;
   PathTree paths;
   NameTable names;
+  Frames frames;  ///< of the stack that is just being taken: threads may have next to no stack
 
   /// A log whose file cannot be made is broken: it drops and counts.
-  void open(const char* path);
+  void open(const char* folder, uint32_t number);
   void open_scratch();
   /// Gives everything back.
   void close();

@@ -6,12 +6,10 @@
 // comes from such a destructor too.
 #include "collector/thread_registry.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <new>
 
 #include "collector/lifecycle.h"
@@ -76,9 +74,7 @@ ThreadLog* create_log(ThreadState& thread) {
       is_loading_thread()
           ? 0
           : std::atomic_ref<uint32_t>(record->thread_count).fetch_add(1, std::memory_order_relaxed);
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/events.%u", g_folder, number);
-  thread.log = number < kMaxThreads ? Recorder::create(path) : nullptr;
+  thread.log = number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
   if (thread.log == nullptr) {
     thread.phase = Phase::dead;
     tally(&trace::RawProcess::dropped_records);
@@ -107,10 +103,10 @@ Recorder::Storage* Recorder::allocate() {
   return storage;
 }
 
-ThreadLog* Recorder::create(const char* path) {
+ThreadLog* Recorder::create(const char* folder, uint32_t number) {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
-  storage->impl.open(path);
+  storage->impl.open(folder, number);
   return &storage->log;
 }
 

@@ -13,9 +13,9 @@ namespace culprit::collector {
 /// Creates and ends logs; the only one that knows where they live.
 class Recorder {
  public:
-  /// A log that writes to `path`; nullptr if there is no memory. A log whose file cannot be made
-  /// exists, but is broken: it counts what it drops.
-  static ThreadLog* create(const char* path);
+  /// A log that writes to `folder`/events.`number`; nullptr if there is no memory. A log whose file
+  /// cannot be made exists, but is broken: it counts what it drops.
+  static ThreadLog* create(const char* folder, uint32_t number);
   /// A log of one window in memory, for calibration.
   static ThreadLog* create_scratch();
   static void destroy(ThreadLog* log);
