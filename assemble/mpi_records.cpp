@@ -82,8 +82,22 @@ CommId MpiRecords::comm_of(const RawRecord& record) {
 
 void MpiRecords::enter(const RawRecord& record) {
   const Time time = state_.time(record);
+  leave_abandoned_call(time);
   state_.observe(time, record.arg);
-  state_.timeline.enter(time, Level::call, call(record.flags));
+  state_.timeline.enter(time, Level::call, call(record.flags), kOpenCall);
+}
+
+/// Calls inside calls are not recorded: what is still open here was left without returning.
+void MpiRecords::leave_abandoned_call(Time time) {
+  Timeline& timeline = state_.timeline;
+  const size_t base = timeline.base();
+  for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
+    if (timeline.stack()[i].level != Level::call || timeline.stack()[i].id != kOpenCall) continue;
+    timeline.leave(time, i);
+    return state_.losses.add("abandoned_calls", Severity::info,
+                             "MPI calls that the program left by a jump (longjmp) are shown until "
+                             "the thread's next MPI call.");
+  }
 }
 
 void MpiRecords::leave(const RawRecord& record) {

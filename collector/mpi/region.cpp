@@ -7,7 +7,12 @@
 
 namespace culprit::collector::mpi {
 
-thread_local int DepthGuard::depth_ = 0;
+thread_local const DepthGuard* DepthGuard::outer_ = nullptr;
+
+void DepthGuard::forget_abandoned_call() {
+  outermost_ = nullptr;
+  if (ThreadLog* log = thread_log()) log->waiting = 0;
+}
 
 namespace {
 

@@ -26,17 +26,35 @@ struct Function {
 
 /// Raised inside a wrapper: what MPI calls in there (MPICH's Fortran layer calls MPI_Send, ROMIO
 /// and attribute callbacks call anything) belongs to the outer call and is not recorded.
+///
+/// An error handler of the program may leave the call by longjmp, which ends no C++ object. Stacks
+/// grow downwards, so an outer wrapper's frame that does not lie above the new one's, or in which
+/// something else lies by now, is such a remnant.
 class DepthGuard {
  public:
-  DepthGuard() : nested_(depth_ != 0) { ++depth_; }
-  ~DepthGuard() { --depth_; }
+  [[gnu::always_inline]] DepthGuard()
+      : outermost_(outer_), frame_(reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa())) {
+    if (outermost_ != nullptr && !outermost_->is_around(frame_)) forget_abandoned_call();
+    if (outermost_ == nullptr) outer_ = this;
+  }
+  ~DepthGuard() {
+    outer_ = outermost_;
+    seal_ = 0;
+  }
   DepthGuard(const DepthGuard&) = delete;
   DepthGuard& operator=(const DepthGuard&) = delete;
-  bool nested() const { return nested_; }
+  bool nested() const { return outermost_ != nullptr; }
 
  private:
-  static thread_local int depth_;
-  bool nested_;
+  static constexpr uintptr_t kSeal = 0x5ea1'dea1'5ea1'dea1;
+  [[gnu::no_sanitize("address")]] bool is_around(uintptr_t frame) const {
+    return frame < frame_ && seal_ == (frame_ ^ kSeal);
+  }
+  void forget_abandoned_call();
+  static thread_local const DepthGuard* outer_;
+  const DepthGuard* outermost_;  ///< around this one; nullptr: none
+  uintptr_t frame_;              ///< of the wrapper
+  volatile uintptr_t seal_ = frame_ ^ kSeal;
 };
 
 /// The real call with all its arguments bound; returns MPI's error code.
