@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Idle threads: a thread of an OpenMP pool that is in no team waits for its master's next fork;
-// after its last team, for the master's end. The cause is whatever the master did meanwhile.
+// after its last team, for the master's end. The cause is whatever the master did meanwhile. A
+// thread that forks teams itself belongs to no pool: the program made it, and knows what it does.
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -29,16 +30,19 @@ class IdleDetector {
     const Timeline& line = run_.at(id);
     const LocationId master = run_.master_of(id);
     if (id == master || line.teams.empty() || run_.at(master).empty()) return;
+    if (leads_a_pool(id)) return;
+    LocationId leader = master;
     Time idle_since = run_.at(master).first;
     for (const TeamSpan& team : line.teams) {
       if (team.begin < idle_since) continue;  // nested in the team before
       if (team.fork.valid()) {
-        const Time fork = run_.at(team.fork_location).forks[team.fork.index()].time;
-        add(id, idle_since, fork, team.fork_location);
+        leader = team.fork_location;
+        const Time fork = run_.at(leader).forks[team.fork.index()].time;
+        add(id, idle_since, fork, leader);
       }
       idle_since = team.end;
     }
-    add(id, idle_since, run_.at(master).last, master);
+    add(id, idle_since, run_.at(leader).last, leader);
   }
 
   /// A fork joins the master and all whom it awakened, each two of them: they go on together.
@@ -58,6 +62,12 @@ class IdleDetector {
   }
 
  private:
+  /// Its first team is its own.
+  bool leads_a_pool(LocationId id) const {
+    const TeamSpan& first = run_.at(id).teams.front();
+    return first.fork.valid() && first.fork_location == id;
+  }
+
   void add(LocationId id, Time since, Time until, LocationId master) {
     if (until <= since) return;
     out_.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, master, until);
