@@ -167,6 +167,15 @@ bool has_raw_records(const fs::path& experiment) {
   return false;
 }
 
+bool has_process_folders(const fs::path& experiment) {
+  std::error_code code;
+  const fs::directory_iterator folders(experiment / "raw", code);
+  return std::any_of(begin(folders), end(folders), [](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    return entry.is_directory(ignored);
+  });
+}
+
 std::string shell_line(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain = "@%+=:,./-_";
   std::string line;

@@ -52,6 +52,8 @@ void merge_facts(const std::filesystem::path& experiment, const ExperimentInfo& 
 
 /// True if the collector left anything under raw/.
 bool has_raw_records(const std::filesystem::path& experiment);
+/// True if a process wanted to record, whether or not it could.
+bool has_process_folders(const std::filesystem::path& experiment);
 
 /// Now, as in folder names ("20261121-094500") and as ISO 8601.
 std::string time_for_names();

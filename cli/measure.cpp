@@ -50,8 +50,11 @@ void remove_folder(const fs::path& folder) {
 /// Why there is nothing to analyse. A launcher that refuses to start anything looks the same from
 /// here as a program that fails by itself: its own message says which, and nobody can blame the
 /// program.
-void tell_nothing_recorded(int status) {
-  if (status == 0) {
+void tell_nothing_recorded(int status, bool tried) {
+  if (tried) {
+    say("the program's processes could not write their records: is the disk full, or do limits "
+        "(ulimit) leave them no room for files, descriptors or memory?");
+  } else if (status == 0) {
     say("the program called neither MPI nor OpenMP: nothing to analyse");
   } else {
     say("the command ended with status {} before any call of MPI or OpenMP was recorded: see its "
@@ -64,8 +67,9 @@ void tell_nothing_recorded(int status) {
 int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   const int otherwise = status != 0 ? status : kFailure;
   if (!has_raw_records(experiment)) {
+    const bool tried = has_process_folders(experiment);
     remove_folder(experiment);
-    tell_nothing_recorded(status);
+    tell_nothing_recorded(status, tried);
     return otherwise;
   }
   // Who ended the command may end culprit, too, before it is done.
