@@ -182,6 +182,7 @@ std::vector<RawRun> read_raw(const std::filesystem::path& experiment) {
   std::vector<RawRun> runs;
   if (!std::filesystem::exists(experiment / "raw")) return runs;
   for (const auto& entry : std::filesystem::directory_iterator(experiment / "raw")) {
+    if (!entry.is_directory()) continue;
     runs.push_back(read_run(entry.path()));
   }
   return runs;

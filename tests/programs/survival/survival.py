@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program `survive` with and without culprit: it must end alike and print the same, and what was
+recorded must be analysed, with its losses told.
+
+A case is one line in `GROUPS`. All cases of a group are judged before the test says what is wrong.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+from harness import Report, Wrong, check, execute  # noqa: E402
+
+ENVIRONMENT = {"OMP_NUM_THREADS": "2", "LC_ALL": "C"}
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    early: bool = False  # ended without telling anybody, or without MPI_Finalize
+    losses: tuple = ()   # told in the report
+    recorded: bool = True  # if not, the sentence says why
+    arguments: tuple = ()
+    calls: dict = dataclasses.field(default_factory=dict)  # how often in the trace
+    way: str = "omp"
+
+    def program(self, place):
+        return [place.program("survival/survive"), self.way, self.name, *self.arguments]
+
+
+def status_of(done):
+    """As a shell gives it."""
+    return 128 - done.returncode if done.returncode < 0 else done.returncode
+
+
+def comparable(text):
+    """Without numbers of processes and lines of different processes' order; Open MPI's messages hold
+    addresses and names of the host."""
+    text = re.sub(r"\[[^\]]*\]|0x[0-9a-f]+|\d+", "N", text)
+    return sorted(line for line in text.splitlines() if "*** Process received" not in line)
+
+
+def without_culprits(text):
+    """What culprit's own process in front says, wherever it wraps its lines."""
+    lines = text.splitlines()
+    return "\n".join(line for line in lines if not line.startswith("culprit: "))
+
+
+def measure(place, case, experiment, *options):
+    return execute([place.culprit, "run", "--sampling", "1000", *options, "-o", experiment, "--",
+                    *case.program(place)], environment=ENVIRONMENT)
+
+
+def judge_behaviour(case, plain, done):
+    # Where nothing was recorded, culprit's own failure takes the place of success.
+    status = status_of(plain) or (0 if case.recorded else 1)
+    check(done.returncode == status,
+          f"status {done.returncode} with culprit, {status} expected\n{done.stderr}")
+    printed = done.stdout[:done.stdout.find("\nculprit")] if not plain.stdout else done.stdout
+    check(printed.startswith(plain.stdout),
+          f"it printed\n{done.stdout[:400]}\ninstead of\n{plain.stdout}")
+    check(comparable(without_culprits(done.stderr)) == comparable(plain.stderr),
+          f"on stderr came\n{done.stderr}\ninstead of\n{plain.stderr}")
+
+
+def judge_experiment(place, case, experiment):
+    report = Report(place, experiment)
+    report.check_identities()
+    losses = report.losses()
+    check(("early_ends" in losses) == case.early, f"early end or not: {list(losses)}")
+    for loss in case.losses:
+        check(loss in losses, f"no loss {loss} is told: {list(losses)}")
+    surplus = [name for name, loss in losses.items()
+               if loss["severity"] == "data loss" and name not in case.losses]
+    check(not surplus, f"lost in vain: {surplus}")
+    check(report.data["run"]["locations"] >= 2, "a thread is missing")
+    return report
+
+
+def check_calls(calls, experiment):
+    listing = execute(["otf2-print", f"{experiment}/trace/traces.otf2"]).stdout
+    for name, count in calls.items():
+        found = len(re.findall(f'^ENTER .*"{name}"', listing, re.MULTILINE))
+        check(found == count, f"{found} calls of {name} instead of {count}")
+
+
+def survive(place, case):
+    experiment = place.experiment(f"{case.way}.{case.name}")
+    plain = execute(case.program(place), environment=ENVIRONMENT)
+    done = measure(place, case, experiment)
+    judge_behaviour(case, plain, done)
+    check(pathlib.Path(experiment).exists() == case.recorded,
+          f"there is {'no' if case.recorded else 'an'} experiment\n{done.stderr}")
+    if case.recorded:
+        judge_experiment(place, case, experiment)
+        check_calls(case.calls, experiment)
+    else:
+        check("could not write their records" in done.stderr, f"not told why: {done.stderr}")
+
+
+def judge_all(cases):
+    def test(place):
+        wrong = []
+        for case in cases:
+            try:
+                survive(place, case)
+            except (Wrong, subprocess.TimeoutExpired) as sentence:
+                wrong.append(f"{case.way} {case.name}: {sentence}")
+        check(not wrong, "\n".join(wrong))
+    return test
+
+
+SAME_WITH_MPI = ("exit", "abort", "uncaught", "fault", "fault_with_handler", "terminated",
+                 "exit_from_thread", "threads_alive")
+
+ENDINGS = [
+    Case("exit"),
+    Case("exit_at_once", early=True),
+    Case("quick_exit", early=True),
+    Case("abort", early=True),
+    Case("uncaught", early=True),
+    Case("terminate", early=True),
+    Case("fault", early=True),
+    Case("fault_with_handler", early=True),
+    Case("fault_handed_on", early=True),
+    Case("overflow", early=True),
+    Case("overflow_with_altstack", early=True),
+    Case("terminated", early=True),
+    Case("terminated_with_handler"),
+    Case("interrupted", early=True),
+    Case("killed", early=True),
+    Case("exit_from_thread"),
+    Case("pthread_exit_from_main"),
+    Case("threads_alive"),
+]
+
+MPI_ENDINGS = [dataclasses.replace(case, way="mpi", early=case.name != "threads_alive")
+               for case in ENDINGS if case.name in SAME_WITH_MPI]
+MPI_ENDINGS += [
+    # The calls that fail name a rank that does not exist.
+    Case("long_jump_from_mpi", way="mpi", losses=("records_of_unknown_communicators",),
+         calls={"MPI_Send": 3, "MPI_Allreduce": 100}),
+    Case("fork", way="mpi"),
+    Case("system", way="mpi"),
+    Case("first_much", way="mpi"),
+]
+
+PROCESSES = [
+    Case("fork"),
+    Case("fork_openmp"),
+    Case("fork_exec"),
+    Case("grandchildren"),
+    Case("vfork_exec"),
+    Case("spawn"),
+    Case("system"),
+    Case("popen"),
+    Case("first_fork"),
+    Case("first_system"),
+    Case("first_exec"),
+    Case("first_daemon"),
+    Case("exec", early=True),
+]
+
+THREADS = [
+    Case("churn"),
+    Case("small_stacks"),
+    Case("huge_stack"),
+    Case("deep_recursion"),
+    Case("fibers"),
+    Case("long_jumps"),
+]
+
+RESOURCES = [
+    Case("first_files_of_8k", recorded=False),
+    Case("first_files_of_1m", recorded=False),
+    Case("files_of_1m", losses=("dropped_records",)),
+    Case("first_few_descriptors", recorded=False),
+    Case("few_descriptors", losses=("dropped_records",)),
+    Case("little_memory"),
+    Case("first_memory_for_itself"),
+    Case("first_no_core"),
+    Case("first_no_signals"),
+    Case("close_all"),
+    Case("take_all_numbers"),
+    Case("go_elsewhere"),
+    Case("change_root", losses=("dropped_records",)),
+    Case("change_user", losses=("dropped_records",)),
+    Case("change_mask"),
+    Case("clear_environment"),
+    Case("first_refuse_timers"),
+]
+
+SIGNALS = [Case(name) for name in (
+    "own_sigprof", "first_own_sigprof", "own_sigsegv", "own_sigbus", "own_sigusr1", "all_default",
+    "all_ignored", "all_blocked", "own_profiler", "first_ask", "ask", "faults_by_design")]
+
+GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "processes": PROCESSES,
+          "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
+
+TESTS = {name: judge_all(cases) for name, cases in GROUPS.items()}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
