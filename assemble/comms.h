@@ -4,14 +4,16 @@
 // Communicators that each process knows by a number of its own become one communicator for all. Two
 // local ones are the same if they have the same parent, the same members, and are the n-th with
 // these on their process: MPI makes all members create their communicators of one parent in one
-// order.
+// order. Those that join processes of different worlds: comm_joins.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "assemble/clock.h"
 #include "assemble/survey.h"
 #include "base/ids.h"
 #include "base/losses.h"
@@ -29,6 +31,14 @@ struct CommUser {
   ProcessId process;
   std::optional<size_t> world;  ///< index; none: the process has not initialised MPI
   const Survey* survey = nullptr;
+  std::string name;    ///< "<job>.<rank>", as those that it spawns are told
+  std::string parent;  ///< RawProcess::parent
+  const Clock* clock = nullptr;
+  size_t folder = 0;  ///< whose clock it is
+
+  Time time(uint64_t ticks) const {
+    return clock ? clock->time(folder, ticks) : Time::from_nanos(static_cast<int64_t>(ticks));
+  }
 };
 
 struct CommTable {

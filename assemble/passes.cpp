@@ -48,7 +48,7 @@ class Assembly {
     name_code();
     const Clock clock(folders_, facts_.losses);
     account(folders_, accounts_, processes_, clock, facts_);
-    const CommTable comms = unify_comms(processes_.worlds, comm_users(), facts_.losses);
+    const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
     auto written = write_archive(clock, comms);
     if (!written) return written.error();
     return std::move(facts_);
@@ -136,13 +136,22 @@ class Assembly {
     }
   }
 
-  std::vector<CommUser> comm_users() const {
+  std::vector<CommUser> comm_users(const Clock& clock) const {
     static const Survey kNothing;
     std::vector<CommUser> users;
     for (size_t i = 0; i < processes_.slots.size(); ++i) {
       const ProcessSlot& slot = processes_.slots[i];
-      users.push_back({ProcessId(i), slot.folder ? slot.world : std::nullopt,
-                       slot.folder ? &accounts_[*slot.folder].survey : &kNothing});
+      CommUser& user = users.emplace_back();
+      user.process = ProcessId(i);
+      user.survey = &kNothing;
+      if (!slot.folder) continue;
+      const trace::RawProcess& process = folders_[*slot.folder].process;
+      user.world = slot.world;
+      user.survey = &accounts_[*slot.folder].survey;
+      if (process.job[0] != '\0') user.name = fmt::format("{}.{}", process.job, process.world_rank);
+      user.parent = process.parent;
+      user.clock = &clock;
+      user.folder = *slot.folder;
     }
     return users;
   }

@@ -16,7 +16,8 @@ constexpr int32_t kMaxRanks = 1 << 24;
 
 /// A world while its ranks arrive.
 struct Arriving {
-  std::string_view job;  ///< of all its ranks; jobs may run at the same time
+  std::string_view job;     ///< of all its ranks; jobs may run at the same time
+  std::string_view parent;  ///< likewise: who spawned it
   std::vector<std::optional<size_t>> seats;
 };
 
@@ -29,7 +30,7 @@ bool takes_part_in_mpi(const RawProcessFolder& folder) {
 bool take_seat(Arriving& world, const RawProcessFolder& folder, size_t index) {
   const auto& process = folder.process;
   if (world.seats.size() != static_cast<size_t>(process.world_size)) return false;
-  if (world.job != process.job) return false;
+  if (world.job != process.job || world.parent != process.parent) return false;
   auto& seat = world.seats[static_cast<size_t>(process.world_rank)];
   if (seat) return false;
   seat = index;
@@ -47,6 +48,7 @@ std::vector<Arriving> gather_worlds(const std::vector<RawProcessFolder>& folders
     if (seated) continue;
     auto& world = worlds.emplace_back();
     world.job = folders[i].process.job;
+    world.parent = folders[i].process.parent;
     world.seats.resize(static_cast<size_t>(folders[i].process.world_size));
     take_seat(world, folders[i], i);
   }
@@ -62,6 +64,35 @@ void add_world(const Arriving& arrived, Processes& processes) {
   processes.worlds.push_back(std::move(world));
 }
 
+/// Which process of the trace has this "<job>.<rank>".
+std::optional<size_t> process_named(std::string_view name,
+                                    const std::vector<RawProcessFolder>& folders,
+                                    const Processes& processes) {
+  for (size_t i = 0; i < processes.slots.size(); ++i) {
+    if (!processes.slots[i].folder) continue;
+    const auto& process = folders[*processes.slots[i].folder].process;
+    if (fmt::format("{}.{}", process.job, process.world_rank) == name) return i;
+  }
+  return std::nullopt;
+}
+
+/// Users know ranks as their program numbers them: world by world.
+std::string note_on(const Arriving& world, const std::vector<RawProcessFolder>& folders,
+                    const Processes& processes) {
+  const size_t count = world.seats.size();
+  const size_t first = processes.slots.size() - count;
+  std::string whose = "a job of its own";
+  if (!world.parent.empty()) {
+    const auto spawner = process_named(world.parent, folders, processes);
+    whose = spawner ? fmt::format("spawned by rank {}", *spawner) : "spawned";
+  }
+  if (count == 1) {
+    return fmt::format("Rank {} is the only one of another MPI_COMM_WORLD ({}).", first, whose);
+  }
+  return fmt::format("Ranks {} to {} are ranks 0 to {} of another MPI_COMM_WORLD ({}).", first,
+                     first + count - 1, count - 1, whose);
+}
+
 }  // namespace
 
 Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses& losses,
@@ -74,13 +105,8 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
                "Ranks of the program left no records (another node's files out of reach, or killed "
                "at start); waiting for them is not explained.",
                empty);
-    if (!processes.worlds.empty()) {
-      losses.add("spawned_processes", Severity::warning,
-                 "Processes with an MPI_COMM_WORLD of their own are shown after the others; "
-                 "communication between the worlds is not analysed.",
-                 seats.size() - empty);
-    }
     add_world(world, processes);
+    if (processes.worlds.size() > 1) notes.push_back(note_on(world, folders, processes));
   }
   size_t without_mpi = 0;
   for (size_t i = 0; i < folders.size(); ++i) {

@@ -72,6 +72,7 @@ int words_of(RawKind kind) {
     case RawKind::mpi_irecv:
     case RawKind::mpi_tests:
     case RawKind::mpi_collective:
+    case RawKind::mpi_comm_link:
       return 3;
     case RawKind::mpi_icoll:
       return 4;

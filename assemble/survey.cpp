@@ -57,6 +57,9 @@ class Surveyor {
       begin_comm(record);
     } else if (record.kind == RawKind::mpi_comm_more) {
       unpack_ranks(record, 1, record.w[0], ranks_);
+    } else if (record.kind == RawKind::mpi_comm_link) {
+      finish_comm();
+      link_comm(record);
     }
   }
 
@@ -141,6 +144,16 @@ class Surveyor {
       comm.remote.assign(middle, middle + static_cast<ptrdiff_t>(remote_));
     }
     ranks_.clear();
+  }
+
+  void link_comm(const RawRecord& record) {
+    auto& comms = result_.survey.comms;
+    if (comms.empty() || comms.back().comm != record.arg || record.words < 3) return;
+    CommDefinition& comm = comms.back();
+    comm.link = static_cast<trace::RawCommLink>(record.flags);
+    comm.key = record.w[0];
+    comm.entered = record.w[1];
+    if (record.w[2] < comm.members.size()) comm.root = static_cast<uint32_t>(record.w[2]);
   }
 
   ThreadSurvey result_;

@@ -29,8 +29,12 @@ struct CommDefinition {
   uint32_t comm = 0;
   uint32_t parent = 0;
   trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
-  std::vector<uint32_t> members;  ///< world ranks
+  std::vector<uint32_t> members;  ///< as mpi_comm_def tells them
   std::vector<uint32_t> remote;
+  trace::RawCommLink link = trace::RawCommLink::none;  ///< with what mpi_comm_link tells:
+  uint64_t key = 0;
+  uint64_t entered = 0;          ///< ticks
+  std::optional<uint32_t> root;  ///< in `members`
 };
 
 /// Of one thread, or of a process once its threads' surveys are merged.

@@ -57,6 +57,27 @@ void copy_job(char (&to)[size]) {
   snprintf(to, size, "%s.%s", job, step);
 }
 
+/// The first of the variables that holds a number, else -1.
+int first_number(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* value = getenv(name);
+    if (value == nullptr) continue;
+    char* end = nullptr;
+    const long number = strtol(value, &end, 10);
+    if (end != value && *end == '\0' && number >= 0 && number < INT_MAX) {
+      return static_cast<int>(number);
+    }
+  }
+  return -1;
+}
+
+/// Open MPI tells a spawned program the port of its parents' root: "<job>.<rank>:<number>".
+template <size_t size>
+void copy_parent(char (&to)[size]) {
+  const char* port = getenv("OMPI_PARENT_PORT");
+  if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
+}
+
 }  // namespace
 
 const Environment& environment() {
@@ -66,6 +87,11 @@ const Environment& environment() {
   g_environment.sampling_hz = sampling_rate();
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
   copy_job(g_environment.job);
+  copy_parent(g_environment.parent);
+  g_environment.launcher_rank =
+      first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  g_environment.launcher_size =
+      first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
   g_read = true;

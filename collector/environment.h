@@ -8,6 +8,8 @@
 
 #include <climits>
 
+#include "collector/recorder.h"
+
 namespace culprit::collector {
 
 struct Environment {
@@ -17,9 +19,12 @@ struct Environment {
   char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
   char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
   char job[64] = {};                   ///< RawProcess::job
+  char parent[64] = {};                ///< RawProcess::parent, as far as the environment tells
+  int launcher_rank = -1;              ///< in the job, as the launcher says; -1: it does not
+  int launcher_size = -1;              ///< likewise
 };
 
 /// Read at the first call. MT: the first call comes from the loader, before there are threads.
-const Environment& environment();
+CULPRIT_EXPORT const Environment& environment();
 
 }  // namespace culprit::collector

@@ -58,6 +58,8 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   read_command(record->command, sizeof record->command);
   static_assert(sizeof record->job == sizeof environment().job);
   memcpy(record->job, environment().job, sizeof record->job);
+  static_assert(sizeof record->parent == sizeof environment().parent);
+  memcpy(record->parent, environment().parent, sizeof record->parent);
   std::atomic_ref<uint32_t>(record->magic).store(trace::kRawMagic, std::memory_order_release);
   return record;
 }

@@ -69,13 +69,18 @@ enum class RawKind : uint8_t {
   mpi_icoll = 22,       ///< as mpi_collective; w3: request
   mpi_comm_def = 23,   ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
                        ///< members << 32); w1: number of remote members; words: world ranks as
-                       ///< uint32, two a word, members then remote. Rank ~0: a process of another
-                       ///< world, or of none (sessions). More than 506 ranks go on in mpi_comm_more
+                       ///< uint32, two a word, members then remote. With kRawParentRank: a process
+                       ///< of another world, by its place in the parent (members, then remote);
+                       ///< ~0: of unknown world. More than 506 ranks go on in mpi_comm_more
   mpi_comm_free = 24,  ///< arg: comm
   mpi_init_done = 25,  ///< MPI became usable on this process (rank and size are in RawProcess)
   mpi_finalized = 26,
   mpi_comm_more = 27,  ///< arg: comm; directly after its mpi_comm_def: the next ranks of its list;
                        ///< w0: how many; words: as there
+  mpi_comm_link = 36,  ///< arg: comm; directly after its definition, where more is known of how it
+                       ///< came to be; flags: RawCommLink; w0: what all who made it passed (a tag),
+                       ///< or both roots (a port): a hash, 0 unless known; w1: when the call was
+                       ///< entered; w2: the root's rank in the local group, or ~0
 
   // OpenMP, from OMPT. `region` is a number of ours, unique in the process, from 1.
   omp_thread_begin = 40,  ///< flags: ompt_thread_t
@@ -115,6 +120,21 @@ enum class RawCommOrigin : uint16_t {
   intercomm = 2,   ///< MPI_Intercomm_create and the like
   spawned = 3,     ///< dynamic processes
 };
+
+/// What joined the processes of a communicator, where its origin does not tell.
+enum class RawCommLink : uint16_t {
+  none = 0,
+  tag = 1,        ///< within one world: the tag tells communicators of the same members apart
+  intercomm = 2,  ///< MPI_Intercomm_create, MPI_Intercomm_create_from_groups
+  spawn = 3,      ///< at the spawning side
+  parent = 4,     ///< at the spawned side; made by MPI_Init
+  accept = 5,
+  connect = 6,
+  join = 7,
+};
+
+/// Flag of a rank in mpi_comm_def.
+inline constexpr uint32_t kRawParentRank = 1u << 31;
 
 /// Communicators that exist without a definition.
 inline constexpr uint32_t kRawCommWorld = 0;
@@ -177,6 +197,7 @@ struct RawProcess {
   char mpi_library[256];  ///< MPI_Get_library_version, first line
   char omp_runtime[128];  ///< what OMPT says of itself
   char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none
+  char parent[64];        ///< who spawned its world: "<job>.<rank>"; "?": unknown; empty: nobody
 };
 
 }  // namespace culprit::trace

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "collector/mpi/region.h"
 
@@ -98,6 +99,27 @@ class Requests {
   Language language_;
 };
 
+/// A text, not read before it is asked for: it may mean nothing here and point anywhere.
+class Text {
+ public:
+  Text() = default;
+  explicit Text(const char* c) : place_(c) {}
+  /// Fortran fills a text with blanks.
+  Text(const void* fortran, size_t length)
+      : place_(static_cast<const char*>(fortran)), length_(length) {}
+  bool given() const { return place_ != nullptr; }
+  std::string_view view() const {
+    if (length_ == kTerminated) return place_;
+    const std::string_view filled(place_, length_);
+    return filled.substr(0, filled.find_last_not_of(' ') + 1);
+  }
+
+ private:
+  static constexpr size_t kTerminated = ~size_t{0};
+  const char* place_ = nullptr;
+  size_t length_ = kTerminated;
+};
+
 /// A handle that the call returns: communicator, window, file, message.
 template <class Handle, Handle (*from_fortran)(MPI_Fint)>
 class Returned {
@@ -131,6 +153,12 @@ using CommPlace = Returned<MPI_Comm, comm_from_fortran>;
 using MessagePlace = Returned<MPI_Message, message_from_fortran>;
 using WinPlace = Returned<MPI_Win, win_from_fortran>;
 using FilePlace = Returned<MPI_File, file_from_fortran>;
+
+/// One of a kind that not every MPI has.
+struct HandlePlace {
+  Language language;
+  const void* place;
+};
 
 /// `count` statuses that the real call fills: the caller's, or ours if he wants them ignored.
 class Statuses {
@@ -178,6 +206,7 @@ struct CArguments {
   static MPI_Comm comm(MPI_Comm v) { return v; }
   static MPI_Win win(MPI_Win v) { return v; }
   static MPI_File file(MPI_File v) { return v; }
+  static Text later_text(const char* v) { return Text(v); }
   static Counts counts(const int* v) { return v; }
   static Counts counts(const MPI_Count* v) { return v; }
   static Types types(const MPI_Datatype* v) { return {kLanguage, v}; }
@@ -190,6 +219,7 @@ struct CArguments {
   static MessagePlace message_place(const MPI_Message* v) { return {kLanguage, v}; }
   static WinPlace win_place(const MPI_Win* v) { return {kLanguage, v}; }
   static FilePlace file_place(const MPI_File* v) { return {kLanguage, v}; }
+  static HandlePlace handle_place(const void* v) { return {kLanguage, v}; }
 };
 
 /// True if the address is Fortran's MPI_IN_PLACE; `descriptor`: the argument is a CFI descriptor
@@ -208,6 +238,7 @@ struct FortranArguments {
   static MPI_Comm comm(const void* v) { return PMPI_Comm_f2c(at(v)); }
   static MPI_Win win(const void* v) { return PMPI_Win_f2c(at(v)); }
   static MPI_File file(const void* v) { return PMPI_File_f2c(at(v)); }
+  static Text later_text(const void* v, size_t length) { return {v, length}; }
   static Counts counts(const void* v) { return static_cast<const Count*>(v); }
   static Types types(const void* v) { return {kLanguage, v}; }
   static bool in_place(const void* v) { return is_fortran_in_place(v, kDescriptors); }
@@ -219,6 +250,7 @@ struct FortranArguments {
   static MessagePlace message_place(const void* v) { return {kLanguage, v}; }
   static WinPlace win_place(const void* v) { return {kLanguage, v}; }
   static FilePlace file_place(const void* v) { return {kLanguage, v}; }
+  static HandlePlace handle_place(const void* v) { return {kLanguage, v}; }
 };
 
 }  // namespace culprit::collector::mpi

@@ -13,7 +13,8 @@
 #include <new>
 
 #include "collector/mpi/arguments.h"
-#include "collector/mpi/rank_list.h"
+#include "collector/mpi/comm_definition.h"
+#include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {
 
@@ -35,52 +36,15 @@ struct HandleEntry {
 
 namespace {
 
-constexpr size_t kBuckets = 256;
+/// For some tens of thousands of communicators alive; more make their lookup slower.
+constexpr size_t kBuckets = 4096;
 std::atomic<HandleEntry*> buckets[kBuckets];
 std::mutex writers;
 std::atomic<uint32_t> next_id{trace::kRawCommSelf + 1};
-/// MPI_Init was called. A program of sessions alone has no MPI_COMM_WORLD: to use it is an error.
-std::atomic<bool> has_world{false};
 
 std::atomic<HandleEntry*>& bucket_of(HandleKind kind, uint64_t key) {
   const uint64_t mixed = (key ^ (key >> 17) ^ static_cast<uint64_t>(kind)) * 0x9e3779b97f4a7c15u;
-  return buckets[mixed >> 56];
-}
-
-/// Adds the world ranks of a group; ~0 for processes outside this world, or without one.
-void add_world_ranks(RankList& list, MPI_Group group, MPI_Group world, int size) {
-  constexpr int kChunk = 64;
-  int ranks[kChunk], translated[kChunk];
-  for (int start = 0; start < size; start += kChunk) {
-    const int n = size - start < kChunk ? size - start : kChunk;
-    for (int i = 0; i < n; ++i) ranks[i] = start + i;
-    const bool known =
-        world != MPI_GROUP_NULL &&
-        PMPI_Group_translate_ranks(group, n, ranks, world, translated) == MPI_SUCCESS;
-    for (int i = 0; i < n; ++i) {
-      const bool member = known && translated[i] != MPI_UNDEFINED;
-      list.add(member ? static_cast<uint32_t>(translated[i]) : ~0u);
-    }
-  }
-}
-
-void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
-                      uint32_t parent, trace::RawCommOrigin origin) {
-  RankList list(log, time, comm.id);
-  list.define(static_cast<uint16_t>(origin), parent, static_cast<uint32_t>(comm.size),
-              static_cast<uint32_t>(comm.remote_size));
-  MPI_Group world = MPI_GROUP_NULL, group;
-  if (has_world.load(std::memory_order_acquire)) PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Comm_group(handle, &group);
-  add_world_ranks(list, group, world, comm.size);
-  PMPI_Group_free(&group);
-  if (comm.inter()) {
-    PMPI_Comm_remote_group(handle, &group);
-    add_world_ranks(list, group, world, comm.remote_size);
-    PMPI_Group_free(&group);
-  }
-  if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);
-  list.flush();
+  return buckets[mixed >> 52];
 }
 
 Comm describe(MPI_Comm handle) {
@@ -128,24 +92,28 @@ void register_predefined_comms() {
   Comm self = describe(MPI_COMM_SELF);
   self.id = trace::kRawCommSelf;
   remember_handle(HandleKind::comm, key_of(MPI_COMM_SELF), self);
-  has_world.store(true, std::memory_order_release);
+  world_begins();
+}
+
+void forget_predefined_comms() {
+  world_ends();
+  for (const MPI_Comm handle : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    forget(find_live(HandleKind::comm, key_of(handle)));
+  }
 }
 
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle) {
   if (HandleEntry* entry = find_live(HandleKind::comm, key_of(handle))) return entry->comm;
   if (handle == MPI_COMM_NULL) return Comm{};  // the real call will complain
-  int inter =
-      0;  // the parent of a spawned program comes out of MPI_Comm_get_parent, which is local
-  PMPI_Comm_test_inter(handle, &inter);
-  const auto origin = inter ? trace::RawCommOrigin::spawned : trace::RawCommOrigin::group_only;
-  return define_comm(log, time, handle, trace::kRawCommWorld, origin);
+  Birth birth;
+  birth.origin = trace::RawCommOrigin::group_only;
+  return define_comm(log, time, handle, birth);
 }
 
-Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, uint32_t parent,
-                 trace::RawCommOrigin origin) {
+Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& birth) {
   Comm comm = describe(handle);
   comm.id = next_id.fetch_add(1, std::memory_order_relaxed);
-  write_definition(log, time, handle, comm, parent, origin);
+  write_definition(log, time, handle, comm, birth);
   remember_handle(HandleKind::comm, key_of(handle), comm);
   return comm;
 }

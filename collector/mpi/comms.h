@@ -27,17 +27,19 @@ struct Comm {
   int partners() const { return inter() ? remote_size : size; }
 };
 
-/// From MPI_Init on: registers MPI_COMM_WORLD and MPI_COMM_SELF.
+/// From MPI_Init on: registers MPI_COMM_WORLD and MPI_COMM_SELF. Until just before MPI_Finalize:
+/// programs of sessions go on.
 void register_predefined_comms();
+void forget_predefined_comms();
 
 /// The communicator behind a handle. One that no wrapper has seen being made (it came out of a call
 /// of a newer MPI) is defined on the spot.
 /// MT: safe; no lock unless it is new.
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle);
 
-/// Numbers a new communicator and writes its definition with the world ranks of its members.
-Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, uint32_t parent,
-                 trace::RawCommOrigin origin);
+struct Birth;
+/// Numbers a new communicator and writes its definition (comm_definition.h).
+Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& birth);
 
 /// A window or file made on `comm`, a message found on it: who is behind the handle later. `kind`
 /// keeps the handles of MPIs that number each kind from 0 apart.

@@ -6,15 +6,23 @@
 // parent, or where only some call (create_group, the inter-communicator functions) the new
 // communicator.
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <string_view>
+
+#include "collector/mpi/comm_definition.h"
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
+#include "collector/system_file.h"
 
 namespace culprit::collector::mpi {
 namespace {
 
 using trace::CollectiveOp;
+using trace::RawCommLink;
 using trace::RawCommOrigin;
 
 void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) {
@@ -22,6 +30,43 @@ void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) 
   facts.op = op;
   facts.comm = comm.id;
   put_collective(region.log(), region.end(), facts);
+}
+
+RawCommOrigin origin_of(RawCommLink link) {
+  if (link == RawCommLink::tag) return RawCommOrigin::group_only;
+  return link == RawCommLink::intercomm ? RawCommOrigin::intercomm : RawCommOrigin::spawned;
+}
+
+Birth birth_of(const Joining& joining) {
+  Birth birth;
+  birth.origin = origin_of(joining.link);
+  birth.link = joining.link;
+  if (joining.rooted) birth.root = static_cast<uint32_t>(joining.root);
+  return birth;
+}
+
+/// The same on both ends of a socket: its two addresses, whichever is one's own.
+uint64_t key_of_socket(int fd) {
+  const KeepErrno keep;
+  uint64_t key = 0;
+  for (const auto question : {getsockname, getpeername}) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    if (question(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+    const bool has_address = address.ss_family == AF_INET || address.ss_family == AF_INET6;
+    if (!has_address || length > sizeof address) return 0;
+    key += link_key(std::string_view(reinterpret_cast<const char*>(&address), length));
+  }
+  return key | 1;
+}
+
+/// What the other side knows too. A name means something at the root only, if there is a root.
+uint64_t link_key_of(const Joining& joining, const Comm& parent) {
+  if (joining.link == RawCommLink::join) return key_of_socket(joining.tag);
+  if (joining.rooted && joining.root != parent.rank) return 0;
+  return joining.name.given() ? link_key(joining.name.view())
+         : joining.tagged     ? link_key(joining.tag)
+                              : 0;
 }
 
 /// A collective call on an object of which the communicator is remembered.
@@ -58,22 +103,44 @@ int on_object_made(const Function& function, HandleKind kind, MPI_Comm handle, c
 
 }  // namespace
 
-int on_comm_create(const Function& function, RawCommOrigin origin, MPI_Comm parent,
-                   const CommPlace& created, RealCall call) {
+int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& created,
+                   RealCall call) {
   Region region(function);
-  const bool of_parent = origin == RawCommOrigin::collective;
   Comm participants;
   if (region) participants = comm_of(region.log(), region.begin(), parent);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   const MPI_Comm handle = created.get();
   if (handle != MPI_COMM_NULL) {
-    const Comm comm = define_comm(region.log(), region.end(), handle, participants.id, origin);
-    if (!of_parent) participants = comm;
+    Birth birth;
+
+    birth.parent = participants.id;
+    birth.parent_handle = parent;
+    define_comm(region.log(), region.end(), handle, birth);
   }
-  if (of_parent || handle != MPI_COMM_NULL) {
-    put_collective_on(region, CollectiveOp::create_handle, participants);
+  put_collective_on(region, CollectiveOp::create_handle, participants);
+  return rc;
+}
+
+int on_comm_join(const Function& function, const Joining& joining, const CommPlace& created,
+                 RealCall call) {
+  Region region(function);
+  Comm parent;
+  Birth birth = birth_of(joining);
+  if (region && joining.parent != MPI_COMM_NULL) {
+    parent = comm_of(region.log(), region.begin(), joining.parent);
+    birth.parent = parent.id;
+    birth.parent_handle = joining.parent;
   }
+  if (region) birth.key = link_key_of(joining, parent);
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  const bool by_parent = joining.link == RawCommLink::spawn;
+  const MPI_Comm handle = created.get();
+  if (handle == MPI_COMM_NULL) return rc;
+  birth.entered = region.begin();
+  const Comm comm = define_comm(region.log(), region.end(), handle, birth);
+  put_collective_on(region, CollectiveOp::create_handle, by_parent ? parent : comm);
   return rc;
 }
 

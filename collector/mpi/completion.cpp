@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "collector/mpi/comm_definition.h"
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
@@ -68,6 +69,14 @@ MessageFacts received_by_both(const Request& request, const Statuses& statuses, 
   return credible ? got : asked;
 }
 
+/// By now the parent may be gone.
+Birth birth_of_dup(uint32_t parent) {
+  Birth birth;
+  birth.parent = parent;
+  birth.same_members = true;
+  return birth;
+}
+
 /// Writes what the completion of one request means.
 void put_completed(const Region& region, const Request& request, const Statuses& statuses,
                    int index) {
@@ -91,8 +100,7 @@ void put_completed(const Region& region, const Request& request, const Statuses&
                   request.recv_id);
       break;
     case RequestKind::comm_dup:
-      define_comm(log, region.end(), request.new_comm.get(), request.collective.comm,
-                  trace::RawCommOrigin::collective);
+      define_comm(log, region.end(), request.new_comm.get(), birth_of_dup(request.collective.comm));
       [[fallthrough]];
     case RequestKind::collective:
       put_icollective(log, region.end(), request.collective, request.id);

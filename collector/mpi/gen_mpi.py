@@ -155,8 +155,17 @@ def collective(call):
             f".recv = {side(call, 'recv_', 'recv_buffer')}}}")
 
 
-def origin(call):
-    return f"trace::RawCommOrigin::{call.word}"
+def joining(call):
+    given = [f".link = trace::RawCommLink::{call.word}"]
+    if call.has("comm"):
+        given.append(f".parent = {COMM(call)}")
+    if call.has("root"):
+        given.append(f".rooted = true, .root = {call.read('integer', 'root')}")
+    if call.has("tag"):
+        given.append(f".tagged = true, .tag = {call.read('integer', 'tag')}")
+    if call.has("name"):
+        given.append(f".name = {call.read_text('name', 'later_text')}")
+    return "Joining{" + ", ".join(given) + "}"
 
 
 KINDS = {
@@ -195,7 +204,10 @@ KINDS = {
     "collective": ("on_collective", [collective]),
     "icollective": ("on_icollective", [collective, REQUEST]),
     "collective_init": ("on_collective_init", [collective, REQUEST]),
-    "comm_create": ("on_comm_create", [origin, COMM, NEW_COMM]),
+    "comm_create": ("on_comm_create", [COMM, NEW_COMM]),
+    "comm_join": ("on_comm_join", [joining, NEW_COMM]),
+    "session_init": ("on_session_init", [role("session", "handle_place")]),
+    "session_finalize": ("on_session_finalize", [role("session", "handle_place")]),
     "comm_idup": ("on_comm_idup", [COMM, NEW_COMM, REQUEST]),
     "comm_free": ("on_comm_free", [role("comm_place", "comm_place")]),
     "win_create": ("on_win_create", [COMM, role("win_place", "win_place")]),
@@ -212,8 +224,9 @@ KINDS = {
 class Call:
     """One wrapper being written: which argument has which role, and how its language reads it."""
 
-    def __init__(self, prototype, meaning, reader):
-        self.word, self.reader = meaning.word, reader
+    def __init__(self, prototype, meaning, reader, lengths=None):
+        """`lengths`: what holds the length of a text, by its argument's index, in Fortran."""
+        self.word, self.reader, self.lengths = meaning.word, reader, lengths or {}
         if meaning.roles and len(meaning.roles) != len(prototype.parameters):
             raise SystemExit(f"{meaning.line}: {prototype.name} has {len(prototype.parameters)} "
                              f"parameters in mpi.h, not {len(meaning.roles)}")
@@ -227,6 +240,10 @@ class Call:
         if name not in self.index:
             raise SystemExit(f"{self.name}: its kind needs a parameter in the role '{name}'")
         return f"{self.reader}::{reader}({', '.join([f'a{self.index[name]}', *more])})"
+
+    def read_text(self, name, reader="text"):
+        length = self.lengths.get(self.index.get(name))
+        return self.read(reader, name, *([length] if length else []))
 
 
 def statuses_of(call):
@@ -265,20 +282,20 @@ def c_wrapper(prototype, meaning, number):
 
 
 def fortran_parameters(prototype):
-    """What Fortran passes: addresses, the error code, the lengths of texts."""
+    """What Fortran passes: addresses, the error code, the lengths of texts (of which arguments)."""
     if prototype.name == "MPI_Init":
-        return [], 0
+        return [], []
     parameters = prototype.parameters[2:] if prototype.name == "MPI_Init_thread" else prototype.parameters
-    return parameters, sum("char" in p.type for p in parameters)
+    return parameters, [i for i, p in enumerate(parameters) if "char" in p.type]
 
 
 def fortran_wrapper(prototype, meaning, number):
     parameters, texts = fortran_parameters(prototype)
-    call = Call(prototype, meaning, "Arguments")
+    lengths = [f"length{i}" for i in range(len(texts))]
+    call = Call(prototype, meaning, "Arguments", dict(zip(texts, lengths)))
     count = "MPI_Count" if prototype.name.endswith("_c") else "MPI_Fint"
     names = [f"a{i}" for i in range(len(parameters))]
-    lengths = [f"length{i}" for i in range(texts)]
-    types = ["void*"] * (len(names) + 1) + ["size_t"] * texts
+    types = ["void*"] * (len(names) + 1) + ["size_t"] * len(texts)
     everything = names + ["ierror"] + lengths
     declared = ", ".join(f"{t} {n}" for t, n in zip(types, everything))
     lines = ["template <Form form>",
@@ -342,8 +359,11 @@ def write_names(prototypes, table, mpi, out):
 
 
 def write_wrappers(prototypes, table, mpi, out):
-    lines = [NOTICE, '#include "collector/mpi/decoder.h"', '#include "collector/mpi/handlers.h"', "",
-             "namespace culprit::collector::mpi {", "namespace {", ""]
+    lines = [NOTICE, '#include "collector/mpi/decoder.h"', '#include "collector/mpi/handlers.h"']
+    if "MPI_Session_init" in prototypes:
+        lines.append('#include "collector/mpi/sessions.h"')
+    lines += ["",
+              "namespace culprit::collector::mpi {", "namespace {", ""]
     recorded = [(p, table.meaning(p.name)) for p in prototypes.values()]
     recorded = [(p, m) for p, m in recorded if m.kind != "local"]
     for prototype, _ in recorded:

@@ -101,8 +101,22 @@ int on_collective_init(const Function& function, const Collective& collective,
 
 // Communicators and what is made on them (communicators.cpp).
 
-int on_comm_create(const Function& function, trace::RawCommOrigin origin, MPI_Comm parent,
-                   const CommPlace& created, RealCall call);
+/// All of the parent take part.
+int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& created,
+                   RealCall call);
+
+/// A communicator of processes that find each other by what each of them passes.
+struct Joining {
+  trace::RawCommLink link = trace::RawCommLink::none;
+  MPI_Comm parent = MPI_COMM_NULL;  ///< null: made from groups, or by a single process
+  bool rooted = false;
+  int root = 0;
+  bool tagged = false;
+  int tag = 0;  ///< for `join`: the socket
+  Text name{};  ///< a port, or the tag of groups
+};
+int on_comm_join(const Function& function, const Joining& joining, const CommPlace& created,
+                 RealCall call);
 int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& created,
                  const Requests& request, RealCall call);
 int on_comm_free(const Function& function, const CommPlace& comm, RealCall call);

@@ -5,11 +5,15 @@
 // the preload library reaches shells and launchers too. Initialising and finalising synchronise
 // like collectives on MPI_COMM_WORLD and are recorded as such.
 
+#include <atomic>
 #include <cstring>
 
+#include "collector/environment.h"
+#include "collector/mpi/comm_definition.h"
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
+#include "collector/mpi/life.h"
 
 namespace culprit::collector::mpi {
 namespace {
@@ -31,9 +35,40 @@ uint32_t thread_level() {
   return 0;
 }
 
+/// MPI in use: initialised, and sessions.
+std::atomic<int> uses{0};
+
+/// Programs that were spawned got an inter-communicator to who did it, made by MPI_Init.
+void define_parent(const Region& region) {
+  MPI_Comm parent = MPI_COMM_NULL;
+  if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL) return;
+  Birth birth;
+  birth.origin = trace::RawCommOrigin::spawned;
+  birth.link = trace::RawCommLink::parent;
+  birth.entered = region.begin();
+  define_comm(region.log(), region.end(), parent, birth);
+  trace::RawProcess* record = process();
+  if (record && record->parent[0] == '\0') strcpy(record->parent, "?");
+}
+
 void describe_process(trace::RawProcess& process) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &process.world_rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &process.world_size);
+  describe_library(process);
+}
+
+}  // namespace
+
+void take_launchers_word() {
+  trace::RawProcess* record = process();
+  const Environment& told = environment();
+  if (!record || record->world_rank >= 0 || told.launcher_rank < 0) return;
+  if (told.launcher_size <= told.launcher_rank) return;
+  record->world_rank = told.launcher_rank;
+  record->world_size = told.launcher_size;
+}
+
+void describe_library(trace::RawProcess& process) {
   process.thread_level = thread_level();
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int written = 0;
@@ -43,17 +78,29 @@ void describe_process(trace::RawProcess& process) {
   memcpy(process.mpi_library, version, length);
 }
 
-}  // namespace
+void mpi_begins(const Region& region) {
+  if (uses.fetch_add(1) > 0) return;
+  region.log().put(RawKind::mpi_init_done, region.end());
+  if (trace::RawProcess* record = process()) record->finalized = 0;
+}
+
+void mpi_ends(const Region& region) {
+  if (uses.fetch_sub(1) != 1) return;
+  region.log().put(RawKind::mpi_finalized, region.end());
+  if (trace::RawProcess* record = process()) record->finalized = 1;
+}
 
 int on_init(const Function& function, RealCall call) {
   activate();
+  take_launchers_word();
   Region region(function);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   register_predefined_comms();
   if (trace::RawProcess* record = process()) describe_process(*record);
-  region.log().put(RawKind::mpi_init_done, region.end());
+  mpi_begins(region);
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::create_handle));
+  define_parent(region);
   checkpoint();  // MPI has loaded its parts; and a program that is killed has two clock readings
   return rc;
 }
@@ -61,11 +108,12 @@ int on_init(const Function& function, RealCall call) {
 int on_finalize(const Function& function, RealCall call) {
   checkpoint();  // while nothing of MPI is being torn down
   Region region(function);
+  if (region) forget_predefined_comms();
   const int rc = region.run(call);
+  if (region && rc != MPI_SUCCESS) register_predefined_comms();
   if (!region || rc != MPI_SUCCESS) return rc;
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::destroy_handle));
-  region.log().put(RawKind::mpi_finalized, region.end());
-  if (trace::RawProcess* record = process()) record->finalized = 1;
+  mpi_ends(region);
   checkpoint();
   return rc;
 }

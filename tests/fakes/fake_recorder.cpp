@@ -9,6 +9,8 @@
 #include <atomic>
 #include <map>
 
+#include "collector/environment.h"
+
 namespace culprit::tests {
 namespace {
 
@@ -72,6 +74,10 @@ trace::RawProcess* process() {
   return active ? &tests::process_record : nullptr;
 }
 void checkpoint() {}
+const Environment& environment() {
+  static const Environment nothing;
+  return nothing;
+}
 
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                           const uint64_t* words, unsigned count) {

@@ -15,8 +15,13 @@ using trace::RawCommOrigin;
 
 CommDefinition made(uint32_t number, uint32_t parent, std::vector<uint32_t> members,
                     std::vector<uint32_t> remote = {}) {
-  const auto origin = remote.empty() ? RawCommOrigin::collective : RawCommOrigin::intercomm;
-  return {0, number, parent, origin, std::move(members), std::move(remote)};
+  CommDefinition definition;
+  definition.comm = number;
+  definition.parent = parent;
+  definition.origin = remote.empty() ? RawCommOrigin::collective : RawCommOrigin::intercomm;
+  definition.members = std::move(members);
+  definition.remote = std::move(remote);
+  return definition;
 }
 
 class CommsTest : public testing::Test {
@@ -29,7 +34,10 @@ class CommsTest : public testing::Test {
     for (size_t rank = 0; rank < made_by_rank.size(); ++rank) {
       surveys_[rank].comms = std::move(made_by_rank[rank]);
       world.members.push_back(ProcessId(rank));
-      users.push_back({ProcessId(rank), 0, &surveys_[rank]});
+      CommUser& user = users.emplace_back();
+      user.process = ProcessId(rank);
+      user.world = 0;
+      user.survey = &surveys_[rank];
     }
     return unify_comms({world}, users, losses_);
   }

@@ -65,11 +65,16 @@ TEST_F(AssembleTest, SpawnedWorldsFollowTheFirst) {
     for (int rank : {0, 1}) {
       auto child = process("node1.2." + std::to_string(rank));
       child->rank(rank, 2).started(20 + static_cast<uint64_t>(rank)).ended(80);
+      std::strcpy(child->process.parent, "job.0");
       call_once(*child);
     }
+    std::strcpy(parent->process.job, "job");
   }
   const RunFacts facts = play();
-  EXPECT_EQ(losses(facts, "spawned_processes"), 2u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_EQ(facts.notes[0],
+            "Ranks 1 to 2 are ranks 0 to 1 of another MPI_COMM_WORLD (spawned by rank 0).");
+  EXPECT_TRUE(facts.losses.all().empty());
   ASSERT_EQ(listing.definitions.processes.size(), 3u);
   EXPECT_EQ(listing.definitions.comms[1].members, (std::vector{ProcessId(1), ProcessId(2)}));
 }

@@ -117,6 +117,7 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::mpi_comm_def, "mpi_comm_def"},
     {RawKind::mpi_comm_free, "mpi_comm_free"},
     {RawKind::mpi_comm_more, "mpi_comm_more"},
+    {RawKind::mpi_comm_link, "mpi_comm_link"},
     {RawKind::mpi_init_done, "mpi_init_done"},
     {RawKind::mpi_finalized, "mpi_finalized"},
     {RawKind::omp_thread_begin, "omp_thread_begin"},
