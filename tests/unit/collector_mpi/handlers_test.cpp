@@ -7,6 +7,7 @@
 #include "collector/mpi/handlers.h"
 
 #include <gtest/gtest.h>
+#include <setjmp.h>
 
 #include <string>
 
@@ -338,15 +339,31 @@ TEST_F(Handlers, ErrorHandlersMayThrow) {
   EXPECT_EQ(tests::fake_waiting(), 0);
 }
 
+/// As a wrapper: with a frame of its own.
+[[gnu::noinline]] bool is_nested() {
+  const DepthGuard guard;
+  return guard.nested();
+}
+
 TEST_F(Handlers, NestedCallsAreNotTheOutermost) {
+  EXPECT_FALSE(is_nested());
   const DepthGuard outer;
   EXPECT_FALSE(outer.nested());
-  {
-    const DepthGuard inner;
-    EXPECT_TRUE(inner.nested());
-  }
-  const DepthGuard next;
-  EXPECT_TRUE(next.nested());
+  EXPECT_TRUE(is_nested());
+  EXPECT_TRUE(is_nested());
+}
+
+jmp_buf g_after_jump;
+
+[[gnu::noinline]] void leave_by_jump() {
+  const DepthGuard guard;
+  longjmp(g_after_jump, 1);
+}
+
+TEST_F(Handlers, CallsLeftByAJumpHaveNothingInThem) {
+  if (setjmp(g_after_jump) == 0) leave_by_jump();
+  EXPECT_FALSE(is_nested());
+  EXPECT_FALSE(is_nested());
 }
 
 TEST_F(Handlers, WithoutALogOnlyTheCallHappens) {
