@@ -20,17 +20,23 @@ namespace culprit::collector::mpi {
 
 struct HandleEntry {
   std::atomic<bool> live{false};
-  HandleKind kind = HandleKind::comm;
-  uint64_t key = 0;
+  // Readers may pass while an entry is reused; what they look for is not in it then.
+  std::atomic<HandleKind> kind{HandleKind::comm};
+  std::atomic<uint64_t> key{0};
   Comm comm;
   HandleEntry* next = nullptr;
 
   void set(HandleKind new_kind, uint64_t new_key, const Comm& new_comm) {
     live.store(false, std::memory_order_release);
-    kind = new_kind;
-    key = new_key;
+    kind.store(new_kind, std::memory_order_relaxed);
+    key.store(new_key, std::memory_order_relaxed);
     comm = new_comm;
     live.store(true, std::memory_order_release);
+  }
+  bool is(HandleKind wanted_kind, uint64_t wanted_key) const {
+    return live.load(std::memory_order_acquire) &&
+           key.load(std::memory_order_relaxed) == wanted_key &&
+           kind.load(std::memory_order_relaxed) == wanted_kind;
   }
 };
 
@@ -60,9 +66,7 @@ Comm describe(MPI_Comm handle) {
 HandleEntry* find_live(HandleKind kind, uint64_t key) {
   HandleEntry* entry = bucket_of(kind, key).load(std::memory_order_acquire);
   for (; entry; entry = entry->next) {
-    if (entry->live.load(std::memory_order_acquire) && entry->key == key && entry->kind == kind) {
-      return entry;
-    }
+    if (entry->is(kind, key)) return entry;
   }
   return nullptr;
 }
@@ -74,9 +78,8 @@ bool reuse_entry(HandleKind kind, uint64_t key, const Comm& comm) {
   HandleEntry* forgotten = nullptr;
   HandleEntry* entry = bucket_of(kind, key).load(std::memory_order_relaxed);
   for (; entry; entry = entry->next) {
-    const bool live = entry->live.load(std::memory_order_relaxed);
-    if (live && entry->key == key && entry->kind == kind) break;
-    if (!live) forgotten = entry;
+    if (entry->is(kind, key)) break;
+    if (!entry->live.load(std::memory_order_relaxed)) forgotten = entry;
   }
   if (!entry) entry = forgotten;
   if (entry) entry->set(kind, key, comm);

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "collector/mpi/rank_list.h"
 #include "tests/fakes/fake_recorder.h"
 
@@ -48,6 +52,28 @@ TEST_F(Comms, ForgottenHandleMayComeAgain) {
   remember_handle(HandleKind::window, 0x50, number(8));
   EXPECT_EQ(find_handle(HandleKind::window, 0x50, found), entry) << "entries are used again";
   EXPECT_EQ(found.id, 8u);
+}
+
+// Each thread has handles of its own, all in the same few chains.
+TEST_F(Comms, ManyThreadsRememberAndForget) {
+  constexpr unsigned kThreads = 8, kRounds = 2000;
+  std::atomic<unsigned> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&wrong, t] {
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const uint64_t key = 0x100000 + t * 16 + i % 16;
+        Comm found;
+        remember_handle(HandleKind::window, key, number(t * kRounds + i));
+        HandleEntry* const entry = find_handle(HandleKind::window, key, found);
+        if (entry == nullptr || found.id != t * kRounds + i) ++wrong;
+        forget(entry);
+        if (find_handle(HandleKind::window, key, found) != nullptr) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST_F(Comms, HandleFreedBehindOurBackIsReplaced) {
