@@ -7,12 +7,14 @@ A case is one line in `GROUPS`. All cases of a group are judged before the test 
 """
 
 import dataclasses
+import os
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import harness  # noqa: E402
@@ -204,7 +206,72 @@ SIGNALS = [Case(name) for name in (
 GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "processes": PROCESSES,
           "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
 
+class SmallDisk:
+    """A file system of a few megabytes, mounted while this lives."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir()
+        if os.geteuid() != 0:
+            raise harness.Skip("mounting needs root")
+        if execute(["mount", "-t", "tmpfs", "-o", "size=3m", "none", folder]).returncode != 0:
+            raise harness.Skip("nothing can be mounted here")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        execute(["umount", "-l", self.folder])
+
+    def enlarge(self):
+        harness.succeed(["mount", "-o", "remount,size=300m", self.folder])
+
+
+def full_disk(place):
+    """The program goes on; once there is room again, what was written is analysed."""
+    with SmallDisk(place.scratch / "disk") as disk:
+        case = Case("much", losses=("dropped_records",))
+        experiment = str(disk.folder / "experiment")
+        plain = execute(case.program(place), environment=ENVIRONMENT)
+        done = measure(place, case, experiment)
+        check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+        check(done.returncode == 1, f"status {done.returncode} where nothing could be written")
+        disk.enlarge()
+        harness.succeed([place.culprit, "analyze", experiment])
+        judge_experiment(place, case, experiment)
+
+
+def disk_without_any_room(place):
+    with SmallDisk(place.scratch / "disk") as disk:
+        (disk.folder / "ballast").write_bytes(bytes(2_900_000))
+        case = Case("nothing")
+        plain = execute(case.program(place), environment=ENVIRONMENT)
+        done = measure(place, case, disk.folder / "experiment")
+        check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+        check("could not write" in done.stderr or "dropped" in done.stdout,
+              f"not told: {done.stdout}{done.stderr}")
+
+
+def folder_removed(place):
+    """There is nothing to analyse then; the program must not notice."""
+    experiment = place.experiment()
+    case = Case("remove_folder", arguments=(experiment,))
+    plain = execute(case.program(place), environment=ENVIRONMENT)
+    done = measure(place, case, experiment)
+    check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+    told = without_culprits(done.stderr)
+    check(done.returncode == 1 and not told, f"status {done.returncode}, {done.stderr}")
+
+
+def disk(place):
+    for test in (full_disk, disk_without_any_room, folder_removed):
+        with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
+            test(harness.Place(place.build, scratch))
+
+
 TESTS = {name: judge_all(cases) for name, cases in GROUPS.items()}
+
+TESTS["disk"] = disk
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -18,6 +18,7 @@ extern const Case kProcesses[];
 extern const Case kThreads[];
 extern const Case kResources[];
 extern const Case kSignals[];
+extern const Case kExchange[];
 
 /* The arguments that the program was started with, and whether it uses MPI. */
 extern char** g_argv;
