@@ -60,7 +60,9 @@ RawThread read_thread(const std::filesystem::path& file) {
     check(end <= bytes.size() && at / trace::kRawWindow == (end - 1) / trace::kRawWindow,
           "record crosses a window's end", file, at);
     record.words.resize(record.header.words);
-    memcpy(record.words.data(), bytes.data() + at + sizeof(RawHeader), record.words.size() * 8);
+    if (record.header.words > 0) {
+      memcpy(record.words.data(), bytes.data() + at + sizeof(RawHeader), record.words.size() * 8);
+    }
     at = end;
     if (record.kind() == RawKind::pad) {
       ++thread.pads;
