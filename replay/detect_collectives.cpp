@@ -193,7 +193,8 @@ Shape CollectiveMatcher::effective_shape(const Part& part) const {
   const trace::CollectiveOp op = op_of(part).what.op;
   const CallPathId path = completed(part).path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
-  const std::string_view name = region.valid() ? run_.regions[region.index()].name : "";
+  std::string_view name;
+  if (region.valid()) name = run_.regions[region.index()].name;
   if (op == trace::CollectiveOp::destroy_handle) {
     return name == "MPI_Finalize" ? Shape::all_to_all : Shape::none;
   }
