@@ -43,6 +43,10 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
              "Call paths that could not be taken from the stack; their time is shown at the "
              "caller that is known.",
              process.failed_unwinds);
+  losses.add(
+      "failed_counters", Severity::warning,
+      "Threads whose counters could not be read any more; what they did later is not counted.",
+      process.failed_counters);
   losses.add("damaged_logs", Severity::data_loss,
              "A thread's records end in something unreadable; what came after is missing.",
              survey.damaged_logs);

@@ -122,6 +122,9 @@ inline bool says_something(trace::RawKind kind) {
     case RawKind::path_def:
     case RawKind::string_def:
     case RawKind::sample:
+    case RawKind::counter_def:
+    case RawKind::counter_refused:
+    case RawKind::counters:
     case RawKind::tool_begin:
     case RawKind::tool_end:
     case RawKind::omp_wait_begin:

@@ -136,6 +136,12 @@ class Assembly {
     }
   }
 
+  void note_refused_counters() {
+    for (const auto& [name, why] : metrics_.refused()) {
+      facts_.notes.push_back(fmt::format("The counter {} was not recorded: {}.", name, why));
+    }
+  }
+
   std::vector<CommUser> comm_users(const Clock& clock) const {
     static const Survey kNothing;
     std::vector<CommUser> users;
@@ -162,10 +168,14 @@ class Assembly {
       const auto sink = writer_.open(lane.process, lane.thread);
       if (lane.log == nullptr) return;
       const size_t folder = *processes_.slots[lane.process.index()].folder;
-      const ProcessContext context{
-          folder,        folders_[folder],         clock,
-          code_[folder], accounts_[folder].survey, comms.local[lane.process.index()],
-          regions_};
+      const ProcessContext context{folder,
+                                   folders_[folder],
+                                   clock,
+                                   code_[folder],
+                                   accounts_[folder].survey,
+                                   comms.local[lane.process.index()],
+                                   regions_,
+                                   metrics_};
       StreamResult result = play_log(*lane.log, context, *sink);
       lane.events = result.events;
       lane.losses = std::move(result.losses);
@@ -174,12 +184,14 @@ class Assembly {
       facts_.events += lane.events;
       facts_.losses.merge(lane.losses);
     }
+    note_refused_counters();
     return writer_.finish(definitions(comms), clock.origin_realtime_ns());
   }
 
   trace::Definitions definitions(const CommTable& comms) {
     trace::Definitions definitions;
     definitions.regions = regions_.take();
+    metrics_.take(definitions);
     definitions.comms = comms.comms;
     definitions.program = facts_.command;
     definitions.creator = "culprit " CULPRIT_VERSION;
@@ -215,6 +227,7 @@ class Assembly {
   std::vector<ProcessCode> code_;         ///< by folder
   Symbols symbols_;
   Regions regions_;
+  Metrics metrics_;
   RunFacts facts_;
 };
 

@@ -51,6 +51,9 @@ int words_of(RawKind kind) {
     case RawKind::omp_implicit_end:
     case RawKind::omp_work_begin:
     case RawKind::omp_masked_begin:
+    case RawKind::counter_def:
+    case RawKind::counter_refused:
+    case RawKind::counters:
       return 1;
     case RawKind::path_def:
     case RawKind::mpi_send:

@@ -69,6 +69,12 @@ class Stream {
         return end_tool(state_.time(record));
       case RawKind::process_end:
         return;
+      case RawKind::counter_def:
+        return counters_.define(record);
+      case RawKind::counter_refused:
+        return counters_.refuse(record);
+      case RawKind::counters:
+        return counters_.values(record, state_.time(record));
       default:
         if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
         return openmp_.see(record, ahead);
@@ -100,6 +106,7 @@ class Stream {
   ThreadState state_;
   MpiRecords mpi_{state_};
   OpenmpRecords openmp_{state_};
+  CounterRecords counters_{state_.process.metrics, state_.timeline};
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "assemble/clock.h"
 #include "assemble/code.h"
+#include "assemble/metrics.h"
 #include "assemble/raw_reader.h"
 #include "assemble/regions.h"
 #include "assemble/survey.h"
@@ -30,6 +31,7 @@ struct ProcessContext {
   const Survey& survey;
   const std::unordered_map<uint32_t, CommId>& comms;
   Regions& regions;
+  Metrics& metrics;
 
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
   /// When the process ended, or was last heard of.

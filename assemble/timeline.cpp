@@ -4,6 +4,7 @@
 #include "assemble/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/result.h"
 
@@ -26,12 +27,26 @@ Time Timeline::advance(Time time) {
   return last_;
 }
 
+// Enters and leaves that are made up for moments before the reading come before it, those for its
+// own moment after it.
+void Timeline::read_counters(Time time, MetricSetId set, std::vector<double> values) {
+  if (reading_) write_reading();
+  reading_ = {time, set, std::move(values)};
+}
+
+void Timeline::write_reading() {
+  sink().metrics(advance(reading_->time), reading_->set, reading_->values);
+  reading_.reset();
+}
+
 void Timeline::push(Time time, Entry entry) {
+  if (reading_ && time >= reading_->time) write_reading();
   sink().enter(advance(time), entry.region);
   stack_.push_back(entry);
 }
 
 void Timeline::pop(Time time) {
+  if (reading_ && time >= reading_->time) write_reading();
   sink().leave(advance(time), stack_.back().region);
   stack_.pop_back();
 }

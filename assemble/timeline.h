@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,9 @@ class Timeline {
   /// Forgets samples not older than `time`, which something recorded later covers.
   void drop_samples(Time time);
 
+  /// Counters were read for what happens next, at `time`.
+  void read_counters(Time time, MetricSetId set, std::vector<double> values);
+
   /// Time for an event at `time`: the same, or the last one's if that is later.
   Time advance(Time time);
   Time last() const { return last_; }
@@ -96,7 +100,16 @@ class Timeline {
   void push(Time time, Entry entry);
   void pop(Time time);
 
+  void write_reading();
+
+  struct Reading {
+    Time time;
+    MetricSetId set;
+    std::vector<double> values;
+  };
+
   trace::EventSink& sink_;
+  std::optional<Reading> reading_;  ///< not written yet
   std::vector<Entry> stack_;
   std::vector<Sample> samples_;
   Time last_;

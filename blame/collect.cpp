@@ -36,6 +36,7 @@ class Collector {
     add_victims();
     add_critical_path();
     add_profile();
+    add_counts();
     sum_identities();
     found_.losses = run_.losses;
     found_.identities.violations = check_identities(found_);
@@ -176,6 +177,27 @@ class Collector {
       }
     }
     largest_first(found_.profile, [](const FoundProfile& row) { return row.time_s; });
+  }
+
+  /// Two paths of a location may have become one (threads outside of everything).
+  void add_counts() {
+    for (const trace::Metric& metric : run_.definitions->metrics) {
+      found_.metrics.push_back({metric.name, metric.unit, metric.mode == trace::MetricMode::level});
+    }
+    for (LocationId location : run_.locations) {
+      replay::Counts counts;
+      for (const replay::Count& count : run_.at(location).counts) {
+        counts.add(count, *run_.definitions);
+      }
+      for (const replay::Count& count : counts.take()) {
+        if (count.value == 0) continue;
+        found_.counts.push_back(
+            {count.metric, count.path, location, count.value, count.time.seconds()});
+      }
+    }
+    largest_first(found_.counts, [](const FoundCount& row) {
+      return std::pair(-static_cast<double>(row.metric.index()), row.value);
+    });
   }
 
   void sum_identities() {

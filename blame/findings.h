@@ -86,6 +86,21 @@ struct FoundProfile {
   double time_s = 0;
 };
 
+struct FoundMetric {
+  std::string name;
+  std::string unit;    ///< empty for plain counts
+  bool level = false;  ///< a height: its counts are maxima, not sums
+};
+
+/// What a counter counted at a call path and location, below which nobody knows more.
+struct FoundCount {
+  MetricId metric;
+  CallPathId callpath;
+  LocationId location;
+  double value = 0;
+  double time_s = 0;  ///< during which it counted
+};
+
 struct FoundSegment {  ///< of the critical path, in time order
   LocationId location;
   CallPathId callpath;
@@ -145,6 +160,8 @@ struct Findings {
   std::vector<FoundCriticalPath> critical_path;
   std::vector<FoundSegment> segments;
   std::vector<FoundProfile> profile;
+  std::vector<FoundMetric> metrics;  ///< by MetricId
+  std::vector<FoundCount> counts;    ///< by metric, each one's largest first
   Identities identities;
   Losses losses;
   std::vector<PassTime> passes;  ///< of the analysis itself

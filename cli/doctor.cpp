@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -177,16 +178,41 @@ void check_openmp(Diagnosis& diagnosis) {
                        : ", programs built by gcc are not"));
 }
 
-void check_papi() {
-  for (const char* name : {"libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7", "libpapi.so"}) {
-    if (const Library library(name); library) {
-      return tell(State::note, "PAPI",
-                  library.path() + ". This version of culprit records no hardware counters yet.");
-    }
+/// What people ask for most, tried one by one.
+constexpr const char* kUsualCounters[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L2_TCM",
+                                          "PAPI_FP_OPS", "perf::PAGE-FAULTS"};
+
+void check_counters() {
+  tell(State::good, "counters",
+       "rusage: page faults, context switches, times and memory of each thread count everywhere.");
+  std::error_code code;
+  const fs::path path = library_folder() / "libculprit-papi.so";
+  if (!fs::exists(path, code)) {
+    return tell(State::note, "PAPI",
+                "culprit was built without PAPI. It is for hardware counters: install the Debian "
+                "package libpapi-dev, and build culprit again.");
   }
-  tell(State::note, "PAPI",
-       "not found (Debian package libpapi-dev). It is for hardware counters, which this version of "
-       "culprit does not record yet.");
+  const Library papi(path.string());
+  using Try = void(const char* const*, unsigned, const char**);
+  auto* const try_counters = reinterpret_cast<Try*>(papi.symbol("culprit_try_counters"));
+  if (!try_counters) {
+    return tell(
+        State::missing, "PAPI",
+        path.string() + " cannot be loaded: install PAPI's library (Debian package libpapi7.0).");
+  }
+  const char* why_not[std::size(kUsualCounters)] = {};
+  try_counters(kUsualCounters, std::size(kUsualCounters), why_not);
+  std::vector<std::string> counting;
+  std::map<std::string, std::vector<std::string>> refused;
+  for (size_t i = 0; i < std::size(kUsualCounters); ++i) {
+    why_not[i] ? refused[why_not[i]].push_back(kUsualCounters[i])
+               : counting.push_back(kUsualCounters[i]);
+  }
+  if (!counting.empty()) tell(State::good, "PAPI", report::listed(counting) + " count here.");
+  for (const auto& [why, names] : refused) {
+    tell(State::note, "PAPI", report::listed(names) + " do not count here: " + why + ".");
+  }
+  tell(State::note, "PAPI", "what a program's libraries define in software (sde:::...) counts.");
 }
 
 void check_cupti() {
@@ -246,7 +272,7 @@ int examine() {
   for (const MpiKind& kind : kMpiKinds) check_mpi(kind, diagnosis);
   check_launchers();
   check_openmp(diagnosis);
-  check_papi();
+  check_counters();
   check_cupti();
   check_clock();
   check_sampling();

@@ -130,6 +130,10 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set("CULPRIT_OPENMP_RUNTIME", settings.openmp_runtime.string());
     names.push_back("CULPRIT_OPENMP_RUNTIME");
   }
+  if (!settings.counters.empty()) {
+    variables.set("CULPRIT_COUNTERS", settings.counters);
+    names.push_back("CULPRIT_COUNTERS");
+  }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();

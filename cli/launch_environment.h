@@ -6,6 +6,7 @@
 //   CULPRIT_EXPERIMENT       the experiment folder, absolute
 //   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp
 //   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
+//   CULPRIT_COUNTERS         what to count, names joined by commas
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
@@ -23,6 +24,7 @@ struct LaunchSettings {
   std::filesystem::path preload;
   std::filesystem::path openmp_runtime;  ///< empty: leave programs on libgomp
   unsigned sampling_hz = 0;
+  std::string counters;  ///< names joined by commas; empty: none
 };
 
 struct Launch {

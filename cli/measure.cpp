@@ -36,6 +36,8 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.experiment = experiment;
   settings.preload = preload;
   settings.sampling_hz = options.sampling_hz;
+  settings.counters =
+      options.counters.empty() ? process_environment("CULPRIT_COUNTERS") : options.counters;
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());

@@ -17,8 +17,9 @@ struct MeasureOptions {
   std::vector<std::string> command;
   std::filesystem::path experiment;  ///< -o; empty: culprit chooses
   unsigned sampling_hz = 100;
-  bool openmp = true;   ///< put libomp under programs built for libgomp
-  bool report = false;  ///< analyse and print (run), or stop at the trace (record)
+  std::string counters;  ///< names joined by commas; empty: those of the environment, if any
+  bool openmp = true;    ///< put libomp under programs built for libgomp
+  bool report = false;   ///< analyse and print (run), or stop at the trace (record)
   PipelineOptions pipeline;
 };
 

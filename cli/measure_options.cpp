@@ -23,6 +23,9 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
                   "samples a second and thread of where the program is; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 10000));
+  command.add_option("--counters", options->counters,
+                     "what to count by region, joined by commas: rusage, PAPI_TOT_INS, perf::..., "
+                     "sde:::..., and multiplex if there are more than fit at a time");
   command.add_flag_callback(
       "--no-openmp", [openmp] { *openmp = false; },
       "leave programs built by gcc on their own OpenMP runtime, unobserved");

@@ -28,6 +28,13 @@ bool copy_path(const char* variable, char (&to)[PATH_MAX]) {
   return true;
 }
 
+/// Nothing rather than a part of it.
+template <size_t size>
+void copy_text(const char* variable, char (&to)[size]) {
+  const char* value = getenv(variable);
+  if (value != nullptr && strlen(value) < size) snprintf(to, size, "%s", value);
+}
+
 unsigned sampling_rate() {
   const char* value = getenv("CULPRIT_SAMPLING_HZ");
   if (value == nullptr) return 0;
@@ -86,6 +93,7 @@ const Environment& environment() {
   g_environment.monotonic_clock = clock != nullptr && strcmp(clock, "monotonic") == 0;
   g_environment.sampling_hz = sampling_rate();
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
+  copy_text("CULPRIT_COUNTERS", g_environment.counters);
   copy_job(g_environment.job);
   copy_parent(g_environment.parent);
   g_environment.launcher_rank =

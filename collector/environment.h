@@ -18,6 +18,7 @@ struct Environment {
   unsigned sampling_hz = 0;            ///< CULPRIT_SAMPLING_HZ; 0: none
   char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
   char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
+  char counters[1024] = {};            ///< CULPRIT_COUNTERS, names joined by commas; empty: none
   char job[64] = {};                   ///< RawProcess::job
   char parent[64] = {};                ///< RawProcess::parent, as far as the environment tells
   int launcher_rank = -1;              ///< in the job, as the launcher says; -1: it does not

@@ -3,6 +3,7 @@
 
 #include "collector/probes.h"
 
+#include "collector/counters/counters.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/sampling/sampler.h"
@@ -13,6 +14,8 @@ const Probe kProbes[] = {
     {"mpi", "MPI calls from C and Fortran, by standing in for the library's functions", nullptr},
     {"openmp", "OpenMP regions, barriers, locks and tasks, by the runtime's tool interface (OMPT)",
      nullptr},
+    {"counters", "hardware, software and system counters by region, as far as asked for",
+     counters::start},
     {"sampling", "where threads are between events, by a timer on their CPU time", sampling::start},
 };
 const size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];

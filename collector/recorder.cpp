@@ -118,7 +118,10 @@ void end() {
   const KeepErrno keep;
   checkpoint();
   const uint64_t time = now();
-  if (ThreadLog* log = registry::existing_log()) log->put(RawKind::process_end, time);
+  if (ThreadLog* log = registry::existing_log()) {
+    if (log->counting) log->count(time);
+    log->put(RawKind::process_end, time);
+  }
   g_record->end_ticks = time;
   std::atomic_ref<uint32_t>(g_record->ended).store(1, std::memory_order_release);
   g_mode.compare_exchange_strong(expected, Mode::ended);

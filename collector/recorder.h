@@ -54,6 +54,10 @@ class CULPRIT_EXPORT ThreadLog {
   /// live for ever (a literal): it is compared by address.
   StringId name(const char* name);
 
+  /// Reads the thread's counters, at the border whose record comes next. Only while `counting`.
+  void count(uint64_t time);
+  bool counting = false;
+
   /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
   int waiting = 0;
 

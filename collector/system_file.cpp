@@ -99,6 +99,10 @@ bool make_folder(const char* path) {
   return mkdir(path, 0755) == 0 || errno == EEXIST;
 }
 
+bool is_file(const char* path) {
+  return access(path, R_OK) == 0;
+}
+
 bool read_text(const char* path, char* text, size_t capacity) {
   const int file = open_again(path, O_RDONLY);
   if (file < 0) return false;

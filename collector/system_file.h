@@ -41,6 +41,8 @@ bool write_at(const char* path, size_t offset, const char* data, size_t bytes);
 /// The same, to a descriptor.
 bool write_at(int file, size_t offset, const char* data, size_t bytes);
 
+bool is_file(const char* path);
+
 /// Makes a folder; true also if it is there already.
 bool make_folder(const char* path);
 

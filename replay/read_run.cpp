@@ -105,7 +105,7 @@ class RunReader {
       const LocationId id = ids[i];
       const ForkDirectory& forks = directory(id);
       const bool master = run_.is_master(id);
-      TimelineBuilder builder(id, traits_,
+      TimelineBuilder builder(id, definitions_, traits_,
                               [&forks, master](Time t, trace::RegionInstance instance) {
                                 return master ? nullptr : forks.find(t, instance);
                               });
@@ -201,6 +201,7 @@ class RunReader {
     for (Call& call : line.calls) renew(call.path);
     for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
     for (Fork& fork : line.forks) renew(fork.path);
+    for (Count& count : line.counts) renew(count.path);
     std::vector<uint64_t>& visits = run_.visits[id.index()];
     visits.resize(run_.callpaths.size());
     for (size_t i = 0; i < map.size(); ++i) {
@@ -229,6 +230,9 @@ class RunReader {
     const Timeline& master = run_.at(run_.master_of(id));
     const bool pool_thread = !run_.is_master(id) && !line.teams.empty() && !master.empty();
     const CallPathId nowhere = pool_thread ? run_.idle : run_.outside;
+    for (Count& count : line.counts) {
+      if (!count.path.valid()) count.path = nowhere;
+    }
     std::vector<Activity> life;
     life.reserve(line.activities.size() + 4);
     const auto add = [&](Time begin, CallPathId path) {

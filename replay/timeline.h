@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "replay/call_paths.h"
+#include "replay/counts.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -93,6 +94,7 @@ struct Timeline {
   std::vector<Fork> forks;
   std::vector<TeamSpan> teams;
   std::vector<BarrierVisit> barriers;
+  std::vector<Count> counts;     ///< what its counters counted
   CallPathTree tree;             ///< its own; empty once joined into the run's
   std::vector<uint64_t> visits;  ///< by call path of its own tree
   uint64_t events = 0;

@@ -45,6 +45,7 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
 }
 
 void TimelineBuilder::touch(Time time) {
+  if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
   if (line_.events++ == 0) {
     line_.first = time;
     line_.activities.push_back({time, top(), WaitIndex::none()});
@@ -256,6 +257,11 @@ void TimelineBuilder::thread_team_end(Time time) {
   set_path(time, top());
 }
 
+void TimelineBuilder::metrics(Time time, MetricSetId set, std::span<const double> values) {
+  touch(time);
+  counts_.read(time, set, values, top());
+}
+
 void TimelineBuilder::other(Time time, const char*) {
   touch(time);
 }
@@ -274,6 +280,7 @@ Timeline TimelineBuilder::take() {
   for (Fork& fork : line_.forks) {
     if (fork.join == Time::max()) fork.join = line_.last;
   }
+  line_.counts = counts_.take();
   line_.visits.resize(line_.tree.size());
   return std::move(line_);
 }

@@ -43,8 +43,12 @@ struct Anchor {
 
 class TimelineBuilder : public trace::EventSink {
  public:
-  TimelineBuilder(LocationId location, const std::vector<RegionTraits>& traits, FindFork find_fork)
-      : location_(location), traits_(traits), find_fork_(std::move(find_fork)) {}
+  TimelineBuilder(LocationId location, const trace::Definitions& definitions,
+                  const std::vector<RegionTraits>& traits, FindFork find_fork)
+      : location_(location),
+        traits_(traits),
+        find_fork_(std::move(find_fork)),
+        counts_(definitions) {}
 
   /// The finished timeline; call once, after the last event.
   Timeline take();
@@ -66,6 +70,7 @@ class TimelineBuilder : public trace::EventSink {
   void thread_join(Time) override;
   void thread_team_begin(Time, trace::RegionInstance) override;
   void thread_team_end(Time) override;
+  void metrics(Time, MetricSetId, std::span<const double>) override;
   void other(Time, const char*) override;
   void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
   void mutex_acquired(Time t, trace::MutexKind, uint64_t) override { touch(t); }
@@ -94,6 +99,7 @@ class TimelineBuilder : public trace::EventSink {
   const std::vector<RegionTraits>& traits_;
   FindFork find_fork_;
   Timeline line_;
+  CountBuilder counts_;
   std::vector<Frame> stack_;
   CallPathId base_;                    // the team's origin while a worker is in a team
   RegionId base_region_;               // the innermost region of that origin

@@ -121,6 +121,8 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.critical_path);
   write_rows(database, f.segments);
   write_rows(database, f.profile);
+  write_rows(database, f.metrics);
+  write_rows(database, f.counts);
   write_row(database, f.identities);
   write_sentences<ViolationRow>(database, f.identities.violations);
   write_losses(database, f.losses);
@@ -208,6 +210,8 @@ Findings read_all(Database& database) {
   f.critical_path = read_rows<blame::FoundCriticalPath>(database);
   f.segments = read_rows<blame::FoundSegment>(database);
   f.profile = read_rows<blame::FoundProfile>(database);
+  f.metrics = read_rows<blame::FoundMetric>(database);
+  f.counts = read_rows<blame::FoundCount>(database);
   f.identities = read_row<blame::Identities>(database);
   f.identities.violations = read_sentences<ViolationRow>(database);
   f.losses = read_losses(database);
@@ -226,6 +230,8 @@ bool ids_in_range(const Findings& f) {
         good &= !field.valid() || field.index() < f.callpaths.size();
       } else if constexpr (std::is_same_v<Field, LocationId>) {
         good &= !field.valid() || field.index() < f.locations.size();
+      } else if constexpr (std::is_same_v<Field, MetricId>) {
+        good &= field.valid() && field.index() < f.metrics.size();
       }
     });
   };
@@ -236,7 +242,8 @@ bool ids_in_range(const Findings& f) {
         }(),
         ...);
   };
-  check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile);
+  check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
+        f.counts);
   return good;
 }
 

@@ -73,6 +73,15 @@ CREATE TABLE segments (  -- the critical path in order of time, since the run's 
 CREATE TABLE profile (  -- allocation time, waiting included
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE metrics (  -- counters
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+  unit TEXT NOT NULL,           -- '' for plain counts
+  level INTEGER NOT NULL);      -- 1: a height; its counts are maxima, not sums
+CREATE TABLE counts (  -- what a counter counted; below this call path nobody knows more
+  id INTEGER PRIMARY KEY, metric INTEGER NOT NULL REFERENCES metrics,
+  callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
+  value REAL NOT NULL,
+  time_s REAL NOT NULL);        -- allocation time during which it counted
 CREATE TABLE identities (  -- one row: sums that must agree
   id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
   unattributed_s REAL NOT NULL, critical_path_s REAL NOT NULL, wall_s REAL NOT NULL,
@@ -95,6 +104,7 @@ CREATE INDEX victims_by_wait ON victims (wait_callpath, wait_location);
 CREATE INDEX critical_path_by_callpath ON critical_path (callpath, location);
 CREATE INDEX segments_by_location ON segments (location);
 CREATE INDEX profile_by_callpath ON profile (callpath, location);
+CREATE INDEX counts_by_callpath ON counts (callpath, location);
 CREATE INDEX profile_by_location ON profile (location);
 
 CREATE VIEW waits_named AS  -- waits with names instead of numbers
@@ -102,6 +112,11 @@ CREATE VIEW waits_named AS  -- waits with names instead of numbers
          w.indirect_s, w.propagating_s
   FROM waits w LEFT JOIN callpaths c ON c.id = w.callpath
                LEFT JOIN locations l ON l.id = w.location;
+CREATE VIEW counts_named AS  -- counts with names instead of numbers
+  SELECT n.id, m.name AS metric, m.unit, c.name AS callpath, l.name AS location, n.value, n.time_s
+  FROM counts n JOIN metrics m ON m.id = n.metric
+                LEFT JOIN callpaths c ON c.id = n.callpath
+                LEFT JOIN locations l ON l.id = n.location;
 CREATE VIEW delays_named AS  -- delays with names instead of numbers
   SELECT d.id, d.pattern, c.name AS callpath, l.name AS location, d.short_s, d.long_s
   FROM delays d LEFT JOIN callpaths c ON c.id = d.callpath

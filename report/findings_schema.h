@@ -110,6 +110,15 @@ CULPRIT_TABLE(blame::FoundProfile, "profile") {
   v("visits", r.visits), v("time_s", r.time_s);
 }
 
+CULPRIT_TABLE(blame::FoundMetric, "metrics") {
+  v("name", r.name), v("unit", r.unit), v("level", r.level);
+}
+
+CULPRIT_TABLE(blame::FoundCount, "counts") {
+  v("metric", r.metric), v("callpath", r.callpath), v("location", r.location);
+  v("value", r.value), v("time_s", r.time_s);
+}
+
 CULPRIT_TABLE(blame::Identities, "identities") {
   v("waiting_s", r.waiting_s), v("delay_costs_s", r.delay_costs_s);
   v("unattributed_s", r.unattributed_s), v("critical_path_s", r.critical_path_s);

@@ -116,6 +116,15 @@ Json unattributed_of(const Findings& f) {
   });
 }
 
+Json counters_of(const Findings& f, Names name) {
+  return list(f.counts, [&](const blame::FoundCount& c) {
+    const blame::FoundMetric& metric = f.metrics[c.metric.index()];
+    return Json{
+        {"counter", metric.name},       {"unit", metric.unit}, {"callpath", name(c.callpath)},
+        {"location", name(c.location)}, {"value", c.value},    {"time_s", c.time_s}};
+  });
+}
+
 Json locations_of(const Findings& f) {
   return list(f.locations, [](const blame::FoundLocation& l) {
     return Json{{"name", l.name}, {"rank", l.rank},     {"thread", l.thread},
@@ -144,6 +153,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"victims", victims_of(findings, name)},
                        {"unattributed", unattributed_of(findings)},
                        {"critical_path", critical_path_of(findings, name)},
+                       {"counters", counters_of(findings, name)},
                        {"locations", locations_of(findings)},
                        {"losses", losses_of(findings)}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -144,6 +144,24 @@ std::vector<OnCriticalPath> on_critical_path(const blame::Findings& findings) {
   return list;
 }
 
+/// Every metric is read at the same moments: the longest of their times is that of all.
+std::vector<CountedPath> counted_paths(const blame::Findings& findings) {
+  std::map<std::pair<CallPathId, LocationId>, double> times;
+  Groups<CallPathId, CountedPath> groups;
+  for (const blame::FoundCount& row : findings.counts) {
+    CountedPath& group = groups.at(row.callpath);
+    group.callpath = row.callpath;
+    group.values.resize(findings.metrics.size());
+    double& value = group.values[row.metric.index()];
+    value =
+        findings.metrics[row.metric.index()].level ? std::max(value, row.value) : value + row.value;
+    double& time = times[{row.callpath, row.location}];
+    group.time_s += std::max(time, row.time_s) - time;
+    time = std::max(time, row.time_s);
+  }
+  return std::move(groups).largest_first([](const CountedPath& path) { return path.time_s; });
+}
+
 std::vector<PatternTotal> waiting_by_pattern(const blame::Findings& findings) {
   Groups<std::string, PatternTotal> groups;
   for (const blame::FoundWait& w : findings.waits) {

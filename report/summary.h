@@ -65,6 +65,14 @@ struct BlamedRegion {
   std::vector<Share> shares;  ///< largest first
 };
 
+/// What counters counted at a call path, on all locations.
+struct CountedPath {
+  CallPathId callpath;
+  double time_s = 0;           ///< during which they counted
+  std::vector<double> values;  ///< by MetricId
+};
+
+std::vector<CountedPath> counted_paths(const blame::Findings& findings);
 std::vector<Blamed> blamed(const blame::Findings& findings);
 std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings);
 std::vector<Suffered> suffered(const blame::Findings& findings);

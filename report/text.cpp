@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/counts.h"
 #include "report/formats.h"
 #include "report/layout.h"
 #include "report/nowhere.h"
@@ -50,6 +51,7 @@ class Page {
   void write_blamed_regions(const std::vector<Blamed>& list, size_t shown);
   void write_waits();
   void write_critical_path();
+  void write_counters();
   void write_not_covered();
   void write_foot();
 
@@ -90,6 +92,7 @@ std::string Page::write() {
   write_blame();
   write_waits();
   write_critical_path();
+  write_counters();
   write_not_covered();
   write_foot();
   return std::move(page_);
@@ -386,6 +389,21 @@ void Page::write_critical_path() {
           fmt::format("{}{} of it imbalance", text.empty() ? "" : "; ", time_(item.imbalance_s));
     }
     page_ += wrapped(text, kTextColumn);
+  }
+  more_line(list.size() - shown, "other call path");
+}
+
+/// The call paths in which counted time went, with what was counted there.
+void Page::write_counters() {
+  const std::vector<CountedPath> list = counted_paths(findings_);
+  if (list.empty()) return;
+  heading("WHAT THE COUNTERS COUNTED  (share: of allocation time)");
+  const size_t shown = worth_showing(list, findings_.run.allocation_s,
+                                     [](const CountedPath& path) { return path.time_s; });
+  for (size_t i = 0; i < shown; ++i) {
+    entry("", list[i].time_s, findings_.run.allocation_s,
+          path_name(list[i].callpath, kPageWidth - kTextColumn));
+    page_ += wrapped(counts_in_words(findings_.metrics, list[i]), kTextColumn);
   }
   more_line(list.size() - shown, "other call path");
 }

@@ -85,13 +85,30 @@ struct Comm {
   std::vector<ProcessId> remote;  ///< the other group, for inter-communicators
 };
 
+enum class MetricMode : uint8_t {
+  accumulated,  ///< counts up from the run's begin
+  relative,     ///< what came since it was read last
+  level,        ///< a height at the moment
+};
+
+struct Metric {
+  std::string name;  ///< "PAPI_TOT_INS", "ru_minflt"
+  std::string unit;  ///< empty for plain counts
+  MetricMode mode = MetricMode::accumulated;
+  bool operator==(const Metric&) const = default;
+};
+/// Metrics whose values come together.
+using MetricSet = std::vector<MetricId>;
+
 struct Definitions {
-  std::vector<Region> regions;      ///< by RegionId
-  std::vector<Location> locations;  ///< by LocationId
-  std::vector<Process> processes;   ///< by ProcessId
-  std::vector<Comm> comms;          ///< by CommId
-  std::string program;              ///< command line, if the trace tells
-  std::string creator;              ///< "culprit 0.1", "Score-P 8.4"
+  std::vector<Region> regions;         ///< by RegionId
+  std::vector<Location> locations;     ///< by LocationId
+  std::vector<Process> processes;      ///< by ProcessId
+  std::vector<Comm> comms;             ///< by CommId
+  std::vector<Metric> metrics;         ///< by MetricId
+  std::vector<MetricSet> metric_sets;  ///< by MetricSetId
+  std::string program;                 ///< command line, if the trace tells
+  std::string creator;                 ///< "culprit 0.1", "Score-P 8.4"
   std::vector<std::pair<std::string, std::string>> properties;  ///< trace properties, as written
 };
 

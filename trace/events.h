@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -93,6 +94,10 @@ class EventSink {
   virtual void thread_team_end(Time) {}
   virtual void mutex_acquired(Time, MutexKind, uint64_t /*lock*/) {}
   virtual void mutex_released(Time, MutexKind, uint64_t /*lock*/) {}
+
+  /// The values of a set's metrics, in its order, as the location's enter or leave at this time
+  /// finds them. (Doubles are exact up to 2^53.)
+  virtual void metrics(Time, MetricSetId, std::span<const double>) {}
 
   /// An event that the reader knows but culprit does not analyse; `kind` names it for the losses.
   virtual void other(Time, const char* /*kind*/) {}

@@ -172,6 +172,13 @@ OTF2_CallbackCode on_mutex(OTF2_LocationRef location, OTF2_TimeStamp time, uint6
   return on_old_mutex<kDeliver>(location, time, position, data, attributes, lock, order);
 }
 
+OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
+                            OTF2_MetricRef metric, uint8_t count, const OTF2_Type* types,
+                            const OTF2_MetricValue* values) {
+  decoder(data).metric(time, metric, {types, count}, values);
+  return kGoOn;
+}
+
 /// The name of a kind of record as a template argument.
 template <size_t kSize>
 struct Literal {
@@ -233,7 +240,6 @@ void set_others(OTF2_EvtReaderCallbacks* c) {
   CULPRIT_OTHER(CallingContextSample)
   CULPRIT_OTHER(CommCreate)
   CULPRIT_OTHER(CommDestroy)
-  CULPRIT_OTHER(Metric)
   CULPRIT_OTHER(ParameterString)
   CULPRIT_OTHER(ParameterInt)
   CULPRIT_OTHER(ParameterUnsignedInt)
@@ -295,6 +301,7 @@ const OTF2_EvtReaderCallbacks* EventDecoder::callbacks() {
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
     OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(c, on_metric);
     set_messages(c);
     set_collectives(c);
     set_threads(c);

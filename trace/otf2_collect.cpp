@@ -88,6 +88,20 @@ OTF2_CallbackCode on_calling_context(void* data, OTF2_CallingContextRef self, OT
   return kGoOn;
 }
 
+OTF2_CallbackCode on_metric_member(void* data, OTF2_MetricMemberRef self, OTF2_StringRef name,
+                                   OTF2_StringRef, OTF2_MetricType, OTF2_MetricMode mode, OTF2_Type,
+                                   OTF2_Base base, int64_t exponent, OTF2_StringRef unit) {
+  into(data).duplicates += !into(data).metric_members.add(self, {name, unit, mode, base, exponent});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_metric_class(void* data, OTF2_MetricRef self, uint8_t count,
+                                  const OTF2_MetricMemberRef* members,
+                                  OTF2_MetricOccurrence occurrence, OTF2_RecorderKind) {
+  into(data).metric_classes.push_back({self, occurrence, {members, members + count}});
+  return kGoOn;
+}
+
 struct DeleteCallbacks {
   void operator()(OTF2_GlobalDefReaderCallbacks* c) const {
     OTF2_GlobalDefReaderCallbacks_Delete(c);
@@ -115,6 +129,8 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
   OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
   OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_calling_context);
+  OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, on_metric_member);
+  OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, on_metric_class);
   OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, &raw);
 
   uint64_t promised = 0;

@@ -28,6 +28,7 @@ class DefinitionWriter {
     system_tree();
     locations();
     regions();
+    metrics();
     mpi_comms();
     thread_teams();
     return std::move(result_);
@@ -42,6 +43,7 @@ class DefinitionWriter {
   void system_tree();
   void locations();
   void regions();
+  void metrics();
   void mpi_comms();
   void mpi_comm(OTF2_CommRef ref, const Comm& comm);
   void thread_teams();
@@ -178,6 +180,27 @@ void DefinitionWriter::regions() {
     check(OTF2_GlobalDefWriter_WriteRegion(
         writer_, static_cast<OTF2_RegionRef>(i), name, name, text(""), to_otf2(region.role),
         to_otf2(region.paradigm), OTF2_REGION_FLAG_NONE, text(region.file), region.line, 0));
+  }
+}
+
+/// Read at enters and leaves, but not at all: those between constructs are made of samples.
+void DefinitionWriter::metrics() {
+  for (size_t i = 0; i < definitions_.metrics.size(); ++i) {
+    const Metric& metric = definitions_.metrics[i];
+    const OTF2_StringRef name = text(metric.name);
+    const OTF2_StringRef unit = text(metric.unit.empty() ? "#" : metric.unit);
+    check(OTF2_GlobalDefWriter_WriteMetricMember(
+        writer_, static_cast<OTF2_MetricMemberRef>(i), name, text(""), metric_type(metric.name),
+        to_otf2(metric.mode), OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, unit));
+  }
+  for (size_t i = 0; i < definitions_.metric_sets.size(); ++i) {
+    std::vector<OTF2_MetricMemberRef> members;
+    for (const MetricId metric : definitions_.metric_sets[i]) {
+      members.push_back(static_cast<OTF2_MetricMemberRef>(metric.index()));
+    }
+    check(OTF2_GlobalDefWriter_WriteMetricClass(
+        writer_, static_cast<OTF2_MetricRef>(i), static_cast<uint8_t>(members.size()),
+        members.data(), OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
   }
 }
 

@@ -94,6 +94,19 @@ struct RawAttribute {
   OTF2_StringRef name;
 };
 
+struct RawMetricMember {
+  OTF2_StringRef name = OTF2_UNDEFINED_STRING;
+  OTF2_StringRef unit = OTF2_UNDEFINED_STRING;
+  OTF2_MetricMode mode = OTF2_METRIC_ABSOLUTE_POINT;
+  OTF2_Base base = OTF2_BASE_DECIMAL;
+  int64_t exponent = 0;
+};
+struct RawMetricClass {
+  OTF2_MetricRef ref;
+  OTF2_MetricOccurrence occurrence;
+  std::vector<OTF2_MetricMemberRef> members;
+};
+
 /// The global definitions as they were read.
 struct RawGlobalDefinitions {
   uint64_t resolution = 1'000'000'000;
@@ -108,6 +121,8 @@ struct RawGlobalDefinitions {
   std::vector<RawComm> comms;
   std::vector<RawAttribute> attributes;
   std::vector<RawCallingContext> calling_contexts;
+  RefTable<RawMetricMember> metric_members;
+  std::vector<RawMetricClass> metric_classes;
   uint64_t duplicates = 0;  ///< definitions of a reference that was taken
 };
 
@@ -115,6 +130,12 @@ struct RawGlobalDefinitions {
 struct CommRef {
   CommId id;
   uint32_t peers = 0;  ///< ranks below this are members; 0: an inter-communicator, look at the side
+};
+
+/// A metric class whose values come with enters and leaves. The factors make them whole units.
+struct MetricClassRef {
+  MetricSetId id;
+  std::vector<double> factors;  ///< by member
 };
 
 /// What an event's references and ticks mean.
@@ -125,6 +146,7 @@ struct Otf2Tables {
   std::vector<OTF2_RegionRole> roles;  ///< by RegionId, as OTF2 has them
   RefTable<CommRef> comms;
   RefTable<RegionId> calling_contexts;
+  RefTable<MetricClassRef> metrics;
   OTF2_AttributeRef region_instance = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_kind = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_id = OTF2_UNDEFINED_ATTRIBUTE;

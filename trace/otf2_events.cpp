@@ -5,6 +5,7 @@
 #include "trace/otf2_events.h"
 
 #include <algorithm>
+#include <array>
 
 #include "trace/otf2_names.h"
 
@@ -15,6 +16,12 @@ namespace {
 bool has(const OTF2_AttributeList* list, OTF2_AttributeRef attribute) {
   return attribute != OTF2_UNDEFINED_ATTRIBUTE && list &&
          OTF2_AttributeList_TestAttributeByID(list, attribute);
+}
+
+double value_of(OTF2_Type type, const OTF2_MetricValue& value) {
+  if (type == OTF2_TYPE_INT64) return static_cast<double>(value.signed_int);
+  if (type == OTF2_TYPE_DOUBLE) return value.floating_point;
+  return static_cast<double>(value.unsigned_int);
 }
 
 }  // namespace
@@ -88,6 +95,18 @@ std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* 
     collective.op = static_cast<CollectiveOp>(exact);
   }
   return collective;
+}
+
+void EventDecoder::metric(OTF2_TimeStamp time, OTF2_MetricRef metric,
+                          std::span<const OTF2_Type> types, const OTF2_MetricValue* values) {
+  const Time now = at(time);
+  const MetricClassRef* known = tables_.metrics.find(metric);
+  if (!known || known->factors.size() != types.size()) return sink_.other(now, "Metric");
+  std::array<double, UINT8_MAX> converted;
+  for (size_t i = 0; i < types.size(); ++i) {
+    converted[i] = known->factors[i] * value_of(types[i], values[i]);
+  }
+  sink_.metrics(now, known->id, std::span(converted).first(types.size()));
 }
 
 RegionInstance EventDecoder::instance(const OTF2_AttributeList* attributes) const {

@@ -10,6 +10,7 @@
 #include <otf2/otf2.h>
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/losses.h"
@@ -49,6 +50,8 @@ class EventDecoder {
   std::optional<MpiCollective> collective(const OTF2_AttributeList* attributes,
                                           OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
                                           uint64_t sent, uint64_t received);
+  void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::span<const OTF2_Type> types,
+              const OTF2_MetricValue* values);
   RegionInstance instance(const OTF2_AttributeList* attributes) const;
   MutexKind mutex_kind(const OTF2_AttributeList* attributes) const;
   uint64_t mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const;

@@ -137,6 +137,35 @@ OTF2_RegionRole to_otf2(RegionRole role) {
   return OTF2_REGION_ROLE_FUNCTION;
 }
 
+MetricMode metric_mode_from_otf2(OTF2_MetricMode mode) {
+  switch (mode & OTF2_METRIC_VALUE_MASK) {
+    case OTF2_METRIC_VALUE_ACCUMULATED:
+      return MetricMode::accumulated;
+    case OTF2_METRIC_VALUE_RELATIVE:
+      return MetricMode::relative;
+    default:
+      return MetricMode::level;
+  }
+}
+
+OTF2_MetricMode to_otf2(MetricMode mode) {
+  switch (mode) {
+    case MetricMode::accumulated:
+      return OTF2_METRIC_ACCUMULATED_START;
+    case MetricMode::relative:
+      return OTF2_METRIC_RELATIVE_LAST;
+    case MetricMode::level:
+      return OTF2_METRIC_ABSOLUTE_POINT;
+  }
+  return OTF2_METRIC_ABSOLUTE_POINT;
+}
+
+OTF2_MetricType metric_type(std::string_view name) {
+  if (name.starts_with("ru_")) return OTF2_METRIC_TYPE_RUSAGE;
+  const bool papi = name.starts_with("PAPI_") || name.find("::") != std::string_view::npos;
+  return papi ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER;
+}
+
 LocationKind location_kind_from_otf2(OTF2_LocationType type) {
   switch (type) {
     case OTF2_LOCATION_TYPE_CPU_THREAD:

@@ -29,6 +29,11 @@ OTF2_Paradigm to_otf2(Paradigm paradigm);
 RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm);
 OTF2_RegionRole to_otf2(RegionRole role);
 
+MetricMode metric_mode_from_otf2(OTF2_MetricMode mode);
+OTF2_MetricMode to_otf2(MetricMode mode);
+/// Who counts it, as its name tells.
+OTF2_MetricType metric_type(std::string_view name);
+
 LocationKind location_kind_from_otf2(OTF2_LocationType type);
 OTF2_LocationType to_otf2(LocationKind kind);
 

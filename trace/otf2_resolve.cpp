@@ -6,6 +6,7 @@
 // communicators by reference, so that ids equal references in an archive that numbers densely.
 // Later stages index without looking, so whatever would lead them outside is left out here.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -33,6 +34,7 @@ class Resolver {
     out_.tables.offset = raw_.offset;
     attributes();
     regions();
+    metrics();
     processes();
     comms();
     losses_.add("duplicate_definitions", Severity::warning,
@@ -51,6 +53,7 @@ class Resolver {
 
   void attributes();
   void regions();
+  void metrics();
   void processes();
   std::map<OTF2_LocationGroupRef, Candidate> candidates();
   void assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const;
@@ -112,6 +115,36 @@ void Resolver::regions() {
   for (const RawCallingContext& raw : raw_.calling_contexts) {
     const RegionId* region = out_.tables.regions.find(raw.region);
     if (region) duplicates_ += !out_.tables.calling_contexts.add(raw.ref, *region);
+  }
+}
+
+/// Classes whose values come at moments of their own are left to others: they say nothing of
+/// regions. So are those with an unknown member.
+void Resolver::metrics() {
+  std::map<OTF2_MetricMemberRef, MetricId> ids;
+  for (const RawMetricClass& raw : sorted_by_ref(raw_.metric_classes)) {
+    if (raw.occurrence == OTF2_METRIC_ASYNCHRONOUS) continue;
+    MetricClassRef known{MetricSetId(out_.definitions.metric_sets.size()), {}};
+    MetricSet set;
+    for (const OTF2_MetricMemberRef ref : raw.members) {
+      const RawMetricMember* member = raw_.metric_members.find(ref);
+      if (!member) break;
+      const auto [id, fresh] = ids.try_emplace(ref, MetricId(out_.definitions.metrics.size()));
+      const std::string unit = text(member->unit);
+      if (fresh) {
+        out_.definitions.metrics.push_back(
+            {text(member->name), unit == "#" ? "" : unit, metric_mode_from_otf2(member->mode)});
+      }
+      set.push_back(id->second);
+      const double base = member->base == OTF2_BASE_BINARY ? 2 : 10;
+      known.factors.push_back(std::pow(base, static_cast<double>(member->exponent)));
+    }
+    if (set.size() != raw.members.size()) continue;
+    if (!out_.tables.metrics.add(raw.ref, std::move(known))) {
+      ++duplicates_;
+      continue;
+    }
+    out_.definitions.metric_sets.push_back(std::move(set));
   }
 }
 

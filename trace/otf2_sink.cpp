@@ -170,6 +170,19 @@ void Otf2Sink::mutex_acquired(Time time, MutexKind kind, uint64_t lock) {
                                          OTF2_PARADIGM_OPENMP, otf2_lock(lock), 0));
 }
 
+/// Counts are whole numbers. A set has fewer members than OTF2's 8 bits can count.
+void Otf2Sink::metrics(Time time, MetricSetId set, std::span<const double> values) {
+  OTF2_Type types[UINT8_MAX];
+  OTF2_MetricValue converted[UINT8_MAX];
+  const auto count = static_cast<uint8_t>(std::min<size_t>(values.size(), UINT8_MAX));
+  for (size_t i = 0; i < count; ++i) {
+    types[i] = OTF2_TYPE_UINT64;
+    converted[i].unsigned_int = static_cast<uint64_t>(values[i]);
+  }
+  check(OTF2_EvtWriter_Metric(writer_, nullptr, stamp(time),
+                              static_cast<OTF2_MetricRef>(set.index()), count, types, converted));
+}
+
 void Otf2Sink::mutex_released(Time time, MutexKind kind, uint64_t lock) {
   check(OTF2_EvtWriter_ThreadReleaseLock(writer_, with(kind, lock), stamp(time),
                                          OTF2_PARADIGM_OPENMP, otf2_lock(lock), 0));

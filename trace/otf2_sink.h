@@ -64,6 +64,7 @@ class Otf2Sink final : public EventSink {
   void thread_team_end(Time) override;
   void mutex_acquired(Time, MutexKind, uint64_t lock) override;
   void mutex_released(Time, MutexKind, uint64_t lock) override;
+  void metrics(Time, MetricSetId, std::span<const double>) override;
 
  private:
   struct DeleteAttributes {

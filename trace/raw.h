@@ -111,6 +111,14 @@ enum class RawKind : uint8_t {
   tool_begin = 71,  ///< the collector itself needs noticeable time (new window, maps copied)
   tool_end = 72,
   process_end = 73,  ///< the process exits in order; on the thread that does it
+
+  // Counters. The texts of a definition are two strings, each ended by a zero.
+  counter_def = 80,  ///< arg: number of the counter in this file (0, 1, ...); w0: 1 if its values
+                     ///< are heights, not counts; flags: bytes of the texts: name, unit
+  counter_refused = 81,  ///< a counter that was asked for; flags, from w1: its name, why it is not
+                         ///< counted (once in a process)
+  counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the
+                  ///< record that follows, whose time it bears
 };
 
 /// How a communicator came to be: decides how the assembler recognises it on other ranks.
@@ -189,6 +197,7 @@ struct RawProcess {
   uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
                                ///< ended; or received a message whose probe was not recorded
   uint64_t failed_unwinds;     ///< call paths that could not be taken
+  uint64_t failed_counters;    ///< threads whose counters could no longer be read
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];
   char boot_id[40];

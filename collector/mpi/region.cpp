@@ -18,6 +18,7 @@ namespace {
 
 void write_enter(ThreadLog& log, uint64_t time, uint16_t name) {
   const auto path = static_cast<uint32_t>(log.current_path());
+  if (log.counting) log.count(time);
   log.put(RawKind::mpi_enter, time, name, path);
 }
 
@@ -57,7 +58,9 @@ Region::Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_
 }
 
 Region::~Region() {
-  if (log_) log_->put(RawKind::mpi_leave, end_, name_);
+  if (!log_) return;
+  if (log_->counting) log_->count(end_);
+  log_->put(RawKind::mpi_leave, end_, name_);
 }
 
 int Region::run(RealCall call) {

@@ -33,17 +33,20 @@ void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const
   if (endpoint != ompt_scope_begin) log->put(RawKind::omp_masked_end, time);
 }
 
-void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
-             const void* codeptr) {
+void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel,
+             ompt_data_t*, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto kind = static_cast<uint16_t>(type);
   const uint64_t region = thread_state().regions.top();
   if (endpoint != ompt_scope_end) {
+    if (log->counting) log->count(time);
     log->put(RawKind::omp_sync_begin, time, kind, 0, as_word(codeptr), region);
   }
   if (endpoint != ompt_scope_begin) {
+    // A worker's end that comes overdue has counted what the thread did since: nothing of this.
+    if (log->counting && parallel != nullptr) log->count(time);
     log->put(RawKind::omp_sync_end, time, kind, 0, as_word(codeptr), region);
   }
 }

@@ -39,6 +39,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const uint64_t region = g_last_region.fetch_add(1, std::memory_order_relaxed) + 1;
   if (parallel != nullptr) parallel->value = region;
   const auto path = static_cast<uint32_t>(log->current_path());
+  if (log->counting) log->count(time);
   log->put(RawKind::omp_parallel_begin, time, (flags & ompt_parallel_league) != 0 ? 1 : 0, path,
            region, as_word(codeptr));
 }
@@ -47,6 +48,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr || parallel == nullptr) return;
+  if (log->counting) log->count(time);
   log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
 }
 
@@ -57,6 +59,7 @@ void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, ompt_data_t*
   state.regions.push(region);
   if (task != nullptr) task->value = region | kImplicitTask;
   if (region == 0) return;
+  if (log.counting) log.count(time);
   log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team_size | uint64_t{index} << 32);
 }
 

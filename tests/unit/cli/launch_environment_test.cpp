@@ -13,7 +13,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 Launch prepared(const Words& command, const Words& environment = {}) {
-  LaunchSettings settings{"/x/exp", "/c/lib/libculprit.so", "/l/libomp.so.5", 100};
+  LaunchSettings settings{"/x/exp", "/c/lib/libculprit.so", "/l/libomp.so.5", 100, ""};
   return prepare_launch(command, settings, environment);
 }
 
@@ -91,9 +91,18 @@ TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
 }
 
 TEST(PrepareLaunch, LeavesAProgramOnItsRuntimeIfThereIsNoOther) {
-  const Launch launch = prepare_launch({"./app"}, {"/x/exp", "/c.so", "", 0}, {});
+  const Launch launch = prepare_launch({"./app"}, {"/x/exp", "/c.so", "", 0, ""}, {});
   EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "(unset)");
   EXPECT_EQ(value(launch, "CULPRIT_SAMPLING_HZ"), "0");
+  EXPECT_EQ(value(launch, "CULPRIT_COUNTERS"), "(unset)");
+}
+
+TEST(PrepareLaunch, CarriesTheCountersToRemoteRanks) {
+  const Launch launch =
+      prepare_launch({"mpirun", "./app"}, {"/x/exp", "/c.so", "", 0, "rusage,sde:::a::b"}, {});
+  EXPECT_EQ(value(launch, "CULPRIT_COUNTERS"), "rusage,sde:::a::b");
+  EXPECT_NE(value(launch, "OMPI_MCA_mca_base_env_list").find(";CULPRIT_COUNTERS"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -145,6 +145,9 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::tool_begin, "tool_begin"},
     {RawKind::tool_end, "tool_end"},
     {RawKind::process_end, "process_end"},
+    {RawKind::counter_def, "counter_def"},
+    {RawKind::counter_refused, "counter_refused"},
+    {RawKind::counters, "counters"},
 };
 
 }  // namespace

@@ -73,6 +73,10 @@ Definitions rich_definitions() {
              {"MPI_COMM_SELF", CommKind::mpi_self, {}, {}},
              {"reversed", CommKind::mpi, {second, first}, {}},
              {"bridge", CommKind::mpi_inter, {first}, {second}}};
+  d.metrics = {{"PAPI_TOT_INS", "", MetricMode::accumulated},
+               {"ru_maxrss", "KiB", MetricMode::level},
+               {"sde:::lib::new", "bytes", MetricMode::relative}};
+  d.metric_sets = {{MetricId(1)}, {MetricId(2), MetricId(0)}};
   d.program = "./app --size 3";
   d.creator = "culprit 0.1";
   return d;
@@ -90,7 +94,10 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
   const MpiMessage wild{CommId(2), process, -1, uint64_t{1} << 40};
   const RequestId request{uint64_t{7} << 50};
   const RegionInstance instance{uint64_t{3} << 40 | 5};
+  const double counts[] = {3, 0x1p53};
   call(0, [&] {
+    sink.metrics(tick(), MetricSetId(0), std::span(counts).first(1));
+    call(1, [&] { sink.metrics(Time::from_nanos(now), MetricSetId(1), counts); });
     call(1, [&] { sink.mpi_send(tick(), message); });
     call(1, [&] { sink.mpi_recv(tick(), wild); });
     call(1, [&] { sink.mpi_isend(tick(), MpiMessage{CommId(3), 0, 0, 0}, request); });

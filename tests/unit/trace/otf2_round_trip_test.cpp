@@ -38,6 +38,22 @@ TEST(Otf2RoundTrip, EveryEvent) {
   }
 }
 
+TEST(Otf2RoundTrip, Metrics) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const auto by_name = [](const Definitions& d, size_t set) {
+    std::vector<Metric> metrics;
+    for (const MetricId metric : d.metric_sets.at(set))
+      metrics.push_back(d.metrics[metric.index()]);
+    return metrics;
+  };
+  ASSERT_EQ(source->definitions().metric_sets.size(), 2u);
+  for (size_t set = 0; set < 2; ++set) {
+    EXPECT_EQ(by_name(source->definitions(), set), by_name(rich_definitions(), set));
+  }
+}
+
 TEST(Otf2RoundTrip, ReadsALocationTwice) {
   TemporaryFolder folder;
   const auto source = open(write_rich_archive(folder.path() / "trace"));

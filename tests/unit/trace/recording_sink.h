@@ -50,6 +50,10 @@ class RecordingSink : public EventSink {
   void mutex_released(Time t, MutexKind k, uint64_t l) override {
     note(t, "released", static_cast<int>(k), l);
   }
+  void metrics(Time t, MetricSetId set, std::span<const double> values) override {
+    note(t, "metrics", set.index(), values.size());
+    for (const double value : values) lines.back() += " " + std::to_string(value);
+  }
   void other(Time t, const char* kind) override { note(t, kind); }
 
  private:

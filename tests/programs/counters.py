@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""What counters count is known by construction: pages touched, and what a library counts itself."""
+
+import sys
+
+import harness
+from harness import Report, check, mpirun, succeed
+
+# Faults of the program's start, of stacks and of what the collector maps on the way.
+FEW = 400
+
+
+def counted(report, counter, callpath, location):
+    """The sum of a counter at exactly this call path (None: at all) on a location."""
+    return sum(c["value"] for c in report.data["counters"]
+               if c["counter"] == counter and c["location"] == location
+               and callpath in (None, c["callpath"]))
+
+
+def run(place, counters, command):
+    experiment = place.experiment()
+    done = succeed([place.culprit, "run", "-o", experiment, "--counters", counters, "--", *command])
+    succeed(["otf2-print", "--silent", "--warnings-as-errors", f"{experiment}/trace/traces.otf2"])
+    report = Report(place, experiment)
+    report.check_identities()
+    report.check_nothing_lost()
+    return report, done.stdout
+
+
+def rusage(compiler):
+    def test(place):
+        program = place.program("counted" if compiler == "gcc" else f"counted.{compiler}")
+        report, page = run(place, "ru_minflt", mpirun(2, program))
+        check("WHAT THE COUNTERS COUNTED" in page, "the page has no section on counters")
+
+        def check_faults(what, found, expected):
+            check(expected <= found <= expected + FEW, f"{what}: {found} faults, not {expected}")
+        check_faults("main on rank 0", counted(report, "ru_minflt", "main", "0.0"), 9000)
+        check_faults("main on rank 1", counted(report, "ru_minflt", "main", "1.0"), 1000)
+        for thread in ("0.0", "0.1"):
+            region = sum(c["value"] for c in report.data["counters"]
+                         if c["location"] == thread and "!$omp parallel" in c["callpath"])
+            check_faults(f"the parallel region on {thread}", region, 2000)
+        check(not any(c["callpath"].endswith("MPI_Barrier") and c["value"] > FEW
+                      for c in report.data["counters"]), "faults stand at barriers")
+    return test
+
+
+def missing(place):
+    """Counters that do not exist are named; those that do are counted, and the program runs."""
+    program = place.program("counted")
+    report, page = run(place, "ru_nonsense,nowhere:::at_all,ru_minflt", mpirun(2, program))
+    for name in ("ru_nonsense", "nowhere:::at_all"):
+        check(f"The counter {name} was not recorded" in page, f"the page does not name {name}")
+    names = {c["counter"] for c in report.data["counters"]}
+    check(names == {"ru_minflt"}, f"counted were {names}")
+
+
+TESTS = {f"rusage.{compiler}": rusage(compiler) for compiler in ("gcc", "clang")}
+TESTS["missing"] = missing
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
