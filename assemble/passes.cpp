@@ -13,6 +13,7 @@
 #include "assemble/code.h"
 #include "assemble/comms.h"
 #include "assemble/facts.h"
+#include "assemble/objects.h"
 #include "assemble/processes.h"
 #include "assemble/stream.h"
 #include "base/parallel.h"
@@ -49,7 +50,8 @@ class Assembly {
     const Clock clock(folders_, facts_.losses);
     account(folders_, accounts_, processes_, clock, facts_);
     const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
-    auto written = write_archive(clock, comms);
+    const ObjectTable objects = unify_objects(comms, comm_users(clock));
+    auto written = write_archive(clock, comms, objects);
     if (!written) return written.error();
     return std::move(facts_);
   }
@@ -162,7 +164,8 @@ class Assembly {
     return users;
   }
 
-  Result<void> write_archive(const Clock& clock, const CommTable& comms) {
+  Result<void> write_archive(const Clock& clock, const CommTable& comms,
+                             const ObjectTable& objects) {
     parallel_for(lanes_.size(), threads_, [&](size_t i) {
       Lane& lane = lanes_[i];
       const auto sink = writer_.open(lane.process, lane.thread);
@@ -174,6 +177,7 @@ class Assembly {
                                    code_[folder],
                                    accounts_[folder].survey,
                                    comms.local[lane.process.index()],
+                                   objects.local[lane.process.index()],
                                    regions_,
                                    metrics_};
       StreamResult result = play_log(*lane.log, context, *sink);
@@ -185,14 +189,17 @@ class Assembly {
       facts_.losses.merge(lane.losses);
     }
     note_refused_counters();
-    return writer_.finish(definitions(comms), clock.origin_realtime_ns());
+    return writer_.finish(definitions(comms, objects), clock.origin_realtime_ns());
   }
 
-  trace::Definitions definitions(const CommTable& comms) {
+  trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects) {
     trace::Definitions definitions;
     definitions.regions = regions_.take();
     metrics_.take(definitions);
     definitions.comms = comms.comms;
+    definitions.groups = objects.groups;
+    definitions.windows = objects.windows;
+    definitions.files = objects.files;
     definitions.program = facts_.command;
     definitions.creator = "culprit " CULPRIT_VERSION;
     for (size_t i = 0; i < processes_.slots.size(); ++i) {

@@ -41,6 +41,10 @@ int words_of(RawKind kind) {
     case RawKind::tool_begin:
     case RawKind::tool_end:
     case RawKind::process_end:
+    case RawKind::rma_win_free:
+    case RawKind::rma_fence:
+    case RawKind::file_close:
+    case RawKind::file_op_issued:
       return 0;
     case RawKind::mpi_isend_done:
     case RawKind::mpi_irecv_post:
@@ -54,6 +58,14 @@ int words_of(RawKind kind) {
     case RawKind::counter_def:
     case RawKind::counter_refused:
     case RawKind::counters:
+    case RawKind::rma_win_def:
+    case RawKind::rma_op_done:
+    case RawKind::rma_epoch:
+    case RawKind::rma_lock:
+    case RawKind::rma_sync:
+    case RawKind::file_def:
+    case RawKind::file_op:
+    case RawKind::file_op_done:
       return 1;
     case RawKind::path_def:
     case RawKind::mpi_send:
@@ -76,6 +88,7 @@ int words_of(RawKind kind) {
     case RawKind::mpi_tests:
     case RawKind::mpi_collective:
     case RawKind::mpi_comm_link:
+    case RawKind::rma_op:
       return 3;
     case RawKind::mpi_icoll:
       return 4;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "assemble/file_records.h"
 #include "assemble/mpi_records.h"
+#include "assemble/one_sided_records.h"
 #include "assemble/openmp_records.h"
 
 namespace culprit::assemble {
@@ -77,6 +79,8 @@ class Stream {
         return counters_.values(record, state_.time(record));
       default:
         if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
+        if (record.kind >= RawKind::file_def) return files_.see(record);
+        if (record.kind >= RawKind::rma_win_def) return one_sided_.see(record);
         return openmp_.see(record, ahead);
     }
   }
@@ -107,6 +111,8 @@ class Stream {
   MpiRecords mpi_{state_};
   OpenmpRecords openmp_{state_};
   CounterRecords counters_{state_.process.metrics, state_.timeline};
+  OneSidedRecords one_sided_{state_};
+  FileRecords files_{state_};
 };
 
 }  // namespace

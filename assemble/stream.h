@@ -13,6 +13,7 @@
 #include "assemble/clock.h"
 #include "assemble/code.h"
 #include "assemble/metrics.h"
+#include "assemble/objects.h"
 #include "assemble/raw_reader.h"
 #include "assemble/regions.h"
 #include "assemble/survey.h"
@@ -30,6 +31,7 @@ struct ProcessContext {
   const ProcessCode& code;
   const Survey& survey;
   const std::unordered_map<uint32_t, CommId>& comms;
+  const LocalObjects& objects;
   Regions& regions;
   Metrics& metrics;
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "assemble/epoch_ranks.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -35,6 +37,8 @@ class Surveyor {
     ++result_.tool.records;
     if (record.kind < RawKind::omp_thread_begin) {
       see_mpi(record);
+    } else if (record.kind >= RawKind::rma_win_def) {
+      see_object(record);
     } else if (record.kind < RawKind::sample) {
       see_openmp(record);
     } else {
@@ -102,6 +106,22 @@ class Surveyor {
     }
   }
 
+  void see_object(const RawRecord& record) {
+    Survey& survey = result_.survey;
+    if (record.kind == RawKind::rma_win_def) {
+      survey.windows.push_back({record.ticks, record.arg, static_cast<uint32_t>(record.w[0])});
+    } else if (record.kind == RawKind::file_def) {
+      const size_t length =
+          std::min<size_t>(record.w[0] >> 32, (size_t{record.words} - 1) * sizeof(uint64_t));
+      survey.files.push_back({record.ticks,
+                              record.arg,
+                              static_cast<uint32_t>(record.w[0]),
+                              {reinterpret_cast<const char*>(record.w + 1), length}});
+    } else if (record.kind == RawKind::rma_epoch && epoch_.add(record) && !epoch_.ranks().empty()) {
+      survey.epoch_groups.emplace(record.arg, epoch_.ranks());
+    }
+  }
+
   void see_other(const RawRecord& record) {
     if (record.kind == RawKind::sample) {
       ++result_.tool.paths;
@@ -158,6 +178,7 @@ class Surveyor {
 
   ThreadSurvey result_;
   std::vector<uint32_t> ranks_;
+  EpochRanks epoch_;
   uint64_t local_ = 0;
   uint64_t remote_ = 0;
   uint64_t tool_begin_ = 0;
@@ -166,12 +187,23 @@ class Surveyor {
 
 }  // namespace
 
+namespace {
+
+template <class Definition>
+void merge_by_time(std::vector<Definition>& mine, std::vector<Definition>& others) {
+  std::move(others.begin(), others.end(), std::back_inserter(mine));
+  std::stable_sort(mine.begin(), mine.end(),
+                   [](const Definition& a, const Definition& b) { return a.ticks < b.ticks; });
+}
+
+}  // namespace
+
 void Survey::merge(Survey&& other) {
   addresses.merge(other.addresses);
-  std::move(other.comms.begin(), other.comms.end(), std::back_inserter(comms));
-  std::stable_sort(
-      comms.begin(), comms.end(),
-      [](const CommDefinition& a, const CommDefinition& b) { return a.ticks < b.ticks; });
+  merge_by_time(comms, other.comms);
+  merge_by_time(windows, other.windows);
+  merge_by_time(files, other.files);
+  epoch_groups.merge(other.epoch_groups);
   for (const auto& [number, region] : other.regions) {
     ParallelRegion& mine = regions[number];
     if (region.code != 0) mine.code = region.code;

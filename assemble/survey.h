@@ -9,8 +9,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "assemble/raw_reader.h"
@@ -37,10 +40,29 @@ struct CommDefinition {
   std::optional<uint32_t> root;  ///< in `members`
 };
 
+struct WindowDefinition {
+  uint64_t ticks = 0;
+  uint32_t window = 0;
+  uint32_t comm = 0;
+};
+
+struct FileDefinition {
+  uint64_t ticks = 0;
+  uint32_t file = 0;
+  uint32_t comm = 0;
+  std::string name;
+};
+
+/// Ranks in a window (its number).
+using EpochGroup = std::pair<uint32_t, std::vector<uint32_t>>;
+
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
   std::vector<CommDefinition> comms;       ///< in order of creation
+  std::vector<WindowDefinition> windows;   ///< likewise
+  std::vector<FileDefinition> files;       ///< likewise
+  std::set<EpochGroup> epoch_groups;
   std::unordered_map<uint64_t, ParallelRegion> regions;
   std::unordered_map<uint64_t, uint64_t> task_code;  ///< by task
   uint64_t last_ticks = 0;

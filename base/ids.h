@@ -41,6 +41,12 @@ using CommId = Id<struct CommTag>;
 /// A counter or any other figure that is read on the way, and a set of such that is read together.
 using MetricId = Id<struct MetricTag>;
 using MetricSetId = Id<struct MetricSetTag>;
+/// A set of processes that is not a communicator.
+using GroupId = Id<struct GroupTag>;
+/// A window of one-sided communication, the same number on all members of its communicator.
+using WindowId = Id<struct WindowTag>;
+/// An opening of a file, the same number on all members of the communicator that opened it.
+using FileId = Id<struct FileTag>;
 
 }  // namespace culprit
 

@@ -177,6 +177,12 @@ void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what
   line_.collectives.push_back({call, call, what, true});
 }
 
+void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what) {
+  using Op = trace::CollectiveOp;
+  if (what.op != Op::create_handle && what.op != Op::destroy_handle) return touch(time);
+  mpi_collective(time, {what.op, windows_[what.window.index()].comm, {}, 0, 0});
+}
+
 void TimelineBuilder::mpi_icollective_request(Time time, trace::RequestId request) {
   pending_collectives_[static_cast<uint64_t>(request)] = current_call(time);
 }

@@ -47,6 +47,7 @@ class TimelineBuilder : public trace::EventSink {
                   const std::vector<RegionTraits>& traits, FindFork find_fork)
       : location_(location),
         traits_(traits),
+        windows_(definitions.windows),
         find_fork_(std::move(find_fork)),
         counts_(definitions) {}
 
@@ -73,6 +74,20 @@ class TimelineBuilder : public trace::EventSink {
   void metrics(Time, MetricSetId, std::span<const double>) override;
   void other(Time, const char*) override;
   void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
+  /// Making and freeing a window are collectives of its communicator; the rest is not analysed yet.
+  void rma_collective(Time, const trace::RmaCollective&) override;
+  void rma_window_created(Time t, WindowId) override { touch(t); }
+  void rma_window_destroyed(Time t, WindowId) override { touch(t); }
+  void rma_group_sync(Time t, const trace::RmaGroupSync&) override { touch(t); }
+  void rma_lock(Time t, const trace::RmaLock&) override { touch(t); }
+  void rma_sync(Time t, const trace::RmaSync&) override { touch(t); }
+  void rma_operation(Time t, const trace::RmaOperation&) override { touch(t); }
+  void rma_complete(Time t, WindowId, trace::RmaOpId, trace::RmaCompletion) override { touch(t); }
+  void file_opened(Time t, FileId, trace::FileAccess) override { touch(t); }
+  void file_closed(Time t, FileId) override { touch(t); }
+  void file_operation(Time t, const trace::FileOperation&) override { touch(t); }
+  void file_operation_issued(Time t, FileId, trace::FileOpId) override { touch(t); }
+  void file_operation_complete(Time t, FileId, trace::FileOpId, uint64_t) override { touch(t); }
   void mutex_acquired(Time t, trace::MutexKind, uint64_t) override { touch(t); }
   void mutex_released(Time t, trace::MutexKind, uint64_t) override { touch(t); }
 
@@ -97,6 +112,7 @@ class TimelineBuilder : public trace::EventSink {
 
   LocationId location_;
   const std::vector<RegionTraits>& traits_;
+  const std::vector<trace::Window>& windows_;
   FindFork find_fork_;
   Timeline line_;
   CountBuilder counts_;

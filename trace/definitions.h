@@ -100,11 +100,31 @@ struct Metric {
 /// Metrics whose values come together.
 using MetricSet = std::vector<MetricId>;
 
+/// A set of processes that takes part in something.
+struct Group {
+  std::vector<ProcessId> members;
+};
+
+struct Window {
+  std::string name;
+  CommId comm;
+};
+
+/// One opening of a file.
+struct File {
+  std::string name;      ///< as the program gave it
+  std::string paradigm;  ///< "MPI-IO"; others in other tools' traces
+  CommId comm;           ///< who opened it together; none: one process alone
+};
+
 struct Definitions {
   std::vector<Region> regions;         ///< by RegionId
   std::vector<Location> locations;     ///< by LocationId
   std::vector<Process> processes;      ///< by ProcessId
   std::vector<Comm> comms;             ///< by CommId
+  std::vector<Group> groups;           ///< by GroupId
+  std::vector<Window> windows;         ///< by WindowId
+  std::vector<File> files;             ///< by FileId
   std::vector<Metric> metrics;         ///< by MetricId
   std::vector<MetricSet> metric_sets;  ///< by MetricSetId
   std::string program;                 ///< command line, if the trace tells

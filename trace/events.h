@@ -14,6 +14,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "trace/collective_op.h"
+#include "trace/file_io.h"
+#include "trace/rma.h"
 
 namespace culprit::trace {
 
@@ -25,30 +28,6 @@ struct MpiMessage {
   uint32_t peer = 0;  ///< rank of the other side in `comm` (in its remote group for inter-comms)
   int32_t tag = 0;
   uint64_t bytes = 0;
-};
-
-enum class CollectiveOp : uint8_t {
-  barrier,
-  bcast,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  allreduce,
-  reduce,
-  reduce_scatter,
-  reduce_scatter_block,
-  scan,
-  exscan,
-  create_handle,   ///< communicator, window, file creation; MPI_Init
-  destroy_handle,  ///< their freeing; MPI_Finalize
-  neighbor,        ///< neighbourhood collective: only neighbours exchange data
-  other,
 };
 
 struct MpiCollective {
@@ -86,6 +65,25 @@ class EventSink {
   virtual void mpi_collective(Time, const MpiCollective&) {}
   virtual void mpi_icollective_request(Time, RequestId) {}
   virtual void mpi_icollective_complete(Time, const MpiCollective&, RequestId) {}
+
+  // One-sided communication: lies between the enter and the leave of its call, as all of MPI.
+  virtual void rma_window_created(Time, WindowId) {}
+  virtual void rma_window_destroyed(Time, WindowId) {}
+  /// One event, before the leave of the call.
+  virtual void rma_collective(Time, const RmaCollective&) {}
+  virtual void rma_group_sync(Time, const RmaGroupSync&) {}
+  virtual void rma_lock(Time, const RmaLock&) {}
+  virtual void rma_sync(Time, const RmaSync&) {}
+  virtual void rma_operation(Time, const RmaOperation&) {}
+  virtual void rma_complete(Time, WindowId, RmaOpId, RmaCompletion) {}
+
+  // Files. Collective calls are collectives of the file's communicator as well.
+  virtual void file_opened(Time, FileId, FileAccess) {}
+  virtual void file_closed(Time, FileId) {}
+  virtual void file_operation(Time, const FileOperation&) {}
+  /// A non-blocking one has been handed over.
+  virtual void file_operation_issued(Time, FileId, FileOpId) {}
+  virtual void file_operation_complete(Time, FileId, FileOpId, uint64_t /*bytes*/) {}
 
   // OpenMP (and any fork-join model).
   virtual void thread_fork(Time, uint32_t /*requested*/, RegionInstance) {}

@@ -253,37 +253,13 @@ void set_others(OTF2_EvtReaderCallbacks* c) {
   CULPRIT_OTHER(ThreadBegin)
   CULPRIT_OTHER(ThreadWait)
   CULPRIT_OTHER(ThreadEnd)
-}
-
-void set_rma_and_io(OTF2_EvtReaderCallbacks* c) {
-  CULPRIT_OTHER(RmaWinCreate)
-  CULPRIT_OTHER(RmaWinDestroy)
-  CULPRIT_OTHER(RmaCollectiveBegin)
-  CULPRIT_OTHER(RmaCollectiveEnd)
-  CULPRIT_OTHER(RmaGroupSync)
-  CULPRIT_OTHER(RmaRequestLock)
-  CULPRIT_OTHER(RmaAcquireLock)
-  CULPRIT_OTHER(RmaTryLock)
-  CULPRIT_OTHER(RmaReleaseLock)
-  CULPRIT_OTHER(RmaSync)
   CULPRIT_OTHER(RmaWaitChange)
-  CULPRIT_OTHER(RmaPut)
-  CULPRIT_OTHER(RmaGet)
-  CULPRIT_OTHER(RmaAtomic)
-  CULPRIT_OTHER(RmaOpCompleteBlocking)
-  CULPRIT_OTHER(RmaOpCompleteNonBlocking)
   CULPRIT_OTHER(RmaOpTest)
-  CULPRIT_OTHER(RmaOpCompleteRemote)
-  CULPRIT_OTHER(IoCreateHandle)
-  CULPRIT_OTHER(IoDestroyHandle)
   CULPRIT_OTHER(IoDuplicateHandle)
   CULPRIT_OTHER(IoSeek)
   CULPRIT_OTHER(IoChangeStatusFlags)
   CULPRIT_OTHER(IoDeleteFile)
-  CULPRIT_OTHER(IoOperationBegin)
   CULPRIT_OTHER(IoOperationTest)
-  CULPRIT_OTHER(IoOperationIssued)
-  CULPRIT_OTHER(IoOperationComplete)
   CULPRIT_OTHER(IoOperationCancelled)
   CULPRIT_OTHER(IoAcquireLock)
   CULPRIT_OTHER(IoReleaseLock)
@@ -306,7 +282,8 @@ const OTF2_EvtReaderCallbacks* EventDecoder::callbacks() {
     set_collectives(c);
     set_threads(c);
     set_others(c);
-    set_rma_and_io(c);
+    set_one_sided_callbacks(c);
+    set_file_callbacks(c);
     return c;
   }();
   return all;

@@ -65,6 +65,9 @@ OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_
                            const uint64_t* members) {
   RawGroup group{type, paradigm, flags, std::vector<uint64_t>(members, members + count)};
   if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) into(data).comm_locations.push_back(group);
+  if (type == OTF2_GROUP_TYPE_COMM_GROUP && paradigm == OTF2_PARADIGM_MPI) {
+    into(data).comm_groups.push_back(self);
+  }
   into(data).duplicates += !into(data).groups.add(self, std::move(group));
   return kGoOn;
 }
@@ -79,6 +82,34 @@ OTF2_CallbackCode on_inter_comm(void* data, OTF2_CommRef self, OTF2_StringRef na
                                 OTF2_GroupRef group, OTF2_GroupRef remote, OTF2_CommRef,
                                 OTF2_CommFlag) {
   into(data).comms.push_back({self, name, group, remote});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_rma_win(void* data, OTF2_RmaWinRef self, OTF2_StringRef name,
+                             OTF2_CommRef comm, OTF2_RmaWinFlag) {
+  into(data).windows.push_back({self, name, comm});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_io_paradigm(void* data, OTF2_IoParadigmRef self, OTF2_StringRef identification,
+                                 OTF2_StringRef, OTF2_IoParadigmClass, OTF2_IoParadigmFlag, uint8_t,
+                                 const OTF2_IoParadigmProperty*, const OTF2_Type*,
+                                 const OTF2_AttributeValue*) {
+  into(data).duplicates += !into(data).io_paradigms.add(self, identification);
+  return kGoOn;
+}
+
+/// Files and directories: they share their references.
+OTF2_CallbackCode on_io_file(void* data, OTF2_IoFileRef self, OTF2_StringRef name,
+                             OTF2_SystemTreeNodeRef) {
+  into(data).duplicates += !into(data).io_files.add(self, name);
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_io_handle(void* data, OTF2_IoHandleRef self, OTF2_StringRef name,
+                               OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag,
+                               OTF2_CommRef comm, OTF2_IoHandleRef) {
+  into(data).io_handles.push_back({self, name, file, paradigm, comm});
   return kGoOn;
 }
 
@@ -128,6 +159,11 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
   OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_rma_win);
+  OTF2_GlobalDefReaderCallbacks_SetIoParadigmCallback(c, on_io_paradigm);
+  OTF2_GlobalDefReaderCallbacks_SetIoRegularFileCallback(c, on_io_file);
+  OTF2_GlobalDefReaderCallbacks_SetIoDirectoryCallback(c, on_io_file);
+  OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(c, on_io_handle);
   OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_calling_context);
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, on_metric_member);
   OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, on_metric_class);

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/result.h"
 #include "trace/otf2_names.h"
 
 namespace culprit::trace {
@@ -30,6 +31,8 @@ class DefinitionWriter {
     regions();
     metrics();
     mpi_comms();
+    windows();
+    files();
     thread_teams();
     return std::move(result_);
   }
@@ -46,6 +49,9 @@ class DefinitionWriter {
   void metrics();
   void mpi_comms();
   void mpi_comm(OTF2_CommRef ref, const Comm& comm);
+  void event_groups();
+  void windows();
+  void files();
   void thread_teams();
   std::vector<bool> processes_with_team() const;
 
@@ -131,6 +137,8 @@ void DefinitionWriter::attributes() {
        OTF2_TYPE_UINT64},
       {kCollectiveOpRef, kCollectiveOpAttribute,
        "19 neighbourhood collective, 20 any other that OTF2 has no name for", OTF2_TYPE_UINT8},
+      {kRmaAssertionsRef, kRmaAssertionsAttribute,
+       "Sum of 1 no check, 2 no store, 4 no put, 8 no precede, 16 no succeed", OTF2_TYPE_UINT8},
   };
   static_assert(std::size(kAttributes) == kAttributeCount);
   static_assert(static_cast<int>(CollectiveOp::neighbor) == 19);
@@ -237,10 +245,59 @@ void DefinitionWriter::mpi_comms() {
     masters.push_back(location_ref(ProcessId(p), 0));
   }
   group("", OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, masters);
+  event_groups();
   for (size_t i = 0; i < definitions_.comms.size(); ++i) {
     const Comm& comm = definitions_.comms[i];
     if (comm.kind == CommKind::thread_team || comm.kind == CommKind::other) continue;
     mpi_comm(static_cast<OTF2_CommRef>(i), comm);
+  }
+}
+
+/// Events were written before anything was defined, so these have places of their own.
+void DefinitionWriter::event_groups() {
+  CULPRIT_CHECK(next_group_ == kFirstEventGroup);
+  for (const Group& each : definitions_.groups) {
+    std::vector<uint64_t> ranks;
+    for (ProcessId process : each.members) ranks.push_back(process.index());
+    group("", OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, ranks);
+  }
+}
+
+void DefinitionWriter::windows() {
+  for (size_t i = 0; i < definitions_.windows.size(); ++i) {
+    const Window& window = definitions_.windows[i];
+    check(OTF2_GlobalDefWriter_WriteRmaWin(
+        writer_, static_cast<OTF2_RmaWinRef>(i), text(window.name),
+        static_cast<OTF2_CommRef>(window.comm.index()), OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+  }
+}
+
+/// Openings of one name are taken for openings of one file, which all nodes see.
+void DefinitionWriter::files() {
+  constexpr OTF2_SystemTreeNodeRef kMachine = 0;
+  std::map<std::string, uint32_t> paradigms;
+  std::map<std::string, uint32_t> names;
+  for (size_t i = 0; i < definitions_.files.size(); ++i) {
+    const File& file = definitions_.files[i];
+    const auto [paradigm, new_paradigm] =
+        paradigms.emplace(file.paradigm, static_cast<uint32_t>(paradigms.size()));
+    if (new_paradigm) {
+      const bool mpi = file.paradigm == "MPI-IO";
+      check(OTF2_GlobalDefWriter_WriteIoParadigm(
+          writer_, paradigm->second, text(file.paradigm), text(mpi ? "MPI I/O" : file.paradigm),
+          mpi ? OTF2_IO_PARADIGM_CLASS_PARALLEL : OTF2_IO_PARADIGM_CLASS_SERIAL,
+          OTF2_IO_PARADIGM_FLAG_NONE, 0, nullptr, nullptr, nullptr));
+    }
+    const auto [name, new_name] = names.emplace(file.name, static_cast<uint32_t>(names.size()));
+    if (new_name) {
+      check(OTF2_GlobalDefWriter_WriteIoRegularFile(writer_, name->second, text(file.name),
+                                                    kMachine));
+    }
+    check(OTF2_GlobalDefWriter_WriteIoHandle(
+        writer_, static_cast<OTF2_IoHandleRef>(i), text(""), name->second,
+        static_cast<OTF2_IoParadigmRef>(paradigm->second), OTF2_IO_HANDLE_FLAG_NONE,
+        file.comm.valid() ? static_cast<OTF2_CommRef>(file.comm.index()) : OTF2_UNDEFINED_COMM,
+        OTF2_UNDEFINED_IO_HANDLE));
   }
 }
 

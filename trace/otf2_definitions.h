@@ -18,6 +18,7 @@
 #include "base/losses.h"
 #include "base/result.h"
 #include "trace/definitions.h"
+#include "trace/events.h"
 
 namespace culprit::trace {
 
@@ -85,6 +86,18 @@ struct RawComm {
   OTF2_GroupRef group;   ///< group A of an inter-communicator
   OTF2_GroupRef remote;  ///< group B, OTF2_UNDEFINED_GROUP if there is none
 };
+struct RawRmaWin {
+  OTF2_RmaWinRef ref;
+  OTF2_StringRef name;
+  OTF2_CommRef comm;
+};
+struct RawIoHandle {
+  OTF2_IoHandleRef ref;
+  OTF2_StringRef name;
+  OTF2_IoFileRef file;
+  OTF2_IoParadigmRef paradigm;
+  OTF2_CommRef comm;
+};
 struct RawCallingContext {
   OTF2_CallingContextRef ref;
   OTF2_RegionRef region;
@@ -119,6 +132,11 @@ struct RawGlobalDefinitions {
   RefTable<RawGroup> groups;
   std::vector<RawGroup> comm_locations;  ///< the groups of that type, one per paradigm
   std::vector<RawComm> comms;
+  std::vector<OTF2_GroupRef> comm_groups;  ///< those of MPI's ranks
+  std::vector<RawRmaWin> windows;
+  RefTable<OTF2_StringRef> io_paradigms;  ///< what identifies them
+  RefTable<OTF2_StringRef> io_files;      ///< their names
+  std::vector<RawIoHandle> io_handles;
   std::vector<RawAttribute> attributes;
   std::vector<RawCallingContext> calling_contexts;
   RefTable<RawMetricMember> metric_members;
@@ -138,6 +156,18 @@ struct MetricClassRef {
   std::vector<double> factors;  ///< by member
 };
 
+/// A window as an event refers to it.
+struct WindowRef {
+  WindowId id;
+  CommRef comm;
+};
+
+/// What a region's name tells of the one-sided synchronisation in it.
+struct RmaTraits {
+  RmaEpoch epoch = RmaEpoch::other;
+  RmaSyncKind sync = RmaSyncKind::memory;
+};
+
 /// What an event's references and ticks mean.
 struct Otf2Tables {
   uint64_t resolution = 1'000'000'000;
@@ -145,12 +175,17 @@ struct Otf2Tables {
   RefTable<RegionId> regions;
   std::vector<OTF2_RegionRole> roles;  ///< by RegionId, as OTF2 has them
   RefTable<CommRef> comms;
+  std::vector<RmaTraits> rma_traits;  ///< by RegionId
+  RefTable<GroupId> groups;
+  RefTable<WindowRef> windows;
+  RefTable<FileId> files;
   RefTable<RegionId> calling_contexts;
   RefTable<MetricClassRef> metrics;
   OTF2_AttributeRef region_instance = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_kind = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef collective_op = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef rma_assertions = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// Reads all global definitions of `reader`. Error: fewer than the anchor promises.

@@ -109,6 +109,40 @@ void EventDecoder::metric(OTF2_TimeStamp time, OTF2_MetricRef metric,
   sink_.metrics(now, known->id, std::span(converted).first(types.size()));
 }
 
+std::optional<WindowId> EventDecoder::window(OTF2_RmaWinRef window,
+                                             std::optional<uint32_t> target) {
+  const WindowRef* known = tables_.windows.find(window);
+  if (!known || (target && *target >= known->comm.peers && *target >= peers_of(known->comm))) {
+    ++repairs_.unknown_objects;
+    return std::nullopt;
+  }
+  return known->id;
+}
+
+std::optional<FileId> EventDecoder::file(OTF2_IoHandleRef handle) {
+  const FileId* known = tables_.files.find(handle);
+  if (known) return *known;
+  ++repairs_.unknown_objects;
+  return std::nullopt;
+}
+
+GroupId EventDecoder::group(OTF2_GroupRef group) const {
+  const GroupId* known = tables_.groups.find(group);
+  return known ? *known : GroupId::none();
+}
+
+RmaAssertions EventDecoder::rma_assertions(const OTF2_AttributeList* attributes) const {
+  uint8_t value = 0;
+  if (has(attributes, tables_.rma_assertions)) {
+    OTF2_AttributeList_GetUint8(attributes, tables_.rma_assertions, &value);
+  }
+  return static_cast<RmaAssertions>(value);
+}
+
+RmaTraits EventDecoder::rma_traits() const {
+  return open_.empty() ? RmaTraits{} : tables_.rma_traits[open_.back().index()];
+}
+
 RegionInstance EventDecoder::instance(const OTF2_AttributeList* attributes) const {
   uint64_t value = 0;
   if (has(attributes, tables_.region_instance)) {
@@ -163,6 +197,10 @@ void EventDecoder::finish(Losses& losses) {
              "MPI events refer to communicators or ranks that the archive does not define; they "
              "were left out.",
              repairs_.unknown_peers);
+  losses.add("records_of_unknown_windows_and_files", kDamage,
+             "Events refer to windows, ranks in them, or files that the archive does not define; "
+             "they were left out.",
+             repairs_.unknown_objects);
 }
 
 }  // namespace culprit::trace

@@ -52,6 +52,14 @@ class EventDecoder {
                                           uint64_t sent, uint64_t received);
   void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::span<const OTF2_Type> types,
               const OTF2_MetricValue* values);
+  /// Nothing if the archive does not define it; `target`, where the record has one, is a member.
+  std::optional<WindowId> window(OTF2_RmaWinRef window,
+                                 std::optional<uint32_t> target = std::nullopt);
+  std::optional<FileId> file(OTF2_IoHandleRef handle);
+  GroupId group(OTF2_GroupRef group) const;
+  RmaAssertions rma_assertions(const OTF2_AttributeList* attributes) const;
+  /// Of the innermost region.
+  RmaTraits rma_traits() const;
   RegionInstance instance(const OTF2_AttributeList* attributes) const;
   MutexKind mutex_kind(const OTF2_AttributeList* attributes) const;
   uint64_t mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const;
@@ -81,7 +89,7 @@ class EventDecoder {
   struct Repairs {
     uint64_t backward_times = 0, far_times = 0;
     uint64_t leaves_without_enter = 0, forced_leaves = 0, left_open = 0;
-    uint64_t unknown_regions = 0, unknown_peers = 0;
+    uint64_t unknown_regions = 0, unknown_peers = 0, unknown_objects = 0;
   } repairs_;
 };
 
@@ -126,5 +134,9 @@ void EventDecoder::message(OTF2_TimeStamp time, OTF2_CommRef comm, uint32_t peer
   }
   deliver(now, MpiMessage{known->id, peer, static_cast<int32_t>(tag), bytes});
 }
+
+/// The callbacks for one-sided communication and files (otf2_one_sided_callbacks.cpp).
+void set_one_sided_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+void set_file_callbacks(OTF2_EvtReaderCallbacks* callbacks);
 
 }  // namespace culprit::trace

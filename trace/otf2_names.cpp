@@ -251,4 +251,76 @@ MutexKind mutex_kind_from_otf2(OTF2_RegionRole around) {
   }
 }
 
+namespace {
+
+constexpr auto kFirstAtomic = static_cast<uint8_t>(RmaOp::accumulate);
+static_assert(static_cast<uint8_t>(RmaOp::compare_and_swap) ==
+              kFirstAtomic + OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP);
+static_assert(static_cast<uint8_t>(RmaOp::fetch_and_accumulate) ==
+              kFirstAtomic + OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE);
+
+struct AccessFlag {
+  FileAccess ours;
+  uint32_t otf2;
+};
+constexpr AccessFlag kCreationFlags[] = {
+    {FileAccess::create, OTF2_IO_CREATION_FLAG_CREATE},
+    {FileAccess::exclusive, OTF2_IO_CREATION_FLAG_EXCLUSIVE},
+    {FileAccess::unique, OTF2_IO_CREATION_FLAG_UNIQUE},
+    {FileAccess::sequential, OTF2_IO_CREATION_FLAG_NO_SEEK},
+};
+constexpr AccessFlag kStatusFlags[] = {
+    {FileAccess::append, OTF2_IO_STATUS_FLAG_APPEND},
+    {FileAccess::delete_on_close, OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE},
+};
+
+}  // namespace
+
+RmaOp rma_op_from_otf2(OTF2_RmaAtomicType type) {
+  return type <= OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE ? static_cast<RmaOp>(kFirstAtomic + type)
+                                                           : RmaOp::accumulate;
+}
+
+OTF2_RmaAtomicType to_otf2(RmaOp op) {
+  return static_cast<OTF2_RmaAtomicType>(static_cast<uint8_t>(op) - kFirstAtomic);
+}
+
+FileAccess file_access_from_otf2(OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation,
+                                 OTF2_IoStatusFlag status) {
+  FileAccess access = mode == OTF2_IO_ACCESS_MODE_READ_ONLY    ? FileAccess::read
+                      : mode == OTF2_IO_ACCESS_MODE_WRITE_ONLY ? FileAccess::write
+                      : mode == OTF2_IO_ACCESS_MODE_READ_WRITE
+                          ? FileAccess::read | FileAccess::write
+                          : FileAccess::none;
+  for (const AccessFlag& flag : kCreationFlags) {
+    if (creation & flag.otf2) access = access | flag.ours;
+  }
+  for (const AccessFlag& flag : kStatusFlags) {
+    if (status & flag.otf2) access = access | flag.ours;
+  }
+  return access;
+}
+
+OTF2_IoAccessMode otf2_access_mode(FileAccess access) {
+  if (!has(access, FileAccess::write)) return OTF2_IO_ACCESS_MODE_READ_ONLY;
+  return has(access, FileAccess::read) ? OTF2_IO_ACCESS_MODE_READ_WRITE
+                                       : OTF2_IO_ACCESS_MODE_WRITE_ONLY;
+}
+
+OTF2_IoCreationFlag otf2_creation_flags(FileAccess access) {
+  uint32_t flags = OTF2_IO_CREATION_FLAG_NONE;
+  for (const AccessFlag& flag : kCreationFlags) {
+    if (has(access, flag.ours)) flags |= flag.otf2;
+  }
+  return flags;
+}
+
+OTF2_IoStatusFlag otf2_status_flags(FileAccess access) {
+  uint32_t flags = OTF2_IO_STATUS_FLAG_NONE;
+  for (const AccessFlag& flag : kStatusFlags) {
+    if (has(access, flag.ours)) flags |= flag.otf2;
+  }
+  return flags;
+}
+
 }  // namespace culprit::trace

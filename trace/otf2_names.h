@@ -21,6 +21,7 @@ inline constexpr std::string_view kRegionInstanceAttribute = "culprit::region_in
 inline constexpr std::string_view kMutexKindAttribute = "culprit::mutex_kind";
 inline constexpr std::string_view kMutexIdAttribute = "culprit::mutex_id";
 inline constexpr std::string_view kCollectiveOpAttribute = "culprit::collective_op";
+inline constexpr std::string_view kRmaAssertionsAttribute = "culprit::rma_assertions";
 
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm);
 OTF2_Paradigm to_otf2(Paradigm paradigm);
@@ -45,5 +46,15 @@ bool otf2_can_say(CollectiveOp op);
 
 /// What is being acquired, for archives without kMutexKindAttribute: the role of the region around.
 MutexKind mutex_kind_from_otf2(OTF2_RegionRole around);
+
+/// Of all operations but put and get, which OTF2 has records of their own for.
+RmaOp rma_op_from_otf2(OTF2_RmaAtomicType type);
+OTF2_RmaAtomicType to_otf2(RmaOp op);
+
+FileAccess file_access_from_otf2(OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation,
+                                 OTF2_IoStatusFlag status);
+OTF2_IoAccessMode otf2_access_mode(FileAccess access);
+OTF2_IoCreationFlag otf2_creation_flags(FileAccess access);
+OTF2_IoStatusFlag otf2_status_flags(FileAccess access);
 
 }  // namespace culprit::trace

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "trace/otf2_definitions.h"
 #include "trace/otf2_names.h"
@@ -37,6 +38,8 @@ class Resolver {
     metrics();
     processes();
     comms();
+    windows();
+    files();
     losses_.add("duplicate_definitions", Severity::warning,
                 "The archive defines some references twice; the first definition was used.",
                 raw_.duplicates + duplicates_);
@@ -63,6 +66,8 @@ class Resolver {
   std::optional<Comm> comm(const RawComm& raw) const;
   std::optional<std::vector<ProcessId>> members(const RawGroup& group) const;
   void find_world();
+  void windows();
+  void files();
 
   std::string text(OTF2_StringRef ref) const {
     const std::string* found = raw_.strings.find(ref);
@@ -89,12 +94,29 @@ void Resolver::attributes() {
     if (name == kMutexKindAttribute) out_.tables.mutex_kind = attribute.ref;
     if (name == kMutexIdAttribute) out_.tables.mutex_id = attribute.ref;
     if (name == kCollectiveOpAttribute) out_.tables.collective_op = attribute.ref;
+    if (name == kRmaAssertionsAttribute) out_.tables.rma_assertions = attribute.ref;
   }
 }
 
 /// Score-P puts a word for the kind of region where there is no source file ("MPI", "OMP").
 bool names_a_file(const std::string& file) {
   return file.find_first_of("./") != std::string::npos;
+}
+
+/// OTF2 has one record for what these calls do; their region says which it was.
+RmaTraits rma_traits(std::string_view name) {
+  const auto is = [&](std::string_view call) { return name == call; };
+  RmaTraits traits;
+  if (!name.starts_with("MPI_Win_")) return traits;
+  if (is("MPI_Win_start")) traits.epoch = RmaEpoch::start;
+  if (is("MPI_Win_complete")) traits.epoch = RmaEpoch::complete;
+  if (is("MPI_Win_post")) traits.epoch = RmaEpoch::post;
+  if (is("MPI_Win_wait") || is("MPI_Win_test")) traits.epoch = RmaEpoch::wait;
+  if (is("MPI_Win_flush") || is("MPI_Win_flush_all")) traits.sync = RmaSyncKind::flush;
+  if (is("MPI_Win_flush_local") || is("MPI_Win_flush_local_all")) {
+    traits.sync = RmaSyncKind::flush_local;
+  }
+  return traits;
 }
 
 void Resolver::regions() {
@@ -109,6 +131,7 @@ void Resolver::regions() {
     if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
     if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();
     if (raw.line == OTF2_UNDEFINED_UINT32) region.line = 0;
+    out_.tables.rma_traits.push_back(rma_traits(region.name));
     regions.push_back(std::move(region));
     out_.tables.roles.push_back(raw.role);
   }
@@ -346,6 +369,42 @@ void Resolver::find_world() {
     }
   }
   if (world) world->kind = CommKind::mpi_world;
+}
+
+/// And the groups that synchronise on them.
+void Resolver::windows() {
+  if (raw_.windows.empty()) return;
+  for (const OTF2_GroupRef ref : raw_.comm_groups) {
+    const RawGroup* group = raw_.groups.find(ref);
+    auto known = group ? members(*group) : std::nullopt;
+    if (!known || !out_.tables.groups.add(ref, GroupId(out_.definitions.groups.size()))) continue;
+    out_.definitions.groups.push_back({std::move(*known)});
+  }
+  for (const RawRmaWin& raw : sorted_by_ref(raw_.windows)) {
+    const CommRef* comm = out_.tables.comms.find(raw.comm);
+    if (!comm) continue;  // counted as unusable; events on it will be left out
+    const WindowRef window{WindowId(out_.definitions.windows.size()), *comm};
+    if (!out_.tables.windows.add(raw.ref, window)) {
+      ++duplicates_;
+    } else {
+      out_.definitions.windows.push_back({text(raw.name), comm->id});
+    }
+  }
+}
+
+void Resolver::files() {
+  for (const RawIoHandle& raw : sorted_by_ref(raw_.io_handles)) {
+    if (!out_.tables.files.add(raw.ref, FileId(out_.definitions.files.size()))) {
+      ++duplicates_;
+      continue;
+    }
+    const OTF2_StringRef* name = raw_.io_files.find(raw.file);
+    const OTF2_StringRef* paradigm = raw_.io_paradigms.find(raw.paradigm);
+    const CommRef* comm = out_.tables.comms.find(raw.comm);
+    out_.definitions.files.push_back({text(name ? *name : raw.name),
+                                      paradigm ? text(*paradigm) : "",
+                                      comm ? comm->id : CommId::none()});
+  }
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ void Otf2Sink::enter(Time time, RegionId region) {
 }
 
 void Otf2Sink::leave(Time time, RegionId region) {
+  in_rma_collective_ = false;
   check(OTF2_EvtWriter_Leave(writer_, nullptr, stamp(time), ref(region)));
 }
 

@@ -20,13 +20,17 @@ namespace culprit::trace {
 /// The thread team of the location's process, in its events.
 inline constexpr OTF2_CommRef kLocalTeam = 0x40000000;
 
+/// Groups that events refer to follow the one of all MPI locations, by GroupId.
+inline constexpr OTF2_GroupRef kFirstEventGroup = 1;
+
 /// References of the attributes that culprit adds to events.
 enum : OTF2_AttributeRef {
   kRegionInstanceRef = 0,
   kMutexKindRef = 1,
   kMutexIdRef = 2,
   kCollectiveOpRef = 3,
-  kAttributeCount = 4,
+  kRmaAssertionsRef = 4,
+  kAttributeCount = 5,
 };
 
 /// What is known of a location once its events are written.
@@ -58,6 +62,19 @@ class Otf2Sink final : public EventSink {
   void mpi_collective(Time, const MpiCollective&) override;
   void mpi_icollective_request(Time, RequestId) override;
   void mpi_icollective_complete(Time, const MpiCollective&, RequestId) override;
+  void rma_window_created(Time, WindowId) override;
+  void rma_window_destroyed(Time, WindowId) override;
+  void rma_collective(Time, const RmaCollective&) override;
+  void rma_group_sync(Time, const RmaGroupSync&) override;
+  void rma_lock(Time, const RmaLock&) override;
+  void rma_sync(Time, const RmaSync&) override;
+  void rma_operation(Time, const RmaOperation&) override;
+  void rma_complete(Time, WindowId, RmaOpId, RmaCompletion) override;
+  void file_opened(Time, FileId, FileAccess) override;
+  void file_closed(Time, FileId) override;
+  void file_operation(Time, const FileOperation&) override;
+  void file_operation_issued(Time, FileId, FileOpId) override;
+  void file_operation_complete(Time, FileId, FileOpId, uint64_t bytes) override;
   void thread_fork(Time, uint32_t requested, RegionInstance) override;
   void thread_join(Time) override;
   void thread_team_begin(Time, RegionInstance) override;
@@ -77,6 +94,8 @@ class Otf2Sink final : public EventSink {
   OTF2_AttributeList* with(RegionInstance instance);
   OTF2_AttributeList* with(CollectiveOp op);
   OTF2_AttributeList* with(MutexKind kind, uint64_t lock);
+  OTF2_AttributeList* with(RmaAssertions assertions);
+  OTF2_TimeStamp begin_rma_collective(Time time);
 
   OTF2_Archive* archive_;
   OTF2_EvtWriter* writer_;
@@ -84,6 +103,7 @@ class Otf2Sink final : public EventSink {
   std::unique_ptr<OTF2_AttributeList, DeleteAttributes> attributes_;
   /// The last event if it was an enter: a collective right behind it begins where its call does.
   std::optional<std::pair<OTF2_TimeStamp, OTF2_RegionRef>> pending_enter_;
+  bool in_rma_collective_ = false;  ///< its begin is written, its end not yet
 };
 
 }  // namespace culprit::trace

@@ -119,7 +119,45 @@ enum class RawKind : uint8_t {
                          ///< counted (once in a process)
   counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the
                   ///< record that follows, whose time it bears
+
+  // One-sided communication. A window is a number of ours, unique in the process, from 1. Targets
+  // are ranks in its communicator; ~0: all of them.
+  rma_win_def = 85,   ///< arg: new window; flags: RawWinFlavor; w0: comm. Also: all created it
+  rma_win_free = 86,  ///< arg: window. Also: all freed it
+  rma_op = 87,        ///< arg: window; flags: trace::RmaOp; w0: target; w1: sent; w2: received; w3:
+                      ///< request, if it has one
+  rma_op_done = 88,   ///< arg: window; w0: request. The origin's buffers are free
+  rma_fence = 89,     ///< arg: window; flags: trace::RmaAssertions
+  rma_epoch = 90,  ///< arg: window; flags: trace::RmaEpoch | RmaAssertions << 4, bit 15: the list
+                   ///< of ranks goes on in the next such record; w0: ranks in this one (none at
+                   ///< ends of epochs); words: as uint32, two a word
+  rma_lock = 91,   ///< arg: window; flags: RawRmaLock | RmaAssertions << 4; w0: target
+  rma_sync = 92,   ///< arg: window; flags: trace::RmaSyncKind; w0: target
+
+  // Files of MPI. A file is a number of ours, unique in the process, from 1.
+  file_def = 93,    ///< arg: new file; flags: trace::FileAccess; w0: comm | bytes of its name <<
+                    ///< 32; words: the name, zero padded. Also: all of comm opened it
+  file_close = 94,  ///< arg: file. Also: all closed it
+  file_op = 95,     ///< arg: file; flags: raw_file_op; w0: bytes; w1: request, if it has one
+  file_op_issued = 96,  ///< arg: file; w0: request, if it has one: the call that began it is over
+  file_op_done = 97,    ///< arg: file; flags as begun; w0: bytes; w1: request, if it has one
 };
+
+enum class RawWinFlavor : uint16_t { create = 0, allocate = 1, shared = 2, dynamic = 3 };
+
+enum class RawRmaLock : uint16_t { release = 0, shared = 1, exclusive = 2 };
+inline constexpr uint16_t kRawRmaAssertionsShift = 4;
+inline constexpr uint16_t kRawRmaMoreRanks = 0x8000;
+inline constexpr uint64_t kRawAllTargets = ~uint64_t{0};
+
+/// A set.
+namespace raw_file_op {
+inline constexpr uint16_t kWrite = 1;  ///< else a read
+inline constexpr uint16_t kFlush = 2;  ///< neither
+inline constexpr uint16_t kCollective = 4;
+inline constexpr uint16_t kRequest = 8;  ///< non-blocking
+inline constexpr uint16_t kSplit = 16;   ///< a split collective: its end is another call
+}  // namespace raw_file_op
 
 /// How a communicator came to be: decides how the assembler recognises it on other ranks.
 enum class RawCommOrigin : uint16_t {

@@ -207,6 +207,8 @@ struct CArguments {
   static MPI_Win win(MPI_Win v) { return v; }
   static MPI_File file(MPI_File v) { return v; }
   static Text later_text(const char* v) { return Text(v); }
+  static MPI_Group group(MPI_Group v) { return v; }
+  static MPI_Op reduction(MPI_Op v) { return v; }
   static Counts counts(const int* v) { return v; }
   static Counts counts(const MPI_Count* v) { return v; }
   static Types types(const MPI_Datatype* v) { return {kLanguage, v}; }
@@ -239,6 +241,8 @@ struct FortranArguments {
   static MPI_Win win(const void* v) { return PMPI_Win_f2c(at(v)); }
   static MPI_File file(const void* v) { return PMPI_File_f2c(at(v)); }
   static Text later_text(const void* v, size_t length) { return {v, length}; }
+  static MPI_Group group(const void* v) { return PMPI_Group_f2c(at(v)); }
+  static MPI_Op reduction(const void* v) { return PMPI_Op_f2c(at(v)); }
   static Counts counts(const void* v) { return static_cast<const Count*>(v); }
   static Types types(const void* v) { return {kLanguage, v}; }
   static bool in_place(const void* v) { return is_fortran_in_place(v, kDescriptors); }

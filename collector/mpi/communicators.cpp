@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Communicators that come and go, and windows and files, which stand for the communicator they were
-// made on (handlers.h). Making and freeing are collective over those who take part: all of the
-// parent, or where only some call (create_group, the inter-communicator functions) the new
-// communicator.
+// Communicators that come and go (handlers.h). Making and freeing are collective over those who
+// take part: all of the parent, or where only some call (create_group, the inter-communicator
+// functions) the new communicator.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -67,38 +66,6 @@ uint64_t link_key_of(const Joining& joining, const Comm& parent) {
   return joining.name.given() ? link_key(joining.name.view())
          : joining.tagged     ? link_key(joining.tag)
                               : 0;
-}
-
-/// A collective call on an object of which the communicator is remembered.
-int on_object(const Function& function, HandleKind kind, uint64_t key, CollectiveOp op,
-              RealCall call) {
-  Region region(function);
-  Comm comm;
-  HandleEntry* entry = nullptr;
-  if (region) entry = find_handle(kind, key, comm);
-  const bool last = op == CollectiveOp::destroy_handle;
-  if (last) forget(entry);
-  const int rc = region.run(call);
-  if (!entry) return rc;
-  if (rc == MPI_SUCCESS) {
-    put_collective_on(region, op, comm);
-  } else if (last) {
-    remember_handle(kind, key, comm);
-  }
-  return rc;
-}
-
-/// A collective call that makes an object on a communicator; `key` is read after it.
-template <class Place>
-int on_object_made(const Function& function, HandleKind kind, MPI_Comm handle, const Place& place,
-                   RealCall call) {
-  Region region(function);
-  const int rc = region.run(call);
-  if (!region || rc != MPI_SUCCESS) return rc;
-  const Comm comm = comm_of(region.log(), region.end(), handle);
-  remember_handle(kind, key_of(place.get()), comm);
-  put_collective_on(region, CollectiveOp::create_handle, comm);
-  return rc;
 }
 
 }  // namespace
@@ -180,32 +147,6 @@ int on_comm_free(const Function& function, const CommPlace& place, RealCall call
   put_collective_on(region, CollectiveOp::destroy_handle, comm);
   region.log().put(RawKind::mpi_comm_free, region.end(), 0, comm.id);
   return rc;
-}
-
-int on_win_create(const Function& function, MPI_Comm comm, const WinPlace& win, RealCall call) {
-  return on_object_made(function, HandleKind::window, comm, win, call);
-}
-
-int on_win_collective(const Function& function, MPI_Win win, RealCall call) {
-  return on_object(function, HandleKind::window, key_of(win), CollectiveOp::other, call);
-}
-
-int on_win_free(const Function& function, const WinPlace& win, RealCall call) {
-  return on_object(function, HandleKind::window, key_of(win.get()), CollectiveOp::destroy_handle,
-                   call);
-}
-
-int on_file_open(const Function& function, MPI_Comm comm, const FilePlace& file, RealCall call) {
-  return on_object_made(function, HandleKind::file, comm, file, call);
-}
-
-int on_file_collective(const Function& function, MPI_File file, RealCall call) {
-  return on_object(function, HandleKind::file, key_of(file), CollectiveOp::other, call);
-}
-
-int on_file_close(const Function& function, const FilePlace& file, RealCall call) {
-  return on_object(function, HandleKind::file, key_of(file.get()), CollectiveOp::destroy_handle,
-                   call);
 }
 
 }  // namespace culprit::collector::mpi

@@ -105,6 +105,13 @@ void put_completed(const Region& region, const Request& request, const Statuses&
     case RequestKind::collective:
       put_icollective(log, region.end(), request.collective, request.id);
       break;
+    case RequestKind::window:
+      log.put(RawKind::rma_op_done, region.end(), 0, request.object, request.id);
+      break;
+    case RequestKind::file:
+      log.put(RawKind::file_op_done, region.end(), request.file_op, request.object,
+              statuses.readable() ? message_of(0, statuses[index]).bytes : 0, request.id);
+      break;
   }
 }
 
@@ -212,6 +219,8 @@ void put_started(const Region& region, Request& request) {
     case RequestKind::nothing:
     case RequestKind::send_and_recv:
     case RequestKind::comm_dup:
+    case RequestKind::window:
+    case RequestKind::file:
       break;
   }
 }

@@ -122,6 +122,8 @@ OUTCOUNT, INDICES = role("outcount", "result"), role("indices", "result")
 MESSAGE_PLACE = role("message", "message_place")
 NEW_COMM = role("new_comm", "comm_place")
 STATUS = lambda call: "statuses"
+WIN, TARGET = role("win", "win"), role("target", "integer")
+ASSERTIONS = role("assertions", "integer")
 
 
 def message(call):
@@ -168,6 +170,34 @@ def joining(call):
     return "Joining{" + ", ".join(given) + "}"
 
 
+def one_sided(call):
+    fields = [("sent_count", "count", "count"), ("sent_type", "type", "type"),
+              ("received_count", "recv_count", "count"), ("received_type", "recv_type", "type"),
+              ("reduction", "reduction", "reduction")]
+    given = [f".op = trace::RmaOp::{call.word}", f".win = {WIN(call)}", f".target = {TARGET(call)}"]
+    given += [f".{field} = {call.read(reader, name)}" for field, name, reader in fields
+              if call.has(name)]
+    return "OneSided{" + ", ".join(given) + "}"
+
+
+TRANSFERS = {
+    "read": "0",
+    "write": "trace::raw_file_op::kWrite",
+    "read_all": "trace::raw_file_op::kCollective",
+    "write_all": "trace::raw_file_op::kWrite | trace::raw_file_op::kCollective",
+}
+
+
+def transfer(call):
+    given = [f".flags = {TRANSFERS[call.word]}", f".file = {call.read('file', 'file')}"]
+    given += [f".{name} = {call.read(name, name)}" for name in ("count", "type") if call.has(name)]
+    return "Transfer{" + ", ".join(given) + "}"
+
+
+def word_of(enumeration):
+    return lambda call: f"trace::{enumeration}::{call.word}"
+
+
 KINDS = {
     "local": None,
     "plain": ("on_plain", []),
@@ -210,12 +240,29 @@ KINDS = {
     "session_finalize": ("on_session_finalize", [role("session", "handle_place")]),
     "comm_idup": ("on_comm_idup", [COMM, NEW_COMM, REQUEST]),
     "comm_free": ("on_comm_free", [role("comm_place", "comm_place")]),
-    "win_create": ("on_win_create", [COMM, role("win_place", "win_place")]),
-    "win_collective": ("on_win_collective", [role("win", "win")]),
+    "win_create": ("on_win_create", [word_of("RawWinFlavor"), COMM, role("win_place", "win_place")]),
     "win_free": ("on_win_free", [role("win_place", "win_place")]),
-    "file_open": ("on_file_open", [COMM, role("file_place", "file_place")]),
-    "file_collective": ("on_file_collective", [role("file", "file")]),
+    "win_fence": ("on_win_fence", [ASSERTIONS, WIN]),
+    "rma": ("on_rma", [one_sided]),
+    "rma_request": ("on_rma_request", [one_sided, REQUEST]),
+    "win_epoch": ("on_win_epoch", [word_of("RmaEpoch"), role("group", "group"), ASSERTIONS, WIN]),
+    "win_epoch_end": ("on_win_epoch_end", [word_of("RmaEpoch"), WIN]),
+    "win_test": ("on_win_test", [WIN, FLAG]),
+    "win_lock": ("on_win_lock", [role("lock_type", "integer"), TARGET, ASSERTIONS, WIN]),
+    "win_lock_all": ("on_win_lock_all", [ASSERTIONS, WIN]),
+    "win_unlock": ("on_win_unlock", [TARGET, WIN]),
+    "win_unlock_all": ("on_win_unlock_all", [WIN]),
+    "win_flush": ("on_win_flush", [word_of("RmaSyncKind"), TARGET, WIN]),
+    "win_flush_all": ("on_win_flush_all", [word_of("RmaSyncKind"), WIN]),
+    "file_open": ("on_file_open", [COMM, lambda call: call.read_text("name", "later_text"),
+                                   role("mode", "integer"), role("file_place", "file_place")]),
     "file_close": ("on_file_close", [role("file_place", "file_place")]),
+    "file_collective": ("on_file_collective", [role("file", "file")]),
+    "file_transfer": ("on_file_transfer", [transfer, STATUS]),
+    "file_itransfer": ("on_file_itransfer", [transfer, REQUEST]),
+    "file_begin": ("on_file_begin", [transfer]),
+    "file_end": ("on_file_end", [transfer, STATUS]),
+    "file_sync": ("on_file_sync", [role("file", "file")]),
 }
 
 

@@ -99,7 +99,7 @@ int on_icollective(const Function& function, const Collective& collective, const
 int on_collective_init(const Function& function, const Collective& collective,
                        const Requests& request, RealCall call);
 
-// Communicators and what is made on them (communicators.cpp).
+// Communicators (communicators.cpp).
 
 /// All of the parent take part.
 int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& created,
@@ -120,12 +120,67 @@ int on_comm_join(const Function& function, const Joining& joining, const CommPla
 int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& created,
                  const Requests& request, RealCall call);
 int on_comm_free(const Function& function, const CommPlace& comm, RealCall call);
-int on_win_create(const Function& function, MPI_Comm comm, const WinPlace& win, RealCall call);
-int on_win_collective(const Function& function, MPI_Win win, RealCall call);
+
+// One-sided communication (windows.cpp).
+
+int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm comm,
+                  const WinPlace& win, RealCall call);
 int on_win_free(const Function& function, const WinPlace& win, RealCall call);
-int on_file_open(const Function& function, MPI_Comm comm, const FilePlace& file, RealCall call);
-int on_file_collective(const Function& function, MPI_File file, RealCall call);
+int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall call);
+
+/// An operation as the caller described it; only what it has is set.
+struct OneSided {
+  trace::RmaOp op = trace::RmaOp::put;
+  MPI_Win win = MPI_WIN_NULL;
+  int target = MPI_PROC_NULL;
+  int64_t sent_count = 0;
+  MPI_Datatype sent_type = MPI_DATATYPE_NULL;
+  int64_t received_count = 0;
+  MPI_Datatype received_type = MPI_DATATYPE_NULL;
+  MPI_Op reduction = MPI_OP_NULL;
+};
+
+int on_rma(const Function& function, const OneSided& operation, RealCall call);
+int on_rma_request(const Function& function, const OneSided& operation, const Requests& request,
+                   RealCall call);
+int on_win_epoch(const Function& function, trace::RmaEpoch begun, MPI_Group group, int assertions,
+                 MPI_Win win, RealCall call);
+int on_win_epoch_end(const Function& function, trace::RmaEpoch ended, MPI_Win win, RealCall call);
+int on_win_test(const Function& function, MPI_Win win, const int* flag, RealCall call);
+int on_win_lock(const Function& function, int lock_type, int target, int assertions, MPI_Win win,
+                RealCall call);
+int on_win_lock_all(const Function& function, int assertions, MPI_Win win, RealCall call);
+int on_win_unlock(const Function& function, int target, MPI_Win win, RealCall call);
+int on_win_unlock_all(const Function& function, MPI_Win win, RealCall call);
+int on_win_flush(const Function& function, trace::RmaSyncKind kind, int target, MPI_Win win,
+                 RealCall call);
+int on_win_flush_all(const Function& function, trace::RmaSyncKind kind, MPI_Win win, RealCall call);
+
+// Files (files.cpp).
+
+int on_file_open(const Function& function, MPI_Comm comm, const Text& name, int mode,
+                 const FilePlace& file, RealCall call);
 int on_file_close(const Function& function, const FilePlace& file, RealCall call);
+/// Collective, but moves no data.
+int on_file_collective(const Function& function, MPI_File file, RealCall call);
+
+/// A read or a write; `flags` are trace::raw_file_op.
+struct Transfer {
+  uint16_t flags = 0;
+  MPI_File file = MPI_FILE_NULL;
+  int64_t count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+int on_file_transfer(const Function& function, const Transfer& transfer, const Statuses& status,
+                     RealCall call);
+int on_file_itransfer(const Function& function, const Transfer& transfer, const Requests& request,
+                      RealCall call);
+/// Split collectives, of which a file has at most one at a time.
+int on_file_begin(const Function& function, const Transfer& transfer, RealCall call);
+int on_file_end(const Function& function, const Transfer& transfer, const Statuses& status,
+                RealCall call);
+int on_file_sync(const Function& function, MPI_File file, RealCall call);
 
 // The life of MPI in the process (process.cpp).
 

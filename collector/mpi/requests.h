@@ -21,7 +21,16 @@
 
 namespace culprit::collector::mpi {
 
-enum class RequestKind : uint8_t { nothing, send, recv, send_and_recv, collective, comm_dup };
+enum class RequestKind : uint8_t {
+  nothing,
+  send,
+  recv,
+  send_and_recv,
+  collective,
+  comm_dup,
+  window,  ///< a one-sided operation
+  file,    ///< a transfer to or from a file
+};
 
 struct Request {
   RequestKind kind = RequestKind::nothing;
@@ -35,6 +44,8 @@ struct Request {
   CommPlace new_comm;      ///< comm_dup: where the new communicator appears
   uint64_t recv_id = 0;    ///< send_and_recv: the receive has a number of its own,
   MessageFacts receiving;  ///< and this is what it asked for
+  uint32_t object = 0;     ///< window, file: its number
+  uint16_t file_op = 0;    ///< file: trace::raw_file_op
 };
 
 uint64_t new_request_id();

@@ -129,21 +129,24 @@ INSTANTIATE_TEST_SUITE_P(
                     Program{"mpich", "core_mpi"}, Program{"mpich", "core_f08"}),
     [](const auto& i) { return std::string(i.param.mpi) + "_" + i.param.name; });
 
+/// What only MPI-4 has lies before the last line, in a file of its own.
+std::vector<std::string> expected_with_mpi4(const std::string& name, int rank, size_t lines) {
+  std::vector<std::string> wanted = expected(name, rank);
+  if (lines > wanted.size()) {
+    const std::vector<std::string> extra = expected(name + "4", rank);
+    wanted.insert(wanted.end() - 1, extra.begin(), extra.end());
+  }
+  return wanted;
+}
+
 class More : public Records {};
 
 TEST_P(More, RarerFamilies) {
   const Processes processes = record(GetParam(), 3);
   ASSERT_EQ(processes.size(), 3u);
   for (const auto& [rank, process] : processes) {
-    std::vector<std::string> lines = transcript(process.threads.at(0));
-    // What only MPI-4 has lies before the last line, in a file of its own.
-    std::vector<std::string> wanted = expected("more", rank);
-    const bool mpi4 = lines.size() > wanted.size();
-    if (mpi4) {
-      const std::vector<std::string> extra = expected("more4", rank);
-      wanted.insert(wanted.end() - 1, extra.begin(), extra.end());
-    }
-    EXPECT_EQ(lines, wanted) << "rank " << rank;
+    const std::vector<std::string> lines = transcript(process.threads.at(0));
+    EXPECT_EQ(lines, expected_with_mpi4("more", rank, lines.size())) << "rank " << rank;
     EXPECT_EQ(process.process.thread_level, 1u);
   }
 }
@@ -151,6 +154,24 @@ TEST_P(More, RarerFamilies) {
 INSTANTIATE_TEST_SUITE_P(All, More,
                          testing::Values(Program{"openmpi", "more"}, Program{"mpich", "more"}),
                          [](const auto& i) { return std::string(i.param.mpi); });
+
+class OneSided : public Records {};
+
+TEST_P(OneSided, WindowsAndFiles) {
+  const Processes processes = record(GetParam(), 3);
+  ASSERT_EQ(processes.size(), 3u);
+  for (const auto& [rank, process] : processes) {
+    const std::vector<std::string> lines = transcript(process.threads.at(0));
+    EXPECT_EQ(lines, expected_with_mpi4("one_sided", rank, lines.size())) << "rank " << rank;
+    EXPECT_EQ(process.process.skipped_callbacks, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OneSided,
+    testing::Values(Program{"openmpi", "one_sided_c"}, Program{"openmpi", "one_sided_f08"},
+                    Program{"mpich", "one_sided_c"}, Program{"mpich", "one_sided_f08"}),
+    [](const auto& i) { return std::string(i.param.mpi) + "_" + i.param.name; });
 
 class Threads : public Records {};
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Raw records to text (transcript.h). Abbreviations: c communicator, p peer, t tag, r request.
+// Raw records to text (transcript.h). Abbreviations: c communicator, p peer, t tag, r request, w
+// window, f file.
 
 #include "transcript.h"
 
@@ -59,6 +60,93 @@ std::string definition(const RawRecord& record) {
   return remote > 0 ? text + " to " + ranks(record, 2, members, remote) : text;
 }
 
+std::string target(uint64_t rank) {
+  return rank == trace::kRawAllTargets ? "all" : "p" + number(rank);
+}
+
+/// What the caller promised: c check, s store, p put, b before, a after.
+std::string promises(uint16_t set) {
+  std::string text;
+  for (int bit = 0; bit < 5; ++bit) {
+    if (set >> bit & 1) text += "cspba"[bit];
+  }
+  return text.empty() ? "" : " no " + text;
+}
+
+std::string promises_above(uint16_t flags) {
+  return promises(flags >> trace::kRawRmaAssertionsShift & 0x1f);
+}
+
+std::string window_fact(const RawRecord& record) {
+  static const char* const kFlavors[] = {"created", "allocated", "shared", "dynamic"};
+  static const char* const kEpochs[] = {"start", "complete", "post", "wait"};
+  static const char* const kLocks[] = {"release", "share", "lock"};
+  static const char* const kSyncs[] = {"memory", "notify_in", "notify_out", "flush", "flush_local"};
+  static const char* const kOps[] = {"put",     "get", "accumulate", "", "",
+                                     "compare", "",    "",           "", "fetch"};
+  const uint16_t flags = record.header.flags;
+  const std::string window = " w" + number(record.header.arg);
+  switch (record.kind()) {
+    case RawKind::rma_win_def:
+      return std::string(kFlavors[flags]) + window + " of c" + number(record.words.at(0));
+    case RawKind::rma_win_free:
+      return "free" + window;
+    case RawKind::rma_op:
+      return kOps[flags] + window + " p" + number(record.words.at(0)) + " " +
+             number(record.words.at(1)) + "/" + number(record.words.at(2)) +
+             (record.words.size() > 3 ? " r" + number(record.words.at(3)) : "");
+    case RawKind::rma_op_done:
+      return "done" + window + " r" + number(record.words.at(0));
+    case RawKind::rma_fence:
+      return "fence" + window + promises(flags);
+    case RawKind::rma_epoch:
+      return kEpochs[flags & 0xf] + window + " " + ranks(record, 1, 0, record.words.at(0)) +
+             promises_above(flags);
+    case RawKind::rma_lock:
+      return kLocks[flags & 0xf] + window + " " + target(record.words.at(0)) +
+             promises_above(flags);
+    case RawKind::rma_sync:
+      return kSyncs[flags] + window + " " + target(record.words.at(0));
+    default:
+      return "";
+  }
+}
+
+std::string transfer(const RawRecord& record) {
+  namespace flag = trace::raw_file_op;
+  const uint16_t flags = record.header.flags;
+  std::string text = flags & flag::kFlush ? "flush" : flags & flag::kWrite ? "write" : "read";
+  if (flags & flag::kCollective) text += " all";
+  if (flags & flag::kSplit) text += " split";
+  return text + " f" + number(record.header.arg);
+}
+
+std::string request(const RawRecord& record, size_t word) {
+  return record.words.size() > word ? " r" + number(record.words[word]) : "";
+}
+
+std::string file_fact(const RawRecord& record) {
+  switch (record.kind()) {
+    case RawKind::file_def: {
+      const std::string name(reinterpret_cast<const char*>(record.words.data() + 1),
+                             record.words.at(0) >> 32);
+      return "open f" + number(record.header.arg) + " of c" +
+             number(static_cast<uint32_t>(record.words.at(0))) + " access " +
+             number(record.header.flags) + " " + name.substr(name.rfind('/') + 1);
+    }
+    case RawKind::file_close:
+      return "close f" + number(record.header.arg);
+    case RawKind::file_op:
+      return transfer(record) + " " + number(record.words.at(0)) + request(record, 1);
+    case RawKind::file_op_issued:
+      return "issued" + request(record, 0);
+    case RawKind::file_op_done:
+      return "moved " + number(record.words.at(0)) + request(record, 1);
+    default:
+      return "";
+  }
+}
+
 /// Empty if the record is no fact of an MPI call.
 std::string fact(const RawRecord& record) {
   switch (record.kind()) {
@@ -91,7 +179,9 @@ std::string fact(const RawRecord& record) {
     case RawKind::mpi_finalized:
       return "finalized";
     default:
-      return "";
+      return record.kind() >= RawKind::file_def      ? file_fact(record)
+             : record.kind() >= RawKind::rma_win_def ? window_fact(record)
+                                                     : "";
   }
 }
 

@@ -48,10 +48,66 @@ class ListingSink : public trace::EventSink {
   }
   void mpi_collective(Time time, const MpiCollective& c) override { add(time, of(c)); }
   void mpi_icollective_request(Time time, RequestId r) override {
-    add(time, fmt::format("icoll_request {}", number(r)));
+    add(time, fmt::format("icoll_request {}", own(number(r))));
   }
   void mpi_icollective_complete(Time time, const MpiCollective& c, RequestId r) override {
-    add(time, fmt::format("icoll {} {}", number(r), of(c)));
+    add(time, fmt::format("icoll {} {}", own(number(r)), of(c)));
+  }
+  void rma_window_created(Time time, WindowId w) override {
+    add(time, fmt::format("window {} created", w.index()));
+  }
+  void rma_window_destroyed(Time time, WindowId w) override {
+    add(time, fmt::format("window {} destroyed", w.index()));
+  }
+  void rma_collective(Time time, const trace::RmaCollective& c) override {
+    add(time, fmt::format("all on window {}: {} assertions {}", c.window.index(), number(c.op),
+                          number(c.assertions)));
+  }
+  void rma_group_sync(Time time, const trace::RmaGroupSync& s) override {
+    static const char* const kEpochs[] = {"start", "complete", "post", "wait", "?"};
+    add(time,
+        fmt::format("{} window {} group {} assertions {}", kEpochs[number(s.epoch)],
+                    s.window.index(), s.group.valid() ? static_cast<int64_t>(s.group.index()) : -1,
+                    number(s.assertions)));
+  }
+  void rma_lock(Time time, const trace::RmaLock& l) override {
+    const bool released = l.step == trace::RmaLockStep::released;
+    add(time, fmt::format("{} window {} target {}",
+                          released ? "release" : (l.exclusive ? "lock" : "share"), l.window.index(),
+                          of(l.target)));
+  }
+  void rma_sync(Time time, const trace::RmaSync& s) override {
+    add(time,
+        fmt::format("sync {} window {} target {}", number(s.kind), s.window.index(), of(s.target)));
+  }
+  void rma_operation(Time time, const trace::RmaOperation& o) override {
+    add(time,
+        fmt::format("rma {} window {} target {} bytes {}/{} id {}", number(o.op), o.window.index(),
+                    o.target, o.bytes_sent, o.bytes_received, own(number(o.id))));
+  }
+  void rma_complete(Time time, WindowId w, trace::RmaOpId id,
+                    trace::RmaCompletion completion) override {
+    static const char* const kWhere[] = {"within", "here", "there"};
+    add(time, fmt::format("complete {} window {} id {}", kWhere[number(completion)], w.index(),
+                          own(number(id))));
+  }
+  void file_opened(Time time, FileId f, trace::FileAccess access) override {
+    add(time, fmt::format("file {} opened {}", f.index(), number(access)));
+  }
+  void file_closed(Time time, FileId f) override {
+    add(time, fmt::format("file {} closed", f.index()));
+  }
+  void file_operation(Time time, const trace::FileOperation& o) override {
+    static const char* const kModes[] = {"read", "write", "flush"};
+    add(time, fmt::format("{} file {} bytes {} id {}{}{}", kModes[number(o.mode)], o.file.index(),
+                          o.bytes, own(number(o.id)), o.collective ? " all" : "",
+                          o.nonblocking ? " begun" : ""));
+  }
+  void file_operation_issued(Time time, FileId f, trace::FileOpId id) override {
+    add(time, fmt::format("file {} issued {}", f.index(), own(number(id))));
+  }
+  void file_operation_complete(Time time, FileId f, trace::FileOpId id, uint64_t bytes) override {
+    add(time, fmt::format("file {} done {} bytes {}", f.index(), own(number(id)), bytes));
   }
   void thread_fork(Time time, uint32_t threads, RegionInstance region) override {
     add(time, fmt::format("fork {} of {}", number(region), threads));
@@ -72,6 +128,13 @@ class ListingSink : public trace::EventSink {
   template <class Enum>
   static uint64_t number(Enum value) {
     return static_cast<uint64_t>(value);
+  }
+  /// Numbers of the assembler's own have the highest bit.
+  static std::string own(uint64_t id) {
+    return id >> 63 ? fmt::format("own {}", id & ~(uint64_t{1} << 63)) : fmt::format("{}", id);
+  }
+  static std::string of(std::optional<uint32_t> target) {
+    return target ? fmt::format("{}", *target) : "all";
   }
   static std::string of(const MpiMessage& m) {
     return fmt::format("{} tag {} bytes {} comm {}", m.peer, m.tag, m.bytes, m.comm.index());

@@ -148,6 +148,19 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::counter_def, "counter_def"},
     {RawKind::counter_refused, "counter_refused"},
     {RawKind::counters, "counters"},
+    {RawKind::rma_win_def, "rma_win_def"},
+    {RawKind::rma_win_free, "rma_win_free"},
+    {RawKind::rma_op, "rma_op"},
+    {RawKind::rma_op_done, "rma_op_done"},
+    {RawKind::rma_fence, "rma_fence"},
+    {RawKind::rma_epoch, "rma_epoch"},
+    {RawKind::rma_lock, "rma_lock"},
+    {RawKind::rma_sync, "rma_sync"},
+    {RawKind::file_def, "file_def"},
+    {RawKind::file_close, "file_close"},
+    {RawKind::file_op, "file_op"},
+    {RawKind::file_op_issued, "file_op_issued"},
+    {RawKind::file_op_done, "file_op_done"},
 };
 
 }  // namespace

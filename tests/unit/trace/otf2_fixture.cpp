@@ -54,6 +54,12 @@ std::vector<Region> every_region() {
       {"pthread_join", RegionRole::function, Paradigm::pthread, "", 0},
       {"clFinish", RegionRole::function, Paradigm::opencl, "", 0},
       {"acc_wait", RegionRole::function, Paradigm::openacc, "", 0},
+      {"MPI_Win_start", RegionRole::function, Paradigm::mpi, "", 0},
+      {"MPI_Win_complete", RegionRole::function, Paradigm::mpi, "", 0},
+      {"MPI_Win_post", RegionRole::function, Paradigm::mpi, "", 0},
+      {"MPI_Win_test", RegionRole::function, Paradigm::mpi, "", 0},
+      {"MPI_Win_flush", RegionRole::function, Paradigm::mpi, "", 0},
+      {"MPI_Win_flush_local_all", RegionRole::function, Paradigm::mpi, "", 0},
   };
   return regions;
 }
@@ -77,10 +83,109 @@ Definitions rich_definitions() {
                {"ru_maxrss", "KiB", MetricMode::level},
                {"sde:::lib::new", "bytes", MetricMode::relative}};
   d.metric_sets = {{MetricId(1)}, {MetricId(2), MetricId(0)}};
+  d.groups = {{{second}}, {{second, first}}, {{}}};
+  d.windows = {{"window 0", CommId(0)}, {"window 1", CommId(2)}};
+  d.files = {{"out.dat", "MPI-IO", CommId(0)},
+             {"out.dat", "MPI-IO", CommId(1)},
+             {"log", "POSIX", CommId::none()}};
   d.program = "./app --size 3";
   d.creator = "culprit 0.1";
   return d;
 }
+
+namespace {
+
+/// A clock and a call around events, for those who play.
+struct Player {
+  EventSink& sink;
+  int64_t now;
+  Time tick() { return Time::from_nanos(now += 3); }
+  void call(size_t region, const std::function<void()>& inside) {
+    sink.enter(tick(), RegionId(region));
+    inside();
+    sink.leave(tick(), RegionId(region));
+  }
+};
+
+void play_windows(Player& p) {
+  constexpr size_t kStart = 19, kComplete = 20, kPost = 21, kTest = 22, kFlush = 23, kLocalAll = 24;
+  constexpr size_t kAny = 1;
+  EventSink& sink = p.sink;
+  const WindowId window(1), other(0);
+  const RmaAssertions some = RmaAssertions::no_store | RmaAssertions::no_precede;
+  p.call(kAny, [&] {
+    sink.rma_window_created(p.tick(), window);
+    sink.rma_collective(Time::from_nanos(p.now),
+                        {CollectiveOp::create_handle, window, {}, 0, 0, RmaAssertions::none});
+  });
+  p.call(kAny,
+         [&] { sink.rma_collective(p.tick(), {CollectiveOp::barrier, other, {}, 0, 0, some}); });
+  p.call(kAny, [&] { sink.rma_collective(p.tick(), {CollectiveOp::bcast, other, 1, 8, 9, {}}); });
+  for (int op = 0; op <= static_cast<int>(RmaOp::fetch_and_accumulate); ++op) {
+    RmaOperation operation{window, 1, static_cast<RmaOp>(op), 100, 200, RmaOpId(1000 + op)};
+    if (operation.op == RmaOp::put) operation.bytes_received = 0;
+    if (operation.op == RmaOp::get) operation.bytes_sent = 0;
+    p.call(kAny, [&] { sink.rma_operation(p.tick(), operation); });
+    p.call(kAny, [&] {
+      sink.rma_complete(p.tick(), window, operation.id, static_cast<RmaCompletion>(op % 3));
+    });
+  }
+  const auto epoch = [&](size_t region, RmaEpoch what, GroupId group, RmaAssertions assertions) {
+    p.call(region, [&] { sink.rma_group_sync(p.tick(), {what, window, group, assertions}); });
+  };
+  epoch(kPost, RmaEpoch::post, GroupId(0), RmaAssertions::no_check);
+  epoch(kStart, RmaEpoch::start, GroupId(1), some);
+  epoch(kComplete, RmaEpoch::complete, GroupId(1), RmaAssertions::none);
+  epoch(kTest, RmaEpoch::wait, GroupId(2), RmaAssertions::none);
+  epoch(kAny, RmaEpoch::other, GroupId::none(), RmaAssertions::none);
+  for (int step = 0; step <= static_cast<int>(RmaLockStep::released); ++step) {
+    RmaLock lock{static_cast<RmaLockStep>(step), other, 1, step == 1, 7, RmaAssertions::none};
+    p.call(kAny, [&] { sink.rma_lock(p.tick(), lock); });
+    lock.target.reset();
+    if (lock.step == RmaLockStep::request) lock.assertions = RmaAssertions::no_check;
+    p.call(kAny, [&] { sink.rma_lock(p.tick(), lock); });
+  }
+  p.call(kAny, [&] { sink.rma_sync(p.tick(), {RmaSyncKind::memory, other, {}}); });
+  p.call(kAny, [&] { sink.rma_sync(p.tick(), {RmaSyncKind::notify_in, other, 0}); });
+  p.call(kAny, [&] { sink.rma_sync(p.tick(), {RmaSyncKind::notify_out, other, 1}); });
+  p.call(kFlush, [&] { sink.rma_sync(p.tick(), {RmaSyncKind::flush, other, 1}); });
+  p.call(kLocalAll, [&] { sink.rma_sync(p.tick(), {RmaSyncKind::flush_local, other, {}}); });
+  p.call(kAny, [&] {
+    sink.rma_window_destroyed(p.tick(), window);
+    sink.rma_collective(p.tick(),
+                        {CollectiveOp::destroy_handle, window, {}, 0, 0, RmaAssertions::none});
+  });
+}
+
+void play_files(Player& p) {
+  constexpr size_t kAny = 1;
+  EventSink& sink = p.sink;
+  p.call(kAny, [&] {
+    sink.file_opened(p.tick(), FileId(0),
+                     FileAccess::read | FileAccess::write | FileAccess::create |
+                         FileAccess::exclusive | FileAccess::unique);
+  });
+  p.call(kAny, [&] {
+    sink.file_opened(p.tick(), FileId(1),
+                     FileAccess::write | FileAccess::append | FileAccess::delete_on_close |
+                         FileAccess::sequential);
+  });
+  p.call(kAny, [&] { sink.file_opened(p.tick(), FileId(2), FileAccess::read); });
+  for (int mode = 0; mode <= static_cast<int>(FileMode::flush); ++mode) {
+    for (int kind = 0; kind < 4; ++kind) {
+      const auto id = FileOpId(50 + mode * 4 + kind);
+      p.call(kAny, [&] {
+        sink.file_operation(p.tick(), {FileId(0), static_cast<FileMode>(mode), (kind & 1) != 0,
+                                       (kind & 2) != 0, 4096, id});
+        if (kind & 2) sink.file_operation_issued(p.tick(), FileId(0), id);
+      });
+      p.call(kAny, [&] { sink.file_operation_complete(p.tick(), FileId(0), id, 4000); });
+    }
+  }
+  p.call(kAny, [&] { sink.file_closed(p.tick(), FileId(0)); });
+}
+
+}  // namespace
 
 void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
   int64_t now = 1000 * (1 + thread) + process;
@@ -115,6 +220,10 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
       call(2, [&] { sink.mpi_icollective_request(tick(), RequestId(op)); });
       call(2, [&] { sink.mpi_icollective_complete(tick(), collective, RequestId(op)); });
     }
+    Player player{sink, now};
+    play_windows(player);
+    play_files(player);
+    now = player.now;
     sink.thread_fork(tick(), 2, instance);
     sink.thread_team_begin(tick(), instance);
     call(4, [&] {

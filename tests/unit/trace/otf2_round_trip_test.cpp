@@ -117,6 +117,29 @@ TEST(Otf2RoundTrip, LocationsAndCommunicators) {
   EXPECT_EQ(read.comms[5].members, std::vector<ProcessId>(1, ProcessId(1)));
 }
 
+TEST(Otf2RoundTrip, WindowsGroupsAndFiles) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const Definitions expected = rich_definitions();
+  const Definitions& read = source->definitions();
+  ASSERT_EQ(read.windows.size(), expected.windows.size());
+  for (size_t i = 0; i < read.windows.size(); ++i) {
+    EXPECT_EQ(read.windows[i].name, expected.windows[i].name);
+    EXPECT_EQ(read.windows[i].comm, expected.windows[i].comm);
+  }
+  ASSERT_GE(read.groups.size(), expected.groups.size());  // those of communicators follow
+  for (size_t i = 0; i < expected.groups.size(); ++i) {
+    EXPECT_EQ(read.groups[i].members, expected.groups[i].members);
+  }
+  ASSERT_EQ(read.files.size(), expected.files.size());
+  for (size_t i = 0; i < read.files.size(); ++i) {
+    EXPECT_EQ(read.files[i].name, expected.files[i].name);
+    EXPECT_EQ(read.files[i].paradigm, expected.files[i].paradigm);
+    EXPECT_EQ(read.files[i].comm, expected.files[i].comm);
+  }
+}
+
 TEST(Otf2RoundTrip, PropertiesOfTheCallerWin) {
   TemporaryFolder folder;
   Definitions definitions = rich_definitions();
@@ -164,7 +187,7 @@ TEST(Otf2RoundTrip, CollectivesBeginWithTheirCall) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream(line) >> kind >> location >> time;
     if (kind == "ENTER") entered = time;
-    if (kind == "MPI_COLLECTIVE_BEGIN") {
+    if (kind == "MPI_COLLECTIVE_BEGIN" || kind == "RMA_COLLECTIVE_BEGIN") {
       EXPECT_EQ(time, entered);
     }
   }

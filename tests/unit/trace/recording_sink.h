@@ -36,6 +36,45 @@ class RecordingSink : public EventSink {
   void mpi_icollective_complete(Time t, const MpiCollective& c, RequestId r) override {
     collective(t, "icoll", c, id(r));
   }
+  void rma_window_created(Time t, WindowId w) override { note(t, "window_created", w.index()); }
+  void rma_window_destroyed(Time t, WindowId w) override { note(t, "window_destroyed", w.index()); }
+  void rma_collective(Time t, const RmaCollective& c) override {
+    note(t, "rma_collective", number(c.op), c.window.index(),
+         c.root ? static_cast<int64_t>(*c.root) : -1, c.bytes_sent, c.bytes_received,
+         number(c.assertions));
+  }
+  void rma_group_sync(Time t, const RmaGroupSync& s) override {
+    note(t, "group_sync", number(s.epoch), s.window.index(),
+         s.group.valid() ? static_cast<int64_t>(s.group.index()) : -1, number(s.assertions));
+  }
+  void rma_lock(Time t, const RmaLock& l) override {
+    note(t, "lock", number(l.step), l.window.index(), target(l.target), l.exclusive, l.lock,
+         number(l.assertions));
+  }
+  void rma_sync(Time t, const RmaSync& s) override {
+    note(t, "rma_sync", number(s.kind), s.window.index(), target(s.target));
+  }
+  void rma_operation(Time t, const RmaOperation& o) override {
+    note(t, "rma_operation", number(o.op), o.window.index(), o.target, o.bytes_sent,
+         o.bytes_received, number(o.id));
+  }
+  void rma_complete(Time t, WindowId w, RmaOpId id, RmaCompletion c) override {
+    note(t, "rma_complete", w.index(), number(id), number(c));
+  }
+  void file_opened(Time t, FileId f, FileAccess a) override {
+    note(t, "file_opened", f.index(), number(a));
+  }
+  void file_closed(Time t, FileId f) override { note(t, "file_closed", f.index()); }
+  void file_operation(Time t, const FileOperation& o) override {
+    note(t, "file_operation", o.file.index(), number(o.mode), o.collective, o.nonblocking, o.bytes,
+         number(o.id));
+  }
+  void file_operation_issued(Time t, FileId f, FileOpId id) override {
+    note(t, "file_issued", f.index(), number(id));
+  }
+  void file_operation_complete(Time t, FileId f, FileOpId id, uint64_t bytes) override {
+    note(t, "file_complete", f.index(), number(id), bytes);
+  }
   void thread_fork(Time t, uint32_t n, RegionInstance i) override {
     note(t, "fork", n, static_cast<uint64_t>(i));
   }
@@ -58,6 +97,11 @@ class RecordingSink : public EventSink {
 
  private:
   static uint64_t id(RequestId request) { return static_cast<uint64_t>(request); }
+  template <class Enum>
+  static uint64_t number(Enum value) {
+    return static_cast<uint64_t>(value);
+  }
+  static int64_t target(std::optional<uint32_t> rank) { return rank ? int64_t{*rank} : -1; }
 
   template <class... Facts>
   void note(Time t, const char* kind, Facts... facts) {

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Files (handlers.h). A transfer has a begin, with what was asked for, and an end, with what was
+// moved as its status tells. The end is in the same call, in one that completes a request, or in
+// the
+// `_end` of a split collective.
+
+#include <atomic>
+#include <cstring>
+
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/objects.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+using trace::FileAccess;
+namespace flag = trace::raw_file_op;
+
+std::atomic<uint32_t> next_file{1};
+
+uint16_t access_of(int mode) {
+  const struct {
+    int mpis;
+    FileAccess ours;
+  } all[] = {{MPI_MODE_RDONLY, FileAccess::read},
+             {MPI_MODE_WRONLY, FileAccess::write},
+             {MPI_MODE_RDWR, FileAccess::read | FileAccess::write},
+             {MPI_MODE_CREATE, FileAccess::create},
+             {MPI_MODE_EXCL, FileAccess::exclusive},
+             {MPI_MODE_APPEND, FileAccess::append},
+             {MPI_MODE_DELETE_ON_CLOSE, FileAccess::delete_on_close},
+             {MPI_MODE_UNIQUE_OPEN, FileAccess::unique},
+             {MPI_MODE_SEQUENTIAL, FileAccess::sequential}};
+  FileAccess set = FileAccess::none;
+  for (const auto& one : all) {
+    if (mode & one.mpis) set = set | one.ours;
+  }
+  return static_cast<uint16_t>(set);
+}
+
+/// A name too long for a record loses its beginning, which says less than its end.
+void put_definition(const Region& region, const Comm& comm, uint16_t access,
+                    std::string_view name) {
+  constexpr size_t kWords = 128;
+  uint64_t words[1 + kWords] = {};
+  if (name.size() > kWords * sizeof(uint64_t)) {
+    name.remove_prefix(name.size() - kWords * sizeof(uint64_t));
+  }
+  words[0] = comm.id | static_cast<uint64_t>(name.size()) << 32;
+  memcpy(words + 1, name.data(), name.size());
+  const size_t count = 1 + (name.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  region.log().put_words(RawKind::file_def, region.end(), access, comm.object, words,
+                         static_cast<unsigned>(count));
+}
+
+uint64_t moved(const Statuses& status, int rc) {
+  return rc == MPI_SUCCESS && status.readable() ? message_of(0, status[0]).bytes : 0;
+}
+
+}  // namespace
+
+int on_file_open(const Function& function, MPI_Comm handle, const Text& name, int mode,
+                 const FilePlace& file, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  Comm comm = comm_of(region.log(), region.end(), handle);
+  comm.object = next_file.fetch_add(1, std::memory_order_relaxed);
+  remember_handle(HandleKind::file, key_of(file.get()), comm);
+  put_definition(region, comm, access_of(mode), name.given() ? name.view() : "");
+  return rc;
+}
+
+int on_file_close(const Function& function, const FilePlace& place, RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, place.get());
+  file.end();
+  const int rc = region.run(call);
+  if (!file) return rc;
+  if (rc == MPI_SUCCESS) {
+    region.log().put(RawKind::file_close, region.end(), 0, file.number());
+  } else {
+    file.give_back();
+  }
+  return rc;
+}
+
+int on_file_collective(const Function& function, MPI_File handle, RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, handle);
+  const int rc = region.run(call);
+  if (!file || rc != MPI_SUCCESS) return rc;
+  CollectiveFacts facts;
+  facts.comm = file.comm().id;
+  put_collective(region.log(), region.end(), facts);
+  return rc;
+}
+
+int on_file_transfer(const Function& function, const Transfer& transfer, const Statuses& status,
+                     RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, transfer.file);
+  if (file) {
+    region.log().put(RawKind::file_op, region.begin(), transfer.flags, file.number(),
+                     bytes_of(transfer.count, transfer.type));
+  }
+  const int rc = region.run(call);
+  if (file) {
+    region.log().put(RawKind::file_op_done, region.end(), transfer.flags, file.number(),
+                     moved(status, rc));
+  }
+  return rc;
+}
+
+int on_file_itransfer(const Function& function, const Transfer& transfer, const Requests& place,
+                      RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, transfer.file);
+  Request request;
+  if (file) {
+    request.kind = RequestKind::file;
+    request.id = new_request_id();
+    request.object = file.number();
+    request.file_op = transfer.flags | flag::kRequest;
+    region.log().put(RawKind::file_op, region.begin(), request.file_op, file.number(),
+                     bytes_of(transfer.count, transfer.type), request.id);
+  }
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  if (file) {
+    region.log().put(RawKind::file_op_issued, region.end(), request.file_op, file.number(),
+                     request.id);
+  }
+  add_request(place[0], place.place(0), request);
+  return rc;
+}
+
+int on_file_begin(const Function& function, const Transfer& transfer, RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, transfer.file);
+  const uint16_t flags = transfer.flags | flag::kSplit;
+  if (file) {
+    region.log().put(RawKind::file_op, region.begin(), flags, file.number(),
+                     bytes_of(transfer.count, transfer.type));
+  }
+  const int rc = region.run(call);
+  if (file && rc == MPI_SUCCESS) {
+    region.log().put(RawKind::file_op_issued, region.end(), flags, file.number());
+  }
+  return rc;
+}
+
+int on_file_end(const Function& function, const Transfer& transfer, const Statuses& status,
+                RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, transfer.file);
+  const int rc = region.run(call);
+  if (file) {
+    region.log().put(RawKind::file_op_done, region.end(), transfer.flags | flag::kSplit,
+                     file.number(), moved(status, rc));
+  }
+  return rc;
+}
+
+int on_file_sync(const Function& function, MPI_File handle, RealCall call) {
+  Region region(function);
+  const Object file = file_of(region, handle);
+  constexpr uint16_t kFlags = flag::kFlush | flag::kCollective;
+  if (file) region.log().put(RawKind::file_op, region.begin(), kFlags, file.number(), 0);
+  const int rc = region.run(call);
+  if (file) region.log().put(RawKind::file_op_done, region.end(), kFlags, file.number(), 0);
+  return rc;
+}
+
+}  // namespace culprit::collector::mpi

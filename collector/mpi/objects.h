@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Windows and files by their handles. Both are made by all of a communicator together, have a
+// number of ours, and go by the same rules: the entry ends before the real free, and comes back if
+// it fails.
+#pragma once
+
+#include "collector/mpi/arguments.h"
+#include "collector/mpi/comms.h"
+#include "collector/mpi/region.h"
+
+namespace culprit::collector::mpi {
+
+/// Counts a call on an object that no wrapper has seen being made: it has no facts.
+void count_unknown_object();
+
+class Object {
+ public:
+  Object(const Region& region, HandleKind kind, uint64_t key) : kind_(kind), key_(key) {
+    if (!region) return;
+    entry_ = find_handle(kind, key, comm_);
+    if (!entry_) count_unknown_object();
+  }
+  explicit operator bool() const { return entry_ != nullptr; }
+  uint32_t number() const { return comm_.object; }
+  const Comm& comm() const { return comm_; }
+
+  /// Before the call that frees it.
+  void end() const { forget(entry_); }
+  /// That call has failed.
+  void give_back() const {
+    if (entry_) remember_handle(kind_, key_, comm_);
+  }
+
+ private:
+  HandleKind kind_;
+  uint64_t key_;
+  Comm comm_;
+  HandleEntry* entry_ = nullptr;
+};
+
+inline Object window_of(const Region& region, MPI_Win win) {
+  return {region, HandleKind::window, key_of(win)};
+}
+inline Object file_of(const Region& region, MPI_File file) {
+  return {region, HandleKind::file, key_of(file)};
+}
+
+}  // namespace culprit::collector::mpi

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One-sided communication (handlers.h). An operation and a lock's request are told of when they are
+// posted; everything that synchronises when it is over. Which operations a synchronisation
+// completes follows from the records, so nothing is kept here. MPI_PROC_NULL exchanges nothing and
+// leaves no record.
+
+#include <atomic>
+
+#include "collector/mpi/facts.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/objects.h"
+#include "collector/mpi/requests.h"
+
+namespace culprit::collector::mpi {
+namespace {
+
+using trace::RmaAssertions;
+using trace::RmaEpoch;
+using trace::RmaOp;
+
+std::atomic<uint32_t> next_window{1};
+
+uint16_t assertions_of(int given) {
+  const struct {
+    int mpis;
+    RmaAssertions ours;
+  } all[] = {{MPI_MODE_NOCHECK, RmaAssertions::no_check},
+             {MPI_MODE_NOSTORE, RmaAssertions::no_store},
+             {MPI_MODE_NOPUT, RmaAssertions::no_put},
+             {MPI_MODE_NOPRECEDE, RmaAssertions::no_precede},
+             {MPI_MODE_NOSUCCEED, RmaAssertions::no_succeed}};
+  RmaAssertions set = RmaAssertions::none;
+  for (const auto& one : all) {
+    if (given & one.mpis) set = set | one.ours;
+  }
+  return static_cast<uint16_t>(set);
+}
+
+uint64_t target_of(int rank) {
+  return static_cast<uint32_t>(rank);
+}
+
+/// Writes the ranks that the members of `group` have in the window, over as many records as it
+/// takes.
+void put_epoch(const Region& region, uint16_t flags, uint32_t window, MPI_Group group,
+               MPI_Win win) {
+  constexpr int kChunk = 64;
+  int ranks[kChunk], translated[kChunk], size = 0;
+  MPI_Group members = MPI_GROUP_NULL;
+  if (PMPI_Group_size(group, &size) != MPI_SUCCESS) size = 0;
+  if (PMPI_Win_get_group(win, &members) != MPI_SUCCESS) size = 0;
+  int start = 0;
+  do {
+    const int n = size - start < kChunk ? size - start : kChunk;
+    uint64_t words[1 + kChunk / 2] = {static_cast<uint64_t>(n)};
+    for (int i = 0; i < n; ++i) ranks[i] = start + i;
+    if (n > 0) PMPI_Group_translate_ranks(group, n, ranks, members, translated);
+    for (int i = 0; i < n; ++i) {
+      words[1 + i / 2] |= static_cast<uint64_t>(static_cast<uint32_t>(translated[i])) << i % 2 * 32;
+    }
+    start += n;
+    const uint16_t more = start < size ? trace::kRawRmaMoreRanks : 0;
+    region.log().put_words(RawKind::rma_epoch, region.end(), flags | more, window, words,
+                           static_cast<unsigned>(1 + (n + 1) / 2));
+  } while (start < size);
+  if (members != MPI_GROUP_NULL) PMPI_Group_free(&members);
+}
+
+void put_epoch_end(const Region& region, RmaEpoch epoch, uint32_t window) {
+  region.log().put(RawKind::rma_epoch, region.end(), static_cast<uint16_t>(epoch), window, 0);
+}
+
+struct Bytes {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+/// A fetch or a comparison has no counts: it is of one element, and a comparison sends two.
+Bytes bytes_in(const OneSided& operation) {
+  const bool counted = operation.received_type != MPI_DATATYPE_NULL;
+  Bytes bytes;
+  switch (operation.op) {
+    case RmaOp::compare_and_swap:
+      return {bytes_of(2, operation.sent_type), bytes_of(1, operation.sent_type)};
+    case RmaOp::fetch_and_accumulate:
+      bytes.sent = bytes_of(counted ? operation.sent_count : 1, operation.sent_type);
+      bytes.received =
+          counted ? bytes_of(operation.received_count, operation.received_type) : bytes.sent;
+      if (operation.reduction == MPI_NO_OP) bytes.sent = 0;
+      return bytes;
+    default:
+      return {bytes_of(operation.sent_count, operation.sent_type),
+              bytes_of(operation.received_count, operation.received_type)};
+  }
+}
+
+void put_lock(const Region& region, uint64_t time, trace::RawRmaLock lock, int assertions,
+              uint32_t window, uint64_t target) {
+  const auto flags = static_cast<uint16_t>(
+      static_cast<uint16_t>(lock) | assertions_of(assertions) << trace::kRawRmaAssertionsShift);
+  region.log().put(RawKind::rma_lock, time, flags, window, target);
+}
+
+int lock(const Function& function, trace::RawRmaLock kind, uint64_t target, int assertions,
+         MPI_Win win, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  if (window) put_lock(region, region.begin(), kind, assertions, window.number(), target);
+  return region.run(call);
+}
+
+int unlock(const Function& function, uint64_t target, MPI_Win win, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  const int rc = region.run(call);
+  if (window && rc == MPI_SUCCESS) {
+    put_lock(region, region.end(), trace::RawRmaLock::release, 0, window.number(), target);
+  }
+  return rc;
+}
+
+int flush(const Function& function, trace::RmaSyncKind kind, uint64_t target, MPI_Win win,
+          RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  const int rc = region.run(call);
+  if (window && rc == MPI_SUCCESS) {
+    region.log().put(RawKind::rma_sync, region.end(), static_cast<uint16_t>(kind), window.number(),
+                     target);
+  }
+  return rc;
+}
+
+}  // namespace
+
+void count_unknown_object() {
+  trace::RawProcess* record = process();
+  if (!record) return;
+  std::atomic_ref<uint64_t>(record->skipped_callbacks).fetch_add(1, std::memory_order_relaxed);
+}
+
+int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm handle,
+                  const WinPlace& win, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  Comm comm = comm_of(region.log(), region.end(), handle);
+  comm.object = next_window.fetch_add(1, std::memory_order_relaxed);
+  remember_handle(HandleKind::window, key_of(win.get()), comm);
+  region.log().put(RawKind::rma_win_def, region.end(), static_cast<uint16_t>(flavor), comm.object,
+                   comm.id);
+  return rc;
+}
+
+int on_win_free(const Function& function, const WinPlace& place, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, place.get());
+  window.end();
+  const int rc = region.run(call);
+  if (!window) return rc;
+  if (rc == MPI_SUCCESS) {
+    region.log().put(RawKind::rma_win_free, region.end(), 0, window.number());
+  } else {
+    window.give_back();
+  }
+  return rc;
+}
+
+int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  const int rc = region.run(call);
+  if (window && rc == MPI_SUCCESS) {
+    region.log().put(RawKind::rma_fence, region.end(), assertions_of(assertions), window.number());
+  }
+  return rc;
+}
+
+int on_rma(const Function& function, const OneSided& operation, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, operation.win);
+  if (window && operation.target != MPI_PROC_NULL) {
+    const Bytes bytes = bytes_in(operation);
+    region.log().put(RawKind::rma_op, region.begin(), static_cast<uint16_t>(operation.op),
+                     window.number(), target_of(operation.target), bytes.sent, bytes.received);
+  }
+  return region.run(call);
+}
+
+int on_rma_request(const Function& function, const OneSided& operation, const Requests& place,
+                   RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, operation.win);
+  Request request;
+  if (window && operation.target != MPI_PROC_NULL) {
+    request.kind = RequestKind::window;
+    request.id = new_request_id();
+    request.object = window.number();
+    const Bytes bytes = bytes_in(operation);
+    region.log().put(RawKind::rma_op, region.begin(), static_cast<uint16_t>(operation.op),
+                     window.number(), target_of(operation.target), bytes.sent, bytes.received,
+                     request.id);
+  }
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  return rc;
+}
+
+int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int assertions,
+                 MPI_Win win, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  const int rc = region.run(call);
+  if (window && rc == MPI_SUCCESS) {
+    const auto flags = static_cast<uint16_t>(
+        static_cast<uint16_t>(begun) | assertions_of(assertions) << trace::kRawRmaAssertionsShift);
+    put_epoch(region, flags, window.number(), group, win);
+  }
+  return rc;
+}
+
+int on_win_epoch_end(const Function& function, RmaEpoch ended, MPI_Win win, RealCall call) {
+  Region region(function);
+  const Object window = window_of(region, win);
+  const int rc = region.run(call);
+  if (window && rc == MPI_SUCCESS) put_epoch_end(region, ended, window.number());
+  return rc;
+}
+
+int on_win_test(const Function& function, MPI_Win win, const int* flag, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && !*flag) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  const Object window = window_of(region, win);
+  if (window && rc == MPI_SUCCESS) put_epoch_end(region, RmaEpoch::wait, window.number());
+  return rc;
+}
+
+int on_win_lock(const Function& function, int lock_type, int target, int assertions, MPI_Win win,
+                RealCall call) {
+  const auto kind =
+      lock_type == MPI_LOCK_EXCLUSIVE ? trace::RawRmaLock::exclusive : trace::RawRmaLock::shared;
+  return lock(function, kind, target_of(target), assertions, win, call);
+}
+
+int on_win_lock_all(const Function& function, int assertions, MPI_Win win, RealCall call) {
+  return lock(function, trace::RawRmaLock::shared, trace::kRawAllTargets, assertions, win, call);
+}
+
+int on_win_unlock(const Function& function, int target, MPI_Win win, RealCall call) {
+  return unlock(function, target_of(target), win, call);
+}
+
+int on_win_unlock_all(const Function& function, MPI_Win win, RealCall call) {
+  return unlock(function, trace::kRawAllTargets, win, call);
+}
+
+int on_win_flush(const Function& function, trace::RmaSyncKind kind, int target, MPI_Win win,
+                 RealCall call) {
+  return flush(function, kind, target_of(target), win, call);
+}
+
+int on_win_flush_all(const Function& function, trace::RmaSyncKind kind, MPI_Win win,
+                     RealCall call) {
+  return flush(function, kind, trace::kRawAllTargets, win, call);
+}
+
+}  // namespace culprit::collector::mpi
