@@ -47,6 +47,11 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
       "failed_counters", Severity::warning,
       "Threads whose counters could not be read any more; what they did later is not counted.",
       process.failed_counters);
+  losses.add(
+      "slowed_samplers", Severity::info,
+      "Threads on which samples would have cost more than 1 % of their time: they were taken "
+      "less often there, so that short functions may not appear.",
+      process.slowed_samplers);
   losses.add("damaged_logs", Severity::data_loss,
              "A thread's records end in something unreadable; what came after is missing.",
              survey.damaged_logs);

@@ -115,7 +115,7 @@ bool find_innermost(Dwarf_Die* parent, uint64_t code, Dwarf_Die& found) {
   do {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
-        tag != DW_TAG_lexical_block && tag != DW_TAG_module) {
+        tag != DW_TAG_lexical_block && tag != DW_TAG_module && tag != DW_TAG_namespace) {
       continue;
     }
     const bool holds = dwarf_haspc(&child, code) == 1;

@@ -125,6 +125,7 @@ inline bool says_something(trace::RawKind kind) {
     case RawKind::counter_def:
     case RawKind::counter_refused:
     case RawKind::counters:
+    case RawKind::sampling_period:
     case RawKind::tool_begin:
     case RawKind::tool_end:
     case RawKind::omp_wait_begin:

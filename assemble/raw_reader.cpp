@@ -66,6 +66,7 @@ int words_of(RawKind kind) {
     case RawKind::file_def:
     case RawKind::file_op:
     case RawKind::file_op_done:
+    case RawKind::sampling_period:
       return 1;
     case RawKind::path_def:
     case RawKind::mpi_send:

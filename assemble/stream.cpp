@@ -70,6 +70,7 @@ class Stream {
       case RawKind::tool_end:
         return end_tool(state_.time(record));
       case RawKind::process_end:
+      case RawKind::sampling_period:
         return;
       case RawKind::counter_def:
         return counters_.define(record);

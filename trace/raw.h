@@ -117,6 +117,8 @@ enum class RawKind : uint8_t {
                      ///< are heights, not counts; flags: bytes of the texts: name, unit
   counter_refused = 81,  ///< a counter that was asked for; flags, from w1: its name, why it is not
                          ///< counted (once in a process)
+  sampling_period = 84,  ///< w0: nanoseconds of CPU time between this thread's samples from now on,
+                         ///< because they cost too much, or no longer do
   counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the
                   ///< record that follows, whose time it bears
 
@@ -236,6 +238,7 @@ struct RawProcess {
                                ///< ended; or received a message whose probe was not recorded
   uint64_t failed_unwinds;     ///< call paths that could not be taken
   uint64_t failed_counters;    ///< threads whose counters could no longer be read
+  uint64_t slowed_samplers;    ///< threads whose samples cost too much at the rate asked for
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];
   char boot_id[40];

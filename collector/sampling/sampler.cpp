@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <initializer_list>
 
 #include "collector/code_map.h"
@@ -24,6 +25,7 @@
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
 #include "collector/sampling/fault_guard.h"
+#include "collector/sampling/rate.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
 #include "collector/thread_registry.h"
@@ -43,8 +45,12 @@ char g_marker;  ///< its address tells our timers' signals from others
 
 constinit thread_local timer_t t_timer __attribute__((tls_model("initial-exec"))) = nullptr;
 constinit thread_local bool t_has_timer __attribute__((tls_model("initial-exec"))) = false;
-/// Expirations since this thread refreshed the clock pair.
-constinit thread_local unsigned t_expirations __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local Rate t_rate __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"))) = false;
+/// What the kernel takes to bring a signal to a handler and back, measured once.
+std::atomic<uint64_t> g_delivery_ns{0};
+/// CPU time, in nanoseconds, since this thread refreshed the clock pair.
+constinit thread_local uint64_t t_since_refresh __attribute__((tls_model("initial-exec"))) = 0;
 
 uintptr_t interrupted_pc(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -79,25 +85,59 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
+/// This thread's CPU time: what it waits for a core while it handles a signal is not the sample's.
+uint64_t cpu_nanoseconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
 /// After each second of CPU time: a program that is killed has then told how fast its clock is.
-void refresh_clock_now_and_then(int overrun) {
-  t_expirations += 1 + static_cast<unsigned>(overrun);
-  if (t_expirations < environment().sampling_hz) return;
-  t_expirations = 0;
+void refresh_clock_now_and_then(uint64_t expirations) {
+  t_since_refresh += expirations * t_rate.period_ns();
+  if (t_since_refresh < 1'000'000'000) return;
+  t_since_refresh = 0;
   refresh_clock_pair();
+}
+
+bool set_timer(uint64_t period_ns) {
+  itimerspec period = {};
+  period.it_interval.tv_sec = static_cast<time_t>(period_ns / 1'000'000'000);
+  period.it_interval.tv_nsec = static_cast<long>(period_ns % 1'000'000'000);
+  period.it_value = period.it_interval;
+  return timer_settime(t_timer, 0, &period, nullptr) == 0;
+}
+
+void note_new_rate() {
+  set_timer(t_rate.period_ns());
+  if (!t_was_slowed) tally(&trace::RawProcess::slowed_samplers);
+  t_was_slowed = true;
+  if (ThreadLog* log = registry::existing_log(); log != nullptr) {
+    if (!Recorder::impl(*log).may_append_from_signal()) return;
+    log->put(RawKind::sampling_period, now(), 0, 0, t_rate.period_ns());
+  }
+}
+
+void handle(const siginfo_t& info, const void* context) {
+  const int overrun = std::clamp(info.si_overrun, 0, kMaxOverrun);
+  refresh_clock_now_and_then(1 + static_cast<uint64_t>(overrun));
+  ThreadLog* log = registry::existing_log();
+  if (log == nullptr || log->waiting > 0) return;
+  const uintptr_t pc = interrupted_pc(context);
+  if (code_map::owner_of(pc) == code_map::Owner::runtime) return;
+  take_sample(*log, pc, static_cast<uint16_t>(overrun));
 }
 
 void on_signal(int, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &g_marker) return;
   const KeepErrno keep;
   if (!lifecycle::is_active()) return;
-  const int overrun = std::clamp(info->si_overrun, 0, kMaxOverrun);
-  refresh_clock_now_and_then(overrun);
-  ThreadLog* log = registry::existing_log();
-  if (log == nullptr || log->waiting > 0) return;
-  const uintptr_t pc = interrupted_pc(context);
-  if (code_map::owner_of(pc) == code_map::Owner::runtime) return;
-  take_sample(*log, pc, static_cast<uint16_t>(overrun));
+  const uint64_t begin = cpu_nanoseconds();
+  handle(*info, context);
+  const uint64_t cost = cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);
+  if (t_rate.account(cost, 1 + static_cast<uint64_t>(std::max(info->si_overrun, 0)))) {
+    note_new_rate();
+  }
 }
 
 /// Ours already, or free to take. A program that sets its own handler later keeps it: then it gets
@@ -118,6 +158,20 @@ bool claim_signal() {
   return sigaction(kSignal, &ours, nullptr) == 0;
 }
 
+/// The best of a few signals that this thread sends to itself, which the handler ignores.
+void measure_delivery() {
+  constexpr int kTries = 5;
+  const long process = getpid();
+  const long thread = syscall(SYS_gettid);
+  uint64_t best = ~uint64_t{0};
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t begin = cpu_nanoseconds();
+    syscall(SYS_tgkill, process, thread, kSignal);
+    best = std::min(best, cpu_nanoseconds() - begin);
+  }
+  g_delivery_ns.store(best, std::memory_order_relaxed);
+}
+
 bool start_timer(unsigned hz) {
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -125,12 +179,10 @@ bool start_timer(unsigned hz) {
   event.sigev_value.sival_ptr = &g_marker;
   event.sigev_notify_thread_id = static_cast<int>(syscall(SYS_gettid));
   if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer) != 0) return false;
-  itimerspec period = {};
-  period.it_interval.tv_sec = hz == 1 ? 1 : 0;
-  period.it_interval.tv_nsec = hz == 1 ? 0 : 1'000'000'000l / hz;
-  period.it_value = period.it_interval;
   t_has_timer = true;
-  return timer_settime(t_timer, 0, &period, nullptr) == 0;
+  t_rate.begin(1'000'000'000 / hz);
+  if (g_delivery_ns.load(std::memory_order_relaxed) == 0) measure_delivery();
+  return set_timer(t_rate.period_ns());
 }
 
 void on_thread_begun() {

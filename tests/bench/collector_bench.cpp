@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collector/callpath/unwind.h"
+#include "collector/counters/source.h"
 #include "collector/recorder.h"
 
 namespace {
@@ -77,6 +78,24 @@ void path_by_unwinding(benchmark::State& state) {
   });
 }
 BENCHMARK(path_by_unwinding)->Arg(1)->Arg(10)->Arg(30);
+
+void read_four_system_counters(benchmark::State& state) {
+  using collector::counters::Choice;
+  using collector::counters::kRusage;
+  static bool chosen = false;
+  Choice choices[] = {{"ru_minflt", "", false, nullptr},
+                      {"ru_nvcsw", "", false, nullptr},
+                      {"ru_nivcsw", "", false, nullptr},
+                      {"ru_utime", "", false, nullptr}};
+  if (!chosen) kRusage.choose(choices, 4, false);
+  chosen = true;
+  uint64_t values[4];
+  for (auto _ : state) {
+    kRusage.read(nullptr, values);
+    benchmark::DoNotOptimize(values);
+  }
+}
+BENCHMARK(read_four_system_counters);
 
 }  // namespace
 

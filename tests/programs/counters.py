@@ -57,7 +57,20 @@ def missing(place):
     check(names == {"ru_minflt"}, f"counted were {names}")
 
 
+def sde(place):
+    """What the program counts itself: to the last one, and at the innermost path that is certain."""
+    report, page = run(place, "sde:::produced::items", mpirun(2, place.program("produced")))
+    for rank, factor in (("0.0", 1), ("1.0", 3)):
+        for callpath, expected in (("main", 42), ("main/produce", 1000)):
+            found = counted(report, "sde:::produced::items", callpath, rank)
+            check(found == factor * expected, f"{found} items at {callpath} on {rank}")
+    total = sum(c["value"] for c in report.data["counters"])
+    check(total == 4 * 1042, f"{total} items in all")
+    check("sde:::produced::items" in page, "the page does not show the counter")
+
+
 TESTS = {f"rusage.{compiler}": rusage(compiler) for compiler in ("gcc", "clang")}
+TESTS["sde"] = sde
 TESTS["missing"] = missing
 
 if __name__ == "__main__":

@@ -147,6 +147,30 @@ TEST(ObjectFile, FindsWhereFunctionsAreDeclaredWhateverTheCompiler) {
   }
 }
 
+// Outermost first: the function, then what was inlined into it, whether its debug information lies
+// in the file, is compressed, or lies in a file of its own.
+TEST(ObjectFile, TellsInlinedFunctionsWhereverTheirDebugInformationLies) {
+  std::istringstream libraries(CULPRIT_INLINED_IN);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    SCOPED_TRACE(library);
+    void* const handle = dlopen(library.c_str(), RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    const auto* address = static_cast<const uint64_t*>(dlsym(handle, "mark_address"));
+    ASSERT_NE(address, nullptr);
+    const AddressMap map = AddressMap::read({"/proc/self/maps"});
+    const auto place = map.find(*address);
+    ASSERT_TRUE(place);
+    const Symbol symbol = ObjectFile(library).symbol(place->offset);
+    std::vector<std::string> functions;
+    for (const SourceFrame& frame : symbol.frames) functions.push_back(frame.function);
+    EXPECT_EQ(functions, (std::vector<std::string>{"shape::outer", "shape::Square::middle",
+                                                   "shape::innermost<int>"}));
+    EXPECT_EQ(symbol.file, "inlined.cpp");
+    EXPECT_EQ(symbol.line, 11u);
+    dlclose(handle);
+  }
+}
+
 TEST(ObjectFile, MissingFilesGiveModuleAndOffset) {
   const Symbol symbol = ObjectFile("/nowhere/libgone.so").symbol(0x1234);
   EXPECT_FALSE(symbol.named);

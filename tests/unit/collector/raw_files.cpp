@@ -161,6 +161,7 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::file_op, "file_op"},
     {RawKind::file_op_issued, "file_op_issued"},
     {RawKind::file_op_done, "file_op_done"},
+    {RawKind::sampling_period, "sampling_period"},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "collector/probes.h"
 #include "collector/recorder.h"
 #include "collector/sampling/fault_guard.h"
+#include "collector/sampling/rate.h"
 
 namespace culprit::tests {
 namespace {
@@ -143,6 +144,43 @@ TEST(Sampling, MixesWithRecording) {
   const RawRun run = experiment.read_one();
   EXPECT_GT(run.count(RawKind::sample), 0u);
   EXPECT_GT(run.count(RawKind::mpi_enter), 1000u);
+}
+
+using collector::sampling::Rate;
+
+/// Goes on with samples of this cost until the period has been decided `times` times.
+void decide(Rate& rate, uint64_t cost_ns, int times) {
+  for (int i = 0; i < 16 * times; ++i) rate.account(cost_ns, 1);
+}
+
+// The cost of samples stays below 1 % of the time whatever one of them costs.
+TEST(SamplingRate, SlowsUntilSamplesAreCheapEnough) {
+  for (const uint64_t cost : {100u, 9'000u, 50'000u, 1'000'000u}) {
+    Rate rate{};
+    rate.begin(1'000'000);
+    decide(rate, cost, 20);
+    EXPECT_LE(100 * cost, rate.period_ns());
+    EXPECT_LE(rate.period_ns(), std::max<uint64_t>(1'000'000, 200 * cost));
+  }
+}
+
+TEST(SamplingRate, ComesBackWhenTheyAreCheapAgain) {
+  Rate rate{};
+  rate.begin(1'000'000);
+  decide(rate, 100'000, 10);
+  const uint64_t slow = rate.period_ns();
+  EXPECT_EQ(slow, 16'000'000u);
+  decide(rate, 60'000, 10);  // affordable, but at half the period only just
+  EXPECT_EQ(rate.period_ns(), slow);
+  decide(rate, 1'000, 10);
+  EXPECT_EQ(rate.period_ns(), 1'000'000u);
+}
+
+TEST(SamplingRate, CountsEveryPeriodThatASignalStandsFor) {
+  Rate rate{};
+  rate.begin(100'000);
+  for (int i = 0; i < 160; ++i) rate.account(30'000, 40);
+  EXPECT_EQ(rate.period_ns(), 100'000u);
 }
 
 volatile int g_program_faults = 0;

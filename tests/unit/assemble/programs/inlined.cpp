@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A library whose one function has two others inlined into it. `mark_address` holds the address of
+// an instruction of the innermost. Line 11 matters.
+namespace shape {
+
+template <class Number>
+[[gnu::always_inline]] inline Number innermost(Number value) {
+  // clang-format off
+  asm volatile("77: nop\n.pushsection .data.rel,\"aw\"\n.globl mark_address\n.type mark_address,@object\n.size mark_address,8\nmark_address: .quad 77b\n.popsection");
+  // clang-format on
+  return value * 3;
+}
+
+struct Square {
+  [[gnu::always_inline]] int middle(int side) const { return innermost<int>(side) + side; }
+};
+
+[[gnu::visibility("default")]] int outer(int side) {
+  return Square().middle(side) - 1;
+}
+
+}  // namespace shape
