@@ -29,11 +29,16 @@ constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SI
 
 volatile sig_atomic_t g_child = 0;
 volatile sig_atomic_t g_interrupted = 0;
+const std::string* g_farewell = nullptr;  ///< changes only while the signals are blocked
 
 void hand_on(int signal, siginfo_t* info, void*) {
   const int saved = errno;
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) g_interrupted = 1;
   const bool from_terminal = info->si_code > 0;
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
+    if (g_interrupted == 0 && !from_terminal)
+      (void)!write(STDERR_FILENO, g_farewell->data(), g_farewell->size());
+    g_interrupted = 1;
+  }
   if (g_child > 0 && !from_terminal) kill(static_cast<pid_t>(g_child), signal);
   errno = saved;
 }
@@ -48,11 +53,12 @@ sigset_t forwarded_set() {
 /// Handles the forwarded signals while it lives; what was ignored (nohup) stays ignored.
 class SignalForwarding {
  public:
-  SignalForwarding() {
-    g_child = 0;
-    g_interrupted = 0;
+  explicit SignalForwarding(const std::string& farewell) {
     const sigset_t set = forwarded_set();
     sigprocmask(SIG_BLOCK, &set, &mask_);
+    g_child = 0;
+    g_interrupted = 0;
+    g_farewell = &farewell;
     for (size_t i = 0; i < kForwarded.size(); ++i) {
       sigaction(kForwarded[i], nullptr, &previous_[i]);
       if (previous_[i].sa_handler == SIG_IGN) continue;
@@ -109,12 +115,12 @@ ChildResult unstarted(int reason) {
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::string>& environment) {
+                      const std::vector<std::string>& environment, const std::string& farewell) {
   const std::vector<char*> argv = as_argv(command);
   const std::vector<char*> env = as_argv(environment);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return unstarted(errno);
-  SignalForwarding signals;
+  SignalForwarding signals(farewell);
   const pid_t child = fork();
   if (child == 0) {
     signals.restore();

@@ -7,6 +7,7 @@
 
 #include "cli/measure.h"
 
+#include <format>
 #include <system_error>
 
 #include "cli/child.h"
@@ -31,7 +32,7 @@ ExperimentInfo describe(const MeasureOptions& options) {
 }
 
 ChildResult run_measured(const MeasureOptions& options, const fs::path& experiment,
-                         const fs::path& preload) {
+                         const fs::path& preload, const std::string& farewell = {}) {
   LaunchSettings settings;
   settings.experiment = experiment;
   settings.preload = preload;
@@ -41,7 +42,7 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
-  return run_child(launch.command, launch.environment);
+  return run_child(launch.command, launch.environment, farewell);
 }
 
 void remove_folder(const fs::path& folder) {
@@ -103,8 +104,13 @@ int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
   const auto experiment = create_experiment(options.experiment, info.program);
   if (!experiment) return fail(experiment.error());
   if (auto written = write_info(experiment.value(), info); !written) return fail(written.error());
-  say("measuring into {}", for_display(experiment.value()).string());
-  const ChildResult child = run_measured(options, experiment.value(), preload);
+  const std::string place = for_display(experiment.value()).string();
+  say("measuring into {}", place);
+  const ChildResult child =
+      run_measured(options, experiment.value(), preload,
+                   std::format("culprit: told to end: if no report follows, "
+                               "`culprit analyze {}` tells what was recorded until now\n",
+                               place));
   if (!child.started) {
     remove_folder(experiment.value());
     say("cannot start '{}': {}", options.command.front(), child.failure);

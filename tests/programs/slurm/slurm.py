@@ -119,7 +119,9 @@ def ended(how):
                              + f"{place.scratch}/m.up\n",
                    "behind": "{srun} {culprit} run -o behind -- {late} " + f"{place.scratch}/b.up\n"}
         with batch:
-            jobs = {name: batch.submit(script.format(**words(place)))
+            # Without the trap the script's shell ends at once, and Slurm kills what it had started:
+            # whether culprit gets to say a word is then a matter of luck.
+            jobs = {name: batch.submit("trap : TERM\n" + script.format(**words(place)))
                     for name, script in scripts.items()}
             end = time.monotonic() + PATIENCE_S
             while len(list(place.scratch.glob("*.up"))) < len(jobs):

@@ -5,9 +5,13 @@
 
 #include "cli/child.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include <string>
+#include <vector>
 
 #include "cli/launch_environment.h"
 
@@ -51,6 +55,25 @@ TEST(RunChild, HandsSignalsOn) {
       "i=$((i+1)); done");
   EXPECT_EQ(result.status, 7);
   EXPECT_TRUE(result.interrupted);
+}
+
+TEST(RunChild, SaysFarewellAtOnceWhenToldToEnd) {
+  // The child tells its parent to end and looks, still running itself, for what the parent says.
+  const std::string said = testing::TempDir() + "culprit_farewell_" + std::to_string(getpid());
+  const int own = dup(STDERR_FILENO);
+  const int file = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  dup2(file, STDERR_FILENO);
+  const ChildResult result = run_child(
+      {"sh", "-c",
+       "trap '' TERM; kill -TERM $PPID; i=0; while [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); "
+       "grep -q goodbye " +
+           said + " && exit 7; done; exit 1"},
+      {}, "goodbye\n");
+  dup2(own, STDERR_FILENO);
+  EXPECT_EQ(result.status, 7);
+  close(file);
+  close(own);
+  unlink(said.c_str());
 }
 
 TEST(RunChild, LeavesSignalsAsTheyWere) {
