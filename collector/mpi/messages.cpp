@@ -57,7 +57,7 @@ int post(const Function& function, const Message& message, bool send, bool persi
   Region region(function);
   Request request;
   request.persistent = persistent;
-  request.active = !persistent;
+  request.active = request.plain = !persistent;
   if (region && send) post_send(region, message, request);
   if (region && !send && message.peer != MPI_PROC_NULL) {
     post_recv(region, comm_of(region.log(), region.begin(), message.comm).id, request);

@@ -1,24 +1,80 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of pending requests (requests.h): 16 shards by handle, each a small hash table of
-// chains under its own mutex. Nodes come from malloc once and go round a free list, so a steady
-// program allocates nothing.
+// The table of pending requests (requests.h): 16 shards by handle, each a hash table under its own
+// mutex that grows with what is pending, so that a request costs the same whether one or a million
+// are out. Requests of one handle hang on its first one, in order. The memory comes from the
+// system in slabs and goes round free lists: nothing is allocated by malloc, and a steady program
+// needs no more. A plain message takes a Node (64 bytes, and 8 to 16 of the table); what more is to
+// be remembered of the others lies in a LargeNode.
 
 #include "collector/mpi/requests.h"
+
+#include <sys/mman.h>
 
 #include <atomic>
 #include <mutex>
 #include <new>
 
+#include "collector/system_file.h"
+
 namespace culprit::collector::mpi {
 namespace {
+
+struct LargeNode;
 
 struct Node {
   uint64_t key;
   const void* place;
+  Node* next;  ///< the first request of another handle; in first requests only
+  Node* same;  ///< the next of this handle
+  Node* last;  ///< of this handle; in first requests only
+  LargeNode* large;
+  uint64_t id;
+  uint32_t comm;
+  RequestKind kind;
+  bool active, reported, cancelling;
+};
+static_assert(sizeof(Node) == 64);
+
+struct LargeNode {
   Request request;
-  Node* next;
+  LargeNode* next_free;
+};
+
+/// Memory from the system that is never given back. It may be taken in a program's own allocator.
+void* take_memory(size_t size) {
+  const KeepErrno keep;
+  void* const memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+/// Objects of one size; not internally synchronised.
+template <class Object, Object* Object::* next>
+class Pool {
+ public:
+  Object* take() {
+    if (Object* object = free_) {
+      free_ = object->*next;
+      return object;
+    }
+    if (left_ == 0) {
+      slab_ = static_cast<Object*>(take_memory(kSlab));
+      left_ = slab_ ? kSlab / sizeof(Object) : 0;
+    }
+    return left_ > 0 ? new (slab_ + --left_) Object : nullptr;
+  }
+  void give_back(Object* object) {
+    object->*next = free_;
+    free_ = object;
+  }
+
+ private:
+  static constexpr size_t kSlab = size_t{1} << 16;
+  Object* free_ = nullptr;
+  Object* slab_ = nullptr;
+  size_t left_ = 0;
 };
 
 /// Places are compared this far into the list of one handle; beyond, the oldest is as good as any.
@@ -27,69 +83,134 @@ constexpr int kPlacesCompared = 64;
 class Shard {
  public:
   void add(uint64_t key, const void* place, const Request& request) {
-    Node* node = take_free();
-    if (!node) node = new (std::nothrow) Node;  // outside the lock: malloc is not ours
-    if (!node) return;
-    *node = {key, place, request, nullptr};
     std::lock_guard lock(mutex_);
-    Chain& chain = chain_of(key);
-    (chain.last ? chain.last->next : chain.first) = node;
-    chain.last = node;
+    Node* node = nodes_.take();
+    if (!node) return;
+    *node = {key, place, nullptr, nullptr, node, nullptr, 0, 0, RequestKind::nothing, 0, 0, 0};
+    if (!request.plain && !(node->large = large_.take())) return nodes_.give_back(node);
+    store(*node, request);
+    if (Node* first = *find_first(key)) {
+      first->last = first->last->same = node;
+      return;
+    }
+    if (++handles_ > buckets()) grow();
+    Node*& bucket = *bucket_of(key);
+    node->next = bucket;
+    bucket = node;
   }
 
   /// Runs `use(Request&)` on the request, under the lock; removes it if that returns true.
   template <class Use>
   bool with(uint64_t key, const void* place, Use use) {
     std::lock_guard lock(mutex_);
-    Chain& chain = chain_of(key);
-    const Found found = find(chain, key, place);
-    if (!found.node) return false;
-    if (use(found.node->request)) remove(chain, found);
+    Node** const first = find_first(key);
+    if (!*first) return false;
+    Node* before = nullptr;
+    Node* const node = choose(*first, place, before);
+    Request request = load(*node);
+    if (use(request)) {
+      remove(first, before, node);
+    } else {
+      store(*node, request);
+    }
     return true;
   }
 
  private:
-  struct Chain {
-    Node* first = nullptr;
-    Node* last = nullptr;
-  };
-  struct Found {
-    Node* before = nullptr;
-    Node* node = nullptr;
-  };
-
-  Node* take_free() {
-    std::lock_guard lock(mutex_);
-    Node* node = free_;
-    if (node) free_ = node->next;
-    return node;
+  static Request load(const Node& node) {
+    if (node.large) return node.large->request;
+    Request request;
+    request.plain = true;
+    request.kind = node.kind;
+    request.active = node.active;
+    request.reported = node.reported;
+    request.cancelling = node.cancelling;
+    request.id = node.id;
+    request.message.comm = node.comm;
+    return request;
   }
-
-  Chain& chain_of(uint64_t key) { return chains_[(key * 0x9e3779b97f4a7c15u) >> 58]; }
-
-  static Found find(const Chain& chain, uint64_t key, const void* place) {
-    Found oldest;
-    int compared = 0;
-    Node* before = nullptr;
-    for (Node* node = chain.first; node; before = node, node = node->next) {
-      if (node->key != key) continue;
-      if (node->place == place) return {before, node};
-      if (!oldest.node) oldest = {before, node};
-      if (++compared == kPlacesCompared) break;
+  static void store(Node& node, const Request& request) {
+    if (node.large) {
+      node.large->request = request;
+      return;
     }
-    return oldest;
+    node.kind = request.kind;
+    node.active = request.active;
+    node.reported = request.reported;
+    node.cancelling = request.cancelling;
+    node.id = request.id;
+    node.comm = request.message.comm;
   }
 
-  void remove(Chain& chain, const Found& found) {
-    (found.before ? found.before->next : chain.first) = found.node->next;
-    if (chain.last == found.node) chain.last = found.before;
-    found.node->next = free_;
-    free_ = found.node;
+  size_t buckets() const { return size_t{1} << bits_; }
+  Node** bucket_of(uint64_t key) const {
+    return &table_[(key * 0x9e3779b97f4a7c15u) >> (64 - bits_)];
+  }
+  /// Where the first request of a handle hangs, or would.
+  Node** find_first(uint64_t key) const {
+    Node** at = bucket_of(key);
+    while (*at && (*at)->key != key) at = &(*at)->next;
+    return at;
   }
 
+  static Node* choose(Node* first, const void* place, Node*& before) {
+    Node* previous = nullptr;
+    int compared = 0;
+    for (Node* node = first; node && compared < kPlacesCompared; node = node->same, ++compared) {
+      if (node->place == place) {
+        before = previous;
+        return node;
+      }
+      previous = node;
+    }
+    return first;
+  }
+
+  void remove(Node** first, Node* before, Node* node) {
+    if (before) {
+      before->same = node->same;
+      if ((*first)->last == node) (*first)->last = before;
+    } else if (Node* heir = node->same) {
+      heir->next = node->next;
+      heir->last = node->last;
+      *first = heir;
+    } else {
+      *first = node->next;
+      --handles_;
+    }
+    if (node->large) large_.give_back(node->large);
+    nodes_.give_back(node);
+  }
+
+  /// Twice as many buckets; if there is no memory for them, chains get longer instead.
+  void grow() {
+    const unsigned bits = bits_ + 1;
+    auto* const table = static_cast<Node**>(take_memory(sizeof(Node*) << bits));
+    if (!table) return;
+    Node** const old = table_;
+    const size_t old_size = buckets();
+    table_ = table;
+    bits_ = bits;
+    for (size_t i = 0; i < old_size; ++i) {
+      for (Node* node = old[i]; node;) {
+        Node* const next = node->next;
+        Node*& bucket = *bucket_of(node->key);
+        node->next = bucket;
+        bucket = node;
+        node = next;
+      }
+    }
+    if (old != first_table_) munmap(old, sizeof(Node*) * old_size);
+  }
+
+  static constexpr unsigned kFirstBits = 6;
   std::mutex mutex_;
-  Chain chains_[64];
-  Node* free_ = nullptr;
+  Pool<Node, &Node::same> nodes_;
+  Pool<LargeNode, &LargeNode::next_free> large_;
+  Node* first_table_[1u << kFirstBits] = {};
+  Node** table_ = first_table_;
+  unsigned bits_ = kFirstBits;
+  size_t handles_ = 0;  ///< distinct ones
 };
 
 constexpr size_t kShards = 16;

@@ -205,6 +205,28 @@ INSTANTIATE_TEST_SUITE_P(All, Threads,
                                          Program{"mpich", "threads"}),
                          [](const auto& i) { return std::string(i.param.mpi); });
 
+class Many : public Records {};
+
+/// Very many communicators and requests; `./dev soak` does the same with a hundred times as many.
+TEST_P(Many, CommunicatorsAndRequestsPairUp) {
+  constexpr size_t kComms = 700, kRequests = 20'000;
+  const Processes processes =
+      record(GetParam(), 2, std::to_string(kComms) + " " + std::to_string(kRequests) + " # ");
+  ASSERT_EQ(processes.size(), 2u);
+  for (const auto& [rank, process] : processes) {
+    using trace::RawKind;
+    EXPECT_EQ(process.count(RawKind::mpi_comm_def), kComms);
+    EXPECT_EQ(process.count(RawKind::mpi_comm_free), kComms);
+    EXPECT_EQ(process.count(rank == 0 ? RawKind::mpi_isend : RawKind::mpi_irecv_post), kRequests);
+    EXPECT_EQ(process.count(rank == 0 ? RawKind::mpi_isend_done : RawKind::mpi_irecv), kRequests);
+    EXPECT_EQ(process.process.dropped_records, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Many,
+                         testing::Values(Program{"openmpi", "many"}, Program{"mpich", "many"}),
+                         [](const auto& i) { return std::string(i.param.mpi); });
+
 class Inert : public Records {};
 
 /// Without an experiment the library changes nothing and leaves nothing.

@@ -43,6 +43,45 @@ TEST(Requests, NullAndUnknownAreNothing) {
   cancel_request(handle(999), nullptr);
 }
 
+TEST(Requests, PlainOnesKeepTheirNumberAndCommunicator) {
+  int place = 0;
+  Request plain = send(31), done;
+  plain.plain = true;
+  plain.kind = RequestKind::recv;
+  plain.message.comm = 9;
+  add_request(handle(3), &place, plain);
+  cancel_request(handle(3), &place);
+  EXPECT_TRUE(complete_request(handle(3), &place, done));
+  EXPECT_EQ(done.id, 31u);
+  EXPECT_EQ(done.kind, RequestKind::recv);
+  EXPECT_EQ(done.message.comm, 9u);
+  EXPECT_TRUE(done.cancelling);
+}
+
+/// Were each looked for among all, this would take hours.
+TEST(Requests, AsManyAsOneLikesInAnyOrder) {
+  constexpr int kMany = 300'000;
+  std::vector<char> places(kMany);
+  Request done;
+  // Every third shares a handle with all the others of its kind.
+  const auto handle_of = [](int i) { return handle(i % 3 == 0 ? 5000 : 5001 + i); };
+  for (int i = 0; i < kMany; ++i) {
+    Request request = send(static_cast<uint64_t>(i));
+    request.plain = i % 2 == 0;
+    add_request(handle_of(i), &places[static_cast<size_t>(i)], request);
+  }
+  for (int i = kMany; i-- > 0;) {
+    if (i % 3 == 0) continue;
+    ASSERT_TRUE(complete_request(handle_of(i), &places[static_cast<size_t>(i)], done));
+    ASSERT_EQ(done.id, static_cast<uint64_t>(i));
+  }
+  for (int i = 0; i < kMany; i += 3) {
+    ASSERT_TRUE(complete_request(handle_of(i), &places[static_cast<size_t>(i)], done));
+    ASSERT_EQ(done.id, static_cast<uint64_t>(i));
+  }
+  EXPECT_FALSE(complete_request(handle_of(0), &places[0], done));
+}
+
 TEST(Requests, SharedHandleIsToldApartByPlace) {
   int places[3] = {};
   Request done;
