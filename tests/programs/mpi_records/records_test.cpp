@@ -217,8 +217,10 @@ TEST_P(Many, CommunicatorsAndRequestsPairUp) {
     using trace::RawKind;
     EXPECT_EQ(process.count(RawKind::mpi_comm_def), kComms);
     EXPECT_EQ(process.count(RawKind::mpi_comm_free), kComms);
-    EXPECT_EQ(process.count(rank == 0 ? RawKind::mpi_isend : RawKind::mpi_irecv_post), kRequests);
-    EXPECT_EQ(process.count(rank == 0 ? RawKind::mpi_isend_done : RawKind::mpi_irecv), kRequests);
+    for (const RawKind kind : {RawKind::mpi_isend, RawKind::mpi_isend_done, RawKind::mpi_irecv_post,
+                               RawKind::mpi_irecv}) {
+      EXPECT_EQ(process.count(kind), kRequests);
+    }
     EXPECT_EQ(process.process.dropped_records, 0u);
   }
 }
