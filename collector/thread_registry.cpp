@@ -33,6 +33,12 @@ constinit thread_local ThreadState t_state
     __attribute__((tls_model("initial-exec"))) = {nullptr, nullptr, Phase::fresh};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
+/// Of the destructors of a thread's data: we end in the last.
+#if defined(__SANITIZE_THREAD__)
+constexpr uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;  // the last is the sanitizer's end
+#else
+constexpr uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
+#endif
 constexpr unsigned kMaxHooks = 4;
 
 const char* g_folder = nullptr;
@@ -81,7 +87,7 @@ ThreadLog* create_log(ThreadState& thread) {
     return nullptr;
   }
   thread.busy = &Recorder::impl(*thread.log).busy;
-  pthread_setspecific(g_key, reinterpret_cast<void*>(uintptr_t{PTHREAD_DESTRUCTOR_ITERATIONS}));
+  pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.phase = Phase::live;
   for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();

@@ -86,11 +86,11 @@ def mpirun(ranks, *command):
 def sanitizer_environment(command):
     """In builds with a sanitizer the collector needs its runtime in all programs that it reaches;
     which of them leak is not the question."""
-    if "CULPRIT_SANITIZER" not in os.environ or not any("culprit" in str(w) for w in command[:1]):
+    if "CULPRIT_SANITIZER_RUNTIME" not in os.environ or not any("culprit" in str(w) for w in command[:1]):
         return {}
     options = {name: os.environ[name] + ":detect_leaks=0"
                for name in ("ASAN_OPTIONS",) if name in os.environ}
-    return {"LD_PRELOAD": os.environ["CULPRIT_SANITIZER"], **options}
+    return {"LD_PRELOAD": os.environ["CULPRIT_SANITIZER_RUNTIME"], **options}
 
 
 def execute(command, cwd=None, environment=None):

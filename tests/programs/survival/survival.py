@@ -203,6 +203,11 @@ SIGNALS = [Case(name) for name in (
     "own_sigprof", "first_own_sigprof", "own_sigsegv", "own_sigbus", "own_sigusr1", "all_default",
     "all_ignored", "all_blocked", "own_profiler", "first_ask", "ask", "faults_by_design")]
 
+# With AddressSanitizer there is no bound to the address space, and no sense in strange stacks.
+if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
+    RESOURCES = [case for case in RESOURCES if "memory" not in case.name]
+    THREADS = [case for case in THREADS if case.name not in ("fibers", "huge_stack")]
+
 GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "processes": PROCESSES,
           "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
 
