@@ -7,7 +7,8 @@
 
 #include "cli/measure.h"
 
-#include <format>
+#include <fmt/format.h>
+
 #include <system_error>
 
 #include "cli/child.h"
@@ -108,7 +109,7 @@ int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
   say("measuring into {}", place);
   const ChildResult child =
       run_measured(options, experiment.value(), preload,
-                   std::format("culprit: told to end: if no report follows, "
+                   fmt::format("culprit: told to end: if no report follows, "
                                "`culprit analyze {}` tells what was recorded until now\n",
                                place));
   if (!child.started) {
