@@ -34,8 +34,8 @@ enum class RequestKind : uint8_t {
 
 struct Request {
   RequestKind kind = RequestKind::nothing;
-  bool plain = false;       ///< a message of which only the communicator matters when it completes:
-                            ///< the table keeps nothing else of it
+  bool plain = false;  ///< a message of which only the communicator matters when it completes:
+                       ///< the table keeps nothing else of it
   bool persistent = false;
   bool active = true;       ///< persistent ones: started and not yet completed
   bool reported = false;    ///< MPI_Request_get_status has told; the completing call must not again

@@ -23,7 +23,7 @@ static int communicators(int count) {
   MPI_Comm alive[kAlive];
   int sum = 0;
   for (int i = 0; i < count; ++i) {
-    MPI_Comm *const comm = &alive[i % kAlive];
+    MPI_Comm* const comm = &alive[i % kAlive];
     if (i >= kAlive) MPI_Comm_free(comm);
     MPI_Comm_dup(MPI_COMM_WORLD, comm);
     int one = 1, all = 0;
@@ -37,9 +37,9 @@ static int communicators(int count) {
 /* The receives are all open at the same time, the sends a few at a time: of those an MPI may hold
    less, or look at every open one each time that one completes. */
 static int requests(int count, int rank) {
-  MPI_Request *const receives = malloc((size_t)count * sizeof *receives);
+  MPI_Request* const receives = malloc((size_t)count * sizeof *receives);
   MPI_Request sends[kTogether];
-  int *const value = malloc((size_t)count * sizeof *value);
+  int* const value = malloc((size_t)count * sizeof *value);
   const int tenth = count / 10;
   double times[4] = {0};
   int right = 0;
@@ -67,7 +67,7 @@ static int requests(int count, int rank) {
   return right == count;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank = 0;
   if (argc < 3) return 2;
   MPI_Init(&argc, &argv);

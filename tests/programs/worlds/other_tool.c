@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   Another tool that stands in for MPI functions, as a preloaded library or linked into the program: it
-   counts sends, and tells of them at the end. It calls PMPI, as tools do, so that whatever stands
-   behind it is passed over. */
+   Another tool that stands in for MPI functions, as a preloaded library or linked into the program:
+   it counts sends, and tells of them at the end. It calls PMPI, as tools do, so that whatever
+   stands behind it is passed over. */
 #include <mpi.h>
 #include <stdio.h>
 
 static int sends;
 
-int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   ++sends;
   return PMPI_Send(buffer, count, type, to, tag, comm);
 }

@@ -1,14 +1,12 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   Processes that come to each other in other ways than by MPI_COMM_WORLD. In each, one process computes
-   for 0.3 s before it sends to one that waits for it. Argument: the way.
-     spawn     2 ranks start 2 more; the first of those is late
-     connect   the same, but the message goes over a second inter-communicator, by a port, and its
-               merge; before it the first one is freed
-     sessions  2 ranks without MPI_Init; the second is late
-     both      sessions and MPI_COMM_WORLD in one program
-     edges     calls that MPI allows before MPI_Init and after MPI_Finalize; the second is late */
+   Processes that come to each other in other ways than by MPI_COMM_WORLD. In each, one process
+   computes for 0.3 s before it sends to one that waits for it. Argument: the way. spawn     2 ranks
+   start 2 more; the first of those is late connect   the same, but the message goes over a second
+   inter-communicator, by a port, and its merge; before it the first one is freed sessions  2 ranks
+   without MPI_Init; the second is late both      sessions and MPI_COMM_WORLD in one program edges
+   calls that MPI allows before MPI_Init and after MPI_Finalize; the second is late */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
@@ -39,7 +37,7 @@ static void receive(int from, MPI_Comm comm) {
 }
 
 /* Replaces the inter-communicator by the merge of one that was made with a port. */
-static MPI_Comm connect(MPI_Comm *inter, int is_parent, int rank) {
+static MPI_Comm connect(MPI_Comm* inter, int is_parent, int rank) {
   char port[MPI_MAX_PORT_NAME] = "";
   MPI_Comm second, merged;
   if (is_parent) {
@@ -60,7 +58,7 @@ static MPI_Comm connect(MPI_Comm *inter, int is_parent, int rank) {
   return merged;
 }
 
-static int spawn(char **argv, int by_port) {
+static int spawn(char** argv, int by_port) {
   int rank, codes[2];
   MPI_Comm inter;
   MPI_Init(NULL, NULL);
@@ -86,7 +84,7 @@ static int spawn(char **argv, int by_port) {
 }
 
 #if MPI_VERSION >= 4
-static MPI_Comm open_session(MPI_Session *session, const char *tag) {
+static MPI_Comm open_session(MPI_Session* session, const char* tag) {
   MPI_Group group;
   MPI_Comm comm;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session);
@@ -142,8 +140,8 @@ static int edges(void) {
   return flag ? 0 : 6;
 }
 
-int main(int argc, char **argv) {
-  const char *const way = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* const way = argc > 1 ? argv[1] : "";
   if (strcmp(way, "spawn") == 0) return spawn(argv, 0);
   if (strcmp(way, "connect") == 0) return spawn(argv, 1);
   if (strcmp(way, "sessions") == 0) return sessions(0);
