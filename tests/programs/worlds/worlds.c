@@ -2,11 +2,14 @@
    SPDX-License-Identifier: Apache-2.0
 
    Processes that come to each other in other ways than by MPI_COMM_WORLD. In each, one process
-   computes for 0.3 s before it sends to one that waits for it. Argument: the way. spawn     2 ranks
-   start 2 more; the first of those is late connect   the same, but the message goes over a second
-   inter-communicator, by a port, and its merge; before it the first one is freed sessions  2 ranks
-   without MPI_Init; the second is late both      sessions and MPI_COMM_WORLD in one program edges
-   calls that MPI allows before MPI_Init and after MPI_Finalize; the second is late */
+   computes for 0.3 s before it sends to one that waits for it. The argument says which way:
+
+   - spawn: 2 ranks start 2 more; the first of those is late.
+   - connect: the same, but the message goes over a second inter-communicator, made by a port, and
+     its merge; none is disconnected, since Open MPI 4.1 hangs in that.
+   - sessions: 2 ranks without MPI_Init; the second is late.
+   - both: sessions and MPI_COMM_WORLD in one program.
+   - edges: calls that MPI allows before MPI_Init and after MPI_Finalize; the second is late. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <stdio.h>
@@ -52,9 +55,9 @@ static MPI_Comm connect(MPI_Comm* inter, int is_parent, int rank) {
     }
     MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
   }
-  MPI_Comm_disconnect(inter);
+  MPI_Comm_free(inter);
   MPI_Intercomm_merge(second, !is_parent, &merged);
-  MPI_Comm_disconnect(&second);
+  MPI_Comm_free(&second);
   return merged;
 }
 
@@ -78,7 +81,10 @@ static int spawn(char** argv, int by_port) {
   /* In the merge the children follow the parents. */
   if (is_parent && rank == 0) receive(by_port ? 2 : 0, inter);
   if (!is_parent && rank == 0) send_late(0, inter);
-  MPI_Comm_disconnect(&inter);
+  if (by_port)
+    MPI_Comm_free(&inter);
+  else
+    MPI_Comm_disconnect(&inter);
   MPI_Finalize();
   return 0;
 }
