@@ -6,6 +6,7 @@ The program is late.c: in each round rank 0 sends 200 ms late, and all other ran
 
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -192,5 +193,16 @@ TESTS = {
     "killed": ended(cancel_all_at_once),
 }
 
+def become_first_of_a_process_namespace():
+    """Whatever ends this test then ends all that it started, however deep Slurm has hidden it."""
+    if os.geteuid() != 0 or os.getpid() == 1 or os.environ.get("CULPRIT_TEST_NAMESPACE"):
+        return
+    wrapper = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*wrapper, "true"], capture_output=True, check=False).returncode == 0:
+        os.environ["CULPRIT_TEST_NAMESPACE"] = "1"
+        os.execvp(wrapper[0], [*wrapper, sys.executable, *sys.argv])
+
+
 if __name__ == "__main__":
+    become_first_of_a_process_namespace()
     sys.exit(harness.main(TESTS))
