@@ -51,18 +51,39 @@ class Variables {
   std::vector<std::string> entries_;
 };
 
-bool has_option_x(const std::vector<std::string>& command) {
-  const auto program = command.begin() + static_cast<std::ptrdiff_t>(program_index(command));
-  return std::find(command.begin(), program, "-x") != program;
+/// One of the programs that mpirun starts side by side, separated by ':'. Each has options.
+bool has_option_x(std::vector<std::string> context) {
+  const auto program = context.begin() + static_cast<std::ptrdiff_t>(program_index(context));
+  return std::find(context.begin(), program, "-x") != program;
+}
+
+/// For each program, where in `command` its options begin; and whether any has an option -x.
+std::pair<std::vector<size_t>, bool> contexts_of(const std::vector<std::string>& command) {
+  std::pair<std::vector<size_t>, bool> found{{}, false};
+  std::vector<std::string> context;
+  for (size_t i = 0; i <= command.size(); ++i) {
+    const bool ends = i == command.size() || command[i] == ":";
+    if (ends) found.second = found.second || has_option_x(context);
+    if (i == 0 || ends) {
+      context = {command.front()};
+      if (i < command.size()) found.first.push_back(i + 1);
+    } else {
+      context.push_back(command[i]);
+    }
+  }
+  return found;
 }
 
 void carry_to_remote_ranks(Launch& launch, Variables& variables,
                            const std::vector<std::string_view>& names) {
-  if (has_option_x(launch.command)) {
+  if (const auto [places, has_x] = contexts_of(launch.command); has_x) {
     std::vector<std::string> options;
     for (const std::string_view name : names)
       options.insert(options.end(), {"-x", std::string(name)});
-    launch.command.insert(launch.command.begin() + 1, options.begin(), options.end());
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      launch.command.insert(launch.command.begin() + static_cast<std::ptrdiff_t>(*place),
+                            options.begin(), options.end());
+    }
     return;
   }
   const std::string given = variables.get(kCarryDelimiter);

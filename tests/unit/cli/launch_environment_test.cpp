@@ -71,6 +71,21 @@ TEST(PrepareLaunch, GoesBesideAnOptionX) {
   EXPECT_EQ(launch.command, expected);
 }
 
+TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
+  const LaunchSettings settings{"/x/exp", "/c.so", "", 0, ""};
+  const Words command = {"mpirun", "-n", "1", "./a", ":", "-x", "A", "-n", "1", "./b", ":", "./c"};
+  const Launch launch = prepare_launch(command, settings, {});
+  EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
+  EXPECT_EQ(launch.command.size(), command.size() + 3 * 6);
+  EXPECT_EQ(launch.command[1], "-x");
+  EXPECT_EQ(launch.command[2], "LD_PRELOAD");
+  const Words last(launch.command.end() - 8, launch.command.end());
+  EXPECT_EQ(last, Words({":", "-x", "LD_PRELOAD", "-x", "CULPRIT_EXPERIMENT", "-x",
+                         "CULPRIT_SAMPLING_HZ", "./c"}));
+  const Words plain = {"mpirun", "./a", "-x", ":", "./b", "-x"};
+  EXPECT_EQ(prepare_launch(plain, settings, {}).command, plain);
+}
+
 TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
   const std::string ours =
       "LD_PRELOAD,CULPRIT_EXPERIMENT,CULPRIT_SAMPLING_HZ,CULPRIT_OPENMP_RUNTIME";
