@@ -25,7 +25,8 @@ struct RunFacts {
   std::string openmp;   ///< runtime version, empty: none
   uint32_t processes = 0;
   uint64_t events = 0;
-  double overhead_pct = -1;  ///< calibrated cost of the records, percent of wall; worst process
+  double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
+  double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
   Losses losses;
 };

@@ -102,6 +102,26 @@ void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& fa
                    static_cast<uint64_t>(refused));
 }
 
+void note_clocks(const ClockQuality& clocks, RunFacts& facts) {
+  if (clocks.nodes < 2) return;
+  facts.clock_error_ns = clocks.error_ns;
+  if (clocks.unrelated + 1 < clocks.nodes) {
+    facts.notes.push_back(fmt::format(
+        "The clocks of {} nodes were compared when MPI began and ended, and agree to about {:.1f} "
+        "us: shorter waits between nodes cannot be trusted.",
+        clocks.nodes - clocks.unrelated, clocks.error_ns / 1000));
+  }
+  facts.losses.add("clocks_met_once", Severity::warning,
+                   "Nodes whose clocks were compared when MPI began, but not when it ended: waits "
+                   "between nodes grow less certain the longer the run lasted.",
+                   clocks.met_once);
+  facts.losses.add("clocks_unrelated", Severity::warning,
+                   "Nodes whose clocks were not compared through MPI; they are aligned by the date "
+                   "that each keeps, so waits between nodes may be wrong by as much as these "
+                   "dates.",
+                   clocks.unrelated);
+}
+
 json to_json(const RunFacts& facts) {
   json losses = json::array();
   for (const auto& [name, loss] : facts.losses.all()) {
@@ -117,6 +137,7 @@ json to_json(const RunFacts& facts) {
           {"processes", facts.processes},
           {"events", facts.events},
           {"overhead_pct", facts.overhead_pct},
+          {"clock_error_ns", facts.clock_error_ns},
           {"notes", facts.notes},
           {"losses", losses}};
 }
@@ -137,6 +158,7 @@ RunFacts from_json(const json& measured) {
   facts.processes = measured.value("processes", 0u);
   facts.events = measured.value("events", uint64_t{0});
   facts.overhead_pct = measured.value("overhead_pct", -1.0);
+  facts.clock_error_ns = measured.value("clock_error_ns", 0.0);
   facts.notes = measured.value("notes", std::vector<std::string>());
   for (const json& loss : measured.value("losses", json::array())) {
     facts.losses.add(loss.value("name", ""), severity_named(loss.value("severity", "")),
@@ -177,6 +199,7 @@ void account(const std::vector<RawProcessFolder>& folders,
                                   overhead_pct(process, accounts[i], life, clock.ns_per_tick(i)));
     count_losses(process, survey, facts.losses);
   }
+  note_clocks(clock.quality(), facts);
   note_redirection(folders, facts);
   note_early_end(folders, facts);
 }

@@ -47,7 +47,7 @@ class Assembly {
       return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
     }
     name_code();
-    const Clock clock(folders_, facts_.losses);
+    const Clock clock(folders_, clock_links(), facts_.losses);
     account(folders_, accounts_, processes_, clock, facts_);
     const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
     const ObjectTable objects = unify_objects(comms, comm_users(clock));
@@ -121,6 +121,22 @@ class Assembly {
     for (size_t i = 0; i < folders_.size(); ++i) {
       code_[i].learn(accounts_[i].survey, symbols_, regions_);
     }
+  }
+
+  /// Comparisons of clocks, with folders in place of ranks.
+  std::vector<ClockLink> clock_links() const {
+    std::vector<ClockLink> links;
+    for (const ProcessSlot& slot : processes_.slots) {
+      if (!slot.folder || !slot.world) continue;
+      const World& world = processes_.worlds[*slot.world];
+      for (const ClockMeeting& met : accounts_[*slot.folder].survey.clock_meetings) {
+        if (met.rank >= world.members.size()) continue;
+        const auto other = processes_.slots[world.members[met.rank].index()].folder;
+        if (!other) continue;
+        links.push_back({*slot.folder, *other, met.own_ticks, met.other_ticks, met.length});
+      }
+    }
+    return links;
   }
 
   /// Programs without symbols, each once: their users must know why there are no names.

@@ -90,6 +90,7 @@ int words_of(RawKind kind) {
     case RawKind::mpi_collective:
     case RawKind::mpi_comm_link:
     case RawKind::rma_op:
+    case RawKind::clock_met:
       return 3;
     case RawKind::mpi_icoll:
       return 4;

@@ -71,6 +71,7 @@ class Stream {
         return end_tool(state_.time(record));
       case RawKind::process_end:
       case RawKind::sampling_period:
+      case RawKind::clock_met:
         return;
       case RawKind::counter_def:
         return counters_.define(record);

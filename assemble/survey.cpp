@@ -37,12 +37,12 @@ class Surveyor {
     ++result_.tool.records;
     if (record.kind < RawKind::omp_thread_begin) {
       see_mpi(record);
-    } else if (record.kind >= RawKind::rma_win_def) {
-      see_object(record);
     } else if (record.kind < RawKind::sample) {
       see_openmp(record);
-    } else {
+    } else if (record.kind < RawKind::rma_win_def || record.kind >= RawKind::clock_met) {
       see_other(record);
+    } else {
+      see_object(record);
     }
     if (record.kind != RawKind::path_def && record.kind != RawKind::string_def) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
@@ -130,6 +130,8 @@ class Surveyor {
     } else if (record.kind == RawKind::tool_end && tool_begin_ != 0) {
       result_.tool.ticks += record.ticks - std::min(tool_begin_, record.ticks);
       tool_begin_ = 0;
+    } else if (record.kind == RawKind::clock_met) {
+      result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }
   }
 
@@ -212,6 +214,8 @@ void Survey::merge(Survey&& other) {
     mine.league = mine.league || region.league;
   }
   task_code.merge(other.task_code);
+  std::move(other.clock_meetings.begin(), other.clock_meetings.end(),
+            std::back_inserter(clock_meetings));
   last_ticks = std::max(last_ticks, other.last_ticks);
   records += other.records;
   skipped += other.skipped;

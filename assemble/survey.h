@@ -56,6 +56,14 @@ struct FileDefinition {
 /// Ranks in a window (its number).
 using EpochGroup = std::pair<uint32_t, std::vector<uint32_t>>;
 
+/// trace::RawKind::clock_met.
+struct ClockMeeting {
+  uint32_t rank = 0;  ///< of the other process, in this one's world
+  uint64_t own_ticks = 0;
+  uint64_t other_ticks = 0;
+  uint64_t length = 0;
+};
+
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
@@ -65,6 +73,7 @@ struct Survey {
   std::set<EpochGroup> epoch_groups;
   std::unordered_map<uint64_t, ParallelRegion> regions;
   std::unordered_map<uint64_t, uint64_t> task_code;  ///< by task
+  std::vector<ClockMeeting> clock_meetings;
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense

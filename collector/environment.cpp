@@ -5,10 +5,14 @@
 // the values: one that makes no sense counts as unset.
 #include "collector/environment.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+
+#include "collector/system_file.h"
 
 namespace culprit::collector {
 
@@ -47,8 +51,37 @@ bool switched_off() {
   return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
-/// Something that is the same for all ranks of a job and for no other job at the same time. MPICH's
-/// own launcher tells nothing of the kind.
+/// Field 4 of /proc/<pid>/stat; the name in field 2 may hold anything, so it is counted from its
+/// end.
+long parent_of(long process) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  if (!read_text(path, text, sizeof text)) return 0;
+  const char* name_end = strrchr(text, ')');
+  long parent = 0;
+  return name_end != nullptr && sscanf(name_end + 1, " %*c %ld", &parent) == 1 ? parent : 0;
+}
+
+/// MPICH's own launcher gives its jobs no name, but all its proxies, one a node, are told the port
+/// of the mpiexec that they serve. A rank's proxy is its parent, or that of a shell in between.
+template <size_t size>
+void copy_port_of_hydra(char (&to)[size]) {
+  constexpr char kOption[] = "--control-port";
+  constexpr int kGenerations = 5;
+  long process = getppid();
+  for (int i = 0; i < kGenerations && process > 1; ++i, process = parent_of(process)) {
+    char path[64], words[1024] = {};
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", process);
+    if (!read_text(path, words, sizeof words - 1)) return;
+    for (const char* word = words; *word != '\0'; word += strlen(word) + 1) {
+      if (strcmp(word, kOption) != 0) continue;
+      snprintf(to, size, "hydra.%s", word + sizeof kOption);
+      return;
+    }
+  }
+}
+
+/// Something that is the same for all ranks of a job and for no other job at the same time.
 template <size_t size>
 void copy_job(char (&to)[size]) {
   for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "PALS_APID"}) {
@@ -57,11 +90,12 @@ void copy_job(char (&to)[size]) {
     snprintf(to, size, "%s", value);
     return;
   }
+  if (getenv("PMI_FD") != nullptr || getenv("PMI_PORT") != nullptr) copy_port_of_hydra(to);
   const char* job = getenv("SLURM_JOB_ID");
   const char* step = getenv("SLURM_STEP_ID");
+  if (to[0] != '\0' || job == nullptr || step == nullptr) return;
   // In a heterogeneous job the ranks of one world have different numbers.
-  if (job == nullptr || step == nullptr || getenv("SLURM_HET_SIZE") != nullptr) return;
-  snprintf(to, size, "%s.%s", job, step);
+  if (getenv("SLURM_HET_SIZE") == nullptr) snprintf(to, size, "%s.%s", job, step);
 }
 
 /// The first of the variables that holds a number, else -1.

@@ -4,6 +4,7 @@
 // Fills the record from /proc. Texts that do not fit are cut; what cannot be read stays empty.
 #include "collector/process_record.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -54,6 +55,10 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   record->last = clock::read_pair();
   gethostname(record->host, sizeof record->host - 1);
   read_text("/proc/sys/kernel/random/boot_id", record->boot_id, sizeof record->boot_id);
+  struct stat time_namespace;
+  if (stat("/proc/self/ns/time", &time_namespace) == 0) {
+    record->time_namespace = time_namespace.st_ino;
+  }
   read_executable(record->executable, sizeof record->executable);
   read_command(record->command, sizeof record->command);
   static_assert(sizeof record->job == sizeof environment().job);

@@ -14,6 +14,7 @@
 //   events.<n>.tail  its newest records: one window and a RawTail, mapped
 //                    (absent once the thread ended)
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete
+// and beside them marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow); a record never crosses the end of a window: the rest is
@@ -143,6 +144,9 @@ enum class RawKind : uint8_t {
   file_op = 95,     ///< arg: file; flags: raw_file_op; w0: bytes; w1: request, if it has one
   file_op_issued = 96,  ///< arg: file; w0: request, if it has one: the call that began it is over
   file_op_done = 97,    ///< arg: file; flags as begun; w0: bytes; w1: request, if it has one
+  clock_met = 100,  ///< the clocks of two nodes compared. arg: world rank of the other process; w0:
+                    ///< own ticks half way between asking and answer; w1: the other's ticks when it
+                    ///< answered; w2: own ticks between asking and answer
 };
 
 enum class RawWinFlavor : uint16_t { create = 0, allocate = 1, shared = 2, dynamic = 3 };
@@ -227,12 +231,13 @@ struct RawProcess {
                              ///< it needs what libomp lacks
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
-  uint32_t sampling_hz;  ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
-                         ///< the program's
-  uint64_t start_ticks;  ///< when the collector was loaded
-  uint64_t end_ticks;    ///< when the process exited in order, else 0
-  RawClockPair first;    ///< at load
-  RawClockPair last;     ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
+  uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
+                            ///< the program's
+  uint64_t start_ticks;     ///< when the collector was loaded
+  uint64_t end_ticks;       ///< when the process exited in order, else 0
+  uint64_t time_namespace;  ///< its inode; CLOCK_MONOTONIC differs between time namespaces
+  RawClockPair first;       ///< at load
+  RawClockPair last;  ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
   uint64_t dropped_records;    ///< could not be written (disk full, limit)
   uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
                                ///< ended; or received a message whose probe was not recorded

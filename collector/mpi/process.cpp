@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "collector/environment.h"
+#include "collector/mpi/clock_sync.h"
 #include "collector/mpi/comm_definition.h"
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
@@ -90,9 +91,8 @@ void mpi_ends(const Region& region) {
   if (trace::RawProcess* record = process()) record->finalized = 1;
 }
 
-int on_init(const Function& function, RealCall call) {
-  activate();
-  take_launchers_word();
+/// MPI_Init in the record.
+int initialize(const Function& function, RealCall call) {
   Region region(function);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
@@ -105,11 +105,24 @@ int on_init(const Function& function, RealCall call) {
   return rc;
 }
 
+int on_init(const Function& function, RealCall call) {
+  activate();
+  take_launchers_word();
+  clock_sync::announce();
+  const int rc = initialize(function, call);
+  if (rc == MPI_SUCCESS) clock_sync::meet_at_start();
+  return rc;
+}
+
 int on_finalize(const Function& function, RealCall call) {
   checkpoint();  // while nothing of MPI is being torn down
   Region region(function);
   if (region) forget_predefined_comms();
-  const int rc = region.run(call);
+  auto meet_and_finalize = [&] {
+    clock_sync::meet_at_end();
+    return call();
+  };
+  const int rc = region.run(meet_and_finalize);
   if (region && rc != MPI_SUCCESS) register_predefined_comms();
   if (!region || rc != MPI_SUCCESS) return rc;
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::destroy_handle));

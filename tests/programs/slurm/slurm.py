@@ -158,10 +158,13 @@ def two_nodes(place):
              ("behind", "{srun} -N2 {culprit} run -o behind -- {late}"),
              ("mpich", "{culprit} run -o mpich -- {srun_mpich} -N2 {late_mpich}")]
     with Batch(place, nodes=2) as batch:
+        batch.cluster.environment["CULPRIT_CLOCK"] = "monotonic"  # of different time namespaces
         said = batch.run("".join(command + "\n" for _, command in lines).format(**words(place)),
                          "-N2", "--ntasks-per-node=2")
     for name, _ in lines:
-        judge(place, name, said)
+        report = judge(place, name, said)
+        check(any("clocks of 2 nodes" in note for note in report.data["run"]["notes"]),
+              f"{name}: the nodes' clocks were not compared")
 
 
 MULTI_PROG = """

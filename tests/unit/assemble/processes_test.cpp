@@ -149,6 +149,67 @@ TEST_F(AssembleTest, NodesAreAlignedByRealtimeAndTicksScaled) {
   EXPECT_EQ(listing.text("1.0"), "100 main\n105   MPI_Barrier\n110   -\n125 -\n");
 }
 
+/// A node that is 9 s behind by its date and whose ticks come at twice the rate.
+std::unique_ptr<RawProcessBuilder> other_node(std::unique_ptr<RawProcessBuilder> process) {
+  process->rank(1, 2).ended(2000);
+  std::strcpy(process->process.host, "node2");
+  process->process.first.realtime_ns -= 9'000'000'000;
+  process->process.last.realtime_ns -= 9'000'000'000;
+  return process;
+}
+
+TEST_F(AssembleTest, NodesThatComparedTheirClocksAreAlignedByThat) {
+  {
+    auto a = process("node1.1.a");
+    a->rank(0, 2).ended(1000);
+    // Ticks 200 and 1800 there are 300 and 1100 here, known to 20 and 30.
+    a->thread(0)
+        .put(RawKind::clock_met, 310, 0, 1, {kTicksAtZero + 300, kTicksAtZero + 200, 20})
+        .enter(400, "MPI_Barrier", in_main({}))
+        .leave(500, "MPI_Barrier")
+        .put(RawKind::clock_met, 1110, 0, 1, {kTicksAtZero + 1100, kTicksAtZero + 1800, 30});
+    auto b = other_node(process("node2.2.b"));
+    b->thread(0).enter(400, "MPI_Barrier", in_main({})).leave(600, "MPI_Barrier");
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.text("0.0"), "0 main\n400   MPI_Barrier\n500   -\n1000 -\n");
+  EXPECT_EQ(listing.text("1.0"), "200 main\n400   MPI_Barrier\n500   -\n1200 -\n");
+  EXPECT_EQ(facts.clock_error_ns, 15);
+  EXPECT_EQ(losses(facts, "clocks_unrelated"), 0u);
+  EXPECT_EQ(losses(facts, "clocks_met_once"), 0u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_NE(facts.notes[0].find("clocks of 2 nodes"), std::string::npos);
+}
+
+TEST_F(AssembleTest, ClocksThatWereComparedOnceKeepTheirRate) {
+  {
+    auto a = process("node1.1.a");
+    a->rank(0, 2).ended(1000);
+    a->thread(0).put(RawKind::clock_met, 310, 0, 1, {kTicksAtZero + 300, kTicksAtZero + 200, 20});
+    auto b = other_node(process("node2.2.b"));
+    b->thread(0).enter(400, "MPI_Barrier", in_main({})).leave(600, "MPI_Barrier");
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.text("1.0"), "100 main\n500   MPI_Barrier\n700   -\n2100 -\n");
+  EXPECT_EQ(losses(facts, "clocks_met_once"), 1u);
+}
+
+TEST_F(AssembleTest, TimeNamespacesHaveClocksOfTheirOwn) {
+  {
+    for (int rank : {0, 1}) {
+      auto p = process("node1.1." + std::to_string(rank));
+      p->rank(rank, 2).ended(50);
+      p->process.time_namespace = static_cast<uint64_t>(rank);
+      p->process.first.realtime_ns += rank == 0 ? 0 : 700;
+      p->process.last.realtime_ns += rank == 0 ? 0 : 700;
+      call_once(*p);
+    }
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.text("1.0"), "700 main\n710   MPI_Barrier\n720   -\n750 -\n");
+  EXPECT_EQ(losses(facts, "clocks_unrelated"), 1u);
+}
+
 TEST_F(AssembleTest, LossesOfTheCollectorAreHandedOn) {
   {
     auto p = process();

@@ -162,6 +162,7 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::file_op_issued, "file_op_issued"},
     {RawKind::file_op_done, "file_op_done"},
     {RawKind::sampling_period, "sampling_period"},
+    {RawKind::clock_met, "clock_met"},
 };
 
 }  // namespace

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compares the clocks of a job's nodes, once when MPI is up and once before it goes down, so that
+// the assembler can put all of them on one axis (RawKind::clock_met). Rank 0 asks one process of
+// each node for its time, several times; the quickest answer counts.
+//
+// What the program must not notice, and how it does not: there are no collectives and no
+// communicators, only messages between two processes which both are inside MPI_Init or
+// MPI_Finalize, so that no call of the program can take them. And nothing is sent to a process that
+// may not be measured, since it would never answer: who takes part says so by a mark beside the raw
+// records, where rank 0 looks. A process that is not asked within kPatience takes its mark back.
+// Marks change hands by rename, which only one side can win. In a job on one node (one clock)
+// there are no messages at all.
+#pragma once
+
+namespace culprit::collector::mpi::clock_sync {
+
+/// Before MPI is initialised: marks this process's node, unless another process has done that.
+void announce();
+
+/// After it, before the program goes on.
+void meet_at_start();
+
+/// Before MPI is finalised: those who met at the start meet again.
+void meet_at_end();
+
+}  // namespace culprit::collector::mpi::clock_sync
