@@ -40,7 +40,7 @@ class Lock {
 Result<RunFacts> write_trace(const fs::path& raw, const fs::path& archive, unsigned threads) {
   auto writer = trace::create_otf2(archive);
   if (!writer) return writer.error();
-  return run_passes(raw, **writer, {threads, read_symbols});
+  return run_passes(raw, **writer, {threads, read_symbols, NameCache::of_user()});
 }
 
 }  // namespace

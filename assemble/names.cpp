@@ -104,4 +104,8 @@ std::string readable_name(std::string_view linkage_name) {
   return name;
 }
 
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
 }  // namespace culprit::assemble

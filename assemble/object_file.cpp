@@ -3,24 +3,20 @@
 
 #include "assemble/object_file.h"
 
-#include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <span>
 
 #include "assemble/unwind_table.h"
 
 namespace culprit::assemble {
 namespace {
-
-std::string base_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
 
 const Dwfl_Callbacks kCallbacks = {
     .find_elf = nullptr,
@@ -43,89 +39,23 @@ std::optional<GElf_Phdr> find_segment(Elf* elf, Predicate predicate) {
   return std::nullopt;
 }
 
-/// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
-/// file, and clang uses it; dwarf_decl_file still takes it for "no file".
-const char* declared_in(Dwarf_Die* die) {
-  if (const char* file = dwarf_decl_file(die)) return file;
-  Dwarf_Attribute attribute;
-  Dwarf_Word index = 0;
-  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
-      dwarf_formudata(&attribute, &index) != 0 || index != 0) {
-    return nullptr;
-  }
-  Dwarf_Half version = 0;
-  Dwarf_Die unit;
-  if (dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
-          0 ||
-      version < 5) {
-    return nullptr;
-  }
-  Dwarf_Files* files = nullptr;
-  size_t count = 0;
-  if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return nullptr;
-  return dwarf_filesrc(files, 0, nullptr, nullptr);
-}
-
-SourceFrame frame_of(Dwarf_Die* die) {
-  SourceFrame frame;
-  Dwarf_Attribute attribute;
-  const char* name = nullptr;
-  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-    if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) {
-      name = dwarf_formstring(&attribute);
-      if (name != nullptr) break;
-    }
-  }
-  if (name != nullptr) frame.function = readable_name(name);
-  if (const char* file = declared_in(die)) frame.file = base_name(file);
-  int line = 0;
-  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
-  return frame;
-}
-
-void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
-  Dwarf_Line* line = dwarf_getsrc_die(unit, code);
-  int number = 0;
-  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
-  const char* file = dwarf_linesrc(line, nullptr, nullptr);
-  if (file == nullptr) return;
-  symbol.file = base_name(file);
-  symbol.line = static_cast<uint32_t>(number);
-}
-
-struct Scopes {
-  Dwarf_Die* data = nullptr;
-  int count = 0;
-  ~Scopes() { std::free(data); }
-  std::span<Dwarf_Die> all() const {
-    return {data, data == nullptr || count < 0 ? 0 : static_cast<size_t>(count)};
-  }
-  bool in_function() const {
-    return std::any_of(all().begin(), all().end(),
-                       [](Dwarf_Die& die) { return dwarf_tag(&die) == DW_TAG_subprogram; });
-  }
-};
-
-/// The innermost entry below `parent` whose code holds `code`. Unlike dwarf_getscopes this looks
-/// into functions whose own code lies elsewhere: that is where gfortran puts the bodies of their
-/// parallel regions.
-bool find_innermost(Dwarf_Die* parent, uint64_t code, Dwarf_Die& found) {
-  Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) return false;
-  do {
-    const int tag = dwarf_tag(&child);
-    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine &&
-        tag != DW_TAG_lexical_block && tag != DW_TAG_module && tag != DW_TAG_namespace) {
-      continue;
-    }
-    const bool holds = dwarf_haspc(&child, code) == 1;
-    if (holds) found = child;
-    if (find_innermost(&child, code, found) || holds) return true;
-  } while (dwarf_siblingof(&child, &child) == 0);
-  return false;
-}
-
 }  // namespace
+
+std::string build_id_of(const std::string& path) {
+  elf_version(EV_CURRENT);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string digits;
+  if (Elf* elf = elf_begin(file, ELF_C_READ_MMAP, nullptr)) {
+    const void* id = nullptr;
+    const auto bytes = dwelf_elf_gnu_build_id(elf, &id);
+    const auto* byte = static_cast<const unsigned char*>(id);
+    for (ssize_t i = 0; i < bytes; ++i) digits += fmt::format("{:02x}", byte[i]);
+    elf_end(elf);
+  }
+  close(file);
+  return digits;
+}
 
 void ObjectFile::End::operator()(Dwfl* dwfl) const {
   dwfl_end(dwfl);
@@ -141,35 +71,9 @@ ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
   GElf_Addr bias = 0;
   elf_ = dwfl_module_getelf(module_, &bias);
   bias_ = bias;
-  index_units();
-}
-
-void ObjectFile::index_units() {
-  Dwarf_Addr bias = 0;
-  dwarf_ = dwfl_module_getdwarf(module_, &bias);
-  if (dwarf_ == nullptr) return;
-  dwarf_bias_ = bias;
-  Dwarf_CU* unit = nullptr;
-  Dwarf_Die die;
-  uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    Dwarf_Addr base = 0;
-    Dwarf_Addr begin = 0;
-    Dwarf_Addr end = 0;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;) {
-      if (begin < end) units_.push_back({begin, end, dwarf_dieoffset(&die)});
-    }
-  }
-  std::sort(units_.begin(), units_.end(),
-            [](const UnitRange& a, const UnitRange& b) { return a.begin < b.begin; });
-}
-
-const ObjectFile::UnitRange* ObjectFile::unit_at(uint64_t address) const {
-  auto after = std::upper_bound(units_.begin(), units_.end(), address,
-                                [](uint64_t a, const UnitRange& unit) { return a < unit.begin; });
-  if (after == units_.begin() || address >= std::prev(after)->end) return nullptr;
-  return &*std::prev(after);
+  Dwarf_Addr debug_bias = 0;
+  debug_info_ = DebugInfo(dwfl_module_getdwarf(module_, &debug_bias));
+  debug_bias_ = debug_bias;
 }
 
 std::optional<uint64_t> ObjectFile::address_of(uint64_t offset) const {
@@ -189,38 +93,6 @@ std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
   if (data == nullptr) return std::nullopt;
   return find_function_begin({static_cast<const std::byte*>(data->d_buf), data->d_size},
                              segment->p_vaddr, address);
-}
-
-bool ObjectFile::name_from_dwarf(uint64_t address, Symbol& symbol) const {
-  const uint64_t code = address + bias_ - dwarf_bias_;
-  const UnitRange* range = unit_at(code);
-  Dwarf_Die unit;
-  if (range == nullptr || dwarf_offdie(dwarf_, range->unit, &unit) == nullptr) return false;
-  find_line(&unit, code, symbol);
-  Scopes around;
-  around.count = dwarf_getscopes(&unit, code, &around.data);
-  Dwarf_Die innermost;
-  if (around.in_function()) {
-    innermost = around.all().front();
-  } else if (!find_innermost(&unit, code, innermost)) {
-    return false;
-  }
-  // The scopes around an inlined function are those of its definition; what is asked is where it
-  // was inlined, which are the parents of the entry itself.
-  Scopes scopes;
-  scopes.count = dwarf_getscopes_die(&innermost, &scopes.data);
-  for (Dwarf_Die& die : scopes.all()) {
-    const int tag = dwarf_tag(&die);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-    SourceFrame frame = frame_of(&die);
-    if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
-    if (tag == DW_TAG_subprogram) {
-      symbol.program = dwarf_hasattr(&die, DW_AT_main_subprogram) != 0;
-      break;
-    }
-  }
-  std::reverse(symbol.frames.begin(), symbol.frames.end());
-  return !symbol.frames.empty();
 }
 
 void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const {
@@ -249,7 +121,7 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const 
   }
 }
 
-Symbol ObjectFile::symbol(uint64_t offset) const {
+Symbol ObjectFile::symbol(uint64_t offset) {
   Symbol symbol;
   symbol.module = name_;
   const auto address = address_of(offset);
@@ -258,8 +130,9 @@ Symbol ObjectFile::symbol(uint64_t offset) const {
     return symbol;
   }
   symbol.address = *address;
-  const bool from_dwarf = name_from_dwarf(*address, symbol);
+  const bool from_dwarf = debug_info_.name(*address + bias_ - debug_bias_, symbol);
   name_from_symbol_table(*address, symbol);
+  symbol.from_debug_info = from_dwarf;
   symbol.named = symbol.named || from_dwarf;
   symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";
   return symbol;

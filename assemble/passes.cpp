@@ -36,7 +36,10 @@ struct Lane {
 class Assembly {
  public:
   Assembly(trace::Otf2Writer& writer, const PassOptions& options)
-      : writer_(writer), threads_(thread_count(options.threads)), symbol_source_(options.symbols) {}
+      : writer_(writer),
+        threads_(thread_count(options.threads)),
+        symbol_source_(options.symbols),
+        names_(options.names) {}
 
   Result<RunFacts> run(const fs::path& raw) {
     folders_ = read_raw(raw, facts_.losses);
@@ -116,7 +119,7 @@ class Assembly {
   void name_code() {
     for (const RawProcessFolder& folder : folders_) code_.emplace_back(folder);
     for (size_t i = 0; i < folders_.size(); ++i) code_[i].announce(accounts_[i].survey, symbols_);
-    symbols_.resolve(threads_, symbol_source_);
+    symbols_.resolve(threads_, symbol_source_, names_);
     note_stripped();
     for (size_t i = 0; i < folders_.size(); ++i) {
       code_[i].learn(accounts_[i].survey, symbols_, regions_);
@@ -243,6 +246,7 @@ class Assembly {
   trace::Otf2Writer& writer_;
   unsigned threads_;
   SymbolSource symbol_source_;
+  NameCache names_;
   std::vector<RawProcessFolder> folders_;
   Processes processes_;
   std::vector<Lane> lanes_;

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "assemble/assemble.h"
+#include "assemble/name_cache.h"
 #include "assemble/symbols.h"
 #include "base/result.h"
 #include "trace/otf2_writer.h"
@@ -21,6 +22,7 @@ namespace culprit::assemble {
 struct PassOptions {
   unsigned threads = 0;  ///< 0: all cores
   SymbolSource symbols = read_symbols;
+  NameCache names = NameCache();  ///< none unless said
 };
 
 /// Plays everything under `raw` into `writer` and finishes it. Error if there are no records.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,20 +35,30 @@ struct Symbol {
   uint64_t into_function = 0;       ///< bytes from the function's beginning
   bool program = false;             ///< Fortran's main program, which C's main only calls
   bool named = false;               ///< false: the function's name is made of module and offset
+  bool from_debug_info = false;     ///< not from the symbol table alone
 };
 
-/// Fills in the symbols of one file, by offset in it. MT: called for different files at a time.
-using SymbolSource = std::function<void(const std::string& path, std::map<uint64_t, Symbol>&)>;
+/// A place in a file, and where its symbol is to be put.
+struct OpenPlace {
+  uint64_t offset;
+  Symbol* symbol;
+};
+
+/// Fills in the symbols of places in one file. MT: called by several threads, for one file too.
+using SymbolSource = std::function<void(const std::string& path, std::span<const OpenPlace>)>;
 
 /// The real one: reads the files.
-void read_symbols(const std::string& path, std::map<uint64_t, Symbol>& symbols);
+void read_symbols(const std::string& path, std::span<const OpenPlace> places);
+
+class NameCache;
 
 class Symbols {
  public:
   /// Announces a place that will be asked for.
   void add(const CodePlace& place);
-  /// Looks up all announced places, on up to `threads` threads.
-  void resolve(unsigned threads, const SymbolSource& source);
+  /// Looks up all announced places, on up to `threads` threads: first in the cache, then in the
+  /// source, and what the source knew goes into the cache.
+  void resolve(unsigned threads, const SymbolSource& source, const NameCache& cache);
   /// A resolved place. MT: safe after resolve().
   const Symbol* find(const CodePlace& place) const;
   /// True if most places that were looked up in this file have no name: the file is stripped. (Even
@@ -61,5 +72,8 @@ class Symbols {
 /// A function's name as its author wrote it: demangled, without argument list, return type and the
 /// compiler's suffixes, Fortran's module procedures as module::procedure.
 std::string readable_name(std::string_view linkage_name);
+
+/// What follows the last '/'.
+std::string base_name(std::string_view path);
 
 }  // namespace culprit::assemble

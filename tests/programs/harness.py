@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMP_WAIT_POLICY": "passive",
+    "CULPRIT_NAME_CACHE": "off",
 }
 
 

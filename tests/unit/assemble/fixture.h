@@ -38,7 +38,7 @@ class AssembleTest : public testing::Test {
 
   /// Plays everything; the facts must be there.
   RunFacts play() {
-    auto result = run_passes(folder_ / "raw", listing, {1, code.symbols()});
+    auto result = run_passes(folder_ / "raw", listing, {1, code.symbols(), NameCache()});
     EXPECT_TRUE(result.ok()) << (result ? "" : result.error().sentence);
     return result ? std::move(result).value() : RunFacts();
   }

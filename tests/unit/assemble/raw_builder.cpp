@@ -57,8 +57,9 @@ std::string FakeCode::maps() const {
 }
 
 SymbolSource FakeCode::symbols() const {
-  return [functions = functions_](const std::string& path, std::map<uint64_t, Symbol>& symbols) {
-    for (auto& [offset, symbol] : symbols) {
+  return [functions = functions_](const std::string& path, std::span<const OpenPlace> places) {
+    for (const auto& [offset, place] : places) {
+      Symbol& symbol = *place;
       const uint64_t index = offset / kFunctionSize;
       std::string name = index < functions.size() ? functions[index] : "?nothing";
       symbol.named = name.front() != '?';

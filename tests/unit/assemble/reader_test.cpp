@@ -122,7 +122,7 @@ TEST_F(ReaderTest, SurvivesFlippedBytes) {
     }
     std::ofstream(events, std::ios::binary) << damaged;
     Listing scratch;
-    (void)run_passes(folder_ / "raw", scratch, {1, code.symbols()});
+    (void)run_passes(folder_ / "raw", scratch, {1, code.symbols(), NameCache()});
   }
 }
 

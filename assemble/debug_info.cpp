@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Not all compilers write the index of units that DWARF provides (.debug_aranges), and it has none
+// of functions, so both are made here from the entries themselves.
+#include "assemble/debug_info.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+namespace culprit::assemble {
+namespace {
+
+/// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
+/// file, and clang uses it; libdw's own function still takes it for "no file", and gives up the
+/// program on units that the compiler split off.
+const char* declared_in(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  Dwarf_Half version = 0;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &index) != 0 ||
+      dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
+          0 ||
+      (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
+      index >= count) {
+    return nullptr;
+  }
+  return dwarf_filesrc(files, index, nullptr, nullptr);
+}
+
+SourceFrame frame_of(Dwarf_Die* die) {
+  SourceFrame frame;
+  Dwarf_Attribute attribute;
+  const char* name = nullptr;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) {
+      name = dwarf_formstring(&attribute);
+      if (name != nullptr) break;
+    }
+  }
+  if (name != nullptr) frame.function = readable_name(name);
+  if (const char* file = declared_in(die)) frame.file = base_name(file);
+  int line = 0;
+  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
+  return frame;
+}
+
+void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
+  Dwarf_Line* line = dwarf_getsrc_die(unit, code);
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
+  const char* file = dwarf_linesrc(line, nullptr, nullptr);
+  if (file == nullptr) return;
+  symbol.file = base_name(file);
+  symbol.line = static_cast<uint32_t>(number);
+}
+
+/// Calls use(begin, end) for the code of an entry, piece by piece.
+template <class Use>
+void for_each_range(Dwarf_Die* die, const Use& use) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0;) {
+    if (begin < end) use(begin, end);
+  }
+}
+
+bool has_code(Dwarf_Die* die) {
+  return dwarf_hasattr(die, DW_AT_low_pc) != 0 || dwarf_hasattr(die, DW_AT_ranges) != 0;
+}
+
+/// Appends the functions that were inlined at `code` into the function or block `parent`, from the
+/// outermost on.
+void add_inlined(Dwarf_Die* parent, uint64_t code, Symbol& symbol) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+    const bool holds = dwarf_haspc(&child, code) == 1;
+    // A block that says nothing of its code may still hold an inlined function that does.
+    if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
+    if (tag == DW_TAG_inlined_subroutine) {
+      SourceFrame frame = frame_of(&child);
+      if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+    }
+    add_inlined(&child, code, symbol);
+    if (holds) return;
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+template <class Range>
+void sort_by_address(std::vector<Range>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+}  // namespace
+
+DebugInfo::DebugInfo(Dwarf* dwarf) {
+  if (dwarf == nullptr) return;
+  Dwarf_CU* cu = nullptr;
+  Unit unit{};
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &unit.die, &unit.content) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    if (type == DW_UT_compile || unit.content.addr == nullptr) unit.content = unit.die;
+    for_each_range(&unit.die, [this](uint64_t begin, uint64_t end) {
+      ranges_.push_back({begin, end, units_.size()});
+    });
+    units_.push_back(unit);
+  }
+  sort_by_address(ranges_);
+}
+
+DebugInfo::Unit* DebugInfo::unit_at(uint64_t code) {
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), code,
+                       [](uint64_t at, const UnitRange& range) { return at < range.begin; });
+  if (after == ranges_.begin() || code >= std::prev(after)->end) return nullptr;
+  return &units_[std::prev(after)->unit];
+}
+
+/// Functions lie in scopes. Those inside of other functions are looked for only where no other is
+/// found: that is where gfortran puts the bodies of parallel regions, and it takes long.
+void DebugInfo::index_functions(Dwarf_Die& parent, bool inside_functions,
+                                std::vector<FunctionRange>& functions) {
+  Dwarf_Die child;
+  if (dwarf_child(&parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    const bool is_function = tag == DW_TAG_subprogram;
+    if (is_function) {
+      for_each_range(
+          &child, [&](uint64_t begin, uint64_t end) { functions.push_back({begin, end, child}); });
+    }
+    const bool is_code =
+        is_function || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block;
+    if ((is_code && inside_functions) || tag == DW_TAG_namespace || tag == DW_TAG_module) {
+      index_functions(child, inside_functions, functions);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+bool DebugInfo::find_among(const std::vector<FunctionRange>& functions, uint64_t code,
+                           Dwarf_Die& found) {
+  auto at =
+      std::upper_bound(functions.begin(), functions.end(), code,
+                       [](uint64_t a, const FunctionRange& range) { return a < range.begin; });
+  while (at != functions.begin()) {
+    if (code >= (--at)->end) continue;
+    found = at->die;
+    return true;
+  }
+  return false;
+}
+
+bool DebugInfo::find_function(Unit& unit, uint64_t code, Dwarf_Die& found) {
+  if (!unit.indexed) {
+    unit.indexed = true;
+    index_functions(unit.content, false, unit.functions);
+    sort_by_address(unit.functions);
+  }
+  if (find_among(unit.functions, code, found)) return true;
+  if (!unit.indexed_nested) {
+    unit.indexed_nested = true;
+    index_functions(unit.content, true, unit.nested);
+    sort_by_address(unit.nested);
+  }
+  return find_among(unit.nested, code, found);
+}
+
+bool DebugInfo::name(uint64_t code, Symbol& symbol) {
+  Unit* const unit = unit_at(code);
+  if (unit == nullptr) return false;
+  find_line(&unit->die, code, symbol);
+  Dwarf_Die function;
+  if (!find_function(*unit, code, function)) return false;
+  SourceFrame frame = frame_of(&function);
+  if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+  symbol.program = dwarf_hasattr(&function, DW_AT_main_subprogram) != 0;
+  add_inlined(&function, code, symbol);
+  return !symbol.frames.empty();
+}
+
+}  // namespace culprit::assemble
