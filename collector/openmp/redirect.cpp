@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "collector/environment.h"
 #include "collector/interpose/trampolines.h"
@@ -72,7 +73,31 @@ void* next_definition(const char* name) {
     void* function = handle != nullptr ? dlsym(handle, name) : nullptr;
     if (function != nullptr) return function;
   }
-  return serial_answer(name);
+  return nullptr;
+}
+
+void* find(Decision taken, const char* name) {
+  if (taken == Decision::libomp) {
+    if (void* function = dlsym(g_libomp.load(std::memory_order_acquire), name)) return function;
+  }
+  return next_definition(name);
+}
+
+/// A library's constructor may start a team and wait for it, while its thread holds the loader's
+/// lock. The team's threads must not want that lock, as looking for a symbol does, so the thread
+/// that starts the first team looks for all of them.
+void find_all(Decision taken) {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return;
+  for (unsigned i = 0; i < culprit_count_gomp; ++i) {
+    void* const function = find(taken, culprit_names_gomp[i]);
+    if (function == nullptr) continue;
+    std::atomic_ref<void*>(culprit_slots_gomp[i]).store(function, std::memory_order_relaxed);
+  }
+}
+
+bool starts_a_team(const char* name) {
+  return strncmp(name, "GOMP_parallel", strlen("GOMP_parallel")) == 0;
 }
 
 }  // namespace
@@ -94,10 +119,9 @@ void* resolve(const char* name) {
   if (trace::RawProcess* record = process()) {
     record->gomp_redirected = static_cast<uint32_t>(redirection());
   }
-  if (taken == Decision::libomp) {
-    if (void* function = dlsym(g_libomp.load(std::memory_order_acquire), name)) return function;
-  }
-  return next_definition(name);
+  if (starts_a_team(name)) find_all(taken);
+  void* const function = find(taken, name);
+  return function != nullptr ? function : serial_answer(name);
 }
 
 }  // namespace culprit::collector::openmp

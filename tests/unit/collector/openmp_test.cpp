@@ -172,6 +172,22 @@ TEST(OpenMp, ProgramsThatNeedMoreStayOnLibgomp) {
   EXPECT_TRUE(experiment.read().empty());  // no OMPT, no MPI: nothing worth recording
 }
 
+/// If a thread of the team had to look for a symbol, this would hang.
+TEST(OpenMp, ATeamMayWorkWhileItsLibraryIsLoaded) {
+  for (const char* runtime : {CULPRIT_LIBOMP, ""}) {
+    Experiment experiment;
+    auto environment = openmp_environment();
+    environment["CULPRIT_OPENMP_RUNTIME"] = runtime;
+    std::string output;
+    EXPECT_EQ(experiment.run_program({"/usr/bin/timeout", "-s", "KILL", "20", CULPRIT_LOADER,
+                                      CULPRIT_TEAM_IN_CONSTRUCTOR},
+                                     environment, &output),
+              0);
+    EXPECT_EQ(output, "49\n");
+    EXPECT_EQ(experiment.read().size(), runtime[0] != '\0' ? 1u : 0u);
+  }
+}
+
 TEST(OpenMp, InertLibraryChangesNothing) {
   Experiment experiment;
   for (const Built& built : all_programs()) {
