@@ -6,6 +6,11 @@
 #include "collector/mpi/life.h"
 #include "collector/mpi/world.h"
 
+// Older libraries of the same binary interface have no sessions, and must find the rest of us
+// complete all the same. What follows runs only if the program has called MPI_Session_init.
+#pragma weak PMPI_Group_from_session_pset
+#pragma weak PMPI_Session_f2c
+
 namespace culprit::collector::mpi {
 namespace {
 
@@ -57,7 +62,7 @@ int on_session_finalize(const Function& function, const HandlePlace& session, Re
     if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);
   }
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) mpi_ends(region);
+  if (rc == MPI_SUCCESS) mpi_ends(region);
   return rc;
 }
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what libculprit.so exports with what an MPI offers, in two ways:
+"""Compares what libculprit.so and a decoder export and need with what an MPI offers:
 
 1. every function that mpi.h declares, read here in the crudest way, must be exported;
-2. every form of these functions that the MPI's own libraries export must be exported.
+2. every form of these functions that the MPI's own libraries export must be exported;
+3. the decoder must not need what other versions of the MPI with the same binary interface lack: then it
+   could not be loaded there, and nothing would be recorded.
 
 What is not a call of the standard (constants that are functions, the MPI's own helpers) is listed
 below with its reason."""
@@ -17,6 +19,22 @@ import subprocess
 CALLBACKS = re.compile(r"(_fn|_fn_|_fn__|_null|_null_|_null__)$", re.I)
 # What only macros and inline functions of Fortran's modules need.
 HELPERS = re.compile(r"_f90_*$|^mpi_sizeof|^mpi_f_sync_reg|_MOD_", re.I)
+
+# What came after MPI 3.0 or was removed in 3.0. Whatever fits must be a weak reference.
+NOT_EVERYWHERE = re.compile(
+    r"_c$|session|_from_groups?$|^PMPI_(Psend|Precv|Pready|Parrived|Isendrecv|Aint_|Info_create_env|"
+    r"Info_get_string|Comm_idup_with|Get_hw|Remove_error|Abi_|Status_[gs]et_(source|tag|error)|"
+    r"Request_get_status_|File_i\w+_all|Comm_\w+_buffer|(Neighbor_)?[A-Z][a-z_]+_init$|Address$|"
+    r"Errhandler_(create|get|set)$|Type_(extent|hindexed|hvector|lb|struct|ub)$)", re.I)
+# These look alike, but are as old as MPI.
+OLD = {"PMPI_Send_init", "PMPI_Recv_init"}
+
+
+def needed(library):
+    lines = subprocess.run(["nm", "-D", "--undefined-only", library], check=True, text=True,
+                           capture_output=True).stdout.splitlines()
+    fields = [line.split() for line in lines]
+    return {f[-1].split("@")[0] for f in fields if f[-2] == "U"}
 
 
 def exported(library):
@@ -50,6 +68,7 @@ def forms(library_symbols, functions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--preload", required=True)
+    parser.add_argument("--decoder", required=True)
     parser.add_argument("--header", required=True, help="preprocessed mpi.h")
     parser.add_argument("libraries", nargs="+")
     args = parser.parse_args()
@@ -63,6 +82,10 @@ def main():
     assert len(wanted) > 1000, f"only {len(wanted)} forms found"
     missing = sorted(wanted - ours)
     assert not missing, f"exported by the MPI but not intercepted: {' '.join(missing)}"
+    asked = {symbol for symbol in needed(args.decoder) if symbol.startswith("PMPI_")}
+    assert len(asked) > 10, f"the decoder calls no MPI? {asked}"
+    lacking = sorted(s for s in asked if NOT_EVERYWHERE.search(s) and s not in OLD)
+    assert not lacking, f"the decoder needs what not every version of this MPI has: {' '.join(lacking)}"
     print(f"{len(functions)} functions, {len(wanted)} symbols")
 
 
