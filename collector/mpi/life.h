@@ -10,6 +10,7 @@
 namespace culprit::collector::mpi {
 
 void mpi_begins(const Region& region);
+/// Without a log, too: destructors of libraries may finalise MPI after the end of the record.
 void mpi_ends(const Region& region);
 
 /// A process that dies while MPI is initialised should be known by its rank all the same. MPI's own

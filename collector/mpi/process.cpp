@@ -87,7 +87,7 @@ void mpi_begins(const Region& region) {
 
 void mpi_ends(const Region& region) {
   if (uses.fetch_sub(1) != 1) return;
-  region.log().put(RawKind::mpi_finalized, region.end());
+  if (region) region.log().put(RawKind::mpi_finalized, region.end());
   if (trace::RawProcess* record = process()) record->finalized = 1;
 }
 
@@ -124,8 +124,11 @@ int on_finalize(const Function& function, RealCall call) {
   };
   const int rc = region.run(meet_and_finalize);
   if (region && rc != MPI_SUCCESS) register_predefined_comms();
-  if (!region || rc != MPI_SUCCESS) return rc;
-  put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::destroy_handle));
+  if (rc != MPI_SUCCESS) return rc;
+  if (region) {
+    const CollectiveFacts facts = world_collective(trace::CollectiveOp::destroy_handle);
+    put_collective(region.log(), region.end(), facts);
+  }
   mpi_ends(region);
   checkpoint();
   return rc;

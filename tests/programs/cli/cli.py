@@ -146,6 +146,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(self.culprit("run", "--", self.threads()).returncode, 0)
         self.assertEqual(len(self.left()), 2)
 
+    def test_shells_and_helpers_are_not_measured(self):
+        """They get the preload library with the rest of the environment, and must not notice."""
+        line = f"env true; printf x | sort; {self.threads()} | tee copy | cat"
+        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", "bash", "-c", line)
+        self.assertEqual((done.returncode, done.out), (0, "x\nthreads: done\n"), done.err)
+        self.assertEqual([l for l in done.err.splitlines() if not l.startswith("culprit: ")], [])
+        processes = [entry for entry in (self.folder / "mine/raw").iterdir() if entry.is_dir()]
+        self.assertEqual(len(processes), 1)
+        self.assertEqual(self.left(), ["copy", "mine"])
+
     def test_record_analyze_report(self):
         experiment = self.recorded()
         self.assertFalse((experiment / "findings.db").exists())

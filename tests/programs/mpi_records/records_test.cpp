@@ -205,6 +205,23 @@ INSTANTIATE_TEST_SUITE_P(All, Threads,
                                          Program{"mpich", "threads"}),
                          [](const auto& i) { return std::string(i.param.mpi); });
 
+class Corners : public Records {};
+
+/// The program judges itself whether it got MPI's answers.
+TEST_P(Corners, RareButAllowed) {
+  const Processes processes = record(GetParam(), 1);
+  ASSERT_EQ(processes.size(), 1u);
+  const RawRun& process = processes.at(0);
+  EXPECT_EQ(transcript(process.threads.at(0)), expected("corners", 0));
+  EXPECT_EQ(process.process.finalized, 1u);
+  EXPECT_EQ(process.process.skipped_callbacks, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Corners,
+                         testing::Values(Program{"openmpi", "corners"},
+                                         Program{"mpich", "corners"}),
+                         [](const auto& i) { return std::string(i.param.mpi); });
+
 class Many : public Records {};
 
 /// Very many communicators and requests; `./dev soak` does the same with a hundred times as many.

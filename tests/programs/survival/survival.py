@@ -154,6 +154,14 @@ MPI_ENDINGS += [
     Case("first_much", way="mpi"),
 ]
 
+FINALIZE = [
+    Case("finalize_at_exit", way="mpi"),
+    Case("finalize_in_destructor", way="mpi"),
+    Case("finalize_in_library", way="mpi"),
+    Case("work_after_finalize", way="mpi"),
+    Case("abort_mpi", way="mpi", early=True),
+]
+
 PROCESSES = [
     Case("fork"),
     Case("fork_openmp"),
@@ -208,7 +216,8 @@ if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
     RESOURCES = [case for case in RESOURCES if "memory" not in case.name]
     THREADS = [case for case in THREADS if case.name not in ("fibers", "huge_stack")]
 
-GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "processes": PROCESSES,
+GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
+          "processes": PROCESSES,
           "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
 
 class SmallDisk:

@@ -5,6 +5,9 @@
  * gathered in tables, one a file. */
 #pragma once
 
+/* Called when libraries are unloaded (last.c). */
+extern "C" void (*survive_last)(void);
+
 namespace survive {
 
 struct Case {
@@ -19,6 +22,7 @@ extern const Case kThreads[];
 extern const Case kResources[];
 extern const Case kSignals[];
 extern const Case kExchange[];
+extern const Case kFinalize[];
 
 /* The arguments that the program was started with, and whether it uses MPI. */
 extern char** g_argv;

@@ -4,6 +4,7 @@
 // Samples of a busy loop. How many come depends on the machine; that they come, and from where,
 // does not.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -121,6 +122,38 @@ TEST(Sampling, LeavesTheProgramItsSignal) {
   const RawRun run = experiment.read_one();
   EXPECT_EQ(run.count(RawKind::sample), 0u);
   EXPECT_EQ(run.process.sampling_hz, 0u);
+}
+
+bool sampling_is_blocked() {
+  sigset_t mask;
+  sigemptyset(&mask);
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  return sigismember(&mask, SIGURG) == 1;
+}
+
+bool g_blocked_in_fork = false;
+
+/// Older kernels begin a fork again that a signal interrupts: that of a large process would never
+/// come to its end.
+TEST(Sampling, DoesNotInterruptAFork) {
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        // Handlers that were registered first run last before a fork.
+        pthread_atfork([] { g_blocked_in_fork = sampling_is_blocked(); }, nullptr, nullptr);
+        collector::start_probes();
+        if (!activate() || thread_log() == nullptr) return 1;
+        if (sampling_is_blocked()) return 2;
+        const pid_t child = fork();
+        if (child == 0) _exit(sampling_is_blocked() ? 1 : 0);
+        int in_child = 0;
+        waitpid(child, &in_child, 0);
+        if (in_child != 0) return 3;
+        if (sampling_is_blocked()) return 4;
+        return g_blocked_in_fork ? 0 : 5;
+      },
+      kFast);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // The handler must never meet a half-written record: read() checks each.
