@@ -3,6 +3,7 @@
 //
 // Children of all kinds, and becoming another program. What children do is no part of the
 // measurement, unless nothing was recorded before them.
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -73,6 +74,16 @@ void call_system() {
   say(WIFEXITED(status) && WEXITSTATUS(status) == 12 ? "status 12" : "another status");
 }
 
+// Programs count on the lowest free number, and children must not inherit what is none of theirs.
+void count_descriptors() {
+  const int file = open("/dev/null", O_RDONLY);
+  char line[60];
+  snprintf(line, sizeof line, "next descriptor: %d", file);
+  say(line);
+  close(file);
+  (void)!system("ls -1 /proc/self/fd");
+}
+
 void call_popen() {
   FILE* pipe = popen("echo from a pipe", "r");
   char line[100] = "";
@@ -118,6 +129,7 @@ const Case kProcesses[] = {
     {"spawn", spawn},
     {"system", call_system},
     {"popen", call_popen},
+    {"descriptors", count_descriptors},
     {"first_daemon", become_daemon},
     {"first_fork", fork_and_compute},
     {"first_system", call_system},

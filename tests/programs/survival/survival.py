@@ -171,6 +171,7 @@ PROCESSES = [
     Case("spawn"),
     Case("system"),
     Case("popen"),
+    Case("descriptors"),
     Case("first_fork"),
     Case("first_system"),
     Case("first_exec"),
