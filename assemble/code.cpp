@@ -13,11 +13,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
 
 /// Libraries whose functions say less than the user's function that calls them.
-constexpr std::array<std::string_view, 26> kSystemLibraries = {
+constexpr std::array<std::string_view, 27> kSystemLibraries = {
     "libc.so", "libc-",  "ld-linux", "ld-",         "libpthread",  "libm.so",     "libm-",
     "libmvec", "libdl",  "librt",    "libstdc++",   "libgcc_s",    "libgfortran", "libquadmath",
     "[vdso]",  "libmpi", "libmpich", "libopen-rte", "libopen-pal", "mca_",        "libpmix",
-    "libucp",  "libuct", "libucs",   "libfabric",   "libpsm"};
+    "libucp",  "libuct", "libucs",   "libfabric",   "libpsm",      "libomptarget"};
 
 /// How compilers mark the bodies that they outline: clang, gcc.
 constexpr std::array<std::string_view, 3> kOutlined = {".omp_outlined", ".omp_task_entry",

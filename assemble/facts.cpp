@@ -81,6 +81,30 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
                    static_cast<uint64_t>(early));
 }
 
+/// What users call that which a function of libgomp stands for.
+std::string_view feature_of(std::string_view function) {
+  struct Family {
+    std::string_view prefix;
+    std::string_view feature;
+  };
+  static constexpr Family kFamilies[] = {
+      {"GOMP_target", "target regions"},
+      {"GOMP_offload", "target regions"},
+      {"omp_target", "device memory routines"},
+      {"GOMP_teams4", "teams"},
+      {"GOMP_scope_start", "scope"},
+      {"GOMP_loop_", "reductions with scan or task, or lastprivate(conditional:)"},
+      {"GOMP_sections2_start", "reductions with task, or lastprivate(conditional:)"},
+      {"omp_fulfill_event", "detached tasks"},
+      {"GOACC_", "OpenACC"},
+      {"acc_", "OpenACC"},
+  };
+  for (const Family& family : kFamilies) {
+    if (function.starts_with(family.prefix)) return family.feature;
+  }
+  return function.ends_with("_8_") ? "integers of 8 bytes by default" : "a function of libgomp";
+}
+
 void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
   const auto processes_with = [&](uint32_t answer) {  // see RawProcess::gomp_redirected
     return std::count_if(folders.begin(), folders.end(), [&](const auto& folder) {
@@ -94,10 +118,8 @@ void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& fa
   }
   const auto refused = processes_with(2);
   if (refused == 0) return;
-  const char* const sentence =
-      "The program needs parts of GNU OpenMP that LLVM's runtime does not have, so it stayed on "
-      "its own runtime and its OpenMP activity was not observed.";
-  facts.notes.emplace_back(sentence);
+  const std::string sentence = why_openmp_is_not_observed(folders);
+  facts.notes.push_back(sentence);
   facts.losses.add("openmp_not_observed", Severity::warning, sentence,
                    static_cast<uint64_t>(refused));
 }
@@ -120,6 +142,17 @@ void note_clocks(const ClockQuality& clocks, RunFacts& facts) {
                    "that each keeps, so waits between nodes may be wrong by as much as these "
                    "dates.",
                    clocks.unrelated);
+}
+
+void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  const auto declined = std::count_if(folders.begin(), folders.end(), [](const auto& folder) {
+    return folder.process.declined != trace::RawDeclined::no;
+  });
+  if (declined == 0) return;
+  const std::string sentence = why_openmp_is_not_observed(folders);
+  facts.notes.push_back(sentence);
+  facts.losses.add("openmp_not_observed", Severity::warning, sentence,
+                   static_cast<uint64_t>(declined));
 }
 
 json to_json(const RunFacts& facts) {
@@ -176,6 +209,32 @@ json read_experiment(const std::filesystem::path& experiment) {
 
 }  // namespace
 
+std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& folders) {
+  for (const RawProcessFolder& folder : folders) {
+    const RawProcess& process = folder.process;
+    if (process.gomp_redirected == 2) {
+      const std::string_view lacking = process.gomp_lacking;
+      if (lacking.empty()) {
+        return "The program's OpenMP activity was not observed: what it needs of GNU OpenMP could "
+               "not be read, so it stayed there, where tools see nothing.";
+      }
+      return fmt::format(
+          "The program uses {} ({}), which LLVM's OpenMP runtime does not give to programs built "
+          "by gcc. So it stayed on GNU's runtime and its OpenMP activity was not observed.",
+          feature_of(lacking), lacking);
+    }
+    if (process.declined == trace::RawDeclined::other_tool) {
+      return "The program's OpenMP activity was not observed: another OMPT tool is in use "
+             "(OMP_TOOL_LIBRARIES, or preloaded), and a runtime takes one.";
+    }
+    if (process.declined == trace::RawDeclined::disabled) {
+      return "If the program used OpenMP, that was not observed: OMP_TOOL=disabled keeps all tools "
+             "away.";
+    }
+  }
+  return "";
+}
+
 void account(const std::vector<RawProcessFolder>& folders,
              const std::vector<ProcessAccount>& accounts, const Processes& processes,
              const Clock& clock, RunFacts& facts) {
@@ -201,6 +260,7 @@ void account(const std::vector<RawProcessFolder>& folders,
   }
   note_clocks(clock.quality(), facts);
   note_redirection(folders, facts);
+  note_declined(folders, facts);
   note_early_end(folders, facts);
 }
 

@@ -26,6 +26,9 @@ void account(const std::vector<RawProcessFolder>& folders,
              const std::vector<ProcessAccount>& accounts, const Processes& processes,
              const Clock& clock, RunFacts& facts);
 
+/// One sentence; empty if OpenMP was observed, as far as there was any.
+std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& folders);
+
 Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
 
 }  // namespace culprit::assemble

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -15,7 +16,10 @@
 namespace culprit::assemble {
 
 // What constructs are found by on a timeline: kinds and addresses, kept apart.
+inline constexpr uint64_t kMaskedId = 0x1000;
+inline constexpr uint64_t kReductionId = 0x1001;
 inline constexpr uint64_t kWorkIds = 0x2000;
+inline constexpr uint64_t kTargetIds = 0x4000;
 inline constexpr uint64_t kLockIds = 0x8000;
 
 // --- ompt_work_t ---
@@ -45,6 +49,11 @@ inline std::optional<WorkName> work_name(uint16_t kind) {
     default:
       return WorkName{"for"};  // loops of any schedule
   }
+}
+
+/// As Fact::schedule says it; 0 for what is no loop, or a loop of an older runtime.
+inline uint64_t loop_schedule(uint16_t kind) {
+  return kind >= 10 && kind <= 13 ? kind - 9u : 0;
 }
 
 // --- ompt_sync_region_t ---
@@ -94,9 +103,9 @@ inline MutexName mutex_name(uint16_t kind) {
     case 2:
       return {"omp_test_lock", MutexKind::lock, true, true};
     case 3:
-      return {"omp_set_nest_lock", MutexKind::lock, true, false};
+      return {"omp_set_nest_lock", MutexKind::nest_lock, true, false};
     case 4:
-      return {"omp_test_nest_lock", MutexKind::lock, true, true};
+      return {"omp_test_nest_lock", MutexKind::nest_lock, true, true};
     case 5:
       return {"critical", MutexKind::critical, false, false};
     case 6:
@@ -110,9 +119,77 @@ inline MutexName mutex_name(uint16_t kind) {
 
 // --- ompt_task_status_t ---
 
-/// The task that is left never comes back: complete, cancel.
+/// The task that is left has ended: complete, cancel.
 inline bool is_task_end(uint16_t status) {
   return status == 1 || status == 3;
+}
+/// The task that is left never comes back: that, or detached.
+inline bool is_task_left(uint16_t status) {
+  return is_task_end(status) || status == 4;
+}
+/// early_fulfill, late_fulfill
+inline bool is_detached_event(uint16_t status) {
+  return status == 5 || status == 6;
+}
+/// late_fulfill; taskwait_complete, which ends the task that stands for a taskwait with
+/// dependences.
+inline bool ends_without_being_left(uint16_t status) {
+  return status == 6 || status == 8;
+}
+
+// --- ompt_dependence_type_t ---
+
+inline std::optional<trace::Fact> dependence(uint64_t type) {
+  using trace::Fact;
+  switch (type) {
+    case 1:
+      return Fact::depend_in;
+    case 2:
+      return Fact::depend_out;
+    case 3:
+      return Fact::depend_inout;
+    case 4:
+      return Fact::depend_mutexinoutset;
+    case 5:
+      return Fact::depend_source;
+    case 6:
+      return Fact::depend_sink;
+    case 7:
+      return Fact::depend_inoutset;
+    case 34:
+    case 35:
+      return Fact::depend_all_memory;
+    default:
+      return std::nullopt;
+  }
+}
+
+// --- ompt_target_t, ompt_target_data_op_t ---
+
+inline trace::RawTarget target_class(uint16_t flags) {
+  return static_cast<trace::RawTarget>(flags >> 8);
+}
+
+inline std::string_view target_name(uint16_t flags) {
+  const unsigned code = flags & 0xff;
+  if (target_class(flags) == trace::RawTarget::submit) return "target kernel";
+  if (target_class(flags) == trace::RawTarget::data) {
+    constexpr std::string_view kOperations[] = {
+        "target data", "target alloc",     "target copy in",     "target copy out",
+        "target free", "target associate", "target disassociate"};
+    const unsigned operation = code & 0xf;  // asynchronous ones have 16 added
+    return kOperations[operation < std::size(kOperations) ? operation : 0];
+  }
+  switch (code & 7) {  // 8 is added for nowait
+    case 2:
+      return "target enter data";
+    case 3:
+      return "target exit data";
+    case 4:
+      return "target update";
+    default:
+      return "target";
+  }
 }
 
 /// False for records that say nothing of what a thread does.

@@ -47,6 +47,8 @@ class Assembly {
     survey();
     make_lanes();
     if (lanes_.empty()) {
+      const std::string why = why_openmp_is_not_observed(folders_);
+      if (!why.empty()) return Error{"nothing was recorded. " + why};
       return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
     }
     name_code();

@@ -37,6 +37,8 @@ int words_of(RawKind kind) {
     case RawKind::omp_thread_end:
     case RawKind::omp_work_end:
     case RawKind::omp_masked_end:
+    case RawKind::omp_reduction_end:
+    case RawKind::omp_target_end:
     case RawKind::sample:
     case RawKind::tool_begin:
     case RawKind::tool_end:
@@ -67,6 +69,10 @@ int words_of(RawKind kind) {
     case RawKind::file_op:
     case RawKind::file_op_done:
     case RawKind::sampling_period:
+    case RawKind::omp_task_depends:
+    case RawKind::omp_task_fulfilled:
+    case RawKind::omp_cancel:
+    case RawKind::omp_reduction_begin:
       return 1;
     case RawKind::path_def:
     case RawKind::mpi_send:
@@ -83,6 +89,11 @@ int words_of(RawKind kind) {
     case RawKind::omp_mutex_released:
     case RawKind::omp_task_create:
     case RawKind::omp_task_switch:
+    case RawKind::omp_task_edge:
+    case RawKind::omp_nest_lock:
+    case RawKind::omp_lock_init:
+    case RawKind::omp_lock_destroy:
+    case RawKind::omp_target_begin:
       return 2;
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
@@ -122,6 +133,7 @@ std::optional<RawProcess> read_process(const std::filesystem::path& file) {
   if (process.magic != trace::kRawMagic || process.version != trace::kRawVersion) {
     return std::nullopt;
   }
+  terminate(process.gomp_lacking);
   terminate(process.host);
   terminate(process.boot_id);
   terminate(process.executable);

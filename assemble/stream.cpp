@@ -146,6 +146,12 @@ void ThreadState::observe_code(Time time, uint64_t code) {
   timeline.observe_innermost(time, frames, named);
 }
 
+void ThreadState::fact(Time time, trace::Fact fact, uint64_t value) {
+  timeline.observe_nothing(time);
+  const Time at = timeline.advance(time);
+  timeline.sink().fact(at, fact, value);
+}
+
 StreamResult play_log(const RawLog& log, const ProcessContext& process, trace::EventSink& sink) {
   return Stream(log, process, sink).play();
 }

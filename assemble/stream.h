@@ -55,6 +55,8 @@ struct ThreadState {
   void observe(Time time, uint32_t path);
   /// Only the return address of a call into the runtime is known.
   void observe_code(Time time, uint64_t code);
+  /// Tells a number of the construct or task at hand.
+  void fact(Time time, trace::Fact fact, uint64_t value);
 };
 
 struct StreamResult {

@@ -27,6 +27,8 @@ bool unpack_ranks(const RawRecord& record, size_t from_word, size_t count,
 
 class Surveyor {
  public:
+  explicit Surveyor(uint32_t thread) : thread_(thread) {}
+
   ThreadSurvey take() {
     finish_comm();
     return std::move(result_);
@@ -69,11 +71,16 @@ class Surveyor {
 
   void see_openmp(const RawRecord& record) {
     Survey& survey = result_.survey;
+    constexpr uint16_t kInitial = 1;  // ompt_thread_t
     switch (record.kind) {
+      case RawKind::omp_thread_begin:
+        is_initial_ = record.flags == kInitial;
+        break;
       case RawKind::omp_parallel_begin: {
         ParallelRegion& region = survey.regions[record.w[0]];
         region.code = record.w[1];
         region.league = record.flags == 1;
+        region.by_new_initial = is_initial_ && thread_ != 0;
         see_code(record.w[1]);
         ++result_.tool.paths;
         break;
@@ -92,13 +99,18 @@ class Surveyor {
       case RawKind::omp_sync_begin:
       case RawKind::omp_wait_begin:
       case RawKind::omp_masked_begin:
+      case RawKind::omp_cancel:
+      case RawKind::omp_reduction_begin:
+      case RawKind::omp_target_begin:
         see_code(record.w[0]);
         break;
       case RawKind::omp_mutex_acquire:
+      case RawKind::omp_nest_lock:
         see_code(record.w[1]);
         break;
       case RawKind::omp_task_create:
         survey.task_code[record.w[0]] = record.w[1];
+        survey.task_creators[record.w[0] >> kTaskCreatorShift] = thread_;
         see_code(record.w[1]);
         break;
       default:
@@ -179,6 +191,8 @@ class Surveyor {
   }
 
   ThreadSurvey result_;
+  uint32_t thread_;
+  bool is_initial_ = false;
   std::vector<uint32_t> ranks_;
   EpochRanks epoch_;
   uint64_t local_ = 0;
@@ -212,10 +226,12 @@ void Survey::merge(Survey&& other) {
     if (region.end_ticks != 0) mine.end_ticks = region.end_ticks;
     mine.team_size = std::max(mine.team_size, region.team_size);
     mine.league = mine.league || region.league;
+    mine.by_new_initial = mine.by_new_initial || region.by_new_initial;
   }
   task_code.merge(other.task_code);
   std::move(other.clock_meetings.begin(), other.clock_meetings.end(),
             std::back_inserter(clock_meetings));
+  task_creators.merge(other.task_creators);
   last_ticks = std::max(last_ticks, other.last_ticks);
   records += other.records;
   skipped += other.skipped;
@@ -224,7 +240,7 @@ void Survey::merge(Survey&& other) {
 }
 
 ThreadSurvey survey_log(const RawLog& log) {
-  Surveyor surveyor;
+  Surveyor surveyor(log.thread());
   auto cursor = log.cursor();
   for (RawRecord record; cursor.next(record);) surveyor.see(record);
   ThreadSurvey result = surveyor.take();

@@ -24,8 +24,12 @@ struct ParallelRegion {
   uint64_t code = 0;       ///< return address of the fork, 0 if unknown
   uint64_t end_ticks = 0;  ///< when the master left it, 0: never
   uint32_t team_size = 0;
-  bool league = false;  ///< of teams
+  bool league = false;          ///< of teams
+  bool by_new_initial = false;  ///< forked by an initial thread that is not the process's first
 };
+
+/// Where the creator stands in a task's number (RawKind::omp_task_create).
+inline constexpr unsigned kTaskCreatorShift = 40;
 
 struct CommDefinition {
   uint64_t ticks = 0;
@@ -72,8 +76,9 @@ struct Survey {
   std::vector<FileDefinition> files;       ///< likewise
   std::set<EpochGroup> epoch_groups;
   std::unordered_map<uint64_t, ParallelRegion> regions;
-  std::unordered_map<uint64_t, uint64_t> task_code;  ///< by task
   std::vector<ClockMeeting> clock_meetings;
+  std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
+  std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense

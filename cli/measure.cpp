@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 #include "cli/child.h"
@@ -51,6 +53,11 @@ void remove_folder(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
+bool omp_tools_are_disabled() {
+  const char* tools = std::getenv("OMP_TOOL");
+  return tools != nullptr && std::string_view(tools) == "disabled";
+}
+
 /// Why there is nothing to analyse. A launcher that refuses to start anything looks the same from
 /// here as a program that fails by itself: its own message says which, and nobody can blame the
 /// program.
@@ -58,6 +65,9 @@ void tell_nothing_recorded(int status, bool tried) {
   if (tried) {
     say("the program's processes could not write their records: is the disk full, or do limits "
         "(ulimit) leave them no room for files, descriptors or memory?");
+  } else if (omp_tools_are_disabled()) {
+    say("OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no call of MPI was "
+        "recorded: nothing to analyse");
   } else if (status == 0) {
     say("the program called neither MPI nor OpenMP: nothing to analyse");
   } else {

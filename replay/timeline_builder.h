@@ -90,6 +90,10 @@ class TimelineBuilder : public trace::EventSink {
   void file_operation_complete(Time t, FileId, trace::FileOpId, uint64_t) override { touch(t); }
   void mutex_acquired(Time t, trace::MutexKind, uint64_t) override { touch(t); }
   void mutex_released(Time t, trace::MutexKind, uint64_t) override { touch(t); }
+  void task_create(Time t, trace::TaskId) override { touch(t); }
+  void task_switch(Time t, trace::TaskId) override { touch(t); }
+  void task_complete(Time t, trace::TaskId) override { touch(t); }
+  void fact(Time t, trace::Fact, uint64_t) override { touch(t); }
 
  private:
   struct Frame {

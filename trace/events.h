@@ -8,6 +8,7 @@
 // thread runs it). An MPI event lies between the enter and the leave of its call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,7 +39,52 @@ struct MpiCollective {
   uint64_t bytes_received = 0;
 };
 
-enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other };
+enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other, nest_lock };
+inline constexpr MutexKind kLastMutexKind = MutexKind::nest_lock;
+
+/// An explicit task: the thread that created it, by its number in the process, and which one of
+/// that thread's it is, from 1. Generation 0: an implicit task.
+struct TaskId {
+  uint32_t creator = 0;
+  uint32_t generation = 0;
+
+  /// As a fact tells it.
+  uint64_t number() const { return uint64_t{creator} << 32 | generation; }
+  friend bool operator==(TaskId, TaskId) = default;
+};
+
+/// Numbers that constructs carry and that no record of OTF2 has a place for. Each belongs to the
+/// region entered last, to the task just created, or to what it says itself. In archives a fact is
+/// a parameter: fact_name() with "culprit::" before it.
+enum class Fact : uint8_t {
+  schedule,    ///< of a loop: 1 static, 2 dynamic, 3 guided, 4 other
+  iterations,  ///< of a loop for all threads; sections; tasks of a taskloop
+  own_chunks,  ///< of a loop or sections, before its end: what this thread has executed
+  own_iterations,
+  task_flags,  ///< of the task just created, ompt_task_flag_t
+  depend_in,   ///< the task just created depends on data at this address
+  depend_out,
+  depend_inout,
+  depend_mutexinoutset,
+  depend_inoutset,
+  depend_all_memory,
+  depend_source,   ///< doacross: this iteration is done
+  depend_sink,     ///< doacross: waits for an iteration
+  task_successor,  ///< TaskId::number of a task that waits for task_predecessor, which follows
+  task_predecessor,
+  task_fulfilled,  ///< the event of this detached task came
+  lock_init,       ///< lock, as in mutex_acquired
+  lock_destroy,
+  nested_acquire,  ///< once more by the holder of a nest lock
+  nested_release,
+  cancel,         ///< ompt_cancel_flag_t
+  target_device,  ///< of a target construct or operation: device number
+  target_bytes,   ///< copied, allocated
+  target_teams,   ///< requested of the kernel
+};
+inline constexpr size_t kFactCount = static_cast<size_t>(Fact::target_teams) + 1;
+/// "task_flags"; ids and meaning as in Fact.
+const char* fact_name(Fact fact);
 
 /// Of a parallel region, the same number on all threads of the team; unique within a process.
 /// Archives of other writers have none (0): fork and team are then matched by time.
@@ -96,6 +142,12 @@ class EventSink {
   /// The values of a set's metrics, in its order, as the location's enter or leave at this time
   /// finds them. (Doubles are exact up to 2^53.)
   virtual void metrics(Time, MetricSetId, std::span<const double>) {}
+  // Explicit tasks. A thread runs the one switched to last; an implicit task before the first
+  // switch. A task's region is entered after the switch to it and left before the one away from it.
+  virtual void task_create(Time, TaskId) {}
+  virtual void task_switch(Time, TaskId) {}
+  virtual void task_complete(Time, TaskId) {}
+  virtual void fact(Time, Fact, uint64_t /*value*/) {}
 
   /// An event that the reader knows but culprit does not analyse; `kind` names it for the losses.
   virtual void other(Time, const char* /*kind*/) {}

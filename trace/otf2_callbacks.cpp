@@ -179,6 +179,28 @@ OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, voi
   return kGoOn;
 }
 
+using DeliverTask = void (EventSink::*)(Time, TaskId);
+
+template <DeliverTask kDeliver>
+OTF2_CallbackCode on_task(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
+                          OTF2_CommRef, uint32_t creator, uint32_t generation) {
+  EventDecoder& d = decoder(data);
+  (d.sink().*kDeliver)(d.at(time), TaskId{creator, generation});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_number(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
+                            OTF2_ParameterRef parameter, uint64_t value) {
+  EventDecoder& d = decoder(data);
+  const Time at = d.at(time);
+  if (const Fact* fact = d.fact(parameter)) {
+    d.sink().fact(at, *fact, value);
+  } else {
+    d.sink().other(at, "ParameterUnsignedInt");
+  }
+  return kGoOn;
+}
+
 /// The name of a kind of record as a template argument.
 template <size_t kSize>
 struct Literal {
@@ -223,6 +245,9 @@ void set_threads(OTF2_EvtReaderCallbacks* c) {
   OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, on_team_end);
   OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, on_mutex<&EventSink::mutex_acquired>);
   OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, on_mutex<&EventSink::mutex_released>);
+  OTF2_EvtReaderCallbacks_SetThreadTaskCreateCallback(c, on_task<&EventSink::task_create>);
+  OTF2_EvtReaderCallbacks_SetThreadTaskSwitchCallback(c, on_task<&EventSink::task_switch>);
+  OTF2_EvtReaderCallbacks_SetThreadTaskCompleteCallback(c, on_task<&EventSink::task_complete>);
   OTF2_EvtReaderCallbacks_SetOmpForkCallback(c, on_old_fork);
   OTF2_EvtReaderCallbacks_SetOmpJoinCallback(c, on_old_join);
   OTF2_EvtReaderCallbacks_SetOmpAcquireLockCallback(c, on_old_mutex<&EventSink::mutex_acquired>);
@@ -242,13 +267,10 @@ void set_others(OTF2_EvtReaderCallbacks* c) {
   CULPRIT_OTHER(CommDestroy)
   CULPRIT_OTHER(ParameterString)
   CULPRIT_OTHER(ParameterInt)
-  CULPRIT_OTHER(ParameterUnsignedInt)
+  OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_number);
   CULPRIT_OTHER(OmpTaskCreate)
   CULPRIT_OTHER(OmpTaskSwitch)
   CULPRIT_OTHER(OmpTaskComplete)
-  CULPRIT_OTHER(ThreadTaskCreate)
-  CULPRIT_OTHER(ThreadTaskSwitch)
-  CULPRIT_OTHER(ThreadTaskComplete)
   CULPRIT_OTHER(ThreadCreate)
   CULPRIT_OTHER(ThreadBegin)
   CULPRIT_OTHER(ThreadWait)

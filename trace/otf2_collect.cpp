@@ -33,6 +33,12 @@ OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRe
   return kGoOn;
 }
 
+OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRef name,
+                               OTF2_ParameterType) {
+  into(data).parameters.push_back({self, name});
+  return kGoOn;
+}
+
 OTF2_CallbackCode on_system_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
                                  OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent) {
   into(data).duplicates += !into(data).system_nodes.add(self, {name, class_name, parent});
@@ -152,6 +158,7 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);
+  OTF2_GlobalDefReaderCallbacks_SetParameterCallback(c, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_system_node);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);

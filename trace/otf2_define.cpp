@@ -26,6 +26,7 @@ class DefinitionWriter {
     text("");
     paradigms();
     attributes();
+    facts();
     system_tree();
     locations();
     regions();
@@ -43,6 +44,7 @@ class DefinitionWriter {
   void paradigm(OTF2_Paradigm paradigm, const char* name, OTF2_ParadigmClass kind,
                 const char* comm_names);
   void attributes();
+  void facts();
   void system_tree();
   void locations();
   void regions();
@@ -131,8 +133,8 @@ void DefinitionWriter::attributes() {
   static constexpr Attribute kAttributes[] = {
       {kRegionInstanceRef, kRegionInstanceAttribute,
        "Parallel region, the same number on all threads of the team", OTF2_TYPE_UINT64},
-      {kMutexKindRef, kMutexKindAttribute, "0 lock, 1 critical, 2 ordered, 3 atomic, 4 other",
-       OTF2_TYPE_UINT8},
+      {kMutexKindRef, kMutexKindAttribute,
+       "0 lock, 1 critical, 2 ordered, 3 atomic, 4 other, 5 nest lock", OTF2_TYPE_UINT8},
       {kMutexIdRef, kMutexIdAttribute, "The lock, where its number exceeds 32 bits",
        OTF2_TYPE_UINT64},
       {kCollectiveOpRef, kCollectiveOpAttribute,
@@ -145,6 +147,15 @@ void DefinitionWriter::attributes() {
   for (const Attribute& a : kAttributes) {
     const OTF2_StringRef name = text(std::string(a.name));
     check(OTF2_GlobalDefWriter_WriteAttribute(writer_, a.ref, name, text(a.description), a.type));
+  }
+}
+
+void DefinitionWriter::facts() {
+  for (size_t i = 0; i < kFactCount; ++i) {
+    const auto fact = static_cast<Fact>(i);
+    const OTF2_StringRef name = text(std::string(kFactPrefix) + fact_name(fact));
+    check(OTF2_GlobalDefWriter_WriteParameter(writer_, fact_ref(fact), name,
+                                              OTF2_PARAMETER_TYPE_UINT64));
   }
 }
 

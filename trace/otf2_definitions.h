@@ -119,6 +119,10 @@ struct RawMetricClass {
   OTF2_MetricOccurrence occurrence;
   std::vector<OTF2_MetricMemberRef> members;
 };
+struct RawParameter {
+  OTF2_ParameterRef ref;
+  OTF2_StringRef name;
+};
 
 /// The global definitions as they were read.
 struct RawGlobalDefinitions {
@@ -138,6 +142,7 @@ struct RawGlobalDefinitions {
   RefTable<OTF2_StringRef> io_files;      ///< their names
   std::vector<RawIoHandle> io_handles;
   std::vector<RawAttribute> attributes;
+  std::vector<RawParameter> parameters;
   std::vector<RawCallingContext> calling_contexts;
   RefTable<RawMetricMember> metric_members;
   std::vector<RawMetricClass> metric_classes;
@@ -181,6 +186,7 @@ struct Otf2Tables {
   RefTable<FileId> files;
   RefTable<RegionId> calling_contexts;
   RefTable<MetricClassRef> metrics;
+  RefTable<Fact> facts;  ///< by reference of the parameter
   OTF2_AttributeRef region_instance = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_kind = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_id = OTF2_UNDEFINED_ATTRIBUTE;

@@ -155,7 +155,7 @@ MutexKind EventDecoder::mutex_kind(const OTF2_AttributeList* attributes) const {
   uint8_t value = 0;
   if (has(attributes, tables_.mutex_kind) &&
       OTF2_AttributeList_GetUint8(attributes, tables_.mutex_kind, &value) == OTF2_SUCCESS &&
-      value <= static_cast<uint8_t>(MutexKind::other)) {
+      value <= static_cast<uint8_t>(kLastMutexKind)) {
     return static_cast<MutexKind>(value);
   }
   return open_.empty() ? MutexKind::lock

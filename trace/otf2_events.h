@@ -64,6 +64,9 @@ class EventDecoder {
   MutexKind mutex_kind(const OTF2_AttributeList* attributes) const;
   uint64_t mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const;
 
+  /// nullptr: a parameter of the program.
+  const Fact* fact(OTF2_ParameterRef parameter) const { return tables_.facts.find(parameter); }
+
   Time at(OTF2_TimeStamp ticks);
   EventSink& sink() { return sink_; }
 

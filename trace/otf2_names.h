@@ -23,6 +23,9 @@ inline constexpr std::string_view kMutexIdAttribute = "culprit::mutex_id";
 inline constexpr std::string_view kCollectiveOpAttribute = "culprit::collective_op";
 inline constexpr std::string_view kRmaAssertionsAttribute = "culprit::rma_assertions";
 
+/// Before fact_name() in the names of parameters.
+inline constexpr std::string_view kFactPrefix = "culprit::";
+
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm);
 OTF2_Paradigm to_otf2(Paradigm paradigm);
 

@@ -34,6 +34,7 @@ class Resolver {
     out_.tables.resolution = raw_.resolution;
     out_.tables.offset = raw_.offset;
     attributes();
+    facts();
     regions();
     metrics();
     processes();
@@ -55,6 +56,7 @@ class Resolver {
   };
 
   void attributes();
+  void facts();
   void regions();
   void metrics();
   void processes();
@@ -95,6 +97,20 @@ void Resolver::attributes() {
     if (name == kMutexIdAttribute) out_.tables.mutex_id = attribute.ref;
     if (name == kCollectiveOpAttribute) out_.tables.collective_op = attribute.ref;
     if (name == kRmaAssertionsAttribute) out_.tables.rma_assertions = attribute.ref;
+  }
+}
+
+/// Other parameters are the program's own.
+void Resolver::facts() {
+  for (const RawParameter& parameter : raw_.parameters) {
+    const std::string name = text(parameter.name);
+    if (!name.starts_with(kFactPrefix)) continue;
+    for (size_t i = 0; i < kFactCount; ++i) {
+      const auto fact = static_cast<Fact>(i);
+      if (name.substr(kFactPrefix.size()) == fact_name(fact)) {
+        out_.tables.facts.add(parameter.ref, fact);
+      }
+    }
   }
 }
 

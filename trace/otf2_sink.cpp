@@ -189,4 +189,26 @@ void Otf2Sink::mutex_released(Time time, MutexKind kind, uint64_t lock) {
                                          OTF2_PARADIGM_OPENMP, otf2_lock(lock), 0));
 }
 
+void Otf2Sink::task_create(Time time, TaskId task) {
+  done_.team = true;
+  check(OTF2_EvtWriter_ThreadTaskCreate(writer_, nullptr, stamp(time), kLocalTeam, task.creator,
+                                        task.generation));
+}
+
+void Otf2Sink::task_switch(Time time, TaskId task) {
+  done_.team = true;
+  check(OTF2_EvtWriter_ThreadTaskSwitch(writer_, nullptr, stamp(time), kLocalTeam, task.creator,
+                                        task.generation));
+}
+
+void Otf2Sink::task_complete(Time time, TaskId task) {
+  done_.team = true;
+  check(OTF2_EvtWriter_ThreadTaskComplete(writer_, nullptr, stamp(time), kLocalTeam, task.creator,
+                                          task.generation));
+}
+
+void Otf2Sink::fact(Time time, Fact fact, uint64_t value) {
+  check(OTF2_EvtWriter_ParameterUnsignedInt(writer_, nullptr, stamp(time), fact_ref(fact), value));
+}
+
 }  // namespace culprit::trace

@@ -33,6 +33,11 @@ enum : OTF2_AttributeRef {
   kAttributeCount = 5,
 };
 
+/// References of the parameters that are facts: in their order, from 0.
+inline OTF2_ParameterRef fact_ref(Fact fact) {
+  return static_cast<OTF2_ParameterRef>(fact);
+}
+
 /// What is known of a location once its events are written.
 struct WrittenLocation {
   uint64_t events = 0;
@@ -82,6 +87,10 @@ class Otf2Sink final : public EventSink {
   void mutex_acquired(Time, MutexKind, uint64_t lock) override;
   void mutex_released(Time, MutexKind, uint64_t lock) override;
   void metrics(Time, MetricSetId, std::span<const double>) override;
+  void task_create(Time, TaskId) override;
+  void task_switch(Time, TaskId) override;
+  void task_complete(Time, TaskId) override;
+  void fact(Time, Fact, uint64_t value) override;
 
  private:
   struct DeleteAttributes {

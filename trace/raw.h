@@ -91,8 +91,9 @@ enum class RawKind : uint8_t {
   omp_parallel_end = 43,    ///< w0: region
   omp_implicit_begin = 44,  ///< w0: region; w1: team size | index << 32
   omp_implicit_end = 45,  ///< w0: region. On workers it comes when the next region starts (overdue)
-  omp_work_begin = 46,    ///< flags: ompt_work_t; w0: codeptr
-  omp_work_end = 47,      ///< flags: ompt_work_t
+  omp_work_begin = 46,    ///< flags: ompt_work_t; w0: codeptr; w1: iterations, sections or tasks
+  omp_work_end = 47,      ///< flags: ompt_work_t; w0: chunks that this thread got; w1: their
+                          ///< iterations; both 0 where the runtime tells of no chunks
   omp_sync_begin = 48,    ///< flags: ompt_sync_region_t; w0: codeptr; w1: region
   omp_sync_end = 49,      ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
   omp_wait_begin = 50,    ///< sync_region_wait; as omp_sync_begin
@@ -100,11 +101,28 @@ enum class RawKind : uint8_t {
   omp_mutex_acquire = 52,   ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
   omp_mutex_acquired = 53,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
   omp_mutex_released = 54,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
-  omp_task_create = 55,     ///< w0: task; w1: codeptr; flags: low bits of ompt_task_flag_t
+  omp_task_create = 55,     ///< arg: ompt_task_flag_t; w0: task; w1: codeptr. A task's number: its
+                            ///< creator (any number, one for each thread that creates tasks) << 40
+                            ///< | how many that one has created
   omp_task_switch = 56,     ///< w0: task now running (0 = implicit); w1: task left; flags:
                             ///< ompt_task_status_t of the one left
   omp_masked_begin = 57,    ///< w0: codeptr
   omp_masked_end = 58,
+  omp_task_depends = 59,    ///< w0: task; then pairs: address, ompt_dependence_type_t. Long lists
+                            ///< take several records
+  omp_task_edge = 60,       ///< w0: task that must end first; w1: task that waits for it
+  omp_task_fulfilled = 61,  ///< w0: task; flags: ompt_task_status_t (early_fulfill, late_fulfill,
+                            ///< taskwait_complete): it ends without being left
+  omp_nest_lock = 62,  ///< one more set or unset by the holder. flags: ompt_scope_endpoint_t; w0:
+                       ///< wait id; w1: codeptr
+  omp_lock_init = 63,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_lock_destroy = 64,     ///< as omp_lock_init
+  omp_cancel = 65,           ///< flags: ompt_cancel_flag_t; w0: codeptr
+  omp_reduction_begin = 66,  ///< w0: codeptr
+  omp_reduction_end = 67,
+  omp_target_begin = 68,  ///< on the host. flags: RawTarget << 8 | its OMPT code; arg: device; w0:
+                          ///< codeptr; w1: bytes (operation on data), teams (submit)
+  omp_target_end = 69,    ///< flags: as its begin
 
   // Of any thread.
   sample = 70,  ///< arg: path id; the thread is found there on a timer; flags: expirations missed
@@ -188,6 +206,13 @@ enum class RawCommLink : uint16_t {
 /// Flag of a rank in mpi_comm_def.
 inline constexpr uint32_t kRawParentRank = 1u << 31;
 
+/// What a host thread does for a device, for omp_target_begin.
+enum class RawTarget : uint16_t {
+  construct = 0,  ///< ompt_target_t
+  data = 1,       ///< ompt_target_data_op_t
+  submit = 2,     ///< a kernel is given to the device
+};
+
 /// Communicators that exist without a definition.
 inline constexpr uint32_t kRawCommWorld = 0;
 inline constexpr uint32_t kRawCommSelf = 1;
@@ -215,6 +240,12 @@ struct RawClockPair {
   uint64_t monotonic_ns;  ///< CLOCK_MONOTONIC
 };
 
+enum class RawDeclined : uint32_t {
+  no = 0,
+  other_tool = 1,  ///< the user has another OMPT tool, and there can be only one
+  disabled = 2,    ///< OMP_TOOL=disabled
+};
+
 /// File `process`: fixed layout, updated in place, valid at any moment.
 struct RawProcess {
   uint32_t magic;
@@ -229,6 +260,8 @@ struct RawProcess {
   uint32_t ended;            ///< 1 once the process exits in order
   uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp; 2: it does not, as
                              ///< it needs what libomp lacks
+  RawDeclined declined;      ///< why OpenMP is not observed, although its runtime has OMPT
+  char gomp_lacking[60];     ///< gomp_redirected 2: what libomp lacks, by its name in libgomp
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
   uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was

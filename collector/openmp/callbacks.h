@@ -11,16 +11,21 @@ namespace culprit::collector::openmp {
 
 /// Threads, parallel regions and their implicit tasks.
 void register_region_callbacks(ompt_set_callback_t set);
-/// Worksharing, masked, and the waits at barriers, taskwaits and taskgroups.
+/// Worksharing, masked, reductions, cancellation, and the waits at barriers, taskwaits, taskgroups.
 void register_construct_callbacks(ompt_set_callback_t set);
 /// Locks, critical sections, ordered, atomic.
 void register_mutex_callbacks(ompt_set_callback_t set);
 /// Explicit tasks: their creation, and who runs them when.
 void register_task_callbacks(ompt_set_callback_t set);
+/// What host threads do for devices.
+void register_target_callbacks(ompt_set_callback_t set);
 
-/// Marks the data of a task as that of an implicit task of `region`; explicit tasks carry their
-/// number.
-inline constexpr uint64_t kImplicitTask = uint64_t{1} << 63;
+/// The number of an explicit task; 0 for implicit tasks and those that began before us. The data of
+/// implicit tasks must stay 0: LLVM's runtime (19) keeps a copy of them where a later taskwait with
+/// dependences wants 0, and aborts the program if it finds anything else.
+inline uint64_t task_number(const ompt_data_t* task) {
+  return task == nullptr ? 0 : task->value;
+}
 
 /// The way OMPT wants functions handed over.
 template <class Function>

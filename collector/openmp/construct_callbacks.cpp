@@ -4,6 +4,8 @@
 // Constructs inside a region. Kinds are recorded as the runtime names them, whether the standard
 // has deprecated them or not; what to make of them is the assembler's business. Begins without an
 // end happen (gcc programs' single), so nothing here relies on pairs.
+// Chunks of loops are only counted: a loop may have as many as iterations, and what matters is how
+// they were shared out.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 
@@ -11,16 +13,39 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-void on_work(ompt_work_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t,
-             const void* codeptr) {
+/// Others may lie inside a loop, and must leave its share alone.
+bool is_shared_out(ompt_work_t type) {
+  return type != ompt_work_single_executor && type != ompt_work_single_other &&
+         type != ompt_work_workshare && type != ompt_work_taskloop && type != ompt_work_scope;
+}
+
+void on_work(ompt_work_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
+             uint64_t count, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto kind = static_cast<uint16_t>(type);
   if (endpoint != ompt_scope_end) {
-    log->put(RawKind::omp_work_begin, time, kind, 0, as_word(codeptr));
+    log->put(RawKind::omp_work_begin, time, kind, 0, as_word(codeptr), count);
   }
-  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_work_end, time, kind);
+  if (endpoint != ompt_scope_begin) {
+    LoopShare none{};
+    LoopShare& share = is_shared_out(type) ? thread_state().regions.loop() : none;
+    log->put(RawKind::omp_work_end, time, kind, 0, share.chunks, share.iterations);
+    share = {};
+  }
+}
+
+void on_dispatch(ompt_data_t*, ompt_data_t*, ompt_dispatch_t kind, ompt_data_t instance) {
+  if (!alive()) return;
+  LoopShare& share = thread_state().regions.loop();
+  if (kind == ompt_dispatch_section) {
+    share.chunks += 1;
+    share.iterations += 1;
+  } else if (kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_distribute_chunk) {
+    share.chunks += 1;
+    share.iterations += static_cast<const ompt_dispatch_chunk_t*>(instance.ptr)->iterations;
+  }
 }
 
 void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const void* codeptr) {
@@ -69,11 +94,32 @@ void on_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
   }
 }
 
+void on_reduction(ompt_sync_region_t, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
+                  const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  if (endpoint != ompt_scope_end) {
+    log->put(RawKind::omp_reduction_begin, time, 0, 0, as_word(codeptr));
+  }
+  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_reduction_end, time);
+}
+
+void on_cancel(ompt_data_t*, int flags, const void* codeptr) {
+  const uint64_t time = now();
+  if (ThreadLog* log = live_log()) {
+    log->put(RawKind::omp_cancel, time, static_cast<uint16_t>(flags), 0, as_word(codeptr));
+  }
+}
+
 }  // namespace
 
 void register_construct_callbacks(ompt_set_callback_t set) {
   register_callback(set, ompt_callback_work, on_work);
+  register_callback(set, ompt_callback_dispatch, on_dispatch);
   register_callback(set, ompt_callback_masked, on_masked);
+  register_callback(set, ompt_callback_reduction, on_reduction);
+  register_callback(set, ompt_callback_cancel, on_cancel);
   register_callback(set, ompt_callback_sync_region, on_sync);
   register_callback(set, ompt_callback_sync_region_wait, on_wait);
 }

@@ -40,12 +40,38 @@ void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
            as_word(codeptr));
 }
 
+/// The holder of a nest lock sets or unsets it once more, and does not wait for it.
+void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  log->put(RawKind::omp_nest_lock, time, static_cast<uint16_t>(endpoint), 0, wait,
+           as_word(codeptr));
+}
+
+void on_init(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  log->put(RawKind::omp_lock_init, time, static_cast<uint16_t>(kind), 0, wait, as_word(codeptr));
+}
+
+void on_destroy(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  log->put(RawKind::omp_lock_destroy, time, static_cast<uint16_t>(kind), 0, wait, as_word(codeptr));
+}
+
 }  // namespace
 
 void register_mutex_callbacks(ompt_set_callback_t set) {
   register_callback(set, ompt_callback_mutex_acquire, on_acquire);
   register_callback(set, ompt_callback_mutex_acquired, on_acquired);
   register_callback(set, ompt_callback_mutex_released, on_released);
+  register_callback(set, ompt_callback_nest_lock, on_nest_lock);
+  register_callback(set, ompt_callback_lock_init, on_init);
+  register_callback(set, ompt_callback_lock_destroy, on_destroy);
 }
 
 }  // namespace culprit::collector::openmp

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "collector/system_file.h"
@@ -21,9 +22,19 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-/// Functions that libomp has, but not for programs built by gcc: its tasks ignore `detach`, so that
-/// fulfilling the event crashes.
-constexpr const char* kUnusable[] = {"omp_fulfill_event"};
+/// Functions that libomp has, but not for all that programs built by gcc want of them. Its tasks
+/// ignore `detach`, so that fulfilling the event crashes. Of a loop or sections that need memory
+/// for the whole team (reductions with `scan`, lastprivate(conditional:)) it aborts the program.
+/// gcc calls these functions for nothing else but reductions with `task`, which are the rarer the
+/// more recent the standard; loops of all other kinds have functions of their own.
+constexpr const char* kUnusable[] = {"omp_fulfill_event",
+                                     "GOMP_loop_start",
+                                     "GOMP_loop_ordered_start",
+                                     "GOMP_loop_doacross_start",
+                                     "GOMP_loop_ull_start",
+                                     "GOMP_loop_ull_ordered_start",
+                                     "GOMP_loop_ull_doacross_start",
+                                     "GOMP_sections2_start"};
 
 /// Families of an OpenMP or OpenACC runtime's names.
 constexpr const char* kPrefixes[] = {"GOMP_", "GOACC_", "omp_", "acc_"};
@@ -125,22 +136,24 @@ int visit(dl_phdr_info* info, size_t, void* argument) {
   return search.complete ? 0 : 1;
 }
 
-bool are_usable(void* candidate, const char* names, size_t size) {
+/// The first of the names that `candidate` cannot stand in for; nullptr if there is none.
+const char* first_lacking(void* candidate, const char* names, size_t size) {
   for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
-    if (!is_usable(candidate, names + at)) return false;
+    if (!is_usable(candidate, names + at)) return names + at;
   }
-  return true;
+  return nullptr;
 }
 
 }  // namespace
 
-bool answers_all_needs(void* candidate, const char* runtime) {
+bool answers_all_needs(void* candidate, const char* runtime, char* lacking, size_t capacity) {
   Search search{runtime, static_cast<char*>(map_memory(kNamesRoom))};
   if (search.names == nullptr) return false;
   dl_iterate_phdr(visit, &search);
-  const bool all = search.complete && are_usable(candidate, search.names, search.used);
+  const char* lack = first_lacking(candidate, search.names, search.used);
+  if (lack != nullptr) snprintf(lacking, capacity, "%s", lack);
   unmap_memory(search.names, kNamesRoom);
-  return all;
+  return search.complete && lack == nullptr;
 }
 
 }  // namespace culprit::collector::openmp

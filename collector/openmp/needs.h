@@ -5,9 +5,13 @@
 // linked with the one ask for, and looks whether the other has it.
 #pragma once
 
+#include <cstddef>
+
 namespace culprit::collector::openmp {
 
-/// `candidate`: a dlopen handle; `runtime`: the soname that objects were linked with.
-bool answers_all_needs(void* candidate, const char* runtime);
+/// Whether `candidate`, a dlopen handle, has what all objects ask for that were linked with
+/// `runtime`, a soname. If not, `lacking` gets the first name that it lacks, or stays empty if the
+/// objects could not be read.
+bool answers_all_needs(void* candidate, const char* runtime, char* lacking, size_t capacity);
 
 }  // namespace culprit::collector::openmp

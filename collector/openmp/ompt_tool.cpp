@@ -4,10 +4,16 @@
 // The door through which an OpenMP runtime finds us: it looks for `ompt_start_tool` among the
 // process's symbols and calls it before anything else. It may do so from the loader's own
 // initialisation, so nothing of OpenMP is called back from here.
+// A runtime takes one tool. Where the user has another, by OMP_TOOL_LIBRARIES or preloaded behind
+// us, that one is left its place: the program is to behave as without us.
 #include "collector/openmp/ompt_tool.h"
+
+#include <dlfcn.h>
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/redirect.h"
@@ -30,12 +36,34 @@ int on_initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   register_construct_callbacks(set);
   register_mutex_callbacks(set);
   register_task_callbacks(set);
+  register_target_callbacks(set);
   g_alive.store(true, std::memory_order_release);
   return 1;
 }
 
 void on_finalize(ompt_data_t*) {
   g_alive.store(false, std::memory_order_release);
+}
+
+/// The next one's answer, if somebody besides the runtime has the door: its own is only the way to
+/// us, which asks for the next definition in turn.
+using StartTool = ompt_start_tool_result_t* (*)(unsigned, const char*);
+
+bool is_runtime(const char* object) {
+  const char* name = strrchr(object, '/');
+  name = name != nullptr ? name + 1 : object;
+  return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libiomp5.", 9) == 0;
+}
+
+StartTool next_tool() {
+  void* next = dlsym(RTLD_NEXT, "ompt_start_tool");
+  Dl_info info;
+  if (next == nullptr || dladdr(next, &info) == 0 || is_runtime(info.dli_fname)) return nullptr;
+  return reinterpret_cast<StartTool>(next);
+}
+
+void decline(trace::RawDeclined why) {
+  if (activate()) process()->declined = why;
 }
 
 ompt_start_tool_result_t g_result = {on_initialize, on_finalize, {0}};
@@ -49,10 +77,18 @@ bool alive() {
 }  // namespace culprit::collector::openmp
 
 /// OMPT: called by the runtime. Declining costs the program nothing.
-extern "C" CULPRIT_EXPORT ompt_start_tool_result_t* ompt_start_tool(unsigned,
+extern "C" CULPRIT_EXPORT ompt_start_tool_result_t* ompt_start_tool(unsigned omp_version,
                                                                     const char* runtime_version) {
   using namespace culprit::collector;
-  if (!start_probes()) return nullptr;
+  const openmp::StartTool next = openmp::next_tool();
+  ompt_start_tool_result_t* other = next != nullptr ? next(omp_version, runtime_version) : nullptr;
+  const char* others = getenv("OMP_TOOL_LIBRARIES");
+  const bool yields = other != nullptr || (others != nullptr && others[0] != '\0');
+  if (!start_probes()) return other;
+  if (yields) {
+    openmp::decline(culprit::trace::RawDeclined::other_tool);
+    return other;
+  }
   if (runtime_version != nullptr) openmp::g_runtime_version = runtime_version;
   return &openmp::g_result;
 }

@@ -16,6 +16,7 @@
 #include "collector/interpose/trampolines.h"
 #include "collector/openmp/needs.h"
 #include "collector/openmp/serial_answers.h"
+#include "collector/probes.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
 
@@ -32,6 +33,7 @@ enum class Decision : uint32_t { open, next, libomp, refused };
 
 std::atomic<Decision> g_decision{Decision::open};
 std::atomic<void*> g_libomp{nullptr};
+char g_lacking[sizeof(trace::RawProcess::gomp_lacking)];  // threads that write it write the same
 
 /// A handle of an object that is loaded already, or nullptr. Its count of users stays raised.
 void* loaded(const char* name) {
@@ -51,7 +53,7 @@ Decision decide() {
   if (loaded(kGomp) == nullptr || has_runtime_with_tools()) return Decision::next;
   void* libomp = dlopen(wishes.openmp_runtime, RTLD_NOW | RTLD_LOCAL);
   if (libomp == nullptr) return Decision::next;
-  if (!answers_all_needs(libomp, kGomp)) return Decision::refused;
+  if (!answers_all_needs(libomp, kGomp, g_lacking, sizeof g_lacking)) return Decision::refused;
   g_libomp.store(libomp, std::memory_order_release);
   return Decision::libomp;
 }
@@ -116,8 +118,11 @@ Redirection redirection() {
 void* resolve(const char* name) {
   const KeepErrno keep;
   const Decision taken = decision();
+  // Nothing will come from OMPT, but the user must hear why, and samples still say something.
+  if (taken == Decision::refused && start_probes()) activate();
   if (trace::RawProcess* record = process()) {
     record->gomp_redirected = static_cast<uint32_t>(redirection());
+    if (taken == Decision::refused) memcpy(record->gomp_lacking, g_lacking, sizeof g_lacking);
   }
   if (starts_a_team(name)) find_all(taken);
   void* const function = find(taken, name);

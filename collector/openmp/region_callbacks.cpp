@@ -52,36 +52,32 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
 }
 
-void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, ompt_data_t* task,
-                    unsigned team_size, unsigned index) {
+void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned team_size,
+                    unsigned index) {
   ThreadState& state = thread_state();
   state.waits.clear(log);
   state.regions.push(region);
-  if (task != nullptr) task->value = region | kImplicitTask;
   if (region == 0) return;
   if (log.counting) log.count(time);
   log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team_size | uint64_t{index} << 32);
 }
 
-void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel,
-                  const ompt_data_t* task) {
+void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
   ThreadState& state = thread_state();
   state.waits.clear(log);
-  uint64_t region = parallel != nullptr ? parallel->value : 0;
-  if (region == 0 && task != nullptr) region = task->value & ~kImplicitTask;
-  region = state.regions.pop(region);
+  const uint64_t region = state.regions.pop(parallel != nullptr ? parallel->value : 0);
   if (region != 0) log.put(RawKind::omp_implicit_end, time, 0, 0, region);
 }
 
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,
                       unsigned team_size, unsigned index, int) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (endpoint != ompt_scope_end) {
-    begin_implicit(*log, time, parallel != nullptr ? parallel->value : 0, task, team_size, index);
+    begin_implicit(*log, time, parallel != nullptr ? parallel->value : 0, team_size, index);
   }
-  if (endpoint != ompt_scope_begin) end_implicit(*log, time, parallel, task);
+  if (endpoint != ompt_scope_begin) end_implicit(*log, time, parallel);
 }
 
 }  // namespace

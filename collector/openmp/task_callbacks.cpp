@@ -24,31 +24,64 @@ uint64_t next_task() {
   return ++t_last_task;
 }
 
-/// 0 for implicit tasks and those that began before us.
-uint64_t task_number(const ompt_data_t* task) {
-  return task == nullptr || (task->value & kImplicitTask) != 0 ? 0 : task->value;
-}
-
 void on_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, int,
                const void* codeptr) {
   const uint64_t time = now();
   if ((flags & (ompt_task_initial | ompt_task_implicit)) != 0 || task == nullptr) return;
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  task->value = next_task();
-  log->put(RawKind::omp_task_create, time, static_cast<uint16_t>(flags), 0, task->value,
+  const uint64_t number = next_task();
+  if ((flags & ompt_task_taskwait) != 0) {
+    thread_state().taskwaits.begin(task, number);
+  } else {
+    task->value = number;
+  }
+  log->put(RawKind::omp_task_create, time, 0, static_cast<uint32_t>(flags), number,
            as_word(codeptr));
+}
+
+/// Tells where the data lie that order tasks: the runtime's own edges leave out what has ended
+/// already. Of implicit tasks: the iterations of a loop that wait for each other (doacross).
+void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  const uint64_t taskwait = thread_state().taskwaits.find(task);
+  const uint64_t number = taskwait != 0 ? taskwait : task_number(task);
+  constexpr int kMost = 32;
+  for (int done = 0; done < count; done += kMost) {
+    uint64_t words[1 + 2 * kMost];
+    unsigned used = 0;
+    words[used++] = number;
+    for (int i = done; i < count && i < done + kMost; ++i) {
+      words[used++] = list[i].variable.value;
+      words[used++] = static_cast<uint64_t>(list[i].dependence_type);
+    }
+    log->put_words(RawKind::omp_task_depends, time, 0, 0, words, used);
+  }
+}
+
+void on_edge(ompt_data_t* first, ompt_data_t* second) {
+  const uint64_t time = now();
+  ThreadLog* log = live_log();
+  if (log == nullptr || task_number(first) == 0 || task_number(second) == 0) return;
+  log->put(RawKind::omp_task_edge, time, 0, 0, task_number(first), task_number(second));
 }
 
 bool is_over(ompt_task_status_t status) {
   return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
 }
 
-// Fulfilments and completed taskwaits come without a next task: nobody is switched to.
 void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* next) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
-  if (log == nullptr || next == nullptr) return;
+  if (log == nullptr) return;
+  if (next == nullptr) {  // a fulfilment, or a taskwait that is over: nobody is switched to
+    const uint64_t ended =
+        status == ompt_taskwait_complete ? thread_state().taskwaits.end() : task_number(prior);
+    if (ended == 0) return;
+    return log->put(RawKind::omp_task_fulfilled, time, static_cast<uint16_t>(status), 0, ended);
+  }
   Waits& waits = thread_state().waits;
   if (is_over(status)) {
     waits.leave_task(*log);
@@ -64,6 +97,8 @@ void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* nex
 void register_task_callbacks(ompt_set_callback_t set) {
   register_callback(set, ompt_callback_task_create, on_create);
   register_callback(set, ompt_callback_task_schedule, on_schedule);
+  register_callback(set, ompt_callback_dependences, on_dependences);
+  register_callback(set, ompt_callback_task_dependence, on_edge);
 }
 
 }  // namespace culprit::collector::openmp

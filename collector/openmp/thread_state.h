@@ -14,21 +14,31 @@
 
 namespace culprit::collector::openmp {
 
+/// What the runtime has dealt out to this thread of a loop, or of sections.
+struct LoopShare {
+  uint64_t chunks;
+  uint64_t iterations;
+};
+
 /// The regions whose implicit tasks this thread is in, innermost last.
 class RegionStack {
  public:
   void push(uint64_t region) {
     if (depth_ < kMax) regions_[depth_] = region;
     ++depth_;
+    loop() = {};
   }
   /// Leaves the innermost region, or `region` and whatever in it never ended. Returns what was
   /// left.
   uint64_t pop(uint64_t region);
   uint64_t top() const { return depth_ > 0 && depth_ <= kMax ? regions_[depth_ - 1] : 0; }
+  /// Of the loop that runs in the innermost region: a team has one at a time.
+  LoopShare& loop() { return loops_[depth_ < kMax ? depth_ : kMax]; }
 
  private:
   static constexpr uint32_t kMax = 32;
   uint64_t regions_[kMax];
+  LoopShare loops_[kMax + 1];
   uint32_t depth_;
 };
 
@@ -59,7 +69,34 @@ class Waits {
   int outer_[kMax];
 };
 
+/// Taskwaits with dependences are tasks to the runtime, but their data is no place for a number: it
+/// is the thread's, and one taskwait may begin inside another.
+class Taskwaits {
+ public:
+  void begin(const void* data, uint64_t number) {
+    data_ = data;
+    if (depth_ < kMax) numbers_[depth_] = number;
+    ++depth_;
+  }
+  /// The innermost one's number; 0 if there is none.
+  uint64_t end() {
+    const uint64_t number = top();
+    if (depth_ > 0) --depth_;
+    return number;
+  }
+  /// The innermost one's number, if `data` is a taskwait's.
+  uint64_t find(const void* data) const { return data == data_ ? top() : 0; }
+
+ private:
+  static constexpr uint32_t kMax = 32;
+  uint64_t top() const { return depth_ > 0 && depth_ <= kMax ? numbers_[depth_ - 1] : 0; }
+  const void* data_;
+  uint64_t numbers_[kMax];
+  uint32_t depth_;
+};
+
 struct ThreadState {
+  Taskwaits taskwaits;
   RegionStack regions;
   Waits waits;
 };

@@ -123,6 +123,14 @@ class ListingSink : public trace::EventSink {
   void mutex_released(Time time, trace::MutexKind, uint64_t lock) override {
     add(time, fmt::format("released {}", lock));
   }
+  void task_create(Time time, trace::TaskId task) override { add(time, "create task " + of(task)); }
+  void task_switch(Time time, trace::TaskId task) override { add(time, "to task " + of(task)); }
+  void task_complete(Time time, trace::TaskId task) override {
+    add(time, fmt::format("task {} complete", of(task)));
+  }
+  void fact(Time time, trace::Fact fact, uint64_t value) override {
+    add(time, fmt::format("{} {}", trace::fact_name(fact), value));
+  }
 
  private:
   template <class Enum>
@@ -135,6 +143,9 @@ class ListingSink : public trace::EventSink {
   }
   static std::string of(std::optional<uint32_t> target) {
     return target ? fmt::format("{}", *target) : "all";
+  }
+  static std::string of(trace::TaskId task) {
+    return fmt::format("{}.{}", task.creator, task.generation);
   }
   static std::string of(const MpiMessage& m) {
     return fmt::format("{} tag {} bytes {} comm {}", m.peer, m.tag, m.bytes, m.comm.index());

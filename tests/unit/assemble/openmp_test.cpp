@@ -16,6 +16,8 @@ constexpr uint16_t kExplicit = 3, kImplementation = 4, kTaskwait = 5, kTaskgroup
 constexpr uint16_t kSections = 2, kSingle = 3, kSingleOther = 4, kLoop = 1;
 constexpr uint16_t kLock = 1, kTestLock = 2, kCritical = 5;
 constexpr uint16_t kComplete = 1, kSwitch = 7;
+constexpr uint32_t kExplicitTask = 4;  // ompt_task_flag_t
+constexpr uint64_t kFirst = uint64_t{5} << 40 | 1, kSecond = kFirst + 1;
 
 /// A body that the compiler outlined, as workers and masters see it.
 std::vector<std::string> in_body(std::vector<std::string> functions) {
@@ -211,32 +213,186 @@ TEST_F(OpenmpTest, ABarrierWithoutAPlaceBelongsToTheWorksharingBeforeIt) {
 TEST_F(OpenmpTest, TasksNestOnTheThreadThatRunsThem) {
   const uint64_t there = code.at("main.omp_outlined", 7);
   master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0);
-  master.put(RawKind::omp_task_create, 12, 4, 0, {5, there});
-  master.put(RawKind::omp_task_create, 12, 4, 0, {6, there});
+  master.put(RawKind::omp_task_create, 12, 0, kExplicitTask, {kFirst, there});
+  master.put(RawKind::omp_task_create, 12, 0, kExplicitTask, {kSecond, there});
   master.sync(13, kRegionEnd, 1);
-  master.put(RawKind::omp_task_switch, 14, kSwitch, 0, {5, 0});
+  master.put(RawKind::omp_task_switch, 14, kSwitch, 0, {kFirst, 0});
   master.sync(15, kTaskwait, 1, there);
-  master.put(RawKind::omp_task_switch, 16, kSwitch, 0, {6, 5});
-  master.put(RawKind::omp_task_switch, 18, kComplete, 0, {5, 6});
+  master.put(RawKind::omp_task_switch, 16, kSwitch, 0, {kSecond, kFirst});
+  master.put(RawKind::omp_task_switch, 18, kComplete, 0, {kFirst, kSecond});
   master.sync_end(19, kTaskwait, 1);
-  master.put(RawKind::omp_task_switch, 20, kComplete, 0, {0, 5});
+  master.put(RawKind::omp_task_switch, 20, kComplete, 0, {0, kFirst});
   master.sync_end(22, kRegionEnd, 1).end(23, 1).join(24, 1);
   play_all();
   EXPECT_EQ(listing.text("0.0"), R"(0 main
 10   fork 1 of 2
 11   team 1
 11   !$omp parallel @app.c:42
+12     create task 0.1
+12     task_flags 4
+12     create task 0.2
+12     task_flags 4
 13     !$omp implicit barrier @app.c:42
+14       to task 0.1
 14       !$omp task @app.c:7
 15         !$omp taskwait @app.c:7
+16           to task 0.2
 16           !$omp task @app.c:7
 18           -
+18           task 0.2 complete
+18           to task 0.1
 19         -
 20       -
+20       task 0.1 complete
+20       to task 0.0
 22     -
 23   -
 23   team end
 24   join
+100 -
+)");
+}
+
+TEST_F(OpenmpTest, TasksAreCalledByTheThreadThatCreatedThem) {
+  constexpr uint16_t kDetach = 4, kLateFulfill = 6;
+  constexpr uint64_t kIn = 1, kOut = 2, kAddress = 0x1000;
+  const uint64_t there = code.at("main.omp_outlined", 7);
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0);
+  worker.begin(12, 1, 2, 1).put(RawKind::omp_task_create, 13, 0, kExplicitTask, {kFirst, there});
+  worker.put(RawKind::omp_task_depends, 13, 0, 0, {kFirst, kAddress, kOut});
+  worker.put(RawKind::omp_task_create, 14, 0, kExplicitTask, {kSecond, there});
+  worker.put(RawKind::omp_task_depends, 14, 0, 0, {kSecond, kAddress, kIn, kAddress + 8, kOut});
+  worker.put(RawKind::omp_task_edge, 14, 0, 0, {kFirst, kSecond});
+  // The master runs the first, which is detached: it ends when its event comes, on the worker.
+  master.put(RawKind::omp_task_switch, 15, kSwitch, 0, {kFirst, 0});
+  master.put(RawKind::omp_task_switch, 16, kDetach, 0, {0, kFirst});
+  worker.put(RawKind::omp_task_fulfilled, 18, kLateFulfill, 0, {kFirst});
+  // A task of whose creation nothing is known.
+  master.put(RawKind::omp_task_switch, 19, kSwitch, 0, {kFirst + (uint64_t{1} << 40), 0});
+  master.put(RawKind::omp_task_switch, 20, kComplete, 0, {0, kFirst + (uint64_t{1} << 40)});
+  master.end(30, 1).join(31, 1);
+  play_all();
+  EXPECT_EQ(listing.text(), R"(0.0
+0 main
+10   fork 1 of 2
+11   team 1
+11   !$omp parallel @app.c:42
+15     to task 1.1
+15     !$omp task @app.c:7
+16     -
+16     to task 0.0
+19     to task 8.1
+19     !$omp task
+20     -
+20     task 8.1 complete
+20     to task 0.0
+30   -
+30   team end
+31   join
+100 -
+0.1
+12 team 1
+12 !$omp parallel @app.c:42
+13   create task 1.1
+13   task_flags 4
+13   depend_out 4096
+14   create task 1.2
+14   task_flags 4
+14   depend_in 4096
+14   depend_out 4104
+14   task_successor 4294967298
+14   task_predecessor 4294967297
+18   task_fulfilled 4294967297
+18   task 1.1 complete
+31 -
+31 team end
+)");
+}
+
+TEST_F(OpenmpTest, LoopsTellHowTheyWereShared) {
+  constexpr uint16_t kDynamic = 11;
+  const uint64_t there = code.at("main.omp_outlined", 7);
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 1, 0);
+  master.put(RawKind::omp_work_begin, 12, kDynamic, 0, {there, 100});
+  master.put(RawKind::omp_work_end, 18, kDynamic, 0, {3, 30}).end(28, 1).join(29, 1);
+  play_all();
+  EXPECT_NE(listing.text("0.0").find(R"(12     !$omp for @app.c:7
+12       schedule 2
+12       iterations 100
+18       own_chunks 3
+18       own_iterations 30
+18     -
+)"),
+            std::string::npos)
+      << listing.text("0.0");
+}
+
+TEST_F(OpenmpTest, TheHolderOfANestLockDoesNotWaitForIt) {
+  constexpr uint16_t kNestLock = 3, kTestNestLock = 4, kMore = 1, kLess = 2;
+  const uint64_t there = code.at("update", 7);
+  master.put(RawKind::omp_lock_init, 5, kNestLock, 0, {77, there});
+  master.put(RawKind::omp_mutex_acquire, 10, kNestLock, 0, {77, there});
+  master.put(RawKind::omp_mutex_acquired, 15, kNestLock, 0, {77, there});
+  master.put(RawKind::omp_mutex_acquire, 20, kTestNestLock, 0, {77, there});
+  master.put(RawKind::omp_nest_lock, 21, kMore, 0, {77, there});
+  master.put(RawKind::omp_nest_lock, 30, kLess, 0, {77, there});
+  master.put(RawKind::omp_mutex_released, 31, kNestLock, 0, {77, there});
+  master.put(RawKind::omp_lock_destroy, 35, kNestLock, 0, {77, there});
+  play_all();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+5   lock_init 77
+10   update
+10     omp_set_nest_lock
+15       acquired 77
+15     -
+20     omp_test_nest_lock
+21       nested_acquire 77
+21     -
+30     nested_release 77
+31     released 77
+35     lock_destroy 77
+35   -
+100 -
+)");
+}
+
+TEST_F(OpenmpTest, ReductionsAndOffloadAreRegions) {
+  constexpr uint16_t kTarget = 1, kCopyIn = 0x102, kSubmit = 0x200;
+  const uint64_t there = code.at("main.omp_outlined", 7);
+  master.put(RawKind::omp_target_begin, 10, kTarget, 2, {there, 0});
+  master.put(RawKind::omp_target_begin, 11, kCopyIn, 2, {there, 4096});
+  master.put(RawKind::omp_target_end, 13, kCopyIn);
+  master.put(RawKind::omp_target_begin, 14, kSubmit, 0, {0, 8});
+  master.put(RawKind::omp_target_end, 20, kSubmit).put(RawKind::omp_target_end, 22, kTarget);
+  master.fork(30, 1, in_main({}), fork_code).begin(31, 1, 1, 0);
+  master.put(RawKind::omp_reduction_begin, 33, 0, 0, {there});
+  master.put(RawKind::omp_reduction_end, 35).sync(40, kRegionEnd, 1);
+  master.put(RawKind::omp_reduction_begin, 41, 0, 0, {there}).put(RawKind::omp_reduction_end, 42);
+  master.put(RawKind::omp_cancel, 43, 0x11, 0, {0});
+  master.sync_end(44, kRegionEnd, 1).end(45, 1).join(46, 1);
+  play_all();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   !$omp target @app.c:7
+10     target_device 2
+11     !$omp target copy in @app.c:7
+11       target_device 2
+11       target_bytes 4096
+13     -
+14     !$omp target kernel
+14       target_teams 8
+20     -
+22   -
+30   fork 1 of 1
+31   team 1
+31   !$omp parallel @app.c:42
+33     !$omp reduction @app.c:7
+35     -
+40     !$omp implicit barrier @app.c:42
+43       cancel 17
+44     -
+45   -
+45   team end
+46   join
 100 -
 )");
 }
@@ -399,7 +555,8 @@ TEST_F(OpenmpTest, EndsOfWhatNeverBeganAreIgnored) {
   master.put(RawKind::omp_task_switch, 16, kComplete, 0, {0, 9});
   master.begin(17, 0, 1, 0).end(18, 0);
   play_all();
-  EXPECT_EQ(listing.text("0.0"), "0 main\n15   released 1\n100 -\n");
+  EXPECT_EQ(listing.text("0.0"),
+            "0 main\n15   released 1\n16   task 1.9 complete\n16   to task 0.0\n100 -\n");
 }
 
 }  // namespace

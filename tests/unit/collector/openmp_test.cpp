@@ -164,12 +164,76 @@ TEST(OpenMp, MutexesAndTasksComeInFull) {
   }
 }
 
-TEST(OpenMp, ProgramsThatNeedMoreStayOnLibgomp) {
+struct Needy {
+  const char* name;
+  const char* program;
+  const char* answer;
+  const char* lacking;
+};
+
+class NeedsMore : public testing::TestWithParam<Needy> {};
+
+/// libomp would abort them, or compute something else.
+TEST_P(NeedsMore, StaysOnLibgompAndSaysWhy) {
   Experiment experiment;
   std::string output;
-  EXPECT_EQ(experiment.run_program({CULPRIT_TARGET_PROGRAM}, openmp_environment(), &output), 0);
-  EXPECT_EQ(output, "22\n");
-  EXPECT_TRUE(experiment.read().empty());  // no OMPT, no MPI: nothing worth recording
+  EXPECT_EQ(experiment.run_program({GetParam().program}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output, GetParam().answer);
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.gomp_redirected, 2u);
+  EXPECT_EQ(std::string(run.process.gomp_lacking), GetParam().lacking);
+  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OpenMp, NeedsMore,
+    testing::Values(Needy{"target", CULPRIT_TARGET_PROGRAM, "22\n", "GOMP_target_ext"},
+                    Needy{"scan", CULPRIT_SCAN_PROGRAM, "5050 171700\n", "GOMP_loop_start"},
+                    Needy{"detach", CULPRIT_DETACH_PROGRAM, "1\n", "omp_fulfill_event"},
+                    Needy{"library", CULPRIT_SCAN_USER, "5050 171700\n", "GOMP_loop_start"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(OpenMp, ALibraryThatIsLoadedLateIsObserved) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({CULPRIT_LATE_PROGRAM, CULPRIT_LATE_LIBRARY},
+                                   openmp_environment(), &output),
+            0);
+  EXPECT_EQ(output, "6\n");
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.gomp_redirected, 1u);
+  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 1u);
+}
+
+TEST(OpenMp, AnotherToolIsLeftItsPlace) {
+  for (const Built& built : c_programs()) {
+    Experiment experiment;
+    auto environment = openmp_environment();
+    environment["OMP_TOOL_LIBRARIES"] = CULPRIT_OTHER_TOOL;
+    std::string output;
+    EXPECT_EQ(experiment.run_program({built.program}, environment, &output), 0);
+    EXPECT_EQ(output, std::string("other tool\n") + built.answer);
+    const RawRun run = experiment.read_one();
+    EXPECT_EQ(run.process.declined, trace::RawDeclined::other_tool);
+    EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 0u);
+  }
+}
+
+TEST(OpenMp, ThreadsOfTheProgramsOwnForkTeamsEach) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({CULPRIT_THREADS_PROGRAM}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output, "120\n");
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 3u * 10u);
+  EXPECT_EQ(run.count(RawKind::omp_parallel_end), 3u * 10u);
+  std::set<uint64_t> regions;
+  for (const auto& [number, thread] : run.threads) {
+    for (const RawRecord* record : thread.of(RawKind::omp_parallel_begin)) {
+      EXPECT_TRUE(regions.insert(record->words.at(0)).second);
+    }
+  }
+  EXPECT_EQ(run.process.skipped_callbacks, 0u);
 }
 
 /// If a thread of the team had to look for a symbol, this would hang.

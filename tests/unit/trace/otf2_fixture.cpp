@@ -227,13 +227,20 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
     sink.thread_fork(tick(), 2, instance);
     sink.thread_team_begin(tick(), instance);
     call(4, [&] {
-      for (int kind = 0; kind <= static_cast<int>(MutexKind::other); ++kind) {
+      for (int kind = 0; kind <= static_cast<int>(kLastMutexKind); ++kind) {
         call(9, [&] {
           sink.mutex_acquired(tick(), static_cast<MutexKind>(kind), 77);
           sink.mutex_released(tick(), static_cast<MutexKind>(kind), 0x7fff12345678);
         });
       }
     });
+    sink.task_create(tick(), TaskId{1, 7});
+    for (size_t fact = 0; fact < kFactCount; ++fact) {
+      sink.fact(tick(), static_cast<Fact>(fact), uint64_t{1} << (40 + fact % 24));
+    }
+    sink.task_switch(tick(), TaskId{1, 7});
+    sink.task_complete(tick(), TaskId{1, 7});
+    sink.task_switch(tick(), TaskId{});
     sink.thread_team_end(tick());
     sink.thread_join(tick());
     sink.thread_fork(tick(), 1, RegionInstance::unknown);

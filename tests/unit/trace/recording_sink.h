@@ -93,6 +93,10 @@ class RecordingSink : public EventSink {
     note(t, "metrics", set.index(), values.size());
     for (const double value : values) lines.back() += " " + std::to_string(value);
   }
+  void task_create(Time t, TaskId task) override { note(t, "task_create", task.number()); }
+  void task_switch(Time t, TaskId task) override { note(t, "task_switch", task.number()); }
+  void task_complete(Time t, TaskId task) override { note(t, "task_complete", task.number()); }
+  void fact(Time t, Fact f, uint64_t value) override { note(t, fact_name(f), value); }
   void other(Time t, const char* kind) override { note(t, kind); }
 
  private:
