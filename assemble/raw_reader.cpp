@@ -24,60 +24,24 @@ using trace::RawProcess;
 
 constexpr int kUnknownKind = -1;
 
-/// Words that a record of this kind has at least.
-int words_of(RawKind kind) {
+int words_of_openmp(RawKind kind) {
   switch (kind) {
-    case RawKind::string_def:
-    case RawKind::mpi_enter:
-    case RawKind::mpi_leave:
-    case RawKind::mpi_comm_free:
-    case RawKind::mpi_init_done:
-    case RawKind::mpi_finalized:
     case RawKind::omp_thread_begin:
     case RawKind::omp_thread_end:
     case RawKind::omp_work_end:
     case RawKind::omp_masked_end:
     case RawKind::omp_reduction_end:
     case RawKind::omp_target_end:
-    case RawKind::sample:
-    case RawKind::tool_begin:
-    case RawKind::tool_end:
-    case RawKind::process_end:
-    case RawKind::rma_win_free:
-    case RawKind::rma_fence:
-    case RawKind::file_close:
-    case RawKind::file_op_issued:
       return 0;
-    case RawKind::mpi_isend_done:
-    case RawKind::mpi_irecv_post:
-    case RawKind::mpi_cancelled:
-    case RawKind::mpi_icoll_post:
-    case RawKind::mpi_comm_more:
     case RawKind::omp_parallel_end:
     case RawKind::omp_implicit_end:
     case RawKind::omp_work_begin:
     case RawKind::omp_masked_begin:
-    case RawKind::counter_def:
-    case RawKind::counter_refused:
-    case RawKind::counters:
-    case RawKind::rma_win_def:
-    case RawKind::rma_op_done:
-    case RawKind::rma_epoch:
-    case RawKind::rma_lock:
-    case RawKind::rma_sync:
-    case RawKind::file_def:
-    case RawKind::file_op:
-    case RawKind::file_op_done:
-    case RawKind::sampling_period:
     case RawKind::omp_task_depends:
     case RawKind::omp_task_fulfilled:
     case RawKind::omp_cancel:
     case RawKind::omp_reduction_begin:
       return 1;
-    case RawKind::path_def:
-    case RawKind::mpi_send:
-    case RawKind::mpi_recv:
-    case RawKind::mpi_comm_def:
     case RawKind::omp_parallel_begin:
     case RawKind::omp_implicit_begin:
     case RawKind::omp_sync_begin:
@@ -95,6 +59,52 @@ int words_of(RawKind kind) {
     case RawKind::omp_lock_destroy:
     case RawKind::omp_target_begin:
       return 2;
+    default:
+      return kUnknownKind;
+  }
+}
+
+/// Words that a record of this kind has at least.
+int words_of(RawKind kind) {
+  switch (kind) {
+    case RawKind::string_def:
+    case RawKind::mpi_enter:
+    case RawKind::mpi_leave:
+    case RawKind::mpi_comm_free:
+    case RawKind::mpi_init_done:
+    case RawKind::mpi_finalized:
+    case RawKind::sample:
+    case RawKind::tool_begin:
+    case RawKind::tool_end:
+    case RawKind::process_end:
+    case RawKind::rma_win_free:
+    case RawKind::rma_fence:
+    case RawKind::file_close:
+    case RawKind::file_op_issued:
+      return 0;
+    case RawKind::mpi_isend_done:
+    case RawKind::mpi_irecv_post:
+    case RawKind::mpi_cancelled:
+    case RawKind::mpi_icoll_post:
+    case RawKind::mpi_comm_more:
+    case RawKind::counter_def:
+    case RawKind::counter_refused:
+    case RawKind::counters:
+    case RawKind::rma_win_def:
+    case RawKind::rma_op_done:
+    case RawKind::rma_epoch:
+    case RawKind::rma_lock:
+    case RawKind::rma_sync:
+    case RawKind::file_def:
+    case RawKind::file_op:
+    case RawKind::file_op_done:
+    case RawKind::sampling_period:
+      return 1;
+    case RawKind::path_def:
+    case RawKind::mpi_send:
+    case RawKind::mpi_recv:
+    case RawKind::mpi_comm_def:
+      return 2;
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
     case RawKind::mpi_tests:
@@ -105,11 +115,9 @@ int words_of(RawKind kind) {
       return 3;
     case RawKind::mpi_icoll:
       return 4;
-    case RawKind::none:
-    case RawKind::pad:
-      break;
+    default:
+      return words_of_openmp(kind);
   }
-  return kUnknownKind;
 }
 
 std::optional<uint32_t> number_after(std::string_view name, std::string_view prefix) {
