@@ -129,7 +129,7 @@ void handle(const siginfo_t& info, const void* context) {
 }
 
 void on_signal(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &g_marker) return;
+  if (!is_our_signal(*info)) return;
   const KeepErrno keep;
   if (!lifecycle::is_active()) return;
   const uint64_t begin = cpu_nanoseconds();
@@ -213,6 +213,11 @@ void on_thread_ended() {
 }
 
 }  // namespace
+
+bool is_our_signal(const siginfo_t& info) {
+  return info.si_signo == kSignal && info.si_code == SI_TIMER &&
+         info.si_value.sival_ptr == &g_marker;
+}
 
 void start() {
   if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;

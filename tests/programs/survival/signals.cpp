@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -57,6 +58,28 @@ void all_blocked() {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   compute();
+}
+
+// A thread that waits for whatever comes: only what the program sends may.
+void waits_for_all() {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  compute();
+  const timespec soon = {0, 50'000'000};
+  siginfo_t info = {};
+  char line[60];
+  snprintf(line, sizeof line, "polled: %d", sigtimedwait(&all, &info, &soon));
+  say(line);
+  compute();
+  raise(SIGRTMIN + 5);  // of those that wait, the lowest is given first
+  const int waited = sigwaitinfo(&all, &info);
+  compute();
+  raise(SIGRTMIN + 6);
+  int came = 0;
+  sigwait(&all, &came);
+  snprintf(line, sizeof line, "waited: %d %d %d", waited, info.si_signo, came);
+  say(line);
 }
 
 void own_profiler() {
@@ -116,6 +139,7 @@ const Case kSignals[] = {
     {"all_default", all_default},
     {"all_ignored", all_ignored},
     {"all_blocked", all_blocked},
+    {"waits_for_all", waits_for_all},
     {"own_profiler", own_profiler},
     {"first_ask", ask},
     {"ask", ask},

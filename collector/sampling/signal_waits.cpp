@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands in for the calls by which a program waits for signals that it has blocked. If it waits for
+// all of them, it would be given our timers' as well; those are dropped here, and it waits on.
+// Assumes that nobody else sends signals with our marker.
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "collector/sampling/sampler.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+using TimedWait = int (*)(const sigset_t*, siginfo_t*, const timespec*);
+
+TimedWait next_wait() {
+  static TimedWait next = nullptr;
+  TimedWait known = __atomic_load_n(&next, __ATOMIC_RELAXED);
+  if (known == nullptr) {
+    known = reinterpret_cast<TimedWait>(dlsym(RTLD_NEXT, "sigtimedwait"));
+    __atomic_store_n(&next, known, __ATOMIC_RELAXED);
+  }
+  return known;
+}
+
+constexpr long kSecond = 1'000'000'000;
+
+timespec sum(timespec a, timespec b) {
+  a.tv_sec += b.tv_sec;
+  a.tv_nsec += b.tv_nsec;
+  if (a.tv_nsec >= kSecond) {
+    a.tv_sec += 1;
+    a.tv_nsec -= kSecond;
+  }
+  return a;
+}
+
+/// Zero once `end` has passed.
+timespec time_until(const timespec& end) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  timespec left = {end.tv_sec - now.tv_sec, end.tv_nsec - now.tv_nsec};
+  if (left.tv_nsec < 0) {
+    left.tv_sec -= 1;
+    left.tv_nsec += kSecond;
+  }
+  return left.tv_sec < 0 ? timespec{} : left;
+}
+
+/// As sigtimedwait; without a timeout, as sigwaitinfo.
+int wait_for(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  const TimedWait wait = next_wait();
+  if (wait == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  siginfo_t found = {};
+  timespec end = {};
+  if (timeout != nullptr) {
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end = sum(end, *timeout);
+  }
+  int signal = wait(set, &found, timeout);
+  while (signal > 0 && is_our_signal(found)) {
+    const timespec left = timeout != nullptr ? time_until(end) : timespec{};
+    signal = wait(set, &found, timeout != nullptr ? &left : nullptr);
+  }
+  if (signal > 0 && info != nullptr) *info = found;
+  return signal;
+}
+
+}  // namespace
+
+}  // namespace culprit::collector::sampling
+
+extern "C" {
+
+__attribute__((visibility("default"))) int sigtimedwait(const sigset_t* set, siginfo_t* info,
+                                                        const timespec* timeout) {
+  return culprit::collector::sampling::wait_for(set, info, timeout);
+}
+
+__attribute__((visibility("default"))) int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
+  return culprit::collector::sampling::wait_for(set, info, nullptr);
+}
+
+__attribute__((visibility("default"))) int sigwait(const sigset_t* set, int* signal) {
+  int found = 0;
+  do {
+    found = culprit::collector::sampling::wait_for(set, nullptr, nullptr);
+  } while (found < 0 && errno == EINTR);
+  if (found < 0) return errno;
+  *signal = found;
+  return 0;
+}
+
+}  // extern "C"
