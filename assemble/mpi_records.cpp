@@ -67,8 +67,13 @@ void MpiRecords::see(const RawRecord& record) {
 }
 
 RegionId MpiRecords::call(uint16_t name) const {
-  const auto known = state_.calls.find(name);
-  return known != state_.calls.end() ? known->second : state_.process.regions.mpi("MPI call");
+  const auto [known, added] = state_.calls.try_emplace(name);
+  if (added) {
+    const auto text = state_.names.find(name);
+    known->second =
+        state_.process.regions.mpi(text != state_.names.end() ? text->second : "MPI call");
+  }
+  return known->second;
 }
 
 CommId MpiRecords::comm_of(const RawRecord& record) {

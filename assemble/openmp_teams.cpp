@@ -96,6 +96,10 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
   const uint64_t region = record.w[0];
   // Region 0: the initial task, the program itself.
   if (region == 0 || is_hidden(region)) return;
+  // Recording was off when it was forked: nothing tells of the team.
+  const auto known = state_.process.survey.regions.find(region);
+  const bool surveyed = known != state_.process.survey.regions.end();
+  if (!state_.process.pauses.empty() && !(surveyed && known->second.forked)) return;
   const Time time = state_.time(record);
   const bool own =
       !openings_.empty() && !openings_.back().team && openings_.back().region == region;
@@ -106,8 +110,7 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
   const Time begun = timeline.advance(time);
   timeline.sink().thread_team_begin(begun, RegionInstance{region});
 
-  const auto known = state_.process.survey.regions.find(region);
-  const bool league = known != state_.process.survey.regions.end() && known->second.league;
+  const bool league = surveyed && known->second.league;
   openings_.push_back({true, own, region, timeline.stack().size()});
   last_work = nullptr;
   timeline.enter(begun, Level::parallel,

@@ -200,7 +200,8 @@ class Assembly {
                                    comms.local[lane.process.index()],
                                    objects.local[lane.process.index()],
                                    regions_,
-                                   metrics_};
+                                   metrics_,
+                                   pauses_of(folders_[folder].process, accounts_[folder].survey)};
       StreamResult result = play_log(*lane.log, context, *sink);
       lane.events = result.events;
       lane.losses = std::move(result.losses);

@@ -81,7 +81,11 @@ int words_of(RawKind kind) {
     case RawKind::rma_fence:
     case RawKind::file_close:
     case RawKind::file_op_issued:
+    case RawKind::user_leave:
       return 0;
+    case RawKind::func_leave:
+    case RawKind::recording_off:
+    case RawKind::recording_on:
     case RawKind::mpi_isend_done:
     case RawKind::mpi_irecv_post:
     case RawKind::mpi_cancelled:
@@ -100,6 +104,8 @@ int words_of(RawKind kind) {
     case RawKind::file_op_done:
     case RawKind::sampling_period:
       return 1;
+    case RawKind::user_enter:
+    case RawKind::func_enter:
     case RawKind::path_def:
     case RawKind::mpi_send:
     case RawKind::mpi_recv:

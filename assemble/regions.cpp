@@ -63,8 +63,8 @@ std::string place_name(const Symbol& place) {
 
 RegionId Regions::intern(trace::Region region) {
   const std::lock_guard lock(mutex_);
-  const auto [it, added] =
-      ids_.try_emplace({region.name, region.file, region.line}, RegionId(regions_.size()));
+  const auto [it, added] = ids_.try_emplace({region.name, region.file, region.line, region.role},
+                                            RegionId(regions_.size()));
   if (added) regions_.push_back(std::move(region));
   return it->second;
 }
@@ -89,6 +89,17 @@ RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symb
 
 RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
   return intern({std::string(name), role, Paradigm::openmp, "", 0});
+}
+
+RegionId Regions::user(std::string_view name, RegionRole role) {
+  std::string plain(name);
+  std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, Paradigm::user, "", 0});
+}
+
+RegionId Regions::not_recorded() {
+  return intern({std::string(trace::kNotRecorded), RegionRole::artificial,
+                 Paradigm::measurement_system, "", 0});
 }
 
 RegionId Regions::measuring() {

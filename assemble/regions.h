@@ -29,8 +29,12 @@ class Regions {
   RegionId openmp(std::string_view construct, trace::RegionRole role, const Symbol* place);
   /// A call of OpenMP's library ("omp_set_lock").
   RegionId openmp_call(std::string_view name, trace::RegionRole role);
+  /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
+  RegionId user(std::string_view name, trace::RegionRole role);
   /// Time that the collector itself took.
   RegionId measuring();
+  /// Time in which recording was off (trace::kNotRecorded).
+  RegionId not_recorded();
 
   /// All regions by id; no more are added.
   std::vector<trace::Region> take() { return std::move(regions_); }
@@ -39,7 +43,7 @@ class Regions {
   RegionId intern(trace::Region region);
 
   std::mutex mutex_;
-  std::map<std::tuple<std::string, std::string, uint32_t>, RegionId> ids_;
+  std::map<std::tuple<std::string, std::string, uint32_t, trace::RegionRole>, RegionId> ids_;
   std::vector<trace::Region> regions_;
 };
 

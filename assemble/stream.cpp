@@ -10,6 +10,7 @@
 #include "assemble/mpi_records.h"
 #include "assemble/one_sided_records.h"
 #include "assemble/openmp_records.h"
+#include "assemble/user_records.h"
 
 namespace culprit::assemble {
 namespace {
@@ -24,7 +25,14 @@ class Stream {
   StreamResult play() {
     if (log_.thread() == 0) begin_program();
     auto cursor = log_.cursor();
-    for (RawRecord record; cursor.next(record);) see(record, cursor);
+    for (RawRecord record; cursor.next(record);) {
+      pass_switches(record.ticks);
+      if (off_) {
+        see_while_off(record, cursor);
+      } else {
+        see(record, cursor);
+      }
+    }
     end_program();
     return {state_.timeline.events(), std::move(state_.losses)};
   }
@@ -52,7 +60,8 @@ class Stream {
   static bool carries_path(const RawRecord& record) {
     return record.arg != 0 &&
            (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
-            record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample);
+            record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
+            record.kind == RawKind::user_enter);
   }
 
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
@@ -60,7 +69,7 @@ class Stream {
       case RawKind::path_def:
         return state_.paths.define(record.arg, static_cast<uint32_t>(record.w[0]), record.w[1]);
       case RawKind::string_def:
-        return define_call(record);
+        return define_name(record);
       case RawKind::sample:
         return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg));
       case RawKind::tool_begin:
@@ -69,6 +78,13 @@ class Stream {
                                      state_.process.regions.measuring());
       case RawKind::tool_end:
         return end_tool(state_.time(record));
+      case RawKind::user_enter:
+      case RawKind::user_leave:
+      case RawKind::func_enter:
+      case RawKind::func_leave:
+        return user_.see(record);
+      case RawKind::recording_off:
+      case RawKind::recording_on:
       case RawKind::process_end:
       case RawKind::sampling_period:
       case RawKind::clock_met:
@@ -87,10 +103,10 @@ class Stream {
     }
   }
 
-  void define_call(const RawRecord& record) {
+  void define_name(const RawRecord& record) {
     const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
     const std::string_view name(reinterpret_cast<const char*>(record.w), length);
-    state_.calls[static_cast<uint16_t>(record.arg)] = state_.process.regions.mpi(name);
+    state_.names[static_cast<uint16_t>(record.arg)] = name;
   }
 
   void end_tool(Time time) {
@@ -99,7 +115,91 @@ class Stream {
     state_.timeline.leave(time, depth);
   }
 
+  // --- While recording was off ---
+
+  /// Begins and ends the pauses that lie before `ticks`. A call that was begun in a pause ends it.
+  void pass_switches(uint64_t ticks) {
+    const std::vector<Pause>& pauses = state_.process.pauses;
+    while (next_pause_ < pauses.size()) {
+      const Pause& pause = pauses[next_pause_];
+      if (!off_ && pause.begin > ticks) return;
+      const bool unborn = !off_ && state_.timeline.events() == 0;
+      if (unborn && pause.end <= ticks) {
+        ++next_pause_;
+        continue;
+      }
+      if (!off_) begin_pause(state_.process.time(unborn ? ticks : pause.begin));
+      if (pause.end > ticks || in_call_) return;
+      end_pause(state_.process.time(pause.end));
+    }
+  }
+
+  void begin_pause(Time time) {
+    Timeline& timeline = state_.timeline;
+    openmp_.finish(time);
+    const size_t kept =
+        !timeline.stack().empty() && timeline.stack()[0].level == Level::root ? 1 : 0;
+    if (timeline.stack().size() > kept) timeline.leave(time, kept);
+    const Time off = timeline.advance(time);
+    timeline.sink().recording(off, false);
+    timeline.enter(off, Level::off, state_.process.regions.not_recorded());
+    off_ = true;
+  }
+
+  void end_pause(Time time) {
+    Timeline& timeline = state_.timeline;
+    timeline.leave(time, timeline.innermost());
+    const Time on = timeline.advance(time);
+    timeline.sink().recording(on, true);
+    off_ = in_call_ = false;
+    ++next_pause_;
+  }
+
+  /// Each call of MPI is a visit of its own, so that what it says has a begin and an end.
+  void split_pause(Time time, bool in_call) {
+    Timeline& timeline = state_.timeline;
+    timeline.leave(time, timeline.innermost());
+    timeline.enter(time, Level::off, state_.process.regions.not_recorded());
+    in_call_ = in_call;
+  }
+
+  void see_while_off(const RawRecord& record, const RawLog::Cursor& ahead) {
+    switch (record.kind) {
+      case RawKind::mpi_enter:
+        in_call_ = false;  // of a call that never came back
+        pass_switches(record.ticks);
+        if (!off_) return see(record, ahead);
+        return split_pause(state_.time(record), true);
+      case RawKind::mpi_leave:
+        split_pause(state_.time(record), false);
+        return pass_switches(record.ticks);
+      case RawKind::tool_begin:
+      case RawKind::tool_end:
+        return;
+      default:
+        if (trace::is_kept_when_off(record.kind)) see(record, ahead);
+    }
+  }
+
+  /// What was switched after this thread's last record.
+  void end_pauses(Time end) {
+    in_call_ = false;
+    const std::vector<Pause>& pauses = state_.process.pauses;
+    while (next_pause_ < pauses.size()) {
+      const Pause& pause = pauses[next_pause_];
+      if (!off_ && (state_.timeline.events() == 0 || state_.process.time(pause.begin) >= end))
+        return;
+      if (!off_) begin_pause(state_.process.time(pause.begin));
+      if (pause.end == Pause::kOpen) {
+        state_.timeline.leave(end, state_.timeline.innermost());
+        return;
+      }
+      end_pause(std::min(end, state_.process.time(pause.end)));
+    }
+  }
+
   void end_program() {
+    end_pauses(state_.process.end());
     Timeline& timeline = state_.timeline;
     const bool in_team = timeline.base() != Timeline::npos;
     const Time end = in_team ? state_.process.end() : timeline.last();
@@ -115,6 +215,10 @@ class Stream {
   CounterRecords counters_{state_.process.metrics, state_.timeline};
   OneSidedRecords one_sided_{state_};
   FileRecords files_{state_};
+  UserRecords user_{state_};
+  size_t next_pause_ = 0;
+  bool off_ = false;      ///< in the pause of that number
+  bool in_call_ = false;  ///< in a call that was begun in it
 };
 
 }  // namespace

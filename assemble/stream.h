@@ -14,6 +14,7 @@
 #include "assemble/code.h"
 #include "assemble/metrics.h"
 #include "assemble/objects.h"
+#include "assemble/pauses.h"
 #include "assemble/raw_reader.h"
 #include "assemble/regions.h"
 #include "assemble/survey.h"
@@ -34,6 +35,7 @@ struct ProcessContext {
   const LocalObjects& objects;
   Regions& regions;
   Metrics& metrics;
+  std::vector<Pause> pauses;
 
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
   /// When the process ended, or was last heard of.
@@ -47,7 +49,8 @@ struct ThreadState {
   const ProcessContext& process;
   Timeline timeline;
   Paths paths;
-  std::unordered_map<uint16_t, RegionId> calls;  ///< MPI functions by string id
+  std::unordered_map<uint16_t, std::string> names;  ///< by string id
+  std::unordered_map<uint16_t, RegionId> calls;     ///< those that are MPI functions
   Losses losses;
 
   Time time(const RawRecord& record) const { return process.time(record.ticks); }

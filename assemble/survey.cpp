@@ -78,6 +78,7 @@ class Surveyor {
         break;
       case RawKind::omp_parallel_begin: {
         ParallelRegion& region = survey.regions[record.w[0]];
+        region.forked = true;
         region.code = record.w[1];
         region.league = record.flags == 1;
         region.by_new_initial = is_initial_ && thread_ != 0;
@@ -137,6 +138,13 @@ class Surveyor {
   void see_other(const RawRecord& record) {
     if (record.kind == RawKind::sample) {
       ++result_.tool.paths;
+    } else if (record.kind == RawKind::user_enter) {
+      ++result_.tool.paths;
+    } else if (record.kind == RawKind::func_enter) {
+      see_code(record.w[0] + 1);  // an entry, where others are return addresses
+      see_code(record.w[1]);
+    } else if (record.kind == RawKind::recording_off || record.kind == RawKind::recording_on) {
+      result_.survey.switches.push_back({record.w[0], record.kind == RawKind::recording_on});
     } else if (record.kind == RawKind::tool_begin) {
       tool_begin_ = record.ticks;
     } else if (record.kind == RawKind::tool_end && tool_begin_ != 0) {
@@ -227,11 +235,15 @@ void Survey::merge(Survey&& other) {
     mine.team_size = std::max(mine.team_size, region.team_size);
     mine.league = mine.league || region.league;
     mine.by_new_initial = mine.by_new_initial || region.by_new_initial;
+    mine.forked = mine.forked || region.forked;
   }
   task_code.merge(other.task_code);
   std::move(other.clock_meetings.begin(), other.clock_meetings.end(),
             std::back_inserter(clock_meetings));
   task_creators.merge(other.task_creators);
+  switches.insert(switches.end(), other.switches.begin(), other.switches.end());
+  std::stable_sort(switches.begin(), switches.end(),
+                   [](const Switch& a, const Switch& b) { return a.ticks < b.ticks; });
   last_ticks = std::max(last_ticks, other.last_ticks);
   records += other.records;
   skipped += other.skipped;

@@ -26,6 +26,7 @@ struct ParallelRegion {
   uint32_t team_size = 0;
   bool league = false;          ///< of teams
   bool by_new_initial = false;  ///< forked by an initial thread that is not the process's first
+  bool forked = false;          ///< its begin was recorded
 };
 
 /// Where the creator stands in a task's number (RawKind::omp_task_create).
@@ -68,6 +69,12 @@ struct ClockMeeting {
   uint64_t length = 0;
 };
 
+/// Recording goes off or on.
+struct Switch {
+  uint64_t ticks = 0;
+  bool on = false;
+};
+
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
@@ -79,6 +86,7 @@ struct Survey {
   std::vector<ClockMeeting> clock_meetings;
   std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
   std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
+  std::vector<Switch> switches;                      ///< in order of time
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense

@@ -17,7 +17,12 @@ Time middle(Time a, Time b) {
 
 /// Where the thread is not in the user's own code, whatever a sample may show.
 bool hides_samples(Level level) {
-  return level == Level::call || level == Level::sync || level == Level::tool;
+  return level == Level::call || level == Level::sync || level == Level::tool ||
+         level == Level::off;
+}
+
+bool is_function(Level level) {
+  return level == Level::frame || level == Level::root || level == Level::function;
 }
 
 }  // namespace
@@ -93,7 +98,7 @@ std::vector<RegionId> Timeline::relative(const UserPath& path) const {
     begin = from == npos ? 0 : from + (stack_[from].level == Level::root ? 0 : 1);
   }
   for (size_t i = begin; construct != npos && i <= construct; ++i) {
-    if (stack_[i].level != Level::frame && stack_[i].level != Level::root) continue;
+    if (!is_function(stack_[i].level)) continue;
     const auto found =
         std::find(all.begin() + static_cast<ptrdiff_t>(taken), all.end(), stack_[i].region);
     if (found != all.end()) taken = static_cast<size_t>(found - all.begin()) + 1;

@@ -30,6 +30,9 @@ enum class Level : uint8_t {
   sync,      ///< waiting for other threads
   mutex,     ///< holding a lock
   tool,      ///< the collector at work
+  region,    ///< a part that the program named, transparent to functions
+  function,  ///< a function of the user, of which begin and end were recorded
+  off,       ///< recording was off
 };
 
 /// The user's functions at a moment, outermost first.

@@ -119,13 +119,36 @@ void copy_parent(char (&to)[size]) {
   if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
 }
 
+template <size_t size>
+void copy_text(const char* variable, char (&to)[size]) {
+  const char* value = getenv(variable);
+  if (value != nullptr && strlen(value) < size) strcpy(to, value);
+}
+
+/// CULPRIT_WITHOUT: names, divided by commas.
+bool is_without(const char* name) {
+  const char* at = getenv("CULPRIT_WITHOUT");
+  const size_t length = strlen(name);
+  while (at != nullptr && *at != '\0') {
+    const size_t word = strcspn(at, ",");
+    if (word == length && strncmp(at, name, length) == 0) return true;
+    at += word + (at[word] == ',' ? 1 : 0);
+  }
+  return false;
+}
+
+Without without() {
+  return {is_without("locks"), is_without("tasks"),     is_without("loops"),
+          is_without("tests"), is_without("functions"), is_without("regions")};
+}
+
 }  // namespace
 
 const Environment& environment() {
   if (g_read) return g_environment;
   const char* clock = getenv("CULPRIT_CLOCK");
   g_environment.monotonic_clock = clock != nullptr && strcmp(clock, "monotonic") == 0;
-  g_environment.sampling_hz = sampling_rate();
+  g_environment.sampling_hz = is_without("samples") ? 0 : sampling_rate();
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
   copy_text("CULPRIT_COUNTERS", g_environment.counters);
   copy_job(g_environment.job);
@@ -134,6 +157,10 @@ const Environment& environment() {
       first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   g_environment.launcher_size =
       first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
+  copy_text("CULPRIT_WINDOW", g_environment.window);
+  copy_text("CULPRIT_RANKS", g_environment.ranks);
+  copy_text("CULPRIT_PHASE", g_environment.phase);
+  g_environment.without = without();
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
   g_read = true;

@@ -12,6 +12,16 @@
 
 namespace culprit::collector {
 
+/// What is not to be recorded at all, because there is too much of it.
+struct Without {
+  bool locks = false;      ///< OpenMP's locks and critical sections
+  bool tasks = false;      ///< OpenMP's explicit tasks
+  bool loops = false;      ///< OpenMP's worksharing constructs
+  bool tests = false;      ///< MPI's fruitless tests and probes
+  bool functions = false;  ///< compiled with -finstrument-functions
+  bool regions = false;    ///< that the program names; phases and iterations remain
+};
+
 struct Environment {
   bool wanted = false;
   bool monotonic_clock = false;        ///< CULPRIT_CLOCK=monotonic
@@ -23,6 +33,10 @@ struct Environment {
   char parent[64] = {};                ///< RawProcess::parent, as far as the environment tells
   int launcher_rank = -1;              ///< in the job, as the launcher says; -1: it does not
   int launcher_size = -1;              ///< likewise
+  char window[64] = {};                ///< CULPRIT_WINDOW, as selection.h says
+  char ranks[1024] = {};               ///< CULPRIT_RANKS
+  char phase[256] = {};                ///< CULPRIT_PHASE
+  Without without;                     ///< CULPRIT_WITHOUT
 };
 
 /// Read at the first call. MT: the first call comes from the loader, before there are threads.

@@ -16,6 +16,7 @@ const Probe kProbes[] = {
      nullptr},
     {"counters", "hardware, software and system counters by region, as far as asked for",
      counters::start},
+    {"user", "what the program tells of itself (culprit.h), and instrumented functions", nullptr},
     {"sampling", "where threads are between events, by a timer on their CPU time", sampling::start},
 };
 const size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];

@@ -22,6 +22,7 @@
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
+#include "collector/selection.h"
 #include "collector/system_file.h"
 #include "collector/thread_registry.h"
 
@@ -81,6 +82,7 @@ bool set_up() {
   if (!make_process_folder(wishes.experiment)) return false;
   g_record = create_process_record(g_folder, g_load);
   if (g_record == nullptr || !registry::begin(g_folder)) return false;
+  g_record->starts_off = recording() ? 0 : 1;
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
   warm_up_unwinder();
   code_map::begin(g_folder);
@@ -107,6 +109,7 @@ void load() {
   if (g_load.ticks != 0) return;
   clock::choose(environment().monotonic_clock);
   g_load = clock::read_pair();
+  selection::load(g_load);
   // As early as possible: children call such handlers in the order of their registration, and an
   // OpenMP runtime's own already sends events.
   pthread_atfork(nullptr, nullptr, in_forked_child);

@@ -30,7 +30,8 @@ enum class StringId : uint16_t { none = 0 };
 
 class CULPRIT_EXPORT ThreadLog {
  public:
-  /// Appends one record. `words` follow the header. Drops (and counts) when the log is broken.
+  /// Appends one record. `words` follow the header. Drops (and counts) when the log is broken;
+  /// most kinds are also left out while recording is off (selection.h).
   void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
   void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
   void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);

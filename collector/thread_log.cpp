@@ -15,6 +15,7 @@
 
 #include "collector/code_map.h"
 #include "collector/process_record.h"
+#include "collector/selection.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector {
@@ -193,17 +194,20 @@ void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
+  if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   impl_->append(kind, time, flags, arg, nullptr, 0);
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0) {
+  if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   impl_->append(kind, time, flags, arg, &w0, 1);
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
                     uint64_t w1) {
+  if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1};
   impl_->append(kind, time, flags, arg, words, 2);
@@ -211,6 +215,7 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
                     uint64_t w1, uint64_t w2) {
+  if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1, w2};
   impl_->append(kind, time, flags, arg, words, 3);
@@ -218,6 +223,7 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
                     uint64_t w1, uint64_t w2, uint64_t w3) {
+  if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1, w2, w3};
   impl_->append(kind, time, flags, arg, words, 4);
@@ -229,6 +235,7 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
     tally(&trace::RawProcess::dropped_records);
     return false;
   }
+  if (selection::skips(kind, time)) return true;
   const Busy busy(impl_->busy);
   return impl_->append(kind, time, flags, arg, words, count);
 }
@@ -244,6 +251,7 @@ uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
 [[gnu::noinline]] PathId ThreadLog::current_path() {
   const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  if (!recording()) return PathId::unknown;
   const Busy busy(impl_->busy);
   if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
   const uint64_t begin = now();

@@ -33,12 +33,17 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
   std::vector<RegionTraits> traits;
   traits.reserve(regions.size());
   for (const trace::Region& region : regions) {
+    const bool not_recorded = region.name == trace::kNotRecorded;
     traits.push_back({
-        .test = starts_with_any(region.name, {"MPI_Test", "MPI_Request_get_status"}),
-        .never_blocks =
-            starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend", "MPI_Rsend", "MPI_Irsend"}),
+        .test =
+            not_recorded || starts_with_any(region.name, {"MPI_Test", "MPI_Request_get_status"}),
+        .never_blocks = not_recorded || starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend",
+                                                                      "MPI_Rsend", "MPI_Irsend"}),
         .omp_barrier = is_omp_barrier(region),
         .parallel = region.role == trace::RegionRole::parallel,
+        .phase =
+            region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
+        .not_recorded = not_recorded,
     });
   }
   return traits;
@@ -174,7 +179,7 @@ void TimelineBuilder::mpi_request_cancelled(Time time, trace::RequestId request)
 
 void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what) {
   const CallIndex call = current_call(time);
-  line_.collectives.push_back({call, call, what, true});
+  line_.collectives.push_back({call, call, what, !traits(call).not_recorded});
 }
 
 void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what) {

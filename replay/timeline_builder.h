@@ -30,6 +30,8 @@ struct RegionTraits {
   bool never_blocks = false;  ///< MPI_Bsend, MPI_Rsend, ...
   bool omp_barrier = false;
   bool parallel = false;
+  bool phase = false;         ///< a phase or iteration that the user named
+  bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
 };
 std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
 

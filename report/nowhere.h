@@ -17,6 +17,7 @@ constexpr std::string_view explain_nowhere(std::string_view region) {
        "The thread had been called to a parallel region and was not there yet: threads that sleep "
        "between regions (OMP_WAIT_POLICY=passive), or that have no core of their own, take long."},
       {"(not started)", "The process had not been started yet, or did not use MPI or OpenMP yet."},
+      {"(not recorded)", "Recording was switched off there: what the time went to is not known."},
       {"(outside)", "Time outside of all functions that the trace knows."},
   };
   for (const auto& [name, text] : kTexts) {

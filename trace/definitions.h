@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -46,7 +47,14 @@ enum class RegionRole : uint8_t {
   data_transfer,
   kernel,
   artificial,  ///< the measurement system's own (buffer flush)
+  code,        ///< a part that the user named
+  phase,       ///< a stage of the run that the user named
+  iteration,   ///< one turn of a loop that the user named; its number comes as an event
 };
+
+/// The region that stands where recording was switched off. What lies in it was not seen, but for
+/// MPI's messages and collectives, each call that had any in a visit of its own.
+inline constexpr std::string_view kNotRecorded = "(not recorded)";
 
 struct Region {
   std::string

@@ -148,6 +148,10 @@ class EventSink {
   virtual void task_switch(Time, TaskId) {}
   virtual void task_complete(Time, TaskId) {}
   virtual void fact(Time, Fact, uint64_t /*value*/) {}
+  /// The number of the iteration that was entered last.
+  virtual void iteration(Time, int64_t /*number*/) {}
+  /// Recording is switched off or on again, at the edges of kNotRecorded.
+  virtual void recording(Time, bool /*on*/) {}
 
   /// An event that the reader knows but culprit does not analyse; `kind` names it for the losses.
   virtual void other(Time, const char* /*kind*/) {}

@@ -189,18 +189,6 @@ OTF2_CallbackCode on_task(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void*
   return kGoOn;
 }
 
-OTF2_CallbackCode on_number(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                            OTF2_ParameterRef parameter, uint64_t value) {
-  EventDecoder& d = decoder(data);
-  const Time at = d.at(time);
-  if (const Fact* fact = d.fact(parameter)) {
-    d.sink().fact(at, *fact, value);
-  } else {
-    d.sink().other(at, "ParameterUnsignedInt");
-  }
-  return kGoOn;
-}
-
 /// The name of a kind of record as a template argument.
 template <size_t kSize>
 struct Literal {
@@ -215,6 +203,35 @@ OTF2_CallbackCode on_other(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void
   EventDecoder& d = decoder(data);
   d.sink().other(d.at(time), kKind.text);
   return kGoOn;
+}
+
+template <class Number, Literal kKind>
+OTF2_CallbackCode on_parameter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                               Attributes, OTF2_ParameterRef parameter, Number number) {
+  EventDecoder& d = decoder(data);
+  const Time at = d.at(time);
+  if (d.is_iteration(parameter)) {
+    d.sink().iteration(at, static_cast<int64_t>(number));
+  } else if (const Fact* fact = d.fact(parameter)) {
+    d.sink().fact(at, *fact, static_cast<uint64_t>(number));
+  } else {
+    d.sink().other(at, kKind.text);
+  }
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_measurement(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                                 Attributes, OTF2_MeasurementMode mode) {
+  EventDecoder& d = decoder(data);
+  d.sink().recording(d.at(time), mode == OTF2_MEASUREMENT_ON);
+  return kGoOn;
+}
+
+void set_user(OTF2_EvtReaderCallbacks* c) {
+  OTF2_EvtReaderCallbacks_SetParameterIntCallback(c, on_parameter<int64_t, "ParameterInt">);
+  OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(
+      c, on_parameter<uint64_t, "ParameterUnsignedInt">);
+  OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, on_measurement);
 }
 
 void set_messages(OTF2_EvtReaderCallbacks* c) {
@@ -259,15 +276,12 @@ void set_threads(OTF2_EvtReaderCallbacks* c) {
 void set_others(OTF2_EvtReaderCallbacks* c) {
   CULPRIT_OTHER(Unknown)
   CULPRIT_OTHER(BufferFlush)
-  CULPRIT_OTHER(MeasurementOnOff)
   CULPRIT_OTHER(ProgramBegin)
   CULPRIT_OTHER(ProgramEnd)
   CULPRIT_OTHER(CallingContextSample)
   CULPRIT_OTHER(CommCreate)
   CULPRIT_OTHER(CommDestroy)
   CULPRIT_OTHER(ParameterString)
-  CULPRIT_OTHER(ParameterInt)
-  OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_number);
   CULPRIT_OTHER(OmpTaskCreate)
   CULPRIT_OTHER(OmpTaskSwitch)
   CULPRIT_OTHER(OmpTaskComplete)
@@ -303,6 +317,7 @@ const OTF2_EvtReaderCallbacks* EventDecoder::callbacks() {
     set_messages(c);
     set_collectives(c);
     set_threads(c);
+    set_user(c);
     set_others(c);
     set_one_sided_callbacks(c);
     set_file_callbacks(c);

@@ -61,8 +61,8 @@ OTF2_CallbackCode on_location(void* data, OTF2_LocationRef self, OTF2_StringRef 
 
 OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef,
                             OTF2_StringRef, OTF2_RegionRole role, OTF2_Paradigm paradigm,
-                            OTF2_RegionFlag, OTF2_StringRef file, uint32_t line, uint32_t) {
-  into(data).regions.push_back({self, name, role, paradigm, file, line});
+                            OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t line, uint32_t) {
+  into(data).regions.push_back({self, name, role, paradigm, flags, file, line});
   return kGoOn;
 }
 

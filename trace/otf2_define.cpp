@@ -27,6 +27,7 @@ class DefinitionWriter {
     paradigms();
     attributes();
     facts();
+    parameters();
     system_tree();
     locations();
     regions();
@@ -45,6 +46,7 @@ class DefinitionWriter {
                 const char* comm_names);
   void attributes();
   void facts();
+  void parameters();
   void system_tree();
   void locations();
   void regions();
@@ -159,6 +161,15 @@ void DefinitionWriter::facts() {
   }
 }
 
+void DefinitionWriter::parameters() {
+  const bool wanted =
+      std::any_of(definitions_.regions.begin(), definitions_.regions.end(),
+                  [](const Region& region) { return region.role == RegionRole::iteration; });
+  if (!wanted) return;
+  check(OTF2_GlobalDefWriter_WriteParameter(
+      writer_, kIterationRef, text(std::string(kIterationParameter)), OTF2_PARAMETER_TYPE_INT64));
+}
+
 void DefinitionWriter::system_tree() {
   constexpr OTF2_SystemTreeNodeRef kMachine = 0;
   const OTF2_StringRef machine = text("machine");
@@ -198,7 +209,7 @@ void DefinitionWriter::regions() {
     const OTF2_StringRef name = text(region.name);
     check(OTF2_GlobalDefWriter_WriteRegion(
         writer_, static_cast<OTF2_RegionRef>(i), name, name, text(""), to_otf2(region.role),
-        to_otf2(region.paradigm), OTF2_REGION_FLAG_NONE, text(region.file), region.line, 0));
+        to_otf2(region.paradigm), flags_of(region.role), text(region.file), region.line, 0));
   }
 }
 

@@ -71,6 +71,7 @@ struct RawRegion {
   OTF2_StringRef name;
   OTF2_RegionRole role;
   OTF2_Paradigm paradigm;
+  OTF2_RegionFlag flags;
   OTF2_StringRef file;
   uint32_t line;
 };
@@ -192,6 +193,7 @@ struct Otf2Tables {
   OTF2_AttributeRef mutex_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef collective_op = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef rma_assertions = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_ParameterRef iteration = OTF2_UNDEFINED_PARAMETER;
 };
 
 /// Reads all global definitions of `reader`. Error: fewer than the anchor promises.

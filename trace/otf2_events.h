@@ -66,6 +66,9 @@ class EventDecoder {
 
   /// nullptr: a parameter of the program.
   const Fact* fact(OTF2_ParameterRef parameter) const { return tables_.facts.find(parameter); }
+  bool is_iteration(OTF2_ParameterRef parameter) const {
+    return parameter == tables_.iteration && parameter != OTF2_UNDEFINED_PARAMETER;
+  }
 
   Time at(OTF2_TimeStamp ticks);
   EventSink& sink() { return sink_; }

@@ -62,7 +62,12 @@ OTF2_Paradigm to_otf2(Paradigm paradigm) {
   return OTF2_PARADIGM_UNKNOWN;
 }
 
-RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm) {
+RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags) {
+  if (paradigm == OTF2_PARADIGM_USER) {
+    if ((flags & OTF2_REGION_FLAG_DYNAMIC) != 0) return RegionRole::iteration;
+    if ((flags & OTF2_REGION_FLAG_PHASE) != 0) return RegionRole::phase;
+    if (role == OTF2_REGION_ROLE_CODE) return RegionRole::code;
+  }
   switch (role) {
     case OTF2_REGION_ROLE_UNKNOWN:
       return RegionRole::unknown;
@@ -130,6 +135,11 @@ OTF2_RegionRole to_otf2(RegionRole role) {
       return OTF2_REGION_ROLE_DATA_TRANSFER;
     case RegionRole::artificial:
       return OTF2_REGION_ROLE_ARTIFICIAL;
+    case RegionRole::code:
+    case RegionRole::phase:
+      return OTF2_REGION_ROLE_CODE;
+    case RegionRole::iteration:
+      return OTF2_REGION_ROLE_LOOP;
     case RegionRole::function:
     case RegionRole::kernel:
       break;
@@ -164,6 +174,11 @@ OTF2_MetricType metric_type(std::string_view name) {
   if (name.starts_with("ru_")) return OTF2_METRIC_TYPE_RUSAGE;
   const bool papi = name.starts_with("PAPI_") || name.find("::") != std::string_view::npos;
   return papi ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER;
+}
+
+OTF2_RegionFlag flags_of(RegionRole role) {
+  if (role == RegionRole::phase) return OTF2_REGION_FLAG_PHASE;
+  return role == RegionRole::iteration ? OTF2_REGION_FLAG_DYNAMIC : OTF2_REGION_FLAG_NONE;
 }
 
 LocationKind location_kind_from_otf2(OTF2_LocationType type) {

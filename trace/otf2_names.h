@@ -22,6 +22,8 @@ inline constexpr std::string_view kMutexKindAttribute = "culprit::mutex_kind";
 inline constexpr std::string_view kMutexIdAttribute = "culprit::mutex_id";
 inline constexpr std::string_view kCollectiveOpAttribute = "culprit::collective_op";
 inline constexpr std::string_view kRmaAssertionsAttribute = "culprit::rma_assertions";
+/// The parameter that carries the number of an iteration.
+inline constexpr std::string_view kIterationParameter = "iteration";
 
 /// Before fact_name() in the names of parameters.
 inline constexpr std::string_view kFactPrefix = "culprit::";
@@ -30,8 +32,10 @@ Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm);
 OTF2_Paradigm to_otf2(Paradigm paradigm);
 
 /// OTF2 has no role for the functions of a lock: Score-P calls them wrappers of OpenMP, so do we.
-RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm);
+/// What the user named has flags beside the role: phases, and loops whose turns count one by one.
+RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags);
 OTF2_RegionRole to_otf2(RegionRole role);
+OTF2_RegionFlag flags_of(RegionRole role);
 
 MetricMode metric_mode_from_otf2(OTF2_MetricMode mode);
 OTF2_MetricMode to_otf2(MetricMode mode);

@@ -98,6 +98,9 @@ void Resolver::attributes() {
     if (name == kCollectiveOpAttribute) out_.tables.collective_op = attribute.ref;
     if (name == kRmaAssertionsAttribute) out_.tables.rma_assertions = attribute.ref;
   }
+  for (const RawParameter& parameter : raw_.parameters) {
+    if (text(parameter.name) == kIterationParameter) out_.tables.iteration = parameter.ref;
+  }
 }
 
 /// Other parameters are the program's own.
@@ -142,7 +145,7 @@ void Resolver::regions() {
       ++duplicates_;
       continue;
     }
-    Region region{text(raw.name), role_from_otf2(raw.role, raw.paradigm),
+    Region region{text(raw.name), role_from_otf2(raw.role, raw.paradigm, raw.flags),
                   paradigm_from_otf2(raw.paradigm), text(raw.file), raw.line};
     if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
     if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();

@@ -211,4 +211,13 @@ void Otf2Sink::fact(Time time, Fact fact, uint64_t value) {
   check(OTF2_EvtWriter_ParameterUnsignedInt(writer_, nullptr, stamp(time), fact_ref(fact), value));
 }
 
+void Otf2Sink::iteration(Time time, int64_t number) {
+  check(OTF2_EvtWriter_ParameterInt(writer_, nullptr, stamp(time), kIterationRef, number));
+}
+
+void Otf2Sink::recording(Time time, bool on) {
+  check(OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, stamp(time),
+                                        on ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF));
+}
+
 }  // namespace culprit::trace

@@ -37,6 +37,8 @@ enum : OTF2_AttributeRef {
 inline OTF2_ParameterRef fact_ref(Fact fact) {
   return static_cast<OTF2_ParameterRef>(fact);
 }
+/// The parameter for the numbers of iterations comes after them.
+inline constexpr OTF2_ParameterRef kIterationRef = kFactCount;
 
 /// What is known of a location once its events are written.
 struct WrittenLocation {
@@ -91,6 +93,8 @@ class Otf2Sink final : public EventSink {
   void task_switch(Time, TaskId) override;
   void task_complete(Time, TaskId) override;
   void fact(Time, Fact, uint64_t value) override;
+  void iteration(Time, int64_t number) override;
+  void recording(Time, bool on) override;
 
  private:
   struct DeleteAttributes {

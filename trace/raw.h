@@ -131,6 +131,19 @@ enum class RawKind : uint8_t {
   tool_end = 72,
   process_end = 73,  ///< the process exits in order; on the thread that does it
 
+  // What the program itself tells (include/culprit.h), and functions compiled with
+  // -finstrument-functions.
+  user_enter = 74,  ///< arg: path id of the caller; flags: name; w0: RawUserRegion; w1: number of
+                    ///< the iteration
+  user_leave = 75,  ///< arg: RawUserRegion; flags: name
+  func_enter = 76,  ///< arg: low half of its frame's address; w0: the function's address; w1:
+                    ///< return address into its caller
+  func_leave = 77,  ///< w0: the function's address. Missing after longjmp, and after exceptions in
+                    ///< clang's programs
+  recording_off = 78,  ///< of all threads of the process, from tick w0 on (0: from its start).
+                       ///< Until recording_on only kinds that is_kept_when_off() names are recorded
+  recording_on = 79,   ///< from tick w0 on
+
   // Counters. The texts of a definition are two strings, each ended by a zero.
   counter_def = 80,  ///< arg: number of the counter in this file (0, 1, ...); w0: 1 if its values
                      ///< are heights, not counts; flags: bytes of the texts: name, unit
@@ -166,6 +179,20 @@ enum class RawKind : uint8_t {
                     ///< own ticks half way between asking and answer; w1: the other's ticks when it
                     ///< answered; w2: own ticks between asking and answer
 };
+
+/// What a user_enter begins.
+enum class RawUserRegion : uint8_t { region = 0, phase = 1, iteration = 2 };
+
+/// Others need them to be understood: who sent what to whom, in which communicators. Enters and
+/// leaves of MPI then only say that what lies between them is one call. Definitions serve what
+/// comes after the pause.
+constexpr bool is_kept_when_off(RawKind kind) {
+  const auto number = static_cast<unsigned>(kind);
+  if (kind == RawKind::mpi_tests) return false;
+  if (kind == RawKind::recording_off || kind == RawKind::recording_on) return true;
+  return number < 40 || (number >= 71 && number <= 73) || kind == RawKind::counter_def ||
+         kind == RawKind::counter_refused || number >= 85;
+}
 
 enum class RawWinFlavor : uint16_t { create = 0, allocate = 1, shared = 2, dynamic = 3 };
 
@@ -264,6 +291,7 @@ struct RawProcess {
   char gomp_lacking[60];     ///< gomp_redirected 2: what libomp lacks, by its name in libgomp
   uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;     ///< of one remembered call path
+  uint32_t starts_off;       ///< 1: recording is off until the first recording_on
   uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
                             ///< the program's
   uint64_t start_ticks;     ///< when the collector was loaded

@@ -200,6 +200,7 @@ def word_of(enumeration):
 
 KINDS = {
     "local": None,
+    "pcontrol": None,
     "plain": ("on_plain", []),
     "init": ("on_init", []),
     "finalize": ("on_finalize", []),
@@ -363,6 +364,23 @@ def fortran_wrapper(prototype, meaning, number):
     return lines
 
 
+def pcontrol_wrappers(number):
+    """In C it takes any arguments, of which none means anything to MPI; in Fortran an error code or
+    none, as the library likes, which is handed on unread."""
+    return [f"int c_MPI_Pcontrol(const int level, ...) {{",
+            f"  const auto real = reinterpret_cast<decltype(&MPI_Pcontrol)>(functions[{number}].next[0]);",
+            "  const DepthGuard depth;",
+            "  if (!depth.nested()) on_pcontrol(level);",
+            "  return real(level);", "}", "",
+            "template <Form form>",
+            "void f_MPI_Pcontrol(void* level, void* error) {",
+            f"  const auto real = reinterpret_cast<void (*)(void*, void*)>"
+            f"(functions[{number}].next[static_cast<int>(form)]);",
+            "  const DepthGuard depth;",
+            "  if (!depth.nested()) on_pcontrol(*static_cast<const MPI_Fint*>(level));",
+            "  real(level, error);", "}"]
+
+
 # ---- symbols
 
 def has_fortran(name):
@@ -413,7 +431,9 @@ def write_wrappers(prototypes, table, mpi, out):
               "namespace culprit::collector::mpi {", "namespace {", ""]
     recorded = [(p, table.meaning(p.name)) for p in prototypes.values()]
     recorded = [(p, m) for p, m in recorded if m.kind != "local"]
-    for prototype, _ in recorded:
+    for prototype, meaning in recorded:
+        if meaning.kind == "pcontrol":
+            continue
         if prototype.returns != "int" or any(p.type == "..." for p in prototype.parameters):
             raise SystemExit(f"{prototype.name}: only plain functions that return an error code can "
                              "be recorded; make it local in calls.txt")
@@ -422,8 +442,11 @@ def write_wrappers(prototypes, table, mpi, out):
     lines += ["};", ""]
     symbols = []
     for number, (prototype, meaning) in enumerate(recorded):
-        lines += c_wrapper(prototype, meaning, number) + [""]
-        if has_fortran(prototype.name):
+        if meaning.kind == "pcontrol":
+            lines += pcontrol_wrappers(number) + [""]
+        else:
+            lines += c_wrapper(prototype, meaning, number) + [""]
+        if has_fortran(prototype.name) and meaning.kind != "pcontrol":
             lines += fortran_wrapper(prototype, meaning, number) + [""]
         for symbol, form in forms(prototype, mpi):
             target = f"c_{prototype.name}" if form == "c" else f"f_{prototype.name}<Form::{form}>"

@@ -187,5 +187,7 @@ int on_file_sync(const Function& function, MPI_File file, RealCall call);
 int on_init(const Function& function, RealCall call);
 int on_finalize(const Function& function, RealCall call);
 int on_abort(const Function& function, RealCall call);
+/// 0 switches recording off, 1 on; what other levels mean, the standard leaves to each tool.
+void on_pcontrol(int level);
 
 }  // namespace culprit::collector::mpi

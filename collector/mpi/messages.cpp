@@ -12,6 +12,7 @@
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
+#include "collector/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {
@@ -112,6 +113,7 @@ void remember_message(const Region& region, MPI_Comm comm, const MessagePlace& m
 }  // namespace
 
 int on_plain(const Function& function, RealCall call) {
+  if (!recording()) return call();
   Region region(function);
   return region.run(call);
 }

@@ -15,6 +15,7 @@
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/life.h"
+#include "collector/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {
@@ -97,7 +98,10 @@ int initialize(const Function& function, RealCall call) {
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   register_predefined_comms();
-  if (trace::RawProcess* record = process()) describe_process(*record);
+  if (trace::RawProcess* record = process()) {
+    describe_process(*record);
+    rank_is_known(record->world_rank);
+  }
   mpi_begins(region);
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::create_handle));
   define_parent(region);
@@ -132,6 +136,10 @@ int on_finalize(const Function& function, RealCall call) {
   mpi_ends(region);
   checkpoint();
   return rc;
+}
+
+void on_pcontrol(int level) {
+  if (level == 0 || level == 1) switch_recording(level == 1);
 }
 
 int on_abort(const Function& function, RealCall call) {

@@ -5,6 +5,8 @@
 
 #include "collector/mpi/region.h"
 
+#include "collector/selection.h"
+
 namespace culprit::collector::mpi {
 
 thread_local const DepthGuard* DepthGuard::outer_ = nullptr;
@@ -76,7 +78,7 @@ int Poll::run(RealCall call) {
 }
 
 void Poll::fruitless() {
-  if (!log_) return;
+  if (!log_ || !recording() || !tests_wanted()) return;
   const auto name = static_cast<uint16_t>(log_->name(function_.name));
   if (uint64_t* words = log_->newest(RawKind::mpi_tests, name)) {
     words[0] = end_;

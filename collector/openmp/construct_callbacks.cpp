@@ -114,12 +114,14 @@ void on_cancel(ompt_data_t*, int flags, const void* codeptr) {
 
 }  // namespace
 
-void register_construct_callbacks(ompt_set_callback_t set) {
-  register_callback(set, ompt_callback_work, on_work);
-  register_callback(set, ompt_callback_dispatch, on_dispatch);
-  register_callback(set, ompt_callback_masked, on_masked);
-  register_callback(set, ompt_callback_reduction, on_reduction);
-  register_callback(set, ompt_callback_cancel, on_cancel);
+void register_construct_callbacks(ompt_set_callback_t set, bool work) {
+  if (work) {
+    register_callback(set, ompt_callback_work, on_work);
+    register_callback(set, ompt_callback_dispatch, on_dispatch);
+    register_callback(set, ompt_callback_masked, on_masked);
+    register_callback(set, ompt_callback_reduction, on_reduction);
+    register_callback(set, ompt_callback_cancel, on_cancel);
+  }
   register_callback(set, ompt_callback_sync_region, on_sync);
   register_callback(set, ompt_callback_sync_region_wait, on_wait);
 }

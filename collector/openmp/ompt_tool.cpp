@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/environment.h"
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/redirect.h"
 #include "collector/probes.h"
@@ -33,9 +34,9 @@ int on_initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   snprintf(record.omp_runtime, sizeof record.omp_runtime, "%s", g_runtime_version);
   record.gomp_redirected = static_cast<uint32_t>(redirection());
   register_region_callbacks(set);
-  register_construct_callbacks(set);
-  register_mutex_callbacks(set);
-  register_task_callbacks(set);
+  register_construct_callbacks(set, !environment().without.loops);
+  if (!environment().without.locks) register_mutex_callbacks(set);
+  if (!environment().without.tasks) register_task_callbacks(set);
   register_target_callbacks(set);
   g_alive.store(true, std::memory_order_release);
   return 1;

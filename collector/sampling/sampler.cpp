@@ -26,6 +26,7 @@
 #include "collector/process_record.h"
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/rate.h"
+#include "collector/selection.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
 #include "collector/thread_registry.h"
@@ -131,7 +132,7 @@ void handle(const siginfo_t& info, const void* context) {
 void on_signal(int, siginfo_t* info, void* context) {
   if (!is_our_signal(*info)) return;
   const KeepErrno keep;
-  if (!lifecycle::is_active()) return;
+  if (!lifecycle::is_active() || !recording()) return;
   const uint64_t begin = cpu_nanoseconds();
   handle(*info, context);
   const uint64_t cost = cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);

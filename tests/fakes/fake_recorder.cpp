@@ -10,6 +10,7 @@
 #include <map>
 
 #include "collector/environment.h"
+#include "collector/selection.h"
 
 namespace culprit::tests {
 namespace {
@@ -78,6 +79,14 @@ const Environment& environment() {
   static const Environment nothing;
   return nothing;
 }
+bool recording() {
+  return true;
+}
+void switch_recording(bool) {}
+bool tests_wanted() {
+  return true;
+}
+void rank_is_known(int) {}
 
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                           const uint64_t* words, unsigned count) {

@@ -131,6 +131,10 @@ class ListingSink : public trace::EventSink {
   void fact(Time time, trace::Fact fact, uint64_t value) override {
     add(time, fmt::format("{} {}", trace::fact_name(fact), value));
   }
+  void iteration(Time time, int64_t number) override {
+    add(time, fmt::format("iteration {}", number));
+  }
+  void recording(Time time, bool on) override { add(time, on ? "recording on" : "recording off"); }
 
  private:
   template <class Enum>

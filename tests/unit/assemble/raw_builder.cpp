@@ -126,6 +126,17 @@ RawThread& RawThread::leave(uint64_t time, std::string_view call) {
   return put(RawKind::mpi_leave, time, name(call));
 }
 
+RawThread& RawThread::begin_user(uint64_t time, trace::RawUserRegion kind, std::string_view called,
+                                 const std::vector<std::string>& functions, int64_t number) {
+  const uint16_t id = name(called);
+  return put(RawKind::user_enter, time, id, path(functions),
+             {static_cast<uint64_t>(kind), static_cast<uint64_t>(number)});
+}
+
+RawThread& RawThread::end_user(uint64_t time, trace::RawUserRegion kind, std::string_view called) {
+  return put(RawKind::user_leave, time, name(called), static_cast<uint32_t>(kind));
+}
+
 RawThread& RawThread::send(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm) {
   return put(RawKind::mpi_send, time, 0, comm, {peer | uint64_t{7} << 32, bytes});
 }

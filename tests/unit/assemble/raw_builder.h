@@ -54,6 +54,9 @@ class RawThread {
   RawThread& leave(uint64_t time, std::string_view call);
   RawThread& send(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm = 0);
   RawThread& recv(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm = 0);
+  RawThread& begin_user(uint64_t time, trace::RawUserRegion kind, std::string_view name,
+                        const std::vector<std::string>& path, int64_t number = 0);
+  RawThread& end_user(uint64_t time, trace::RawUserRegion kind, std::string_view name);
   RawThread& sample(uint64_t time, const std::vector<std::string>& path);
   RawThread& fork(uint64_t time, uint64_t region, const std::vector<std::string>& path,
                   uint64_t code = 0);

@@ -43,7 +43,7 @@ void check(bool good, const char* what, const std::filesystem::path& file, size_
 
 bool uses_path(RawKind kind) {
   return kind == RawKind::mpi_enter || kind == RawKind::omp_parallel_begin ||
-         kind == RawKind::sample;
+         kind == RawKind::sample || kind == RawKind::user_enter;
 }
 
 RawThread read_thread(const std::filesystem::path& file) {
@@ -156,6 +156,12 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::tool_begin, "tool_begin"},
     {RawKind::tool_end, "tool_end"},
     {RawKind::process_end, "process_end"},
+    {RawKind::user_enter, "user_enter"},
+    {RawKind::user_leave, "user_leave"},
+    {RawKind::func_enter, "func_enter"},
+    {RawKind::func_leave, "func_leave"},
+    {RawKind::recording_off, "recording_off"},
+    {RawKind::recording_on, "recording_on"},
     {RawKind::counter_def, "counter_def"},
     {RawKind::counter_refused, "counter_refused"},
     {RawKind::counters, "counters"},

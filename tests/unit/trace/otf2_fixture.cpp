@@ -60,6 +60,10 @@ std::vector<Region> every_region() {
       {"MPI_Win_test", RegionRole::function, Paradigm::mpi, "", 0},
       {"MPI_Win_flush", RegionRole::function, Paradigm::mpi, "", 0},
       {"MPI_Win_flush_local_all", RegionRole::function, Paradigm::mpi, "", 0},
+      {"part", RegionRole::code, Paradigm::user, "", 0},
+      {"stage", RegionRole::phase, Paradigm::user, "", 0},
+      {"step", RegionRole::iteration, Paradigm::user, "", 0},
+      {std::string(kNotRecorded), RegionRole::artificial, Paradigm::measurement_system, "", 0},
   };
   return regions;
 }
@@ -243,6 +247,10 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
     sink.task_switch(tick(), TaskId{});
     sink.thread_team_end(tick());
     sink.thread_join(tick());
+    call(19, [&] { call(20, [&] { sink.iteration(tick(), -7); }); });
+    sink.recording(tick(), false);
+    call(21, [] {});
+    sink.recording(tick(), true);
     sink.thread_fork(tick(), 1, RegionInstance::unknown);
     sink.thread_join(Time::from_nanos(now));
   });

@@ -139,7 +139,7 @@ TEST(Otf2Foreign, CallingContextsAreRegions) {
   const auto source = archive.open(losses);
   ASSERT_TRUE(source);
   const std::vector<std::string> expected{"10 enter 1", "11 CallingContextSample", "12 leave 1",
-                                          "13 MeasurementOnOff"};
+                                          "13 recording 0"};
   EXPECT_EQ(lines(*source, 0, losses), expected);
 }
 

@@ -97,6 +97,8 @@ class RecordingSink : public EventSink {
   void task_switch(Time t, TaskId task) override { note(t, "task_switch", task.number()); }
   void task_complete(Time t, TaskId task) override { note(t, "task_complete", task.number()); }
   void fact(Time t, Fact f, uint64_t value) override { note(t, fact_name(f), value); }
+  void iteration(Time t, int64_t number) override { note(t, "iteration", number); }
+  void recording(Time t, bool on) override { note(t, "recording", on); }
   void other(Time t, const char* kind) override { note(t, kind); }
 
  private:

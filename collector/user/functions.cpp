@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Functions that were compiled with -finstrument-functions call these at their beginning and end.
+// The address of the frame tells the reader which functions a longjmp has left: they lie deeper in
+// the stack than the one that calls next.
+#include "collector/environment.h"
+#include "collector/recorder.h"
+#include "collector/selection.h"
+
+namespace culprit::collector::user {
+
+namespace {
+
+ThreadLog* wanted_log() {
+  if (!recording() || environment().without.functions) return nullptr;
+  return thread_log();
+}
+
+}  // namespace
+
+}  // namespace culprit::collector::user
+
+extern "C" CULPRIT_EXPORT void __cyg_profile_func_enter(void* function, void* call_site) {
+  using namespace culprit::collector;
+  ThreadLog* log = user::wanted_log();
+  if (log == nullptr) return;
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+  log->put(RawKind::func_enter, now(), 0, static_cast<uint32_t>(frame),
+           reinterpret_cast<uintptr_t>(function), reinterpret_cast<uintptr_t>(call_site));
+}
+
+extern "C" CULPRIT_EXPORT void __cyg_profile_func_exit(void* function, void*) {
+  using namespace culprit::collector;
+  const uint64_t time = now();
+  ThreadLog* log = user::wanted_log();
+  if (log == nullptr) return;
+  log->put(RawKind::func_leave, time, 0, 0, reinterpret_cast<uintptr_t>(function));
+}

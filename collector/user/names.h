@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The names that a program gives to its regions, each kept once for the whole process: the
+// program's own text may be gone after the call, and logs know names by their address.
+// MT: lock-free; two threads that meet a name at the same time get the same one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace culprit::collector::user {
+
+struct Name {
+  uint32_t hash;
+  uint16_t length;
+  char text[1];  ///< all of it, zero-terminated
+};
+
+/// nullptr when there is no room for more names. Longer ones than 255 bytes are cut.
+const Name* name_of(const char* text, size_t length);
+
+}  // namespace culprit::collector::user
