@@ -36,6 +36,11 @@ CodeKind kind_of_module(std::string_view module) {
   return CodeKind::user;
 }
 
+/// What culprit gives to programs to include is not theirs.
+bool is_own_header(std::string_view file) {
+  return file == "culprit.h" || file == "culprit.f90";
+}
+
 bool is_outlined(std::string_view function) {
   return std::any_of(kOutlined.begin(), kOutlined.end(), [function](std::string_view mark) {
     return function.find(mark) != std::string_view::npos;
@@ -66,8 +71,9 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
   const CodeKind module = kind_of_module(symbol->module);
   for (const SourceFrame& source : symbol->frames) {
     CodeFrame frame;
-    frame.kind =
-        module == CodeKind::user && is_outlined(source.function) ? CodeKind::outlined : module;
+    frame.kind = module;
+    if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
+    if (is_own_header(source.file)) frame.kind = CodeKind::collector;
     frame.named = symbol->named;
     frame.start = source.function == "_start";
     frame.program = symbol->program && &source == &symbol->frames.front();

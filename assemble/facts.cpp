@@ -16,6 +16,9 @@ namespace {
 using nlohmann::json;
 using trace::RawProcess;
 
+/// From this overhead on, in percent, a reader should know what to do about it.
+constexpr double kTooMuch = 5;
+
 /// Percent of the process's life that its busiest thread spent in the collector. Unwinding is known
 /// for the process only, so all of it is taken for that thread's: rather too much than too little.
 double overhead_pct(const RawProcess& process, const ProcessAccount& account, Duration life,
@@ -259,6 +262,11 @@ void account(const std::vector<RawProcessFolder>& folders,
     count_losses(process, survey, facts.losses);
   }
   note_clocks(clock.quality(), facts);
+  if (facts.overhead_pct > kTooMuch) {
+    facts.notes.emplace_back(
+        "Measuring took a good part of the run: `culprit run --estimate` tells what there is too "
+        "much of, and which --without leaves it out.");
+  }
   note_redirection(folders, facts);
   note_declined(folders, facts);
   note_early_end(folders, facts);

@@ -52,7 +52,6 @@ RegionId UserRecords::region(uint16_t name, uint64_t kind) {
 void UserRecords::region_enter(const RawRecord& record) {
   const Time time = state_.time(record);
   state_.observe(time, record.arg);
-  Timeline& timeline = state_.timeline;
   push({time, region(record.flags, record.w[0]), role_of(record.w[0]) == RegionRole::iteration,
         record.w[1]});
 }

@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "blame/stages.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -37,6 +39,7 @@ class Collector {
     add_critical_path();
     add_profile();
     add_counts();
+    found_.stages = collect_stages(run_, graph_);
     sum_identities();
     found_.losses = run_.losses;
     found_.identities.violations = check_identities(found_);

@@ -108,6 +108,18 @@ struct FoundSegment {  ///< of the critical path, in time order
   double end_s = 0;
 };
 
+/// A phase that the program named, or one iteration of a loop that it named, over all its visits.
+struct FoundStage {
+  std::string kind;  ///< "phase" or "iteration"
+  std::string name;
+  int64_t number = 0;    ///< of the iteration
+  uint64_t visits = 0;   ///< by all locations that told of it
+  double time_s = 0;     ///< allocation time, of all threads of the processes that were in it
+  double waiting_s = 0;  ///< of it
+  double longest_s = 0;  ///< the longest visit ...
+  LocationId longest_location;  ///< ... and whose it was
+};
+
 struct FoundUnattributed {
   std::string pattern;
   std::string reason;
@@ -162,6 +174,7 @@ struct Findings {
   std::vector<FoundProfile> profile;
   std::vector<FoundMetric> metrics;  ///< by MetricId
   std::vector<FoundCount> counts;    ///< by metric, each one's largest first
+  std::vector<FoundStage> stages;    ///< phases, then iterations, each in order of name and number
   Identities identities;
   Losses losses;
   std::vector<PassTime> passes;  ///< of the analysis itself

@@ -88,6 +88,17 @@ void check_collector(Diagnosis& diagnosis) {
   }
 }
 
+void check_header() {
+  const fs::path folder = include_folder();
+  std::error_code code;
+  const bool there = fs::exists(folder / "culprit.h", code);
+  tell(there ? State::good : State::missing, "culprit.h",
+       there ? fmt::format("-I{}: for programs that name their own regions, phases and iterations; "
+                           "nothing to link. Fortran: culprit.f90 there.",
+                           folder.string())
+             : fmt::format("not in {}. Programs cannot name their own regions.", folder.string()));
+}
+
 struct MpiKind {
   const char* name;
   const char* library;
@@ -269,6 +280,7 @@ int examine() {
   Diagnosis diagnosis;
   std::printf("culprit %s\n\n", std::string(kVersion).c_str());
   check_collector(diagnosis);
+  check_header();
   for (const MpiKind& kind : kMpiKinds) check_mpi(kind, diagnosis);
   check_launchers();
   check_openmp(diagnosis);

@@ -107,6 +107,7 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
   json["date"] = info.date;
   json["exit_status"] = info.exit_status;
   if (!info.job.empty()) json["job"] = info.job;
+  if (!info.selected.empty()) json["selected"] = info.selected;
   if (!info.trace.empty()) json["trace"] = info.trace;
   const fs::path temporary = experiment / (".experiment.json." + std::to_string(getpid()) + ".tmp");
   std::ofstream stream(temporary);
@@ -135,6 +136,7 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   info.job = field<std::string>(json, "job", "");
   info.trace = field<std::string>(json, "trace", "");
   info.exit_status = field<int>(json, "exit_status", 0);
+  info.selected = field<std::vector<std::string>>(json, "selected", {});
   return info;
 }
 
@@ -150,6 +152,7 @@ void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
   run.openmp = first_of(facts.openmp, run.openmp, "");
   if (facts.overhead_pct >= 0) run.overhead_pct = facts.overhead_pct;
   run.exit_status = info.exit_status;
+  run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   findings.losses.merge(facts.losses);
 }

@@ -27,6 +27,7 @@ struct ExperimentInfo {
   std::string job;    ///< token of the launcher's job, behind a launcher
   std::string trace;  ///< a foreign trace that this experiment is about; empty: its own
   int exit_status = 0;
+  std::vector<std::string> selected;  ///< sentences: what was not recorded, on request
 };
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);

@@ -20,6 +20,10 @@ fs::path library_folder() {
   return (own_folder() / ".." / "lib").lexically_normal();
 }
 
+fs::path include_folder() {
+  return (own_folder() / ".." / "include").lexically_normal();
+}
+
 Result<fs::path> preload_library() {
   const fs::path library = library_folder() / "libculprit.so";
   std::error_code code;

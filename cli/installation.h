@@ -20,6 +20,9 @@ std::filesystem::path own_folder();
 /// ../lib beside it.
 std::filesystem::path library_folder();
 
+/// ../include beside it: culprit.h and culprit.f90.
+std::filesystem::path include_folder();
+
 /// libculprit.so, absolute. Error if it is missing, or if its path cannot stand in LD_PRELOAD.
 Result<std::filesystem::path> preload_library();
 

@@ -155,6 +155,10 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set("CULPRIT_COUNTERS", settings.counters);
     names.push_back("CULPRIT_COUNTERS");
   }
+  for (const auto& [name, value] : settings.selected) {
+    variables.set(name, value);
+    names.push_back(name);
+  }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();

@@ -7,12 +7,14 @@
 //   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp
 //   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
 //   CULPRIT_COUNTERS         what to count, names joined by commas
+//   CULPRIT_WINDOW, _RANKS, _PHASE, _WITHOUT   what not to record; unset: nothing
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/launcher.h"
@@ -25,6 +27,7 @@ struct LaunchSettings {
   std::filesystem::path openmp_runtime;  ///< empty: leave programs on libgomp
   unsigned sampling_hz = 0;
   std::string counters;  ///< names joined by commas; empty: none
+  std::vector<std::pair<std::string, std::string>> selected = {};  ///< of cli/selection.h
 };
 
 struct Launch {

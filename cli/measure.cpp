@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cli/child.h"
+#include "cli/estimate.h"
 #include "cli/installation.h"
 #include "cli/launch_environment.h"
 #include "cli/launcher.h"
@@ -31,6 +32,7 @@ ExperimentInfo describe(const MeasureOptions& options) {
   info.command = shell_line(options.command);
   info.program = program_name(options.command);
   info.date = time_for_people();
+  info.selected = sentences_of(options.selection);
   return info;
 }
 
@@ -40,8 +42,9 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.experiment = experiment;
   settings.preload = preload;
   settings.sampling_hz = options.sampling_hz;
-  settings.counters =
-      options.counters.empty() ? process_environment("CULPRIT_COUNTERS") : options.counters;
+  settings.counters = options.counters;
+  settings.selected = variables_of(options.selection).value();
+  if (options.estimate) settings.selected.emplace_back("CULPRIT_COUNT_ONLY", "1");
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
@@ -77,6 +80,16 @@ void tell_nothing_recorded(int status, bool tried) {
   }
 }
 
+/// Tells how large the trace would be; nothing is kept.
+int tell_estimate(const fs::path& experiment, int status) {
+  const auto found = assemble::estimate(experiment / "raw");
+  remove_folder(experiment);
+  if (!found) return fail(found.error());
+  const std::string page = estimate_page(found.value());
+  std::fwrite(page.data(), 1, page.size(), stdout);
+  return status;
+}
+
 /// From records to what was asked for. Returns what culprit exits with, given the program's status.
 int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   const int otherwise = status != 0 ? status : kFailure;
@@ -86,6 +99,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
     tell_nothing_recorded(status, tried);
     return otherwise;
   }
+  if (options.estimate) return tell_estimate(experiment, status);
   // Who ended the command may end culprit, too, before it is done.
   if (status != 0) {
     say("the command ended with status {}; what it recorded until then is also told by `culprit "
@@ -158,6 +172,10 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
 }  // namespace
 
 int measure(const MeasureOptions& options) {
+  if (auto selected = variables_of(options.selection); !selected) {
+    say("{}", selected.error().sentence);
+    return kUsage;
+  }
   const int startable = check_program(options.command.front());
   if (startable != 0) return tell_unstartable(options.command.front(), startable);
   const std::string outer = process_environment("CULPRIT_EXPERIMENT");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/pipeline.h"
+#include "cli/selection.h"
 
 namespace culprit::cli {
 
@@ -17,9 +18,11 @@ struct MeasureOptions {
   std::vector<std::string> command;
   std::filesystem::path experiment;  ///< -o; empty: culprit chooses
   unsigned sampling_hz = 100;
-  std::string counters;  ///< names joined by commas; empty: those of the environment, if any
-  bool openmp = true;    ///< put libomp under programs built for libgomp
-  bool report = false;   ///< analyse and print (run), or stop at the trace (record)
+  std::string counters;   ///< names joined by commas; empty: none
+  bool openmp = true;     ///< put libomp under programs built for libgomp
+  bool estimate = false;  ///< tell how large the trace would be, and keep nothing
+  bool report = false;    ///< analyse and print (run), or stop at the trace (record)
+  Selection selection;
   PipelineOptions pipeline;
 };
 

@@ -12,27 +12,68 @@
 
 namespace culprit::cli {
 
+namespace {
+
+void add_selection(CLI::App& command, Selection& selection) {
+  command
+      .add_option("--window", selection.window,
+                  "record only this time after the program's start, as in 10s..60s")
+      ->envname("CULPRIT_WINDOW");
+  command.add_option("--ranks", selection.ranks, "record only these ranks, as in 0-3,8")
+      ->envname("CULPRIT_RANKS");
+  command
+      .add_option("--phase", selection.phase,
+                  "record only this phase or loop of the program's own (culprit.h); NAME:n-m: only "
+                  "these visits or iterations")
+      ->envname("CULPRIT_PHASE");
+  command
+      .add_option("--without", selection.without,
+                  "leave out what there is too much of, divided by commas: " + known_kinds())
+      ->envname("CULPRIT_WITHOUT");
+}
+
+}  // namespace
+
 Action add_measuring(CLI::App& command, const Program& program, bool report) {
   auto options = std::make_shared<MeasureOptions>();
   options->report = report;
   bool* const openmp = &options->openmp;
-  command.add_option("-o,--output", options->experiment,
-                     "the experiment folder to make (default: culprit.<program>.<time>)");
+  command
+      .add_option("-o,--output", options->experiment,
+                  "the experiment folder to make (default: culprit.<program>.<time>)")
+      ->envname("CULPRIT_OUTPUT");
   command
       .add_option("--sampling", options->sampling_hz,
                   "samples a second and thread of where the program is; 0: none")
       ->capture_default_str()
-      ->check(CLI::Range(0, 10000));
-  command.add_option("--counters", options->counters,
-                     "what to count by region, joined by commas: rusage, PAPI_TOT_INS, perf::..., "
-                     "sde:::..., and multiplex if there are more than fit at a time");
-  command.add_flag_callback(
-      "--no-openmp", [openmp] { *openmp = false; },
-      "leave programs built by gcc on their own OpenMP runtime, unobserved");
-  command.add_flag("--keep-raw", options->pipeline.keep_raw,
-                   "keep the collector's records beside the trace");
-  command.add_option("-j,--jobs", options->pipeline.threads,
-                     "threads to use after the run (default: all cores)");
+      ->check(CLI::Range(0, 10000))
+      ->envname("CULPRIT_SAMPLING");
+  command
+      .add_option("--counters", options->counters,
+                  "what to count by region, joined by commas: rusage, PAPI_TOT_INS, perf::..., "
+                  "sde:::..., and multiplex if there are more than fit at a time")
+      ->envname("CULPRIT_COUNTERS");
+  command
+      .add_flag_callback(
+          "--no-openmp", [openmp] { *openmp = false; },
+          "leave programs built by gcc on their own OpenMP runtime, unobserved")
+      ->envname("CULPRIT_NO_OPENMP");
+  add_selection(command, options->selection);
+  command
+      .add_flag("--keep-raw", options->pipeline.keep_raw,
+                "keep the collector's records beside the trace")
+      ->envname("CULPRIT_KEEP_RAW");
+  command
+      .add_option("-j,--jobs", options->pipeline.threads,
+                  "threads to use after the run (default: all cores)")
+      ->envname("CULPRIT_JOBS");
+  if (report) {
+    command
+        .add_flag(
+            "--estimate", options->estimate,
+            "tell how large the trace of such a run would be and what to leave out; keep nothing")
+        ->envname("CULPRIT_ESTIMATE");
+  }
   command.prefix_command();
   command.footer(
       report ? "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program"

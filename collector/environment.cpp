@@ -119,12 +119,6 @@ void copy_parent(char (&to)[size]) {
   if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
 }
 
-template <size_t size>
-void copy_text(const char* variable, char (&to)[size]) {
-  const char* value = getenv(variable);
-  if (value != nullptr && strlen(value) < size) strcpy(to, value);
-}
-
 /// CULPRIT_WITHOUT: names, divided by commas.
 bool is_without(const char* name) {
   const char* at = getenv("CULPRIT_WITHOUT");
@@ -161,6 +155,7 @@ const Environment& environment() {
   copy_text("CULPRIT_RANKS", g_environment.ranks);
   copy_text("CULPRIT_PHASE", g_environment.phase);
   g_environment.without = without();
+  g_environment.estimate = getenv("CULPRIT_COUNT_ONLY") != nullptr;
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
   g_read = true;

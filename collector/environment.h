@@ -37,6 +37,7 @@ struct Environment {
   char ranks[1024] = {};               ///< CULPRIT_RANKS
   char phase[256] = {};                ///< CULPRIT_PHASE
   Without without;                     ///< CULPRIT_WITHOUT
+  bool estimate = false;  ///< CULPRIT_COUNT_ONLY: keep each thread's first windows only
 };
 
 /// Read at the first call. MT: the first call comes from the loader, before there are threads.

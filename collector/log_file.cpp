@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collector/environment.h"
 #include "collector/system_file.h"
 #include "trace/raw.h"
 
@@ -23,6 +24,7 @@ using trace::RawTail;
 
 namespace {
 
+constexpr uint64_t kWindowsOfEstimate = 4;
 constexpr size_t kTailBytes = kRawWindow + sizeof(RawTail);
 RawTail& tail_of(char* window) {
   return *reinterpret_cast<RawTail*>(window + kRawWindow);
@@ -54,6 +56,10 @@ bool LogFile::open_scratch() {
   return window_ != nullptr;
 }
 
+bool LogFile::is_only_counted() const {
+  return environment().estimate && tail_of(window_).window >= kWindowsOfEstimate;
+}
+
 bool LogFile::append(size_t bytes) {
   return write_at(events_path(), tail_of(window_).window * kRawWindow, window_, bytes);
 }
@@ -64,14 +70,14 @@ void LogFile::clear() {
 }
 
 bool LogFile::turn_over() {
-  if (!has_file_ || !append(kRawWindow)) return false;
+  if (!has_file_ || (!is_only_counted() && !append(kRawWindow))) return false;
   clear();
   return true;
 }
 
 void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
-  if (has_file_ && append(used)) unlink(tail_path());
+  if (has_file_ && !is_only_counted() && append(used)) unlink(tail_path());
   unmap_memory(window_, kTailBytes);
   window_ = nullptr;
   has_file_ = false;

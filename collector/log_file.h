@@ -34,6 +34,8 @@ class LogFile {
   void close(size_t used);
 
  private:
+  /// For an estimate the first windows suffice; the tail counts the others.
+  bool is_only_counted() const;
   bool append(size_t bytes);
   void clear();
 

@@ -82,7 +82,6 @@ bool set_up() {
   if (!make_process_folder(wishes.experiment)) return false;
   g_record = create_process_record(g_folder, g_load);
   if (g_record == nullptr || !registry::begin(g_folder)) return false;
-  g_record->starts_off = recording() ? 0 : 1;
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
   warm_up_unwinder();
   code_map::begin(g_folder);
@@ -96,6 +95,8 @@ bool activate_first() {
   const KeepErrno keep;
   registry::set_setting_up(true);
   const bool possible = set_up();
+  // Late: there was no log yet for what switched recording meanwhile.
+  if (possible) g_record->starts_off = recording() ? 0 : 1;
   registry::set_setting_up(false);
   g_mode.store(possible ? Mode::active : Mode::impossible, std::memory_order_release);
   return possible;

@@ -150,7 +150,12 @@ void has_ended(trace::RawUserRegion kind, const char* name, size_t length, uint6
 }  // namespace selection
 
 bool recording() {
-  return selection::g_off.load(std::memory_order_relaxed) == 0;
+  using namespace selection;
+  if (g_off.load(std::memory_order_relaxed) == 0) return true;
+  const uint64_t check = g_next_check.load(std::memory_order_relaxed);
+  if (check == kNever || now() < check) return false;
+  check_window();
+  return g_off.load(std::memory_order_relaxed) == 0;
 }
 
 void switch_recording(bool on) {

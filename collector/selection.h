@@ -18,7 +18,8 @@
 
 namespace culprit::collector {
 
-/// False while recording is off: what would not be kept need not be found out.
+/// False while recording is off: what would not be kept need not be found out. Not for signal
+/// handlers, since it may record that a window begins.
 CULPRIT_EXPORT bool recording();
 /// The program's own switch.
 CULPRIT_EXPORT void switch_recording(bool on);
@@ -42,6 +43,11 @@ void has_ended(trace::RawUserRegion kind, const char* name, size_t length, uint6
 extern std::atomic<uint32_t> g_off;         ///< reasons why recording is off; 0: it is on
 extern std::atomic<uint64_t> g_next_check;  ///< ticks; when to look at the window again
 void check_window();
+
+/// Async-signal-safe.
+inline bool is_off() {
+  return g_off.load(std::memory_order_relaxed) != 0;
+}
 
 inline bool skips(RawKind kind, uint64_t time) {
   if (time >= g_next_check.load(std::memory_order_relaxed)) [[unlikely]]

@@ -251,7 +251,7 @@ uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
 [[gnu::noinline]] PathId ThreadLog::current_path() {
   const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-  if (!recording()) return PathId::unknown;
+  if (!recording() && !impl_->scratch) return PathId::unknown;
   const Busy busy(impl_->busy);
   if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
   const uint64_t begin = now();

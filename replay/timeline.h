@@ -84,6 +84,13 @@ struct TeamSpan {
   std::vector<uint32_t> barriers;  ///< indices of its visits, in order
 };
 
+/// A visit of a phase or iteration that the program named.
+struct StageVisit {
+  Time begin, end;
+  RegionId region;
+  int64_t number;  ///< of the iteration
+};
+
 struct Timeline {
   Time first, last;  ///< of its events; first > last if there are none
   std::vector<Activity> activities;
@@ -94,7 +101,8 @@ struct Timeline {
   std::vector<Fork> forks;
   std::vector<TeamSpan> teams;
   std::vector<BarrierVisit> barriers;
-  std::vector<Count> counts;     ///< what its counters counted
+  std::vector<Count> counts;  ///< what its counters counted
+  std::vector<StageVisit> stages;
   CallPathTree tree;             ///< its own; empty once joined into the run's
   std::vector<uint64_t> visits;  ///< by call path of its own tree
   uint64_t events = 0;

@@ -41,7 +41,7 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
                                                                       "MPI_Rsend", "MPI_Irsend"}),
         .omp_barrier = is_omp_barrier(region),
         .parallel = region.role == trace::RegionRole::parallel,
-        .phase =
+        .stage =
             region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
         .not_recorded = not_recorded,
     });
@@ -85,7 +85,12 @@ void TimelineBuilder::enter(Time time, RegionId region) {
       line_.teams[open_teams_.back().span].barriers.push_back(barrier - 1);
     }
   }
-  stack_.push_back({path, region, time, CallIndex::none(), barrier});
+  uint32_t stage = 0;
+  if (traits.stage) {
+    line_.stages.push_back({time, Time::max(), region, 0});
+    stage = static_cast<uint32_t>(line_.stages.size());
+  }
+  stack_.push_back({path, region, time, CallIndex::none(), barrier, stage});
   set_path(time, path);
 }
 
@@ -96,6 +101,7 @@ void TimelineBuilder::leave(Time time, RegionId) {
   stack_.pop_back();
   if (frame.call.valid()) line_.calls[frame.call.index()].leave = time;
   if (frame.barrier != 0) line_.barriers[frame.barrier - 1].leave = time;
+  if (frame.stage != 0) line_.stages[frame.stage - 1].end = time;
   set_path(time, top());
 }
 
@@ -273,6 +279,13 @@ void TimelineBuilder::metrics(Time time, MetricSetId set, std::span<const double
   counts_.read(time, set, values, top());
 }
 
+void TimelineBuilder::iteration(Time time, int64_t number) {
+  touch(time);
+  if (!stack_.empty() && stack_.back().stage != 0) {
+    line_.stages[stack_.back().stage - 1].number = number;
+  }
+}
+
 void TimelineBuilder::other(Time time, const char*) {
   touch(time);
 }
@@ -284,6 +297,9 @@ Timeline TimelineBuilder::take() {
   }
   for (BarrierVisit& barrier : line_.barriers) {
     if (barrier.leave == Time::max()) barrier.leave = line_.last;
+  }
+  for (StageVisit& stage : line_.stages) {
+    if (stage.end == Time::max()) stage.end = line_.last;
   }
   for (TeamSpan& team : line_.teams) {
     if (team.end == Time::max()) team.end = line_.last;

@@ -30,7 +30,7 @@ struct RegionTraits {
   bool never_blocks = false;  ///< MPI_Bsend, MPI_Rsend, ...
   bool omp_barrier = false;
   bool parallel = false;
-  bool phase = false;         ///< a phase or iteration that the user named
+  bool stage = false;         ///< a phase or iteration that the user named
   bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
 };
 std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
@@ -74,6 +74,8 @@ class TimelineBuilder : public trace::EventSink {
   void thread_team_begin(Time, trace::RegionInstance) override;
   void thread_team_end(Time) override;
   void metrics(Time, MetricSetId, std::span<const double>) override;
+  void iteration(Time, int64_t number) override;
+  void recording(Time t, bool) override { touch(t); }
   void other(Time, const char*) override;
   void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
   /// Making and freeing a window are collectives of its communicator; the rest is not analysed yet.
@@ -104,6 +106,7 @@ class TimelineBuilder : public trace::EventSink {
     Time enter;
     CallIndex call;    // set once something happened in it
     uint32_t barrier;  // index + 1 of its visit, if it is an OpenMP barrier
+    uint32_t stage;    // index + 1 of its visit, if it is a phase or iteration
   };
 
   void touch(Time time);

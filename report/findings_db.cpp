@@ -123,6 +123,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.profile);
   write_rows(database, f.metrics);
   write_rows(database, f.counts);
+  write_rows(database, f.stages);
   write_row(database, f.identities);
   write_sentences<ViolationRow>(database, f.identities.violations);
   write_losses(database, f.losses);
@@ -212,6 +213,7 @@ Findings read_all(Database& database) {
   f.profile = read_rows<blame::FoundProfile>(database);
   f.metrics = read_rows<blame::FoundMetric>(database);
   f.counts = read_rows<blame::FoundCount>(database);
+  f.stages = read_rows<blame::FoundStage>(database);
   f.identities = read_row<blame::Identities>(database);
   f.identities.violations = read_sentences<ViolationRow>(database);
   f.losses = read_losses(database);
@@ -243,7 +245,7 @@ bool ids_in_range(const Findings& f) {
         ...);
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts);
+        f.counts, f.stages);
   return good;
 }
 

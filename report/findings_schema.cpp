@@ -82,6 +82,11 @@ CREATE TABLE counts (  -- what a counter counted; below this call path nobody kn
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
   value REAL NOT NULL,
   time_s REAL NOT NULL);        -- allocation time during which it counted
+CREATE TABLE stages (  -- phases and iterations that the program named
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('phase', 'iteration')),
+  name TEXT NOT NULL, number INTEGER NOT NULL, visits INTEGER NOT NULL, time_s REAL NOT NULL,
+  waiting_s REAL NOT NULL, longest_s REAL NOT NULL,
+  longest_location INTEGER REFERENCES locations);
 CREATE TABLE identities (  -- one row: sums that must agree
   id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
   unattributed_s REAL NOT NULL, critical_path_s REAL NOT NULL, wall_s REAL NOT NULL,

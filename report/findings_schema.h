@@ -119,6 +119,12 @@ CULPRIT_TABLE(blame::FoundCount, "counts") {
   v("value", r.value), v("time_s", r.time_s);
 }
 
+CULPRIT_TABLE(blame::FoundStage, "stages") {
+  v("kind", r.kind), v("name", r.name), v("number", r.number), v("visits", r.visits);
+  v("time_s", r.time_s), v("waiting_s", r.waiting_s);
+  v("longest_s", r.longest_s), v("longest_location", r.longest_location);
+}
+
 CULPRIT_TABLE(blame::Identities, "identities") {
   v("waiting_s", r.waiting_s), v("delay_costs_s", r.delay_costs_s);
   v("unattributed_s", r.unattributed_s), v("critical_path_s", r.critical_path_s);

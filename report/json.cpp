@@ -132,6 +132,15 @@ Json locations_of(const Findings& f) {
   });
 }
 
+Json stages_of(const Findings& f, Names name) {
+  return list(f.stages, [&](const blame::FoundStage& s) {
+    return Json{{"kind", s.kind},           {"name", s.name},
+                {"number", s.number},       {"visits", s.visits},
+                {"time_s", s.time_s},       {"waiting_s", s.waiting_s},
+                {"longest_s", s.longest_s}, {"longest_location", name(s.longest_location)}};
+  });
+}
+
 Json losses_of(const Findings& f) {
   return list(f.losses.all(), [](const auto& entry) {
     const auto& [name, loss] = entry;
@@ -154,6 +163,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"unattributed", unattributed_of(findings)},
                        {"critical_path", critical_path_of(findings, name)},
                        {"counters", counters_of(findings, name)},
+                       {"stages", stages_of(findings, name)},
                        {"locations", locations_of(findings)},
                        {"losses", losses_of(findings)}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -52,6 +52,7 @@ class Page {
   void write_waits();
   void write_critical_path();
   void write_counters();
+  void write_stages();
   void write_not_covered();
   void write_foot();
 
@@ -93,6 +94,7 @@ std::string Page::write() {
   write_waits();
   write_critical_path();
   write_counters();
+  write_stages();
   write_not_covered();
   write_foot();
   return std::move(page_);
@@ -406,6 +408,38 @@ void Page::write_counters() {
     page_ += wrapped(counts_in_words(findings_.metrics, list[i]), kTextColumn);
   }
   more_line(list.size() - shown, "other call path");
+}
+
+/// Phases one by one; of a loop its mean and its slowest iteration.
+void Page::write_stages() {
+  const std::vector<blame::FoundStage>& stages = findings_.stages;
+  if (stages.empty()) return;
+  heading("PHASES AND ITERATIONS  (share: of allocation time)");
+  const auto waiting = [](const blame::FoundStage& stage) {
+    return fmt::format("{} of it waiting", percent(stage.waiting_s, stage.time_s));
+  };
+  for (size_t i = 0; i < stages.size();) {
+    const blame::FoundStage& first = stages[i];
+    blame::FoundStage sum = first;
+    const blame::FoundStage* slowest = &first;
+    size_t count = 1;
+    for (++i; i < stages.size() && stages[i].kind == first.kind && stages[i].name == first.name;
+         ++i, ++count) {
+      sum.time_s += stages[i].time_s;
+      sum.waiting_s += stages[i].waiting_s;
+      if (stages[i].longest_s > slowest->longest_s) slowest = &stages[i];
+    }
+    const bool loop = first.kind == "iteration";
+    entry("", sum.time_s, findings_.run.allocation_s,
+          fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
+                      waiting(sum)));
+    page_ += wrapped(loop ? fmt::format("the slowest is {}: {} on {}, {}", slowest->number,
+                                        time_(slowest->longest_s),
+                                        location_name(slowest->longest_location), waiting(*slowest))
+                          : fmt::format("{}, the longest {} on {}", counted(sum.visits, "visit"),
+                                        time_(sum.longest_s), location_name(sum.longest_location)),
+                     kTextColumn);
+  }
 }
 
 void Page::write_not_covered() {

@@ -13,6 +13,7 @@
 #include "collector/counters/source.h"
 #include "collector/environment.h"
 #include "collector/process_record.h"
+#include "collector/selection.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
 #include "collector/thread_registry.h"
@@ -236,6 +237,7 @@ namespace culprit::collector {
 // The values go before the record of the border: whoever reads it has them at hand.
 void ThreadLog::count(uint64_t time) {
   using namespace counters;
+  if (!recording()) return;
   const KeepErrno keep;
   if (!t_counters.attached) {
     if (g_phase.load(std::memory_order_acquire) != Phase::decided) return;

@@ -5,6 +5,7 @@
 
 #include "collector/mpi/life.h"
 #include "collector/mpi/world.h"
+#include "collector/selection.h"
 
 // Older libraries of the same binary interface have no sessions, and must find the rest of us
 // complete all the same. What follows runs only if the program has called MPI_Session_init.
@@ -30,6 +31,7 @@ void describe_process(trace::RawProcess& process, MPI_Group world) {
   if (rank == MPI_UNDEFINED) return;
   process.world_rank = rank;
   process.world_size = size;
+  rank_is_known(rank);
 }
 
 void learn_world(MPI_Session session) {

@@ -132,7 +132,7 @@ void handle(const siginfo_t& info, const void* context) {
 void on_signal(int, siginfo_t* info, void* context) {
   if (!is_our_signal(*info)) return;
   const KeepErrno keep;
-  if (!lifecycle::is_active() || !recording()) return;
+  if (!lifecycle::is_active() || selection::is_off()) return;
   const uint64_t begin = cpu_nanoseconds();
   handle(*info, context);
   const uint64_t cost = cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);

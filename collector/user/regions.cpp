@@ -37,9 +37,10 @@ void begin(RawUserRegion kind, const char* name, size_t length, long long number
   if (log == nullptr) return;
   const StringId id = number_of(*log, name, length);
   if (id == StringId::none) return;
-  log->put(RawKind::user_enter, time, static_cast<uint16_t>(id),
-           static_cast<uint32_t>(log->current_path()), static_cast<uint64_t>(kind),
-           static_cast<uint64_t>(number));
+  const PathId caller = log->current_path();
+  if (log->counting) log->count(time);
+  log->put(RawKind::user_enter, time, static_cast<uint16_t>(id), static_cast<uint32_t>(caller),
+           static_cast<uint64_t>(kind), static_cast<uint64_t>(number));
 }
 
 void end(RawUserRegion kind, const char* name, size_t length) {
@@ -48,6 +49,7 @@ void end(RawUserRegion kind, const char* name, size_t length) {
   if (log != nullptr) {
     const StringId id = number_of(*log, name, length);
     if (id != StringId::none) {
+      if (log->counting) log->count(time);
       log->put(RawKind::user_leave, time, static_cast<uint16_t>(id), static_cast<uint32_t>(kind));
     }
   }

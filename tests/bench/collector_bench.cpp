@@ -12,6 +12,11 @@
 #include "collector/callpath/unwind.h"
 #include "collector/counters/source.h"
 #include "collector/recorder.h"
+#include "include/culprit.h"
+
+extern "C" const culprit_calls culprit_calls_1;
+extern "C" void __cyg_profile_func_enter(void* function, void* call_site);
+extern "C" void __cyg_profile_func_exit(void* function, void* call_site);
 
 namespace {
 
@@ -96,6 +101,29 @@ void read_four_system_counters(benchmark::State& state) {
   }
 }
 BENCHMARK(read_four_system_counters);
+
+// As a program calls them: through the table that its header finds.
+
+void user_region(benchmark::State& state) {
+  if (state.range(0) == 0) culprit_calls_1.recording(0);
+  for (auto _ : state) {
+    culprit_calls_1.region_begin("forces", 6);
+    culprit_calls_1.region_end("forces", 6);
+  }
+  culprit_calls_1.recording(1);
+}
+BENCHMARK(user_region)->ArgName("on")->Arg(1)->Arg(0)->Iterations(1 << 20);
+
+void instrumented_function(benchmark::State& state) {
+  if (state.range(0) == 0) culprit_calls_1.recording(0);
+  auto* const function = reinterpret_cast<void*>(&instrumented_function);
+  for (auto _ : state) {
+    __cyg_profile_func_enter(function, __builtin_return_address(0));
+    __cyg_profile_func_exit(function, __builtin_return_address(0));
+  }
+  culprit_calls_1.recording(1);
+}
+BENCHMARK(instrumented_function)->ArgName("on")->Arg(1)->Arg(0)->Iterations(1 << 20);
 
 }  // namespace
 

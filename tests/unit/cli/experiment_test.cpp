@@ -39,7 +39,8 @@ TEST_F(Experiment, RefusesAPlaceThatIsNotThere) {
 
 TEST_F(Experiment, KeepsWhatItKnows) {
   const fs::path folder = create_experiment("mine", "app").value();
-  ExperimentInfo info{"mpirun -n 2 ./app", "app", "2026-11-21", "job 1", "/a/traces.otf2", 3};
+  ExperimentInfo info{"mpirun -n 2 ./app", "app", "2026-11-21", "job 1",
+                      "/a/traces.otf2",    3,     {"Left out."}};
   ASSERT_TRUE(write_info(folder, info));
   const auto read = read_info(folder);
   ASSERT_TRUE(read);
@@ -48,6 +49,7 @@ TEST_F(Experiment, KeepsWhatItKnows) {
   EXPECT_EQ(read.value().date, info.date);
   EXPECT_EQ(read.value().job, info.job);
   EXPECT_EQ(read.value().exit_status, 3);
+  EXPECT_EQ(read.value().selected, info.selected);
   EXPECT_EQ(trace_file(folder, read.value()), "/a/traces.otf2");
   EXPECT_EQ(trace_file(folder, {}), folder / "trace" / "traces.otf2");
 }

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/estimate.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include "assemble/raw_reader.h"
+
+namespace culprit::assemble {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::RawKind;
+
+struct Sort {
+  const char* what;
+  const char* left_out;
+};
+
+/// What a record belongs to, apart from those of MPI calls, which have names.
+Sort sort_of(RawKind kind) {
+  switch (kind) {
+    case RawKind::path_def:
+    case RawKind::string_def:
+      return {"call paths and names", ""};
+    case RawKind::mpi_tests:
+      return {"fruitless tests and probes of MPI", "tests"};
+    case RawKind::omp_work_begin:
+    case RawKind::omp_work_end:
+    case RawKind::omp_masked_begin:
+    case RawKind::omp_masked_end:
+      return {"OpenMP worksharing", "loops"};
+    case RawKind::omp_mutex_acquire:
+    case RawKind::omp_mutex_acquired:
+    case RawKind::omp_mutex_released:
+      return {"OpenMP locks and critical sections", "locks"};
+    case RawKind::omp_task_create:
+    case RawKind::omp_task_switch:
+      return {"OpenMP tasks", "tasks"};
+    case RawKind::sample:
+      return {"samples", "samples"};
+    case RawKind::user_enter:
+    case RawKind::user_leave:
+      return {"regions of the program's own", "regions"};
+    case RawKind::func_enter:
+    case RawKind::func_leave:
+      return {"instrumented functions", "functions"};
+    default:
+      break;
+  }
+  if (kind < RawKind::omp_thread_begin) return {"MPI", ""};
+  return kind < RawKind::sample ? Sort{"OpenMP regions and barriers", ""} : Sort{"other", ""};
+}
+
+bool takes_path(RawKind kind) {
+  return kind == RawKind::mpi_enter || kind == RawKind::mpi_tests || kind == RawKind::user_enter ||
+         kind == RawKind::omp_parallel_begin;
+}
+
+/// How many times as many windows were filled as lie in the files.
+double growth_of(const RawProcessFolder& folder, uint32_t thread) {
+  const fs::path events = folder.path / ("events." + std::to_string(thread));
+  std::error_code error;
+  const double kept = static_cast<double>(fs::file_size(events, error)) / trace::kRawWindow;
+  std::ifstream tail_file(events.string() + ".tail", std::ios::binary);
+  trace::RawTail tail{};
+  tail_file.seekg(trace::kRawWindow);
+  if (error || !tail_file.read(reinterpret_cast<char*>(&tail), sizeof tail)) return 1;
+  const double filled = static_cast<double>(tail.window);
+  return kept >= 1 && filled > kept ? filled / kept : 1;
+}
+
+class Estimator {
+ public:
+  void add(const RawProcessFolder& folder) {
+    const trace::RawProcess& process = folder.process;
+    uint64_t last = process.end_ticks;
+    double bytes = 0;
+    for (const RawLog& log : folder.logs) {
+      const double growth = growth_of(folder, log.thread());
+      result_.all_kept = result_.all_kept && growth == 1;
+      bytes += add_log(log, process, growth, last);
+    }
+    const double life = seconds(process, last);
+    result_.wall_s = std::max(result_.wall_s, life);
+    result_.thread_s += life * static_cast<double>(folder.logs.size());
+    result_.largest_process_bytes = std::max(result_.largest_process_bytes, bytes);
+    result_.bytes += bytes;
+    result_.threads += folder.logs.size();
+    ++result_.processes;
+  }
+
+  Estimate take() {
+    for (auto& [what, row] : rows_) result_.rows.push_back(std::move(row));
+    std::stable_sort(result_.rows.begin(), result_.rows.end(),
+                     [](const EstimateRow& a, const EstimateRow& b) { return a.bytes > b.bytes; });
+    return std::move(result_);
+  }
+
+ private:
+  /// From the process's start to `ticks`.
+  static double seconds(const trace::RawProcess& process, uint64_t ticks) {
+    const auto& first = process.first;
+    const auto& last = process.last;
+    if (last.ticks <= first.ticks || ticks <= process.start_ticks) return 0;
+    const double rate = static_cast<double>(last.monotonic_ns - first.monotonic_ns) /
+                        static_cast<double>(last.ticks - first.ticks);
+    return static_cast<double>(ticks - process.start_ticks) * rate * 1e-9;
+  }
+
+  double add_log(const RawLog& log, const trace::RawProcess& process, double growth,
+                 uint64_t& last) {
+    std::unordered_map<uint16_t, std::string> names;
+    std::string call = "MPI";  // whose facts come
+    double bytes = 0;
+    auto cursor = log.cursor();
+    for (RawRecord record; cursor.next(record);) {
+      if (record.kind == RawKind::string_def) {
+        const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
+        names[static_cast<uint16_t>(record.arg)].assign(reinterpret_cast<const char*>(record.w),
+                                                        length);
+      }
+      if (record.kind == RawKind::mpi_enter) call = names[record.flags];
+      const Sort sort = sort_of(record.kind);
+      EstimateRow& row = rows_[std::string_view(sort.what) == "MPI" ? call : sort.what];
+      if (row.what.empty()) {
+        row.what = std::string_view(sort.what) == "MPI" ? call : sort.what;
+        row.left_out = sort.left_out;
+      }
+      const double size = static_cast<double>(sizeof(trace::RawHeader) + record.words * 8) * growth;
+      row.records += growth;
+      row.bytes += size;
+      row.cost_s += growth * 1e-12 *
+                    (process.event_cost_ps + (takes_path(record.kind) ? process.path_cost_ps : 0));
+      result_.records += growth;
+      bytes += size;
+      last = std::max(last, record.ticks);
+    }
+    return bytes;
+  }
+
+  std::map<std::string, EstimateRow, std::less<>> rows_;
+  Estimate result_;
+};
+
+}  // namespace
+
+Result<Estimate> estimate(const fs::path& raw) {
+  Losses ignored;
+  Estimator estimator;
+  for (const RawProcessFolder& folder : read_raw(raw, ignored)) {
+    if (!folder.logs.empty()) estimator.add(folder);
+  }
+  Estimate result = estimator.take();
+  if (result.processes == 0) return Error{"there are no records to estimate from"};
+  return result;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""What programs tell of themselves, and what is left when only a part is recorded: exact counts of
+visits, messages that match across pauses, and no blame on what was not seen."""
+
+import functools
+import json
+import pathlib
+import sqlite3
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import harness
+from harness import Report, check, mpirun, succeed
+
+OFF = "(not recorded)"
+
+
+def program(place, name):
+    return place.program(f"user/{name}")
+
+
+class Run:
+    """One measured run of a program of this folder, with its findings."""
+
+    def __init__(self, place, name, *arguments, options=()):
+        self.folder = place.experiment(f"{name}.{len(arguments)}")
+        succeed([place.culprit, "run", "-o", self.folder, *options, "--",
+                 *mpirun(2, program(place, name), *arguments)])
+        self.report = Report(place, self.folder)
+        self.report.check_identities()
+        self.report.check_nothing_lost()
+        unwanted = [l for l in self.report.data["losses"] if l["severity"] != "info"]
+        check(not unwanted, f"losses: {unwanted}")
+        self.database = sqlite3.connect(f"{self.folder}/findings.db")
+
+    def rows(self, query, *values):
+        return self.database.execute(query, values).fetchall()
+
+    def visits(self, path):
+        """By location, of call paths that end so."""
+        return dict(self.rows(
+            "SELECT l.name, SUM(p.visits) FROM profile p JOIN callpaths c ON c.id = p.callpath "
+            "JOIN locations l ON l.id = p.location WHERE c.name LIKE ? GROUP BY l.name", "%" + path))
+
+    def stages(self, kind):
+        return {(s["name"], s["number"]): s["visits"] for s in self.report.data["stages"]
+                if s["kind"] == kind}
+
+    def has_path(self, part):
+        return any(part in name for name, in self.rows("SELECT name FROM callpaths"))
+
+
+def expect(what, found, expected):
+    check(found == expected, f"{what}: {found}, expected {expected}")
+
+
+def often(what, waits, expected):
+    """On a busy machine others may be late."""
+    if sum(w["count"] for w in waits) != expected:
+        raise harness.Off(f"{what}: {waits}, expected {expected}")
+
+
+def absent(place):
+    """Without culprit the calls are nothing."""
+    for name, words in (("told.gcc", "told: result"), ("told.clang", "told: result"),
+                        ("functions.gcc", "told: result"), ("scopes", "scopes: result 202"),
+                        ("told_f", "told: result")):
+        done = succeed(mpirun(2, program(place, name)))
+        check(words in done.stdout, f"{name} says {done.stdout!r}")
+
+
+def regions(place, compiler):
+    run = Run(place, f"told.{compiler}")
+    expect("phases", run.stages("phase"), {("solve", 0): 2})
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
+    expect("visits of the region", run.visits("main/solve/step/work"), {"0.0": 4, "1.0": 4})
+    check(not run.has_path("before MPI"), "a region before the recording is there")
+    slowest = max((s for s in run.report.data["stages"] if s["kind"] == "phase"),
+                  key=lambda s: s["longest_s"])
+    check(slowest["waiting_s"] > 0.03, f"rank 1 waited in the phase: {slowest}")
+    page = succeed([place.culprit, "report", run.folder]).stdout
+    check("PHASES AND ITERATIONS" in page and "step: 4 iterations" in page, page)
+
+
+def functions(place, compiler):
+    run = Run(place, f"functions.{compiler}")
+    deeper = "main/solve/step/work/deeper"
+    for depth in range(4):
+        expect(f"visits at depth {depth}", run.visits(deeper), {"0.0": 4, "1.0": 4})
+        deeper += "/deeper"
+    expect("visits of inner", sum(run.visits("/inner").values()), 2 * 4 * 3)
+    expect("visits of prepare", run.visits("main/solve/step/work/prepare"), {"0.0": 4})
+    check(not run.has_path("prepare/prepare") and not run.has_path("main/main"),
+          "a function stands twice on a path")
+
+
+def scopes(place):
+    run = Run(place, "scopes")
+    expect("phases", run.stages("phase"), {("solve", 0): 2})
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
+    expect("visits of the region", run.visits("step/risky/risky"), {"0.0": 4, "1.0": 4})
+
+
+def fortran(place):
+    run = Run(place, "told_f")
+    expect("phases", run.stages("phase"), {("setup", 0): 2})
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in (0, 1, 3)})
+    expect("visits of the region", sum(run.visits("step/work").values()), 2 * 3)
+    check(run.has_path(OFF), "the pause does not show")
+
+
+def pause(place, how):
+    run = Run(place, "told.gcc", how)
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in (0, 3)})
+    check(run.has_path(OFF), "the pause does not show")
+    waits = [w for w in run.report.data["waits"] if OFF in w["callpath"]]
+    check(not waits, f"a wait in what was not seen: {waits}")
+
+
+def ranks(place):
+    """Rank 1 waits for rank 0, of which nothing is recorded but its messages."""
+    run = Run(place, "told.gcc", options=("--ranks", "1"))
+    expect("iterations", run.stages("iteration"), {("step", n): 1 for n in range(4)})
+    paths = {name for name, in run.rows(
+        "SELECT DISTINCT c.name FROM profile p JOIN callpaths c ON c.id = p.callpath JOIN locations l "
+        "ON l.id = p.location WHERE l.name = '0.0' AND p.time_s > 0.001")}
+    check(all(OFF in path or path.startswith("(") for path in paths), f"of rank 0: {paths}")
+    late = run.report.waits("mpi.late_sender", "1.0")
+    often("late senders", late, 4)
+    (path, location), _ = run.report.largest_delay("mpi.late_sender")
+    check(OFF in path and location == "0.0", f"to blame: {path} on {location}")
+    info = json.loads(pathlib.Path(run.folder, "experiment.json").read_text(encoding="utf-8"))
+    check(any("ranks 1" in s for s in info["selected"]), f"experiment.json: {info}")
+    check(any("ranks 1" in s for s in run.report.data["run"]["notes"]), "the report does not say so")
+
+
+def phase(place):
+    run = Run(place, "told.gcc", options=("--phase", "step:1-2"))
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in (1, 2)})
+    expect("phases", run.stages("phase"), {})
+    late = run.report.waits("mpi.late_sender", "1.0")
+    check(all("main/step/" in w["callpath"] for w in late), f"late senders: {late}")
+    often("late senders", late, 2)
+
+
+def window(place):
+    run = Run(place, "told.gcc", options=("--window", "..1ms"))
+    expect("iterations", run.stages("iteration"), {})
+    check(run.has_path(OFF), "the window does not show")
+    run = Run(place, "told.gcc", "", options=("--window", "1ms..1h"))
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
+
+
+def without(place):
+    run = Run(place, "told.gcc", options=("--without", "regions,samples"))
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
+    check(not run.has_path("step/work"), "regions were recorded")
+    wrong = harness.execute([place.culprit, "run", "--without", "nonsense", "--", "true"])
+    check(wrong.returncode == 2 and "nonsense" in wrong.stderr, wrong.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main({
+        "absent": absent, "scopes": scopes, "fortran": fortran, "ranks": ranks, "phase": phase,
+        "window": window, "without": without,
+        **{f"regions.{c}": functools.partial(regions, compiler=c) for c in ("gcc", "clang")},
+        **{f"functions.{c}": functools.partial(functions, compiler=c) for c in ("gcc", "clang")},
+        **{f"pause.{h}": functools.partial(pause, how=h) for h in ("pcontrol", "api")},
+    }))
