@@ -35,13 +35,22 @@ Sort sort_of(RawKind kind) {
     case RawKind::omp_work_end:
     case RawKind::omp_masked_begin:
     case RawKind::omp_masked_end:
+    case RawKind::omp_reduction_begin:
+    case RawKind::omp_reduction_end:
+    case RawKind::omp_cancel:
       return {"OpenMP worksharing", "loops"};
     case RawKind::omp_mutex_acquire:
     case RawKind::omp_mutex_acquired:
     case RawKind::omp_mutex_released:
+    case RawKind::omp_nest_lock:
+    case RawKind::omp_lock_init:
+    case RawKind::omp_lock_destroy:
       return {"OpenMP locks and critical sections", "locks"};
     case RawKind::omp_task_create:
     case RawKind::omp_task_switch:
+    case RawKind::omp_task_depends:
+    case RawKind::omp_task_edge:
+    case RawKind::omp_task_fulfilled:
       return {"OpenMP tasks", "tasks"};
     case RawKind::sample:
       return {"samples", "samples"};

@@ -86,7 +86,7 @@ struct Survey {
   std::vector<ClockMeeting> clock_meetings;
   std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
   std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
-  std::vector<Switch> switches;                      ///< in order of time
+  std::vector<Switch> switches;                          ///< in order of time
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense

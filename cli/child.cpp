@@ -142,12 +142,17 @@ ChildResult run_child(const std::vector<std::string>& command,
   return {status, true, "", g_interrupted != 0};
 }
 
-int check_program(const std::string& program) {
+namespace {
+
+/// kNotFound or kCannotExecute, or 0 and its file.
+int look_for(const std::string& program, std::filesystem::path& found) {
   namespace fs = std::filesystem;
-  const auto judge = [](const fs::path& file) {
+  const auto judge = [&found](const fs::path& file) {
     std::error_code code;
     if (!fs::exists(file, code)) return kNotFound;
-    return fs::is_directory(file, code) || access(file.c_str(), X_OK) != 0 ? kCannotExecute : 0;
+    if (fs::is_directory(file, code) || access(file.c_str(), X_OK) != 0) return kCannotExecute;
+    found = file;
+    return 0;
   };
   if (program.empty()) return kNotFound;
   if (program.find('/') != std::string::npos) return judge(program);
@@ -163,6 +168,19 @@ int check_program(const std::string& program) {
     begin = end + 1;
   }
   return verdict;
+}
+
+}  // namespace
+
+int check_program(const std::string& program) {
+  std::filesystem::path found;
+  return look_for(program, found);
+}
+
+std::filesystem::path find_program(const std::string& program) {
+  std::filesystem::path found;
+  look_for(program, found);
+  return found;
 }
 
 int tell_unstartable(const std::string& program, int status) {

@@ -5,6 +5,7 @@
 // its exit status is known afterwards as a shell knows it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ ChildResult run_child(const std::vector<std::string>& command,
 
 /// 0 if the program can be found and executed, else 126 or 127 as a shell would return.
 int check_program(const std::string& program);
+/// Its file; empty if it cannot be started.
+std::filesystem::path find_program(const std::string& program);
 
 /// "culprit: cannot start 'x': ..." and the status.
 int tell_unstartable(const std::string& program, int status);

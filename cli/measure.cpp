@@ -15,6 +15,7 @@
 
 #include "cli/child.h"
 #include "cli/estimate.h"
+#include "cli/exclude.h"
 #include "cli/installation.h"
 #include "cli/launch_environment.h"
 #include "cli/launcher.h"
@@ -45,6 +46,10 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.counters = options.counters;
   settings.selected = variables_of(options.selection).value();
   if (options.estimate) settings.selected.emplace_back("CULPRIT_COUNT_ONLY", "1");
+  if (!options.selection.exclude.empty()) {
+    const auto excluded = exclude_functions(options.command, options.selection.exclude, experiment);
+    if (!excluded) fail(excluded.error());
+  }
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());

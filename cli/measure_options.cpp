@@ -30,6 +30,11 @@ void add_selection(CLI::App& command, Selection& selection) {
       .add_option("--without", selection.without,
                   "leave out what there is too much of, divided by commas: " + known_kinds())
       ->envname("CULPRIT_WITHOUT");
+  command
+      .add_option("--exclude", selection.exclude,
+                  "leave out the program's own regions and instrumented functions of these names, "
+                  "divided by commas; * and ? stand for any characters")
+      ->envname("CULPRIT_EXCLUDE");
 }
 
 }  // namespace

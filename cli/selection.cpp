@@ -135,6 +135,8 @@ Result<std::vector<std::pair<std::string, std::string>>> variables_of(const Sele
     }
   }
   if (!selection.without.empty()) variables.emplace_back("CULPRIT_WITHOUT", selection.without);
+  if (selection.exclude.size() >= 4096) return Error{"there are too many patterns to exclude"};
+  if (!selection.exclude.empty()) variables.emplace_back("CULPRIT_EXCLUDE", selection.exclude);
   return variables;
 }
 
@@ -156,6 +158,10 @@ std::vector<std::string> sentences_of(const Selection& selection) {
     if (const Kind* kind = find_kind(word)) {
       sentences.push_back(fmt::format("Left out on request: {}.", kind->what));
     }
+  }
+  if (!selection.exclude.empty()) {
+    sentences.push_back(
+        fmt::format("Left out on request: regions and functions named {}.", selection.exclude));
   }
   return sentences;
 }

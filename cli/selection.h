@@ -15,10 +15,11 @@
 namespace culprit::cli {
 
 struct Selection {
-  std::string window;   ///< "10s..1m"
-  std::string ranks;    ///< "0-3,8"
-  std::string phase;    ///< "solve", "step:10-20"
-  std::string without;  ///< "locks,samples"
+  std::string window;        ///< "10s..1m"
+  std::string ranks;         ///< "0-3,8"
+  std::string phase;         ///< "solve", "step:10-20"
+  std::string without;       ///< "locks,samples"
+  std::string exclude = {};  ///< "inner_*,operator?="
 };
 
 /// The environment of the measured program, name and value. Error: one of them makes no sense.

@@ -155,6 +155,7 @@ const Environment& environment() {
   copy_text("CULPRIT_RANKS", g_environment.ranks);
   copy_text("CULPRIT_PHASE", g_environment.phase);
   g_environment.without = without();
+  copy_text("CULPRIT_EXCLUDE", g_environment.exclude);
   g_environment.estimate = getenv("CULPRIT_COUNT_ONLY") != nullptr;
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();

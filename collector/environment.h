@@ -37,6 +37,7 @@ struct Environment {
   char ranks[1024] = {};               ///< CULPRIT_RANKS
   char phase[256] = {};                ///< CULPRIT_PHASE
   Without without;                     ///< CULPRIT_WITHOUT
+  char exclude[4096] = {};             ///< CULPRIT_EXCLUDE, patterns of names joined by commas
   bool estimate = false;  ///< CULPRIT_COUNT_ONLY: keep each thread's first windows only
 };
 

@@ -7,6 +7,7 @@
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/sampling/sampler.h"
+#include "collector/user/filter.h"
 
 namespace culprit::collector {
 
@@ -16,7 +17,8 @@ const Probe kProbes[] = {
      nullptr},
     {"counters", "hardware, software and system counters by region, as far as asked for",
      counters::start},
-    {"user", "what the program tells of itself (culprit.h), and instrumented functions", nullptr},
+    {"user", "what the program tells of itself (culprit.h), and instrumented functions",
+     user::start_filter},
     {"sampling", "where threads are between events, by a timer on their CPU time", sampling::start},
 };
 const size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];

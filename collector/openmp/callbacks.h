@@ -11,8 +11,8 @@ namespace culprit::collector::openmp {
 
 /// Threads, parallel regions and their implicit tasks.
 void register_region_callbacks(ompt_set_callback_t set);
-/// The waits at barriers, taskwaits, taskgroups; if `work`, also worksharing, masked, reductions and
-/// cancellation.
+/// The waits at barriers, taskwaits, taskgroups; if `work`, also worksharing, masked, reductions
+/// and cancellation.
 void register_construct_callbacks(ompt_set_callback_t set, bool work);
 /// Locks, critical sections, ordered, atomic.
 void register_mutex_callbacks(ompt_set_callback_t set);

@@ -7,13 +7,14 @@
 #include "collector/environment.h"
 #include "collector/recorder.h"
 #include "collector/selection.h"
+#include "collector/user/filter.h"
 
 namespace culprit::collector::user {
 
 namespace {
 
-ThreadLog* wanted_log() {
-  if (!recording() || environment().without.functions) return nullptr;
+ThreadLog* wanted_log(const void* function) {
+  if (is_excluded(function) || !recording() || environment().without.functions) return nullptr;
   return thread_log();
 }
 
@@ -23,7 +24,7 @@ ThreadLog* wanted_log() {
 
 extern "C" CULPRIT_EXPORT void __cyg_profile_func_enter(void* function, void* call_site) {
   using namespace culprit::collector;
-  ThreadLog* log = user::wanted_log();
+  ThreadLog* log = user::wanted_log(function);
   if (log == nullptr) return;
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
   log->put(RawKind::func_enter, now(), 0, static_cast<uint32_t>(frame),
@@ -33,7 +34,7 @@ extern "C" CULPRIT_EXPORT void __cyg_profile_func_enter(void* function, void* ca
 extern "C" CULPRIT_EXPORT void __cyg_profile_func_exit(void* function, void*) {
   using namespace culprit::collector;
   const uint64_t time = now();
-  ThreadLog* log = user::wanted_log();
+  ThreadLog* log = user::wanted_log(function);
   if (log == nullptr) return;
   log->put(RawKind::func_leave, time, 0, 0, reinterpret_cast<uintptr_t>(function));
 }

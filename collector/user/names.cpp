@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "collector/system_file.h"
+#include "collector/user/filter.h"
 
 namespace culprit::collector::user {
 
@@ -64,6 +65,7 @@ const Name* make(uint32_t hash, const char* text, size_t length) {
   auto* name = reinterpret_cast<Name*>(room + at);
   name->hash = hash;
   name->length = static_cast<uint16_t>(length);
+  name->excluded = is_excluded_region({text, length});
   memcpy(name->text, text, length);  // zeros follow
   return name;
 }

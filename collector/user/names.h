@@ -14,7 +14,8 @@ namespace culprit::collector::user {
 struct Name {
   uint32_t hash;
   uint16_t length;
-  char text[1];  ///< all of it, zero-terminated
+  bool excluded;  ///< if it is a region's: --exclude names it
+  char text[1];   ///< all of it, zero-terminated
 };
 
 /// nullptr when there is no room for more names. Longer ones than 255 bytes are cut.

@@ -21,9 +21,10 @@ bool is_unwanted(RawUserRegion kind) {
   return kind == RawUserRegion::region && environment().without.regions;
 }
 
-/// The number of the name in this log; none (and counted) if there are too many.
-StringId number_of(ThreadLog& log, const char* text, size_t length) {
+/// The number of the name in this log; none if it is left out, or (counted) if there are too many.
+StringId number_of(ThreadLog& log, RawUserRegion kind, const char* text, size_t length) {
   const Name* name = name_of(text, length);
+  if (name != nullptr && name->excluded && kind == RawUserRegion::region) return StringId::none;
   const StringId number = name == nullptr ? StringId::none : log.name(name->text);
   if (number == StringId::none) tally(&trace::RawProcess::dropped_records);
   return number;
@@ -35,7 +36,7 @@ void begin(RawUserRegion kind, const char* name, size_t length, long long number
   if (!recording() || is_unwanted(kind)) return;
   ThreadLog* log = thread_log();
   if (log == nullptr) return;
-  const StringId id = number_of(*log, name, length);
+  const StringId id = number_of(*log, kind, name, length);
   if (id == StringId::none) return;
   const PathId caller = log->current_path();
   if (log->counting) log->count(time);
@@ -47,7 +48,7 @@ void end(RawUserRegion kind, const char* name, size_t length) {
   const uint64_t time = now();
   ThreadLog* log = recording() && !is_unwanted(kind) ? thread_log() : nullptr;
   if (log != nullptr) {
-    const StringId id = number_of(*log, name, length);
+    const StringId id = number_of(*log, kind, name, length);
     if (id != StringId::none) {
       if (log->counting) log->count(time);
       log->put(RawKind::user_leave, time, static_cast<uint16_t>(id), static_cast<uint32_t>(kind));

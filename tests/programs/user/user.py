@@ -7,6 +7,7 @@ visits, messages that match across pauses, and no blame on what was not seen."""
 import functools
 import json
 import pathlib
+import re
 import sqlite3
 import sys
 
@@ -153,6 +154,35 @@ def window(place):
     expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
 
 
+def estimate(place):
+    """Of a small run all is known, of a larger one the same, from its beginning."""
+    def page(*arguments):
+        folder = place.experiment("estimate")
+        done = succeed([place.culprit, "run", "--estimate", "-o", folder, "--",
+                        *mpirun(2, program(place, "functions.gcc"), *arguments)])
+        check("told: result" in done.stdout, done.stdout)
+        check(not pathlib.Path(folder).exists(), "an estimate left a folder")
+        return done.stdout
+    small = page()
+    check("instrumented functions" in small and "MPI_Barrier" in small, small)
+    check("Only each thread's first" not in small, small)
+    large = page("many")
+    check("Only each thread's first records were kept" in large, large)
+    check("With --without functions it is" in large, large)
+    line = next(l for l in large.splitlines() if "instrumented functions" in l)
+    records = int(re.search(r"functions +(\d{1,3}(?: \d{3})*) ", line).group(1).replace(" ", ""))
+    exact = 2 * 2 * 40000 * 7
+    check(0.95 * exact < records < 1.05 * exact, f"{records} records, {exact} in truth:\n{large}")
+
+
+def exclude(place):
+    run = Run(place, "functions.gcc", options=("--exclude", "inn*,wor?"))
+    check(not run.has_path("inner") and not run.has_path("/work"), "what was excluded is there")
+    expect("visits of deeper", run.visits("main/solve/step/deeper"), {"0.0": 4, "1.0": 4})
+    expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
+    check(any("inn*,wor?" in s for s in run.report.data["run"]["notes"]), "the report does not say so")
+
+
 def without(place):
     run = Run(place, "told.gcc", options=("--without", "regions,samples"))
     expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
@@ -164,7 +194,7 @@ def without(place):
 if __name__ == "__main__":
     sys.exit(harness.main({
         "absent": absent, "scopes": scopes, "fortran": fortran, "ranks": ranks, "phase": phase,
-        "window": window, "without": without,
+        "window": window, "without": without, "estimate": estimate, "exclude": exclude,
         **{f"regions.{c}": functools.partial(regions, compiler=c) for c in ("gcc", "clang")},
         **{f"functions.{c}": functools.partial(functions, compiler=c) for c in ("gcc", "clang")},
         **{f"pause.{h}": functools.partial(pause, how=h) for h in ("pcontrol", "api")},

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/estimate.h"
+
+#include <fstream>
+
+#include "fixture.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+using trace::RawKind;
+
+class EstimateTest : public AssembleTest {
+ protected:
+  Estimate made() { return estimate(folder_ / "raw").value(); }
+  static const EstimateRow* row(const Estimate& estimate, const std::string& what) {
+    for (const EstimateRow& row : estimate.rows) {
+      if (row.what == what) return &row;
+    }
+    return nullptr;
+  }
+};
+
+TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
+  {
+    auto p = process();
+    p->rank(0, 2).ended(1'000'000);
+    p->process.event_cost_ps = 1000;
+    p->process.path_cost_ps = 5000;
+    p->thread(0)
+        .enter(10, "MPI_Send", in_main({}))
+        .send(10, 1, 8)
+        .leave(12, "MPI_Send")
+        .enter(20, "MPI_Recv", in_main({}))
+        .recv(25, 1, 8)
+        .leave(25, "MPI_Recv")
+        .sample(30, in_main({"f"}));
+    p->thread(1)
+        .put(RawKind::omp_mutex_acquire, 10, 0, 0, {1, 2})
+        .put(RawKind::omp_mutex_acquired, 11, 0, 0, {1, 2})
+        .put(RawKind::omp_mutex_released, 12, 0, 0, {1, 2});
+  }
+  const Estimate found = made();
+  EXPECT_EQ(found.processes, 1u);
+  EXPECT_EQ(found.threads, 2u);
+  EXPECT_TRUE(found.all_kept);
+  const EstimateRow* send = row(found, "MPI_Send");
+  const EstimateRow* locks = row(found, "OpenMP locks and critical sections");
+  ASSERT_NE(send, nullptr);
+  ASSERT_NE(locks, nullptr);
+  EXPECT_EQ(send->records, 3);
+  EXPECT_EQ(send->left_out, "");
+  EXPECT_DOUBLE_EQ(send->cost_s, (3 * 1000 + 5000) * 1e-12);
+  EXPECT_EQ(locks->records, 3);
+  EXPECT_EQ(locks->bytes, 3 * 32);
+  EXPECT_EQ(locks->left_out, "locks");
+  EXPECT_EQ(row(found, "samples")->records, 1);
+  double bytes = 0, records = 0;
+  for (const EstimateRow& each : found.rows) bytes += each.bytes, records += each.records;
+  EXPECT_DOUBLE_EQ(bytes, found.bytes);
+  EXPECT_DOUBLE_EQ(records, found.records);
+}
+
+TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
+  constexpr uint64_t kFilled = 40;
+  {
+    auto p = process();
+    p->rank(0, 1).ended(1'000'000'000);
+    RawThread& thread = p->thread(0);
+    for (uint64_t i = 0; i < 4 * trace::kRawWindow / 32; ++i) {
+      thread.put(RawKind::func_enter, 10 + i, 0, 0, {1, 2});
+    }
+  }
+  {
+    std::ofstream tail(folder_ / "raw" / "node1.1.a" / "events.0.tail", std::ios::binary);
+    const std::string nothing(trace::kRawWindow, '\0');
+    const trace::RawTail counted{kFilled};
+    tail << nothing;
+    tail.write(reinterpret_cast<const char*>(&counted), sizeof counted);
+  }
+  const Estimate found = made();
+  EXPECT_FALSE(found.all_kept);
+  const EstimateRow* functions = row(found, "instrumented functions");
+  ASSERT_NE(functions, nullptr);
+  EXPECT_DOUBLE_EQ(functions->bytes, static_cast<double>(kFilled * trace::kRawWindow));
+  EXPECT_EQ(functions->left_out, "functions");
+}
+
+TEST_F(EstimateTest, NothingToGoByIsAnError) {
+  EXPECT_FALSE(estimate(folder_ / "raw"));
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test
