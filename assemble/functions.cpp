@@ -22,7 +22,8 @@ struct Found {
 void read_table(Elf* elf, Elf_Scn* section, Found& found) {
   GElf_Shdr header;
   Elf_Data* data = elf_getdata(section, nullptr);
-  if (data == nullptr || gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) return;
+  if (data == nullptr || gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0)
+    return;
   const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;

@@ -63,7 +63,7 @@ Result<size_t> exclude_functions(const std::vector<std::string>& command,
   std::set<fs::path> seen;
   for (const std::string& word : command) {
     const fs::path program = find_program(word);
-    struct stat state {};
+    struct stat state{};
     if (program.empty() || !seen.insert(program).second) continue;
     const std::set<uint64_t> addresses = excluded_in(program, patterns);
     if (addresses.empty() || stat(program.c_str(), &state) != 0) continue;

@@ -30,7 +30,7 @@ int take_base(dl_phdr_info* info, size_t, void* base) {
 void load_table(const char* path) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  struct stat state {};
+  struct stat state{};
   trace::RawFilter head{};
   if (fstat(file, &state) == 0 && read(file, &head, sizeof head) == sizeof head &&
       head.magic == trace::RawFilter::kMagic && head.bits > 0 &&
@@ -52,7 +52,7 @@ void load_table(const char* path) {
 
 void start_filter() {
   const KeepErrno keep;
-  struct stat program {};
+  struct stat program{};
   if (environment().exclude[0] == '\0' || stat("/proc/self/exe", &program) != 0) return;
   char path[PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/exclude/%llu.%llu", environment().experiment,

@@ -30,7 +30,8 @@ inline bool is_excluded(const void* function) {
     return false;
   const uint64_t address = reinterpret_cast<uintptr_t>(function) - g_excluded.base;
   const uint64_t mask = (uint64_t{1} << g_excluded.bits) - 1;
-  for (uint64_t slot = trace::raw_filter_slot(address, g_excluded.bits);; slot = (slot + 1) & mask) {
+  for (uint64_t slot = trace::raw_filter_slot(address, g_excluded.bits);;
+       slot = (slot + 1) & mask) {
     if (g_excluded.slots[slot] == address) return true;
     if (g_excluded.slots[slot] == 0) return false;
   }
