@@ -4,6 +4,7 @@
 #include "assemble/estimate.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string_view>
@@ -72,17 +73,34 @@ bool takes_path(RawKind kind) {
          kind == RawKind::omp_parallel_begin;
 }
 
-/// How many times as many windows were filled as lie in the files.
+/// Bytes of the records at the beginning of a window.
+size_t used_of(const std::string& window) {
+  size_t at = 0;
+  while (at + sizeof(trace::RawHeader) <= window.size()) {
+    trace::RawHeader header;
+    std::memcpy(&header, window.data() + at, sizeof header);
+    if (header.kind == RawKind::none) break;
+    at += sizeof header + header.words * 8;
+  }
+  return std::min(at, window.size());
+}
+
+/// How many times as much was recorded as lies in the file.
 double growth_of(const RawProcessFolder& folder, uint32_t thread) {
   const fs::path events = folder.path / ("events." + std::to_string(thread));
   std::error_code error;
-  const double kept = static_cast<double>(fs::file_size(events, error)) / trace::kRawWindow;
+  const auto kept = static_cast<double>(fs::file_size(events, error));
   std::ifstream tail_file(events.string() + ".tail", std::ios::binary);
+  std::string window(trace::kRawWindow, '\0');
   trace::RawTail tail{};
-  tail_file.seekg(trace::kRawWindow);
-  if (error || !tail_file.read(reinterpret_cast<char*>(&tail), sizeof tail)) return 1;
-  const double filled = static_cast<double>(tail.window);
-  return kept >= 1 && filled > kept ? filled / kept : 1;
+  if (error || !tail_file.read(window.data(), trace::kRawWindow) ||
+      !tail_file.read(reinterpret_cast<char*>(&tail), sizeof tail)) {
+    return 1;
+  }
+  const uint64_t filled = tail.window * trace::kRawWindow;
+  // Of a process that was killed early the reader knows what the tail holds.
+  if (kept <= 0 || static_cast<double>(filled) <= kept) return 1;
+  return static_cast<double>(filled + used_of(window)) / kept;
 }
 
 class Estimator {

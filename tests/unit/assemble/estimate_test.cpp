@@ -3,6 +3,7 @@
 
 #include "assemble/estimate.h"
 
+#include <cstring>
 #include <fstream>
 
 #include "fixture.h"
@@ -75,16 +76,18 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
   }
   {
     std::ofstream tail(folder_ / "raw" / "node1.1.a" / "events.0.tail", std::ios::binary);
-    const std::string nothing(trace::kRawWindow, '\0');
+    std::string window(trace::kRawWindow, '\0');
+    const trace::RawHeader last{1'000'000, 0, 0, 2, RawKind::func_enter};
+    memcpy(window.data(), &last, sizeof last);
     const trace::RawTail counted{kFilled};
-    tail << nothing;
+    tail << window;
     tail.write(reinterpret_cast<const char*>(&counted), sizeof counted);
   }
   const Estimate found = made();
   EXPECT_FALSE(found.all_kept);
   const EstimateRow* functions = row(found, "instrumented functions");
   ASSERT_NE(functions, nullptr);
-  EXPECT_DOUBLE_EQ(functions->bytes, static_cast<double>(kFilled * trace::kRawWindow));
+  EXPECT_DOUBLE_EQ(functions->bytes, static_cast<double>(kFilled * trace::kRawWindow + 32));
   EXPECT_EQ(functions->left_out, "functions");
 }
 
