@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -42,7 +43,8 @@ template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !(number >= 0) || number > std::numeric_limits<Number>::max()) return std::nullopt;
   return number;
 }
 

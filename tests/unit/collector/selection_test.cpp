@@ -48,7 +48,7 @@ bool waits_for(bool on) {
   const uint64_t since = now();
   while (recording() != on) {
     if (now() - since > kPatienceNs) return false;
-    thread_log()->put(RawKind::path_def, now(), 0, 0, 0, 0);
+    thread_log()->put(RawKind::mpi_leave, now());
   }
   return true;
 }

@@ -99,8 +99,9 @@ TEST_F(Otf2Damage, AnchorWithoutEndsOfStrings) {
 
 TEST_F(Otf2Damage, GlobalDefinitions) {
   const std::string whole = content(part("traces.def"));
-  for (size_t size = 0; size < whole.size(); size += whole.size() / 20) {
-    set_content(part("traces.def"), whole.substr(0, size));
+  // Without its very last byte, an end that says nothing, the file is as good as whole.
+  for (size_t twentieths = 0; twentieths < 20; ++twentieths) {
+    set_content(part("traces.def"), whole.substr(0, whole.size() * twentieths / 20));
     expect_error(anchor_, "definitions");
   }
   fs::remove(part("traces.def"));
