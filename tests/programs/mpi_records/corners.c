@@ -2,8 +2,9 @@
    SPDX-License-Identifier: Apache-2.0
 
    What MPI allows and few programs do: calls before MPI_Init and after MPI_Finalize, lists without
-   requests, requests that are freed at odd times, callbacks in which MPI is called. Nothing is left
-   to chance. Wants 1 process; ends with the number of the first answer that was wrong. */
+   requests, requests that are freed at odd times and live longer than what they are about,
+   callbacks in which MPI is called. Nothing is left to chance. Wants 1 process; ends with the
+   number of the first answer that was wrong. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -96,6 +97,25 @@ static void persistent(void) {
   MPI_Request_free(&nobody);
 }
 
+/* What operations are about is gone before they are complete. */
+static void pending(void) {
+  int in[4] = {0}, out[4] = {1, 2, 3, 4}, all[4] = {0};
+  MPI_Comm copy;
+  MPI_Datatype type;
+  MPI_Request requests[4];
+  MPI_Comm_dup(world, &copy);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Irecv(in, 2, type, MPI_ANY_SOURCE, 51, copy, &requests[0]);
+  MPI_Isend(out, 2, type, 0, 51, copy, &requests[1]);
+  MPI_Iallgather(out, 2, type, all, 2, type, copy, &requests[2]);
+  MPI_Ibarrier(copy, &requests[3]);
+  MPI_Type_free(&type);
+  MPI_Comm_free(&copy);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  expect(in[3] == 4 && all[3] == 4, 51);
+}
+
 static int told = 0;
 
 /* Called inside MPI: what it calls belongs to the call around it. */
@@ -170,6 +190,7 @@ int main(int argc, char** argv) {
   no_requests();
   many();
   persistent();
+  pending();
   callbacks();
   MPI_Comm_free(&world);
   MPI_T_finalize();

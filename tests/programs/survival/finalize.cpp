@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where programs leave MPI, other than at the end of main, and what they do after that.
+// Where programs leave MPI, other than at the end of main, and what they do after everybody thought
+// that it was over.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -51,6 +52,15 @@ void work_after_finalize() {
   exit(16);
 }
 
+// A team after the OpenMP runtime has been shut down: it begins anew, and nobody listens.
+void team_in_library() {
+  survive_last = [] {
+    compute();
+    say("a team at the very end");
+  };
+  exit(18);
+}
+
 // What MPI_Abort ends is no more orderly with culprit.
 void abort_mpi() {
   compute();
@@ -64,6 +74,7 @@ const Case kFinalize[] = {
     {"finalize_in_destructor", finalize_in_destructor},
     {"finalize_in_library", finalize_in_library},
     {"work_after_finalize", work_after_finalize},
+    {"team_in_library", team_in_library},
     {"abort_mpi", abort_mpi},
     {nullptr, nullptr},
 };

@@ -160,6 +160,7 @@ FINALIZE = [
     Case("finalize_in_library", way="mpi"),
     Case("work_after_finalize", way="mpi"),
     Case("abort_mpi", way="mpi", early=True),
+    Case("team_in_library"),
 ]
 
 PROCESSES = [

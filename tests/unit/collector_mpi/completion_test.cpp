@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Completing very many requests at once: no wrapper may have an array of fixed size for them, nor
-// lose what belongs to the last. Calls are lambdas of the test, as in handlers_test.cpp, which also
-// initialises MPI.
+// Completing very many requests at once, none, and halves of one: no wrapper may have an array of
+// fixed size, nor read an index that means "none". Calls are lambdas of the test, as in
+// handlers_test.cpp, which also initialises MPI.
 
 #include <gtest/gtest.h>
 
@@ -92,6 +92,66 @@ TEST_F(Completion, OfSomeAndThenTheRest) {
   };
   on_test(function, requests_, &flag, ignored_, rest);
   EXPECT_EQ(received().size(), size_t(kMany - count));
+}
+
+/// A Fortran layer may have added 1 to what C said, to "none of them", too.
+TEST(FortranCompletion, NoneIsNoIndex) {
+  tests::fake_recorder_reset();
+  const MPI_Fint null = PMPI_Request_c2f(MPI_REQUEST_NULL);
+  MPI_Fint fortran[2] = {null, null};
+  const Requests requests(Language::fortran, fortran, 2);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto call = [] { return MPI_SUCCESS; };
+  for (const int added : {0, 1}) {
+    int flag = 1, index = MPI_UNDEFINED + added, indices[2] = {7, 7};
+    on_waitany(function, requests, &index, status, call);
+    on_testany(function, requests, &index, &flag, status, call);
+    on_waitsome(function, requests, &index, indices, status, call);
+    on_testsome(function, requests, &index, indices, status, call);
+  }
+  for (const FakeRecord& record : fake_records()) {
+    EXPECT_TRUE(record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_leave ||
+                record.kind == RawKind::mpi_tests);
+  }
+}
+
+/// Of an exchange with a neighbour that there is only on one side.
+TEST(CombinedRequest, HalfOfItMayBeWithNobody) {
+  const Message here{3, MPI_INT, 0, 4, MPI_COMM_WORLD};
+  const Message nobody{3, MPI_INT, MPI_PROC_NULL, 4, MPI_COMM_WORLD};
+  MPI_Request handle = MPI_REQUEST_NULL;
+  const Requests place(Language::c, &handle);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  auto post = [&] {
+    handle = (MPI_Request)intptr_t{0x5200};
+    return MPI_SUCCESS;
+  };
+  auto complete = [&] {
+    handle = MPI_REQUEST_NULL;
+    PMPI_Status_set_elements(status.c(), MPI_BYTE, 12);
+    PMPI_Status_set_cancelled(status.c(), 0);
+    status.c()->MPI_SOURCE = 0;
+    status.c()->MPI_TAG = 4;
+    return MPI_SUCCESS;
+  };
+  const auto records_of = [&](const Message& sent, const Message& received) {
+    tests::fake_recorder_reset();
+    on_isendrecv(function, sent, received, place, post);
+    on_wait(function, place, status, complete);
+    std::vector<RawKind> facts;
+    for (const FakeRecord& record : fake_records()) {
+      if (record.kind != RawKind::mpi_enter && record.kind != RawKind::mpi_leave) {
+        facts.push_back(record.kind);
+      }
+    }
+    return facts;
+  };
+  using Facts = std::vector<RawKind>;
+  EXPECT_EQ(records_of(here, nobody), (Facts{RawKind::mpi_isend, RawKind::mpi_isend_done}));
+  EXPECT_EQ(records_of(nobody, here), (Facts{RawKind::mpi_irecv_post, RawKind::mpi_irecv}));
+  EXPECT_EQ(records_of(nobody, nobody), Facts{});
+  EXPECT_EQ(records_of(here, here), (Facts{RawKind::mpi_isend, RawKind::mpi_irecv_post,
+                                           RawKind::mpi_isend_done, RawKind::mpi_irecv}));
 }
 
 }  // namespace
