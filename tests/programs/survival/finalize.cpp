@@ -61,12 +61,6 @@ void team_in_library() {
   exit(18);
 }
 
-// What MPI_Abort ends is no more orderly with culprit.
-void abort_mpi() {
-  compute();
-  MPI_Abort(MPI_COMM_WORLD, 17);
-}
-
 }  // namespace
 
 const Case kFinalize[] = {
@@ -75,7 +69,6 @@ const Case kFinalize[] = {
     {"finalize_in_library", finalize_in_library},
     {"work_after_finalize", work_after_finalize},
     {"team_in_library", team_in_library},
-    {"abort_mpi", abort_mpi},
     {nullptr, nullptr},
 };
 

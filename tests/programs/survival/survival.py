@@ -159,7 +159,6 @@ FINALIZE = [
     Case("finalize_in_destructor", way="mpi"),
     Case("finalize_in_library", way="mpi"),
     Case("work_after_finalize", way="mpi"),
-    Case("abort_mpi", way="mpi", early=True),
     Case("team_in_library"),
 ]
 
