@@ -33,21 +33,29 @@ const char* declared_in(Dwarf_Die* die) {
   return dwarf_filesrc(files, index, nullptr, nullptr);
 }
 
-SourceFrame frame_of(Dwarf_Die* die) {
-  SourceFrame frame;
+const char* string_of(Dwarf_Die* die, unsigned kind) {
   Dwarf_Attribute attribute;
-  const char* name = nullptr;
-  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-    if (dwarf_attr_integrate(die, kind, &attribute) != nullptr) {
-      name = dwarf_formstring(&attribute);
-      if (name != nullptr) break;
-    }
+  const bool there = dwarf_attr_integrate(die, kind, &attribute) != nullptr;
+  return there ? dwarf_formstring(&attribute) : nullptr;
+}
+
+const char* linkage_name_of(Dwarf_Die* die) {
+  const char* name = string_of(die, DW_AT_linkage_name);
+  return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
+}
+
+/// The entry that this one repeats or goes on with: there its scope can be seen.
+Dwarf_Die origin_of(Dwarf_Die die) {
+  constexpr int kMaxSteps = 16;  // damaged entries may form a circle
+  Dwarf_Attribute attribute;
+  Dwarf_Die next;
+  for (int i = 0; i < kMaxSteps; ++i) {
+    const bool goes_on = dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr ||
+                         dwarf_attr(&die, DW_AT_specification, &attribute) != nullptr;
+    if (!goes_on || dwarf_formref_die(&attribute, &next) == nullptr) break;
+    die = next;
   }
-  if (name != nullptr) frame.function = readable_name(name);
-  if (const char* file = declared_in(die)) frame.file = base_name(file);
-  int line = 0;
-  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
-  return frame;
+  return die;
 }
 
 void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
@@ -73,26 +81,6 @@ void for_each_range(Dwarf_Die* die, const Use& use) {
 
 bool has_code(Dwarf_Die* die) {
   return dwarf_hasattr(die, DW_AT_low_pc) != 0 || dwarf_hasattr(die, DW_AT_ranges) != 0;
-}
-
-/// Appends the functions that were inlined at `code` into the function or block `parent`, from the
-/// outermost on.
-void add_inlined(Dwarf_Die* parent, uint64_t code, Symbol& symbol) {
-  Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) return;
-  do {
-    const int tag = dwarf_tag(&child);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
-    const bool holds = dwarf_haspc(&child, code) == 1;
-    // A block that says nothing of its code may still hold an inlined function that does.
-    if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
-    if (tag == DW_TAG_inlined_subroutine) {
-      SourceFrame frame = frame_of(&child);
-      if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
-    }
-    add_inlined(&child, code, symbol);
-    if (holds) return;
-  } while (dwarf_siblingof(&child, &child) == 0);
 }
 
 template <class Range>
@@ -127,24 +115,80 @@ DebugInfo::Unit* DebugInfo::unit_at(uint64_t code) {
   return &units_[std::prev(after)->unit];
 }
 
-/// Functions lie in scopes. Those inside of other functions are looked for only where no other is
-/// found: that is where gfortran puts the bodies of parallel regions, and it takes long.
-void DebugInfo::index_functions(Dwarf_Die& parent, bool inside_functions,
-                                std::vector<FunctionRange>& functions) {
+/// Functions lie in namespaces and in modules, whose names are part of Fortran's linkage names.
+void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit) {
   Dwarf_Die child;
   if (dwarf_child(&parent, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
-    const bool is_function = tag == DW_TAG_subprogram;
-    if (is_function) {
+    if (tag == DW_TAG_subprogram) {
+      for_each_range(&child, [&](uint64_t begin, uint64_t end) {
+        unit.functions.push_back({begin, end, child});
+      });
+      if (!scope.empty() && linkage_name_of(&child) == nullptr) {
+        unit.scopes.emplace(dwarf_dieoffset(&child), scope);
+      }
+    } else if (tag == DW_TAG_namespace) {
+      const char* name = dwarf_diename(&child);
+      index_functions(child,
+                      scope + (name != nullptr ? name : "(anonymous namespace)") + "::", unit);
+    } else if (tag == DW_TAG_module) {
+      index_functions(child, scope, unit);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/// Functions inside of functions, that is where gfortran puts the bodies of parallel regions. Asked
+/// only where no other function is found, since this walks through everything.
+void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions) {
+  Dwarf_Die child;
+  if (dwarf_child(&parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) {
       for_each_range(
           &child, [&](uint64_t begin, uint64_t end) { functions.push_back({begin, end, child}); });
     }
-    const bool is_code =
-        is_function || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block;
-    if ((is_code && inside_functions) || tag == DW_TAG_namespace || tag == DW_TAG_module) {
-      index_functions(child, inside_functions, functions);
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+        tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module) {
+      index_nested(child, functions);
     }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
+  SourceFrame frame;
+  if (const char* linkage_name = linkage_name_of(die)) {
+    frame.function = readable_name(linkage_name);
+  } else if (const char* name = string_of(die, DW_AT_name)) {
+    Dwarf_Die origin = origin_of(*die);
+    const auto scope = unit.scopes.find(dwarf_dieoffset(&origin));
+    if (scope != unit.scopes.end()) frame.function = scope->second;
+    frame.function += readable_name(name);
+  }
+  if (const char* file = declared_in(die)) frame.file = base_name(file);
+  int line = 0;
+  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
+  return frame;
+}
+
+/// Appends the functions that were inlined at `code` into the function or block `parent`, from the
+/// outermost on.
+void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+    const bool holds = dwarf_haspc(&child, code) == 1;
+    // A block that says nothing of its code may still hold an inlined function that does.
+    if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
+    if (tag == DW_TAG_inlined_subroutine) {
+      SourceFrame frame = frame_of(unit, &child);
+      if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+    }
+    add_inlined(unit, &child, code, symbol);
+    if (holds) return;
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
@@ -164,13 +208,13 @@ bool DebugInfo::find_among(const std::vector<FunctionRange>& functions, uint64_t
 bool DebugInfo::find_function(Unit& unit, uint64_t code, Dwarf_Die& found) {
   if (!unit.indexed) {
     unit.indexed = true;
-    index_functions(unit.content, false, unit.functions);
+    index_functions(unit.content, "", unit);
     sort_by_address(unit.functions);
   }
   if (find_among(unit.functions, code, found)) return true;
   if (!unit.indexed_nested) {
     unit.indexed_nested = true;
-    index_functions(unit.content, true, unit.nested);
+    index_nested(unit.content, unit.nested);
     sort_by_address(unit.nested);
   }
   return find_among(unit.nested, code, found);
@@ -182,10 +226,10 @@ bool DebugInfo::name(uint64_t code, Symbol& symbol) {
   find_line(&unit->die, code, symbol);
   Dwarf_Die function;
   if (!find_function(*unit, code, function)) return false;
-  SourceFrame frame = frame_of(&function);
+  SourceFrame frame = frame_of(*unit, &function);
   if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
   symbol.program = dwarf_hasattr(&function, DW_AT_main_subprogram) != 0;
-  add_inlined(&function, code, symbol);
+  add_inlined(*unit, &function, code, symbol);
   return !symbol.frames.empty();
 }
 

@@ -10,6 +10,8 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "assemble/symbols.h"
@@ -38,6 +40,9 @@ class DebugInfo {
     uint64_t end = 0;
     Dwarf_Die die;
   };
+  /// The namespaces around functions that have no linkage name to tell them, by offset of the
+  /// entry.
+  using Scopes = std::unordered_map<uint64_t, std::string>;
   struct Unit {
     Dwarf_Die die;      ///< has the line table
     Dwarf_Die content;  ///< the same, or the unit in a file of its own (-gsplit-dwarf)
@@ -45,12 +50,15 @@ class DebugInfo {
     bool indexed_nested = false;
     std::vector<FunctionRange> functions;  ///< by address
     std::vector<FunctionRange> nested;     ///< those inside of other functions
+    Scopes scopes;
   };
 
   Unit* unit_at(uint64_t code);
   static bool find_function(Unit& unit, uint64_t code, Dwarf_Die& found);
-  static void index_functions(Dwarf_Die& parent, bool inside_functions,
-                              std::vector<FunctionRange>& functions);
+  static void index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit);
+  static void index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions);
+  static SourceFrame frame_of(const Unit& unit, Dwarf_Die* die);
+  static void add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol);
   static bool find_among(const std::vector<FunctionRange>& functions, uint64_t code,
                          Dwarf_Die& found);
 

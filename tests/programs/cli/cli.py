@@ -22,6 +22,7 @@ RANKS = 6
 LAUNCHERS = ("OMPI_", "PMI_", "PMIX_", "SLURM_", "CULPRIT_", "LD_PRELOAD")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
 ENVIRONMENT["OMP_WAIT_POLICY"] = "passive"
+ENVIRONMENT["CULPRIT_NAME_CACHE"] = "off"
 
 
 class CommandLine(unittest.TestCase):

@@ -163,8 +163,9 @@ TEST(ObjectFile, TellsInlinedFunctionsWhereverTheirDebugInformationLies) {
     const Symbol symbol = ObjectFile(library).symbol(place->offset);
     std::vector<std::string> functions;
     for (const SourceFrame& frame : symbol.frames) functions.push_back(frame.function);
-    EXPECT_EQ(functions, (std::vector<std::string>{"shape::outer", "shape::Square::middle",
-                                                   "shape::innermost<int>"}));
+    EXPECT_EQ(functions,
+              (std::vector<std::string>{"shape::outer", "shape::(anonymous namespace)::hidden",
+                                        "shape::Square::middle", "shape::innermost<int>"}));
     EXPECT_EQ(symbol.file, "inlined.cpp");
     EXPECT_EQ(symbol.line, 11u);
     dlclose(handle);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library whose one function has two others inlined into it. `mark_address` holds the address of
-// an instruction of the innermost. Line 11 matters.
+// A library whose one function has three others inlined into it. `mark_address` holds the address
+// of an instruction of the innermost. Line 11 matters.
 namespace shape {
 
 template <class Number>
@@ -17,8 +17,14 @@ struct Square {
   [[gnu::always_inline]] int middle(int side) const { return innermost<int>(side) + side; }
 };
 
+namespace {
+[[gnu::always_inline]] inline int hidden(int side) {
+  return Square().middle(side);
+}
+}  // namespace
+
 [[gnu::visibility("default")]] int outer(int side) {
-  return Square().middle(side) - 1;
+  return hidden(side) - 1;
 }
 
 }  // namespace shape
