@@ -15,22 +15,24 @@ int32_t peer_of(const RawRecord& record) {
   return static_cast<int32_t>(record.w[0]);
 }
 
-MpiMessage message(const RawRecord& record, CommId comm) {
-  return {comm, static_cast<uint32_t>(peer_of(record)), static_cast<int32_t>(record.w[0] >> 32),
-          record.w[1]};
+/// Where the words go on after those that every record of the kind has.
+unsigned common_words(RawKind kind) {
+  switch (kind) {
+    case RawKind::mpi_isend:
+    case RawKind::mpi_irecv:
+    case RawKind::mpi_collective:
+      return 3;
+    case RawKind::mpi_icoll:
+      return 4;
+    default:
+      return 2;
+  }
 }
 
-MpiCollective collective(const RawRecord& record, CommId comm) {
-  constexpr uint64_t kNoRoot = ~uint64_t{0};
-  MpiCollective result;
-  result.op = record.flags <= static_cast<uint16_t>(trace::CollectiveOp::other)
-                  ? static_cast<trace::CollectiveOp>(record.flags)
-                  : trace::CollectiveOp::other;
-  result.comm = comm;
-  if (record.w[0] != kNoRoot) result.root = static_cast<uint32_t>(record.w[0]);
-  result.bytes_sent = record.w[1];
-  result.bytes_received = record.w[2];
-  return result;
+/// The word after those, if it is there.
+uint64_t further_word(const RawRecord& record) {
+  const unsigned at = common_words(record.kind);
+  return record.words > at ? record.w[at] : 0;
 }
 
 bool has_comm(RawKind kind) {
@@ -39,6 +41,7 @@ bool has_comm(RawKind kind) {
     case RawKind::mpi_recv:
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
+    case RawKind::mpi_probe:
     case RawKind::mpi_collective:
     case RawKind::mpi_icoll:
       return true;
@@ -83,6 +86,55 @@ CommId MpiRecords::comm_of(const RawRecord& record) {
                     "Messages and collectives in communicators whose members are not all known are "
                     "left out; waiting for them counts as computation.");
   return CommId::none();
+}
+
+MpiMessage MpiRecords::message(const RawRecord& record, CommId comm) const {
+  MpiMessage message{comm, static_cast<uint32_t>(peer_of(record)),
+                     static_cast<int32_t>(record.w[0] >> 32), record.w[1]};
+  const uint64_t number = further_word(record);
+  const auto matching = static_cast<trace::RawMatching>(record.flags);
+  if (record.kind == RawKind::mpi_probe || matching == trace::RawMatching::probed) {
+    message.probe = trace::MatchedProbe{number};
+  } else if (matching == trace::RawMatching::partitioned) {
+    const auto pair = state_.process.partitioned_pairs.find(number);
+    message.partitioned = pair != state_.process.partitioned_pairs.end() ? pair->second : 1;
+  }
+  return message;
+}
+
+MpiCollective MpiRecords::collective(const RawRecord& record, CommId comm) {
+  constexpr uint64_t kNoRoot = ~uint64_t{0};
+  MpiCollective result;
+  result.op = record.flags <= static_cast<uint16_t>(trace::CollectiveOp::other)
+                  ? static_cast<trace::CollectiveOp>(record.flags)
+                  : trace::CollectiveOp::other;
+  result.comm = comm;
+  if (record.w[0] != kNoRoot) result.root = static_cast<uint32_t>(record.w[0]);
+  result.bytes_sent = record.w[1];
+  result.bytes_received = record.w[2];
+  const uint64_t sets = further_word(record);
+  result.sends_to = rank_set(static_cast<uint32_t>(sets), comm);
+  result.receives_from = rank_set(static_cast<uint32_t>(sets >> 32), comm);
+  return result;
+}
+
+GroupId MpiRecords::rank_set(uint32_t set, CommId comm) {
+  if (set == 0) return GroupId::none();
+  const auto [known, is_new] = rank_sets_.try_emplace({set, comm}, GroupId::none());
+  if (is_new) {
+    const auto& defined = state_.process.survey.rank_sets;
+    const auto ranks = defined.find(set);
+    if (ranks != defined.end()) {
+      known->second = state_.process.rank_sets.find(
+          ranks->second, state_.process.all_comms[comm.index()], state_.process.id);
+    }
+  }
+  if (!known->second.valid()) {
+    state_.losses.add("unknown_rank_sets", Severity::warning,
+                      "Collectives in which only some processes exchange data were recorded, but "
+                      "not which; all are taken to take part.");
+  }
+  return known->second;
 }
 
 void MpiRecords::enter(const RawRecord& record) {
@@ -147,6 +199,10 @@ void MpiRecords::fact(const RawRecord& record) {
       return timeline.sink().mpi_recv(time, message(record, comm));
     case RawKind::mpi_isend:
       return timeline.sink().mpi_isend(time, message(record, comm), RequestId{record.w[2]});
+    case RawKind::mpi_probe:
+      return timeline.sink().mpi_probe(time, message(record, comm));
+    case RawKind::mpi_part_ready:
+      return timeline.sink().mpi_isend_ready(time, RequestId{record.w[0]});
     case RawKind::mpi_isend_done:
       return timeline.sink().mpi_isend_complete(time, RequestId{record.w[0]});
     case RawKind::mpi_irecv_post:

@@ -4,6 +4,9 @@
 // The records of MPI calls, as events.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "assemble/stream.h"
 
 namespace culprit::assemble {
@@ -21,11 +24,16 @@ class MpiRecords {
   void fact(const RawRecord& record);
   /// The communicator, or none (counted) if what happens in it cannot be told.
   CommId comm_of(const RawRecord& record);
+  trace::MpiMessage message(const RawRecord& record, CommId comm) const;
+  trace::MpiCollective collective(const RawRecord& record, CommId comm);
+  /// None if the operation's kind says it all.
+  GroupId rank_set(uint32_t set, CommId comm);
   RegionId call(uint16_t name) const;
 
   static constexpr uint64_t kOpenCall = 1;  ///< a call on the timeline's stack that is to return
 
   ThreadState& state_;
+  std::map<std::pair<uint32_t, CommId>, GroupId> rank_sets_;
 };
 
 }  // namespace culprit::assemble

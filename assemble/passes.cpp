@@ -187,6 +187,11 @@ class Assembly {
 
   Result<void> write_archive(const Clock& clock, const CommTable& comms,
                              const ObjectTable& objects) {
+    RankSets rank_sets(objects.groups);
+    std::vector<std::unordered_map<uint64_t, uint32_t>> pairs;
+    for (const ProcessAccount& account : accounts_) {
+      pairs.push_back(account.survey.partitioned_pairs());
+    }
     parallel_for(lanes_.size(), threads_, [&](size_t i) {
       Lane& lane = lanes_[i];
       const auto sink = writer_.open(lane.process, lane.thread);
@@ -199,9 +204,13 @@ class Assembly {
                                    accounts_[folder].survey,
                                    comms.local[lane.process.index()],
                                    objects.local[lane.process.index()],
+                                   comms.comms,
+                                   lane.process,
+                                   pairs[folder],
                                    regions_,
                                    metrics_,
-                                   pauses_of(folders_[folder].process, accounts_[folder].survey)};
+                                   pauses_of(folders_[folder].process, accounts_[folder].survey),
+                                   rank_sets};
       StreamResult result = play_log(*lane.log, context, *sink);
       lane.events = result.events;
       lane.losses = std::move(result.losses);
@@ -211,15 +220,16 @@ class Assembly {
       facts_.losses.merge(lane.losses);
     }
     note_refused_counters();
-    return writer_.finish(definitions(comms, objects), clock.origin_realtime_ns());
+    return writer_.finish(definitions(comms, objects, rank_sets), clock.origin_realtime_ns());
   }
 
-  trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects) {
+  trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects,
+                                 RankSets& rank_sets) {
     trace::Definitions definitions;
     definitions.regions = regions_.take();
     metrics_.take(definitions);
     definitions.comms = comms.comms;
-    definitions.groups = objects.groups;
+    definitions.groups = rank_sets.take();
     definitions.windows = objects.windows;
     definitions.files = objects.files;
     definitions.program = facts_.command;

@@ -91,6 +91,9 @@ int words_of(RawKind kind) {
     case RawKind::mpi_cancelled:
     case RawKind::mpi_icoll_post:
     case RawKind::mpi_comm_more:
+    case RawKind::mpi_rank_set:
+    case RawKind::mpi_rank_set_more:
+    case RawKind::mpi_part_ready:
     case RawKind::counter_def:
     case RawKind::counter_refused:
     case RawKind::counters:
@@ -113,6 +116,8 @@ int words_of(RawKind kind) {
       return 2;
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
+    case RawKind::mpi_probe:
+    case RawKind::mpi_part_init:
     case RawKind::mpi_tests:
     case RawKind::mpi_collective:
     case RawKind::mpi_comm_link:

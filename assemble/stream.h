@@ -15,6 +15,7 @@
 #include "assemble/metrics.h"
 #include "assemble/objects.h"
 #include "assemble/pauses.h"
+#include "assemble/rank_sets.h"
 #include "assemble/raw_reader.h"
 #include "assemble/regions.h"
 #include "assemble/survey.h"
@@ -33,9 +34,13 @@ struct ProcessContext {
   const Survey& survey;
   const std::unordered_map<uint32_t, CommId>& comms;
   const LocalObjects& objects;
+  const std::vector<trace::Comm>& all_comms;  ///< by CommId
+  ProcessId id;
+  const std::unordered_map<uint64_t, uint32_t>& partitioned_pairs;  ///< Survey's
   Regions& regions;
   Metrics& metrics;
   std::vector<Pause> pauses;
+  RankSets& rank_sets;
 
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
   /// When the process ended, or was last heard of.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 #include "assemble/epoch_ranks.h"
 
@@ -66,7 +68,23 @@ class Surveyor {
     } else if (record.kind == RawKind::mpi_comm_link) {
       finish_comm();
       link_comm(record);
+    } else if (record.kind == RawKind::mpi_rank_set || record.kind == RawKind::mpi_rank_set_more) {
+      see_rank_set(record);
+    } else if (record.kind == RawKind::mpi_part_init) {
+      survey.partitioned.push_back(
+          {record.ticks, record.w[2], record.arg, record.w[0], record.flags == 1});
     }
+  }
+
+  /// Parts of a set follow each other; one that lacks its end is forgotten, and told by its users.
+  void see_rank_set(const RawRecord& record) {
+    RankBits& bits = open_sets_[record.arg];
+    for (unsigned i = 1; i + 1 < record.words; i += 2) {
+      bits.emplace_back(record.w[i], record.w[i + 1]);
+    }
+    if (bits.size() < record.w[0]) return;
+    result_.survey.rank_sets[record.arg] = std::move(bits);
+    open_sets_.erase(record.arg);
   }
 
   void see_openmp(const RawRecord& record) {
@@ -203,6 +221,7 @@ class Surveyor {
   bool is_initial_ = false;
   std::vector<uint32_t> ranks_;
   EpochRanks epoch_;
+  std::unordered_map<uint32_t, RankBits> open_sets_;
   uint64_t local_ = 0;
   uint64_t remote_ = 0;
   uint64_t tool_begin_ = 0;
@@ -244,11 +263,25 @@ void Survey::merge(Survey&& other) {
   switches.insert(switches.end(), other.switches.begin(), other.switches.end());
   std::stable_sort(switches.begin(), switches.end(),
                    [](const Switch& a, const Switch& b) { return a.ticks < b.ticks; });
+  rank_sets.merge(other.rank_sets);
+  partitioned.insert(partitioned.end(), other.partitioned.begin(), other.partitioned.end());
+  std::stable_sort(
+      partitioned.begin(), partitioned.end(),
+      [](const PartitionedInit& a, const PartitionedInit& b) { return a.ticks < b.ticks; });
   last_ticks = std::max(last_ticks, other.last_ticks);
   records += other.records;
   skipped += other.skipped;
   damaged_logs += other.damaged_logs;
   truncated_comms = truncated_comms || other.truncated_comms;
+}
+
+std::unordered_map<uint64_t, uint32_t> Survey::partitioned_pairs() const {
+  std::map<std::tuple<uint32_t, uint64_t, bool>, uint32_t> seen;
+  std::unordered_map<uint64_t, uint32_t> pairs;
+  for (const PartitionedInit& one : partitioned) {
+    pairs[one.number] = ++seen[{one.comm, one.peer_and_tag, one.sends}];
+  }
+  return pairs;
 }
 
 ThreadSurvey survey_log(const RawLog& log) {

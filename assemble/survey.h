@@ -75,6 +75,18 @@ struct Switch {
   bool on = false;
 };
 
+/// A set of ranks (trace/raw.h, mpi_rank_set): index i and bits of the ranks from 64 * i on.
+using RankBits = std::vector<std::pair<uint64_t, uint64_t>>;
+
+/// One side of partitioned communication. Sides meet in the order of their making.
+struct PartitionedInit {
+  uint64_t ticks = 0;
+  uint64_t number = 0;
+  uint32_t comm = 0;
+  uint64_t peer_and_tag = 0;
+  bool sends = false;
+};
+
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
@@ -87,6 +99,8 @@ struct Survey {
   std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
   std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
   std::vector<Switch> switches;                          ///< in order of time
+  std::unordered_map<uint32_t, RankBits> rank_sets;
+  std::vector<PartitionedInit> partitioned;  ///< in order of time
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense
@@ -94,6 +108,8 @@ struct Survey {
   bool truncated_comms = false;
 
   void merge(Survey&& other);
+  /// By number: which of those with the same communicator, peer, tag and direction, from 1.
+  std::unordered_map<uint64_t, uint32_t> partitioned_pairs() const;
 };
 
 /// What the survey of one thread costs its program, in the collector's own account.

@@ -9,6 +9,8 @@
 //   all to one       the root waits for the last to enter
 //   prefix (scan)    a rank waits for the last of the lower ranks
 //
+// Where the trace says that some exchange no data with some others, nobody waits for those.
+//
 // (thesis, section 2.4.1, figure 2.5). For the non-blocking forms the completing call waits, for
 // the posting call of the others. Communicator creation and MPI_Finalize count as N x N; freeing
 // and MPI_Init do not: nothing in the standard makes them wait.
@@ -63,10 +65,10 @@ Shape shape_of(trace::CollectiveOp op) {
 /// One member's part in one operation.
 struct Part {
   CommId comm;
-  uint32_t ordinal;  ///< how many collectives on the communicator its process called before
-  uint32_t rank;     ///< in the communicator
-  LocationId location;
-  uint32_t op;  ///< index into its collectives
+  uint32_t ordinal;     ///< how many collectives on the communicator its process called before
+  uint32_t rank;        ///< in the communicator
+  LocationId location;  ///< where it completed
+  uint32_t op;          ///< index into its collectives
   Time posted;
 };
 
@@ -79,7 +81,12 @@ struct Operation {
 
 class CollectiveMatcher {
  public:
-  CollectiveMatcher(const Run& run, Detection& out) : run_(run), out_(out) {}
+  CollectiveMatcher(const Run& run, Detection& out) : run_(run), out_(out) {
+    for (const trace::Group& group : run.definitions->groups) {
+      std::vector<ProcessId>& members = groups_.emplace_back(group.members);
+      std::sort(members.begin(), members.end());
+    }
+  }
 
   void run() {
     gather();
@@ -115,12 +122,9 @@ class CollectiveMatcher {
   const CollectiveOp& op_of(const Part& part) const {
     return run_.at(part.location).collectives[part.op];
   }
-  const Call& posted(const Part& part) const {
-    return run_.at(part.location).calls[op_of(part).posted.index()];
-  }
-  const Call& completed(const Part& part) const {
-    return run_.at(part.location).calls[op_of(part).completed.index()];
-  }
+  const Call& posted(const Part& part) const { return run_.call(op_of(part).posted); }
+  const Call& completed(const Part& part) const { return run_.call(op_of(part).completed); }
+  LocationId posted_by(const Part& part) const { return op_of(part).posted.location; }
   bool waits(const Part& part, Time until) const {
     return op_of(part).may_wait && completed(part).enter < until;
   }
@@ -128,6 +132,10 @@ class CollectiveMatcher {
   Shape effective_shape(const Part& part) const;
   void visit(std::span<const Part> parts);
   void visit_all(const Operation& operation);
+  void visit_sparse(const Operation& operation);
+  /// Whether data flows from one member to another, as far as the two tell.
+  bool gives(const Part& giver, const Part& taker) const;
+  bool contains(culprit::GroupId group, const Part& part) const;
   void visit_one_to_all(const Operation& operation);
   void visit_all_to_one(const Operation& operation);
   void visit_prefix(const Operation& operation);
@@ -144,6 +152,7 @@ class CollectiveMatcher {
   const Run& run_;
   Detection& out_;
   std::vector<Part> parts_;
+  std::vector<std::vector<ProcessId>> groups_;  ///< of the trace, members in ascending order
   uint64_t incomplete_ = 0;
   uint64_t inter_ = 0;
 };
@@ -165,7 +174,7 @@ void CollectiveMatcher::add_part(LocationId id, uint32_t index,
     }
   }
   parts_.push_back({op.what.comm, 0, ranks[run_.location(id).process.index()], id, index,
-                    run_.at(id).calls[op.posted.index()].enter});
+                    run_.call(op.posted).enter});
 }
 
 /// All parts, sorted so that an operation's are next to each other, by rank.
@@ -210,8 +219,13 @@ void CollectiveMatcher::visit(std::span<const Part> parts) {
   }
   switch (operation.shape) {
     case Shape::barrier:
-    case Shape::all_to_all:
       return visit_all(operation);
+    case Shape::all_to_all: {
+      const bool sparse = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+        return op_of(part).what.sends_to.valid() || op_of(part).what.receives_from.valid();
+      });
+      return sparse ? visit_sparse(operation) : visit_all(operation);
+    }
     case Shape::one_to_all:
       return visit_one_to_all(operation);
     case Shape::all_to_one:
@@ -226,14 +240,16 @@ void CollectiveMatcher::visit(std::span<const Part> parts) {
 void CollectiveMatcher::add_wait(Pattern pattern, const Part& waiter, const Part& cause) {
   const Call& call = completed(waiter);
   out_.at(waiter.location)
-      .wait(pattern, call.path, call.enter, call.leave, cause.posted, cause.location, cause.posted);
+      .wait(pattern, call.path, call.enter, call.leave, cause.posted, posted_by(cause),
+            cause.posted);
 }
 
 void CollectiveMatcher::add_pair(const Part& waiter, const Part& cause) {
   const Call& w = completed(waiter);
   const Call& c = posted(cause);
-  out_.at(waiter.location).sync({w.enter, w.leave, cause.location, c.leave, GroupId::none(), 0});
-  out_.at(cause.location).sync({c.enter, c.leave, waiter.location, w.leave, GroupId::none(), 0});
+  const LocationId by = posted_by(cause);
+  out_.at(waiter.location).sync({w.enter, w.leave, by, c.leave, GroupId::none(), 0});
+  out_.at(by).sync({c.enter, c.leave, waiter.location, w.leave, GroupId::none(), 0});
 }
 
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
@@ -265,11 +281,39 @@ void CollectiveMatcher::visit_all(const Operation& operation) {
   }
 }
 
+bool CollectiveMatcher::contains(culprit::GroupId group, const Part& part) const {
+  if (!group.valid()) return true;
+  const std::vector<ProcessId>& members = groups_[group.index()];
+  return std::binary_search(members.begin(), members.end(), run_.location(part.location).process);
+}
+
+bool CollectiveMatcher::gives(const Part& giver, const Part& taker) const {
+  return contains(op_of(giver).what.sends_to, taker) &&
+         contains(op_of(taker).what.receives_from, giver);
+}
+
+/// Each waits for the last of those that it gets data from.
+void CollectiveMatcher::visit_sparse(const Operation& operation) {
+  std::vector<const Part*> latest_first;
+  for (const Part& part : operation.parts) latest_first.push_back(&part);
+  std::stable_sort(latest_first.begin(), latest_first.end(),
+                   [](const Part* a, const Part* b) { return a->posted > b->posted; });
+  for (const Part& part : operation.parts) {
+    for (const Part* cause : latest_first) {
+      if (!waits(part, cause->posted)) break;
+      if (cause == &part || !gives(*cause, part)) continue;
+      add_wait(pattern("mpi.wait_at_nxn"), part, *cause);
+      add_pair(part, *cause);
+      break;
+    }
+  }
+}
+
 void CollectiveMatcher::visit_one_to_all(const Operation& operation) {
   const Part* root = root_of(operation, op_of(operation.parts[0]).what.root);
   if (root == nullptr) return;
   for (const Part& part : operation.parts) {
-    if (&part == root || !waits(part, root->posted)) continue;
+    if (&part == root || !waits(part, root->posted) || !gives(*root, part)) continue;
     add_wait(pattern("mpi.late_broadcast"), part, *root);
     add_pair(part, *root);
   }
@@ -277,11 +321,15 @@ void CollectiveMatcher::visit_one_to_all(const Operation& operation) {
 
 void CollectiveMatcher::visit_all_to_one(const Operation& operation) {
   const Part* root = root_of(operation, op_of(operation.parts[0]).what.root);
-  const Part& last = operation.parts[operation.last];
-  if (root == nullptr || !waits(*root, last.posted)) return;
-  add_wait(pattern("mpi.early_reduce"), *root, last);
+  if (root == nullptr) return;
+  const Part* last = root;
   for (const Part& part : operation.parts) {
-    if (waits(*root, part.posted)) add_pair(*root, part);
+    if (part.posted > last->posted && gives(part, *root)) last = &part;
+  }
+  if (!waits(*root, last->posted)) return;
+  add_wait(pattern("mpi.early_reduce"), *root, *last);
+  for (const Part& part : operation.parts) {
+    if (waits(*root, part.posted) && gives(part, *root)) add_pair(*root, part);
   }
 }
 

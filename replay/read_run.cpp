@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/parallel.h"
+#include "replay/join_requests.h"
 #include "replay/timeline_builder.h"
 
 namespace culprit::replay {
@@ -72,6 +73,7 @@ class RunReader {
     drop_empty();
     if (run_.locations.empty()) return Error{"the trace holds no events of any thread"};
     resolve_anchors(others);
+    join_requests(run_, threads_);
     join_call_paths();
     fill_lives();
     return std::move(run_);

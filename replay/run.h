@@ -37,6 +37,7 @@ struct Run {
   }
   Timeline& at(LocationId id) { return timelines[id.index()]; }
   const Timeline& at(LocationId id) const { return timelines[id.index()]; }
+  const Call& call(CallRef ref) const { return at(ref.location).calls[ref.call.index()]; }
   /// The first location of a location's process.
   LocationId master_of(LocationId id) const {
     return definitions->processes[location(id).process.index()].locations.front();

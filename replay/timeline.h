@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -34,10 +35,18 @@ struct Call {
   CallPathId path;
 };
 
+/// A call that may be another location's: with threads, one may post what another completes.
+struct CallRef {
+  LocationId location;
+  CallIndex call;
+  bool valid() const { return call.valid(); }
+};
+
 /// How a call can complete an operation. Test never waits; a buffered or ready send neither.
 struct SendOp {
-  CallIndex posted;
-  CallIndex completed;  ///< none: never seen to complete
+  CallRef posted;
+  CallRef completed;  ///< none: never seen to complete
+  CallRef ready;      ///< partitioned: where its last partition was handed over
   trace::MpiMessage message;
   bool may_wait =
       true;  ///< false for MPI_Bsend, MPI_Rsend and their kind, and when completed by a test
@@ -46,8 +55,9 @@ struct SendOp {
 };
 
 struct RecvOp {
-  CallIndex posted;
-  CallIndex completed;
+  CallRef posted;
+  CallRef completed;
+  CallRef found;  ///< by this matched probe: then, not when posted, it met its message
   trace::MpiMessage message;
   bool may_wait = true;  ///< false when completed by a test
   LocationId partner;
@@ -55,8 +65,8 @@ struct RecvOp {
 };
 
 struct CollectiveOp {
-  CallIndex posted;
-  CallIndex completed;
+  CallRef posted;
+  CallRef completed;
   trace::MpiCollective what;
   bool may_wait = true;
 };
@@ -91,6 +101,24 @@ struct StageVisit {
   int64_t number;  ///< of the iteration
 };
 
+/// A request that went on or ended where it was not posted.
+struct ForeignRequest {
+  enum class Step : uint8_t { sent, ready, received, cancelled, collective };
+  Step step;
+  trace::RequestId request;
+  Time time;
+  CallIndex call;
+  uint32_t op = 0;  ///< of `received`, `collective`: index of the operation told of here
+  bool may_wait = true;
+};
+
+/// What the locations of a process owe each other until join_requests has settled it.
+struct OpenRequests {
+  std::unordered_map<uint64_t, uint32_t> sends, recvs;  ///< index of the operation
+  std::unordered_map<uint64_t, CallIndex> collectives, probes;
+  std::vector<ForeignRequest> foreign;
+};
+
 struct Timeline {
   Time first, last;  ///< of its events; first > last if there are none
   std::vector<Activity> activities;
@@ -105,6 +133,7 @@ struct Timeline {
   std::vector<StageVisit> stages;
   CallPathTree tree;             ///< its own; empty once joined into the run's
   std::vector<uint64_t> visits;  ///< by call path of its own tree
+  OpenRequests open;
   uint64_t events = 0;
 
   bool empty() const { return events == 0; }

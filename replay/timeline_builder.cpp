@@ -127,65 +127,103 @@ const RegionTraits& TimelineBuilder::traits(CallIndex call) const {
   return region.valid() ? traits_[region.index()] : kNone;
 }
 
+void TimelineBuilder::foreign(ForeignRequest::Step step, trace::RequestId request, Time time,
+                              CallIndex call, size_t op) {
+  line_.open.foreign.push_back(
+      {step, request, time, call, static_cast<uint32_t>(op), !traits(call).test});
+}
+
 void TimelineBuilder::mpi_send(Time time, const trace::MpiMessage& message) {
   const CallIndex call = current_call(time);
-  line_.sends.push_back({call, call, message, !traits(call).never_blocks, LocationId::none(), 0});
+  SendOp& send = line_.sends.emplace_back();
+  send.posted = send.completed = own(call);
+  send.message = message;
+  send.may_wait = !traits(call).never_blocks;
 }
 
 void TimelineBuilder::mpi_recv(Time time, const trace::MpiMessage& message) {
   const CallIndex call = current_call(time);
-  line_.recvs.push_back({call, call, message, !traits(call).test, LocationId::none(), 0});
+  RecvOp& recv = line_.recvs.emplace_back();
+  recv.posted = recv.completed = own(call);
+  recv.message = message;
+  recv.may_wait = !traits(call).test;
 }
 
 void TimelineBuilder::mpi_isend(Time time, const trace::MpiMessage& message,
                                 trace::RequestId request) {
   const CallIndex call = current_call(time);
-  pending_sends_[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.sends.size());
-  line_.sends.push_back(
-      {call, CallIndex::none(), message, !traits(call).never_blocks, LocationId::none(), 0});
+  line_.open.sends[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.sends.size());
+  SendOp& send = line_.sends.emplace_back();
+  send.posted = own(call);
+  send.message = message;
+  send.may_wait = !traits(call).never_blocks;
 }
 
 void TimelineBuilder::mpi_isend_complete(Time time, trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = pending_sends_.find(static_cast<uint64_t>(request));
-  if (pending == pending_sends_.end()) return;
+  const auto pending = line_.open.sends.find(static_cast<uint64_t>(request));
+  if (pending == line_.open.sends.end()) {
+    return foreign(ForeignRequest::Step::sent, request, time, call);
+  }
   SendOp& send = line_.sends[pending->second];
-  send.completed = call;
+  send.completed = own(call);
   send.may_wait = send.may_wait && !traits(call).test;
-  pending_sends_.erase(pending);
+  line_.open.sends.erase(pending);
+}
+
+void TimelineBuilder::mpi_isend_ready(Time time, trace::RequestId request) {
+  const CallIndex call = current_call(time);
+  const auto pending = line_.open.sends.find(static_cast<uint64_t>(request));
+  if (pending == line_.open.sends.end()) {
+    return foreign(ForeignRequest::Step::ready, request, time, call);
+  }
+  line_.sends[pending->second].ready = own(call);
 }
 
 void TimelineBuilder::mpi_irecv_request(Time time, trace::RequestId request) {
   const CallIndex call = current_call(time);
-  pending_recvs_[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.recvs.size());
-  line_.recvs.push_back({call, CallIndex::none(), {}, false, LocationId::none(), 0});
+  line_.open.recvs[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.recvs.size());
+  RecvOp& recv = line_.recvs.emplace_back();
+  recv.posted = own(call);
+  recv.may_wait = false;
 }
 
 void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
                                 trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = pending_recvs_.find(static_cast<uint64_t>(request));
-  const bool may_wait = !traits(call).test;
-  if (pending == pending_recvs_.end()) {
-    line_.recvs.push_back({call, call, message, may_wait, LocationId::none(), 0});
-    return;
+  const auto pending = line_.open.recvs.find(static_cast<uint64_t>(request));
+  size_t op = line_.recvs.size();
+  if (pending != line_.open.recvs.end()) {
+    op = pending->second;
+    line_.open.recvs.erase(pending);
+  } else {
+    line_.recvs.emplace_back().posted = own(call);  // until its posting is found elsewhere
+    foreign(ForeignRequest::Step::received, request, time, call, op);
   }
-  RecvOp& recv = line_.recvs[pending->second];
-  recv.completed = call;
+  RecvOp& recv = line_.recvs[op];
+  recv.completed = own(call);
   recv.message = message;
-  recv.may_wait = may_wait;
-  pending_recvs_.erase(pending);
+  recv.may_wait = !traits(call).test;
 }
 
 void TimelineBuilder::mpi_request_cancelled(Time time, trace::RequestId request) {
   touch(time);
-  pending_recvs_.erase(static_cast<uint64_t>(request));  // stays uncompleted: matching skips it
-  pending_sends_.erase(static_cast<uint64_t>(request));
+  // The operation stays uncompleted: matching skips it.
+  const bool known = line_.open.recvs.erase(static_cast<uint64_t>(request)) > 0 ||
+                     line_.open.sends.erase(static_cast<uint64_t>(request)) > 0;
+  if (!known) foreign(ForeignRequest::Step::cancelled, request, time, current_call(time));
+}
+
+void TimelineBuilder::mpi_probe(Time time, const trace::MpiMessage& message) {
+  touch(time);
+  if (message.probe == trace::MatchedProbe::none) return;
+  line_.open.probes[static_cast<uint64_t>(message.probe)] = current_call(time);
 }
 
 void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what) {
-  const CallIndex call = current_call(time);
-  line_.collectives.push_back({call, call, what, !traits(call).not_recorded});
+  const CallIndex index = current_call(time);
+  const CallRef call = own(index);
+  line_.collectives.push_back({call, call, what, !traits(index).not_recorded});
 }
 
 void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what) {
@@ -195,16 +233,21 @@ void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what
 }
 
 void TimelineBuilder::mpi_icollective_request(Time time, trace::RequestId request) {
-  pending_collectives_[static_cast<uint64_t>(request)] = current_call(time);
+  line_.open.collectives[static_cast<uint64_t>(request)] = current_call(time);
 }
 
 void TimelineBuilder::mpi_icollective_complete(Time time, const trace::MpiCollective& what,
                                                trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = pending_collectives_.find(static_cast<uint64_t>(request));
-  const bool known = pending != pending_collectives_.end();
-  line_.collectives.push_back({known ? pending->second : call, call, what, !traits(call).test});
-  if (known) pending_collectives_.erase(pending);
+  const auto pending = line_.open.collectives.find(static_cast<uint64_t>(request));
+  const bool known = pending != line_.open.collectives.end();
+  const CallIndex posted = known ? pending->second : call;
+  if (known) {
+    line_.open.collectives.erase(pending);
+  } else {
+    foreign(ForeignRequest::Step::collective, request, time, call, line_.collectives.size());
+  }
+  line_.collectives.push_back({own(posted), own(call), what, !traits(call).test});
 }
 
 void TimelineBuilder::thread_fork(Time time, uint32_t, trace::RegionInstance instance) {

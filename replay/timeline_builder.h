@@ -65,7 +65,9 @@ class TimelineBuilder : public trace::EventSink {
   void mpi_isend_complete(Time, trace::RequestId) override;
   void mpi_irecv_request(Time, trace::RequestId) override;
   void mpi_irecv(Time, const trace::MpiMessage&, trace::RequestId) override;
+  void mpi_isend_ready(Time, trace::RequestId) override;
   void mpi_request_cancelled(Time, trace::RequestId) override;
+  void mpi_probe(Time, const trace::MpiMessage&) override;
   void mpi_collective(Time, const trace::MpiCollective&) override;
   void mpi_icollective_request(Time, trace::RequestId) override;
   void mpi_icollective_complete(Time, const trace::MpiCollective&, trace::RequestId) override;
@@ -117,6 +119,9 @@ class TimelineBuilder : public trace::EventSink {
   CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
   /// The innermost frame as a call.
   CallIndex current_call(Time time);
+  CallRef own(CallIndex call) const { return {location_, call}; }
+  void foreign(ForeignRequest::Step step, trace::RequestId request, Time time, CallIndex call,
+               size_t op = 0);
   const RegionTraits& traits(CallIndex call) const;
 
   LocationId location_;
@@ -137,8 +142,6 @@ class TimelineBuilder : public trace::EventSink {
   std::vector<OpenTeam> open_teams_;
   std::vector<ForkIndex> open_forks_;
   std::vector<Anchor> anchors_;
-  std::unordered_map<uint64_t, uint32_t> pending_sends_, pending_recvs_;
-  std::unordered_map<uint64_t, CallIndex> pending_collectives_;
   std::unordered_map<uint64_t, CallPathId> anchor_of_;  // origin -> anchor
 };
 

@@ -108,7 +108,7 @@ struct Metric {
 /// Metrics whose values come together.
 using MetricSet = std::vector<MetricId>;
 
-/// A set of processes that takes part in something.
+/// A set of processes that takes part in something, in any order.
 struct Group {
   std::vector<ProcessId> members;
 };

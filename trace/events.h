@@ -24,11 +24,20 @@ namespace culprit::trace {
 /// MPI's request handle, made unique per location by the recorder.
 enum class RequestId : uint64_t {};
 
+/// A matched probe's number, unique in the process.
+enum class MatchedProbe : uint64_t { none = 0 };
+
 struct MpiMessage {
   CommId comm;
   uint32_t peer = 0;  ///< rank of the other side in `comm` (in its remote group for inter-comms)
   int32_t tag = 0;
   uint64_t bytes = 0;
+  /// Partitioned messages meet only their like. Which of the pairs of MPI_Psend_init and
+  /// MPI_Precv_init with this communicator, peer and tag it goes through, counted from 1 in the
+  /// order of their making; 0: an ordinary message.
+  uint32_t partitioned = 0;
+  /// The matched probe (MPI_Mprobe) that found it, in the probe's event and in the receive's.
+  MatchedProbe probe = MatchedProbe::none;
 };
 
 struct MpiCollective {
@@ -37,6 +46,10 @@ struct MpiCollective {
   std::optional<uint32_t> root;  ///< rank in `comm`, for rooted operations
   uint64_t bytes_sent = 0;
   uint64_t bytes_received = 0;
+  /// With whom this process exchanges data, where that is not what `op` says: some counts are zero,
+  /// or only neighbours take part. The process itself does not matter.
+  GroupId sends_to = GroupId::none();
+  GroupId receives_from = GroupId::none();
 };
 
 enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other, nest_lock };
@@ -104,8 +117,14 @@ class EventSink {
   virtual void mpi_isend_complete(Time, RequestId) {}
   virtual void mpi_irecv_request(Time, RequestId) {}
   virtual void mpi_irecv(Time, const MpiMessage&, RequestId) {}
+  /// The last partition of a send was handed over, in a call of MPI_Pready: the message is
+  /// complete. May come on another location of the process than its mpi_isend.
+  virtual void mpi_isend_ready(Time, RequestId) {}
   virtual void mpi_request_test(Time, RequestId) {}
   virtual void mpi_request_cancelled(Time, RequestId) {}
+
+  /// A probe has found a message; before the leave of its call.
+  virtual void mpi_probe(Time, const MpiMessage&) {}
 
   // Collectives: one event, before the leave of the call. Non-blocking: request and completion.
   virtual void mpi_collective(Time, const MpiCollective&) {}

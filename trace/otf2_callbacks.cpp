@@ -24,9 +24,9 @@ OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void
   return kGoOn;
 }
 
-OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                           OTF2_RegionRef region) {
-  decoder(data).leave(time, region);
+OTF2_CallbackCode on_leave(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                           Attributes attributes, OTF2_RegionRef region) {
+  decoder(data).leave(time, region, attributes);
   return kGoOn;
 }
 
@@ -42,36 +42,38 @@ OTF2_CallbackCode on_context_leave(OTF2_LocationRef, OTF2_TimeStamp time, uint64
   return kGoOn;
 }
 
-OTF2_CallbackCode on_send(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                          uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+OTF2_CallbackCode on_send(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                          Attributes attributes, uint32_t peer, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
   EventDecoder& d = decoder(data);
-  d.message(time, comm, peer, tag, bytes,
+  d.message(time, attributes, comm, peer, tag, bytes,
             [&](Time at, const MpiMessage& m) { d.sink().mpi_send(at, m); });
   return kGoOn;
 }
 
-OTF2_CallbackCode on_recv(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                          uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes) {
+OTF2_CallbackCode on_recv(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                          Attributes attributes, uint32_t peer, OTF2_CommRef comm, uint32_t tag,
+                          uint64_t bytes) {
   EventDecoder& d = decoder(data);
-  d.message(time, comm, peer, tag, bytes,
+  d.message(time, attributes, comm, peer, tag, bytes,
             [&](Time at, const MpiMessage& m) { d.sink().mpi_recv(at, m); });
   return kGoOn;
 }
 
-OTF2_CallbackCode on_isend(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                           uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
-                           uint64_t request) {
+OTF2_CallbackCode on_isend(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                           Attributes attributes, uint32_t peer, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
   EventDecoder& d = decoder(data);
-  d.message(time, comm, peer, tag, bytes,
+  d.message(time, attributes, comm, peer, tag, bytes,
             [&](Time at, const MpiMessage& m) { d.sink().mpi_isend(at, m, RequestId{request}); });
   return kGoOn;
 }
 
-OTF2_CallbackCode on_irecv(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
-                           uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
-                           uint64_t request) {
+OTF2_CallbackCode on_irecv(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
+                           Attributes attributes, uint32_t peer, OTF2_CommRef comm, uint32_t tag,
+                           uint64_t bytes, uint64_t request) {
   EventDecoder& d = decoder(data);
-  d.message(time, comm, peer, tag, bytes,
+  d.message(time, attributes, comm, peer, tag, bytes,
             [&](Time at, const MpiMessage& m) { d.sink().mpi_irecv(at, m, RequestId{request}); });
   return kGoOn;
 }

@@ -66,10 +66,10 @@ OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name
   return kGoOn;
 }
 
-OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
                            OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
                            const uint64_t* members) {
-  RawGroup group{type, paradigm, flags, std::vector<uint64_t>(members, members + count)};
+  RawGroup group{self, name, type, paradigm, flags, {members, members + count}};
   if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) into(data).comm_locations.push_back(group);
   if (type == OTF2_GROUP_TYPE_COMM_GROUP && paradigm == OTF2_PARADIGM_MPI) {
     into(data).comm_groups.push_back(self);

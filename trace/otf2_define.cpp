@@ -143,6 +143,23 @@ void DefinitionWriter::attributes() {
        "19 neighbourhood collective, 20 any other that OTF2 has no name for", OTF2_TYPE_UINT8},
       {kRmaAssertionsRef, kRmaAssertionsAttribute,
        "Sum of 1 no check, 2 no store, 4 no put, 8 no precede, 16 no succeed", OTF2_TYPE_UINT8},
+      {kSendsToRef, kSendsToAttribute, "The processes that this one sends data to",
+       OTF2_TYPE_GROUP},
+      {kReceivesFromRef, kReceivesFromAttribute, "The processes that this one receives data from",
+       OTF2_TYPE_GROUP},
+      {kPartitionedRef, kPartitionedAttribute,
+       "Which pair of partitioned requests with this communicator, peer and tag, from 1",
+       OTF2_TYPE_UINT32},
+      {kReadyRequestRef, kReadyRequestAttribute,
+       "The partitioned send of which the last partition was handed over", OTF2_TYPE_UINT64},
+      {kMatchedProbeRef, kMatchedProbeAttribute,
+       "The matched probe that found the message, the same number on its receive",
+       OTF2_TYPE_UINT64},
+      {kFoundCommRef, kFoundCommAttribute, "Communicator of the message that a probe found",
+       OTF2_TYPE_COMM},
+      {kFoundSourceRef, kFoundSourceAttribute, "Rank of its sender", OTF2_TYPE_UINT32},
+      {kFoundTagRef, kFoundTagAttribute, "Its tag", OTF2_TYPE_UINT32},
+      {kFoundBytesRef, kFoundBytesAttribute, "Its length", OTF2_TYPE_UINT64},
   };
   static_assert(std::size(kAttributes) == kAttributeCount);
   static_assert(static_cast<int>(CollectiveOp::neighbor) == 19);

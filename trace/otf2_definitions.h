@@ -76,6 +76,8 @@ struct RawRegion {
   uint32_t line;
 };
 struct RawGroup {
+  OTF2_GroupRef ref = OTF2_UNDEFINED_GROUP;
+  OTF2_StringRef name = OTF2_UNDEFINED_STRING;
   OTF2_GroupType type = OTF2_GROUP_TYPE_UNKNOWN;
   OTF2_Paradigm paradigm = OTF2_PARADIGM_UNKNOWN;
   OTF2_GroupFlag flags = OTF2_GROUP_FLAG_NONE;
@@ -194,6 +196,15 @@ struct Otf2Tables {
   OTF2_AttributeRef collective_op = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef rma_assertions = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_ParameterRef iteration = OTF2_UNDEFINED_PARAMETER;
+  OTF2_AttributeRef sends_to = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef receives_from = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef partitioned = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef ready_request = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef matched_probe = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef found_comm = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef found_source = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef found_tag = OTF2_UNDEFINED_ATTRIBUTE;
+  OTF2_AttributeRef found_bytes = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// Reads all global definitions of `reader`. Error: fewer than the anchor promises.

@@ -32,6 +32,10 @@ EventDecoder::EventDecoder(const ResolvedDefinitions& archive, LocationId locati
       location_(location),
       sink_(sink),
       nanosecond_ticks_(archive.tables.resolution == 1'000'000'000),
+      calls_have_facts_(archive.tables.found_comm != OTF2_UNDEFINED_ATTRIBUTE ||
+                        archive.tables.ready_request != OTF2_UNDEFINED_ATTRIBUTE),
+      messages_have_facts_(archive.tables.partitioned != OTF2_UNDEFINED_ATTRIBUTE ||
+                           archive.tables.matched_probe != OTF2_UNDEFINED_ATTRIBUTE),
       last_(-kFarthest) {}
 
 /// Nanoseconds from the global offset, whatever the resolution; beyond kFarthest if absurd.
@@ -86,7 +90,13 @@ std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* 
     ++repairs_.unknown_peers;
     return std::nullopt;
   }
-  MpiCollective collective{collective_from_otf2(op), known->id, std::nullopt, sent, received};
+  MpiCollective collective;
+  collective.op = collective_from_otf2(op);
+  collective.comm = known->id;
+  collective.bytes_sent = sent;
+  collective.bytes_received = received;
+  collective.sends_to = partners(attributes, tables_.sends_to);
+  collective.receives_from = partners(attributes, tables_.receives_from);
   if (root < known->peers || (known->peers == 0 && root < peers_of(*known))) collective.root = root;
   uint8_t exact = 0;
   if (has(attributes, tables_.collective_op) &&
@@ -141,6 +151,44 @@ RmaAssertions EventDecoder::rma_assertions(const OTF2_AttributeList* attributes)
 
 RmaTraits EventDecoder::rma_traits() const {
   return open_.empty() ? RmaTraits{} : tables_.rma_traits[open_.back().index()];
+}
+
+GroupId EventDecoder::partners(const OTF2_AttributeList* attributes,
+                               OTF2_AttributeRef attribute) const {
+  OTF2_GroupRef partners = OTF2_UNDEFINED_GROUP;
+  if (!has(attributes, attribute) ||
+      OTF2_AttributeList_GetGroupRef(attributes, attribute, &partners) != OTF2_SUCCESS) {
+    return GroupId::none();
+  }
+  return group(partners);
+}
+
+void EventDecoder::matching(const OTF2_AttributeList* attributes, MpiMessage& message) const {
+  uint64_t probe = 0;
+  if (has(attributes, tables_.partitioned)) {
+    OTF2_AttributeList_GetUint32(attributes, tables_.partitioned, &message.partitioned);
+  }
+  if (has(attributes, tables_.matched_probe)) {
+    OTF2_AttributeList_GetUint64(attributes, tables_.matched_probe, &probe);
+    message.probe = MatchedProbe{probe};
+  }
+}
+
+void EventDecoder::facts_of_call(OTF2_TimeStamp time, const OTF2_AttributeList* attributes) {
+  uint64_t request = 0, bytes = 0;
+  OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
+  uint32_t source = 0, tag = 0;
+  if (has(attributes, tables_.ready_request)) {
+    OTF2_AttributeList_GetUint64(attributes, tables_.ready_request, &request);
+    sink_.mpi_isend_ready(at(time), RequestId{request});
+  }
+  if (!has(attributes, tables_.found_comm)) return;
+  OTF2_AttributeList_GetCommRef(attributes, tables_.found_comm, &comm);
+  OTF2_AttributeList_GetUint32(attributes, tables_.found_source, &source);
+  OTF2_AttributeList_GetUint32(attributes, tables_.found_tag, &tag);
+  OTF2_AttributeList_GetUint64(attributes, tables_.found_bytes, &bytes);
+  message(time, attributes, comm, source, tag, bytes,
+          [&](Time now, const MpiMessage& found) { sink_.mpi_probe(now, found); });
 }
 
 RegionInstance EventDecoder::instance(const OTF2_AttributeList* attributes) const {

@@ -33,7 +33,8 @@ class EventDecoder {
   void enter(OTF2_TimeStamp time, OTF2_RegionRef region) {
     push(time, tables_.regions.find(region));
   }
-  void leave(OTF2_TimeStamp time, OTF2_RegionRef region) {
+  void leave(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
+    if (attributes && calls_have_facts_) facts_of_call(time, attributes);
     pop(time, tables_.regions.find(region));
   }
   void context_enter(OTF2_TimeStamp time, OTF2_CallingContextRef context) {
@@ -44,8 +45,8 @@ class EventDecoder {
   }
   /// Calls `deliver(time, message)` if the record refers to a known communicator and member.
   template <class Deliver>
-  void message(OTF2_TimeStamp time, OTF2_CommRef comm, uint32_t peer, uint32_t tag, uint64_t bytes,
-               Deliver deliver);
+  void message(OTF2_TimeStamp time, const OTF2_AttributeList* attributes, OTF2_CommRef comm,
+               uint32_t peer, uint32_t tag, uint64_t bytes, Deliver deliver);
   /// Nothing if the record refers to an unknown communicator.
   std::optional<MpiCollective> collective(const OTF2_AttributeList* attributes,
                                           OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
@@ -83,12 +84,18 @@ class EventDecoder {
   void pop_misnested(Time time, RegionId region);
   Time repaired(int64_t nanos);
   uint32_t peers_of(const CommRef& comm) const;
+  /// What OTF2 has no record for comes with the leave of the call.
+  void facts_of_call(OTF2_TimeStamp time, const OTF2_AttributeList* attributes);
+  void matching(const OTF2_AttributeList* attributes, MpiMessage& message) const;
+  GroupId partners(const OTF2_AttributeList* attributes, OTF2_AttributeRef attribute) const;
 
   const Otf2Tables& tables_;
   const Definitions& definitions_;
   const LocationId location_;
   EventSink& sink_;
   const bool nanosecond_ticks_;
+  const bool calls_have_facts_;
+  const bool messages_have_facts_;
   int64_t last_;
   std::vector<RegionId> open_;
 
@@ -130,15 +137,18 @@ inline void EventDecoder::pop(OTF2_TimeStamp time, const RegionId* region) {
 }
 
 template <class Deliver>
-void EventDecoder::message(OTF2_TimeStamp time, OTF2_CommRef comm, uint32_t peer, uint32_t tag,
-                           uint64_t bytes, Deliver deliver) {
+void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attributes,
+                           OTF2_CommRef comm, uint32_t peer, uint32_t tag, uint64_t bytes,
+                           Deliver deliver) {
   const Time now = at(time);
   const CommRef* known = tables_.comms.find(comm);
   if (!known || (peer >= known->peers && peer >= peers_of(*known))) {
     ++repairs_.unknown_peers;
     return;
   }
-  deliver(now, MpiMessage{known->id, peer, static_cast<int32_t>(tag), bytes});
+  MpiMessage message{known->id, peer, static_cast<int32_t>(tag), bytes};
+  if (attributes && messages_have_facts_) matching(attributes, message);
+  deliver(now, message);
 }
 
 /// The callbacks for one-sided communication and files (otf2_one_sided_callbacks.cpp).

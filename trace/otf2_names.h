@@ -24,6 +24,15 @@ inline constexpr std::string_view kCollectiveOpAttribute = "culprit::collective_
 inline constexpr std::string_view kRmaAssertionsAttribute = "culprit::rma_assertions";
 /// The parameter that carries the number of an iteration.
 inline constexpr std::string_view kIterationParameter = "iteration";
+inline constexpr std::string_view kSendsToAttribute = "culprit::sends_to";
+inline constexpr std::string_view kReceivesFromAttribute = "culprit::receives_from";
+inline constexpr std::string_view kPartitionedAttribute = "culprit::partitioned";
+inline constexpr std::string_view kReadyRequestAttribute = "culprit::ready_request";
+inline constexpr std::string_view kMatchedProbeAttribute = "culprit::matched_probe";
+inline constexpr std::string_view kFoundCommAttribute = "culprit::found_comm";
+inline constexpr std::string_view kFoundSourceAttribute = "culprit::found_source";
+inline constexpr std::string_view kFoundTagAttribute = "culprit::found_tag";
+inline constexpr std::string_view kFoundBytesAttribute = "culprit::found_bytes";
 
 /// Before fact_name() in the names of parameters.
 inline constexpr std::string_view kFactPrefix = "culprit::";

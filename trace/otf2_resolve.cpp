@@ -39,6 +39,7 @@ class Resolver {
     metrics();
     processes();
     comms();
+    event_groups();
     windows();
     files();
     losses_.add("duplicate_definitions", Severity::warning,
@@ -68,6 +69,7 @@ class Resolver {
   std::optional<Comm> comm(const RawComm& raw) const;
   std::optional<std::vector<ProcessId>> members(const RawGroup& group) const;
   void find_world();
+  void event_groups();
   void windows();
   void files();
 
@@ -90,13 +92,27 @@ class Resolver {
 };
 
 void Resolver::attributes() {
+  static constexpr std::pair<std::string_view, OTF2_AttributeRef Otf2Tables::*> kKnown[] = {
+      {kRegionInstanceAttribute, &Otf2Tables::region_instance},
+      {kMutexKindAttribute, &Otf2Tables::mutex_kind},
+      {kMutexIdAttribute, &Otf2Tables::mutex_id},
+      {kCollectiveOpAttribute, &Otf2Tables::collective_op},
+      {kRmaAssertionsAttribute, &Otf2Tables::rma_assertions},
+      {kSendsToAttribute, &Otf2Tables::sends_to},
+      {kReceivesFromAttribute, &Otf2Tables::receives_from},
+      {kPartitionedAttribute, &Otf2Tables::partitioned},
+      {kReadyRequestAttribute, &Otf2Tables::ready_request},
+      {kMatchedProbeAttribute, &Otf2Tables::matched_probe},
+      {kFoundCommAttribute, &Otf2Tables::found_comm},
+      {kFoundSourceAttribute, &Otf2Tables::found_source},
+      {kFoundTagAttribute, &Otf2Tables::found_tag},
+      {kFoundBytesAttribute, &Otf2Tables::found_bytes},
+  };
   for (const RawAttribute& attribute : raw_.attributes) {
     const std::string name = text(attribute.name);
-    if (name == kRegionInstanceAttribute) out_.tables.region_instance = attribute.ref;
-    if (name == kMutexKindAttribute) out_.tables.mutex_kind = attribute.ref;
-    if (name == kMutexIdAttribute) out_.tables.mutex_id = attribute.ref;
-    if (name == kCollectiveOpAttribute) out_.tables.collective_op = attribute.ref;
-    if (name == kRmaAssertionsAttribute) out_.tables.rma_assertions = attribute.ref;
+    for (const auto& [known, place] : kKnown) {
+      if (name == known) out_.tables.*place = attribute.ref;
+    }
   }
   for (const RawParameter& parameter : raw_.parameters) {
     if (text(parameter.name) == kIterationParameter) out_.tables.iteration = parameter.ref;
@@ -390,15 +406,22 @@ void Resolver::find_world() {
   if (world) world->kind = CommKind::mpi_world;
 }
 
-/// And the groups that synchronise on them.
-void Resolver::windows() {
-  if (raw_.windows.empty()) return;
+/// Those of communicators are among them, so they are kept only where events may name a group.
+void Resolver::event_groups() {
+  const Otf2Tables& tables = out_.tables;
+  if (raw_.windows.empty() && tables.sends_to == OTF2_UNDEFINED_ATTRIBUTE &&
+      tables.receives_from == OTF2_UNDEFINED_ATTRIBUTE) {
+    return;
+  }
   for (const OTF2_GroupRef ref : raw_.comm_groups) {
     const RawGroup* group = raw_.groups.find(ref);
     auto known = group ? members(*group) : std::nullopt;
     if (!known || !out_.tables.groups.add(ref, GroupId(out_.definitions.groups.size()))) continue;
     out_.definitions.groups.push_back({std::move(*known)});
   }
+}
+
+void Resolver::windows() {
   for (const RawRmaWin& raw : sorted_by_ref(raw_.windows)) {
     const CommRef* comm = out_.tables.comms.find(raw.comm);
     if (!comm) continue;  // counted as unusable; events on it will be left out

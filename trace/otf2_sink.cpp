@@ -66,10 +66,50 @@ OTF2_AttributeList* Otf2Sink::with(RegionInstance instance) {
   return attributes_.get();
 }
 
-OTF2_AttributeList* Otf2Sink::with(CollectiveOp op) {
-  if (otf2_can_say(op)) return nullptr;
-  OTF2_AttributeList_AddUint8(attributes_.get(), kCollectiveOpRef, static_cast<uint8_t>(op));
-  return attributes_.get();
+OTF2_AttributeList* Otf2Sink::with(const MpiCollective& c) {
+  OTF2_AttributeList* const list = attributes_.get();
+  bool any = false;
+  if (!otf2_can_say(c.op)) {
+    OTF2_AttributeList_AddUint8(list, kCollectiveOpRef, static_cast<uint8_t>(c.op));
+    any = true;
+  }
+  if (c.sends_to.valid()) {
+    OTF2_AttributeList_AddGroupRef(list, kSendsToRef, group_ref(c.sends_to));
+    any = true;
+  }
+  if (c.receives_from.valid()) {
+    OTF2_AttributeList_AddGroupRef(list, kReceivesFromRef, group_ref(c.receives_from));
+    any = true;
+  }
+  return any ? list : nullptr;
+}
+
+OTF2_AttributeList* Otf2Sink::with(const MpiMessage& m) {
+  if (m.partitioned == 0 && m.probe == MatchedProbe::none) return nullptr;
+  OTF2_AttributeList* const list = attributes_.get();
+  if (m.partitioned != 0) OTF2_AttributeList_AddUint32(list, kPartitionedRef, m.partitioned);
+  if (m.probe != MatchedProbe::none) {
+    OTF2_AttributeList_AddUint64(list, kMatchedProbeRef, static_cast<uint64_t>(m.probe));
+  }
+  return list;
+}
+
+OTF2_AttributeList* Otf2Sink::with_facts_of_call() {
+  if (facts_.depth == 0 || facts_.depth != depth_) return nullptr;
+  const FactsOfCall facts = std::exchange(facts_, {});
+  OTF2_AttributeList* const list = attributes_.get();
+  if (facts.ready) OTF2_AttributeList_AddUint64(list, kReadyRequestRef, number(*facts.ready));
+  if (facts.found) {
+    OTF2_AttributeList_AddCommRef(list, kFoundCommRef, ref(facts.found->comm));
+    OTF2_AttributeList_AddUint32(list, kFoundSourceRef, facts.found->peer);
+    OTF2_AttributeList_AddUint32(list, kFoundTagRef, otf2_tag(*facts.found));
+    OTF2_AttributeList_AddUint64(list, kFoundBytesRef, facts.found->bytes);
+    if (facts.found->probe != MatchedProbe::none) {
+      OTF2_AttributeList_AddUint64(list, kMatchedProbeRef,
+                                   static_cast<uint64_t>(facts.found->probe));
+    }
+  }
+  return list;
 }
 
 OTF2_AttributeList* Otf2Sink::with(MutexKind kind, uint64_t lock) {
@@ -81,25 +121,28 @@ OTF2_AttributeList* Otf2Sink::with(MutexKind kind, uint64_t lock) {
 void Otf2Sink::enter(Time time, RegionId region) {
   const OTF2_TimeStamp now = stamp(time);
   pending_enter_.emplace(now, ref(region));
+  ++depth_;
 }
 
 void Otf2Sink::leave(Time time, RegionId region) {
   in_rma_collective_ = false;
-  check(OTF2_EvtWriter_Leave(writer_, nullptr, stamp(time), ref(region)));
+  const OTF2_TimeStamp now = stamp(time);
+  check(OTF2_EvtWriter_Leave(writer_, with_facts_of_call(), now, ref(region)));
+  if (depth_ > 0) --depth_;
 }
 
 void Otf2Sink::mpi_send(Time time, const MpiMessage& m) {
-  check(OTF2_EvtWriter_MpiSend(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+  check(OTF2_EvtWriter_MpiSend(writer_, with(m), stamp(time), m.peer, ref(m.comm), otf2_tag(m),
                                m.bytes));
 }
 
 void Otf2Sink::mpi_recv(Time time, const MpiMessage& m) {
-  check(OTF2_EvtWriter_MpiRecv(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+  check(OTF2_EvtWriter_MpiRecv(writer_, with(m), stamp(time), m.peer, ref(m.comm), otf2_tag(m),
                                m.bytes));
 }
 
 void Otf2Sink::mpi_isend(Time time, const MpiMessage& m, RequestId request) {
-  check(OTF2_EvtWriter_MpiIsend(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+  check(OTF2_EvtWriter_MpiIsend(writer_, with(m), stamp(time), m.peer, ref(m.comm), otf2_tag(m),
                                 m.bytes, number(request)));
 }
 
@@ -112,8 +155,20 @@ void Otf2Sink::mpi_irecv_request(Time time, RequestId request) {
 }
 
 void Otf2Sink::mpi_irecv(Time time, const MpiMessage& m, RequestId request) {
-  check(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, stamp(time), m.peer, ref(m.comm), otf2_tag(m),
+  check(OTF2_EvtWriter_MpiIrecv(writer_, with(m), stamp(time), m.peer, ref(m.comm), otf2_tag(m),
                                 m.bytes, number(request)));
+}
+
+// Outside of any call there is no record that could carry these; nobody tells them there.
+
+void Otf2Sink::mpi_isend_ready(Time, RequestId request) {
+  facts_.depth = depth_;
+  facts_.ready = request;
+}
+
+void Otf2Sink::mpi_probe(Time, const MpiMessage& m) {
+  facts_.depth = depth_;
+  facts_.found = m;
 }
 
 void Otf2Sink::mpi_request_test(Time time, RequestId request) {
@@ -129,7 +184,7 @@ void Otf2Sink::mpi_collective(Time time, const MpiCollective& c) {
   const OTF2_TimeStamp entered = done_.last;
   const OTF2_TimeStamp now = stamp(time);
   check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, first_in_call ? entered : now));
-  check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, with(c.op), now, to_otf2(c.op), ref(c.comm),
+  check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, with(c), now, to_otf2(c.op), ref(c.comm),
                                         otf2_root(c), c.bytes_sent, c.bytes_received));
 }
 
@@ -139,9 +194,9 @@ void Otf2Sink::mpi_icollective_request(Time time, RequestId request) {
 }
 
 void Otf2Sink::mpi_icollective_complete(Time time, const MpiCollective& c, RequestId request) {
-  check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
-      writer_, with(c.op), stamp(time), to_otf2(c.op), ref(c.comm), otf2_root(c), c.bytes_sent,
-      c.bytes_received, number(request)));
+  check(OTF2_EvtWriter_NonBlockingCollectiveComplete(writer_, with(c), stamp(time), to_otf2(c.op),
+                                                     ref(c.comm), otf2_root(c), c.bytes_sent,
+                                                     c.bytes_received, number(request)));
 }
 
 void Otf2Sink::thread_fork(Time time, uint32_t requested, RegionInstance instance) {

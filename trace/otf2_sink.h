@@ -23,6 +23,11 @@ inline constexpr OTF2_CommRef kLocalTeam = 0x40000000;
 /// Groups that events refer to follow the one of all MPI locations, by GroupId.
 inline constexpr OTF2_GroupRef kFirstEventGroup = 1;
 
+inline OTF2_GroupRef group_ref(GroupId group) {
+  if (!group.valid()) return OTF2_UNDEFINED_GROUP;
+  return kFirstEventGroup + static_cast<OTF2_GroupRef>(group.index());
+}
+
 /// References of the attributes that culprit adds to events.
 enum : OTF2_AttributeRef {
   kRegionInstanceRef = 0,
@@ -30,7 +35,16 @@ enum : OTF2_AttributeRef {
   kMutexIdRef = 2,
   kCollectiveOpRef = 3,
   kRmaAssertionsRef = 4,
-  kAttributeCount = 5,
+  kSendsToRef = 5,
+  kReceivesFromRef = 6,
+  kPartitionedRef = 7,
+  kReadyRequestRef = 8,
+  kMatchedProbeRef = 9,
+  kFoundCommRef = 10,
+  kFoundSourceRef = 11,
+  kFoundTagRef = 12,
+  kFoundBytesRef = 13,
+  kAttributeCount = 14,
 };
 
 /// References of the parameters that are facts: in their order, from 0.
@@ -64,6 +78,8 @@ class Otf2Sink final : public EventSink {
   void mpi_isend_complete(Time, RequestId) override;
   void mpi_irecv_request(Time, RequestId) override;
   void mpi_irecv(Time, const MpiMessage&, RequestId) override;
+  void mpi_isend_ready(Time, RequestId) override;
+  void mpi_probe(Time, const MpiMessage&) override;
   void mpi_request_test(Time, RequestId) override;
   void mpi_request_cancelled(Time, RequestId) override;
   void mpi_collective(Time, const MpiCollective&) override;
@@ -105,7 +121,9 @@ class Otf2Sink final : public EventSink {
   void write_pending();
   void check(OTF2_ErrorCode status) { done_.failed |= status != OTF2_SUCCESS; }
   OTF2_AttributeList* with(RegionInstance instance);
-  OTF2_AttributeList* with(CollectiveOp op);
+  OTF2_AttributeList* with(const MpiMessage& message);
+  OTF2_AttributeList* with(const MpiCollective& collective);
+  OTF2_AttributeList* with_facts_of_call();
   OTF2_AttributeList* with(MutexKind kind, uint64_t lock);
   OTF2_AttributeList* with(RmaAssertions assertions);
   OTF2_TimeStamp begin_rma_collective(Time time);
@@ -117,6 +135,14 @@ class Otf2Sink final : public EventSink {
   /// The last event if it was an enter: a collective right behind it begins where its call does.
   std::optional<std::pair<OTF2_TimeStamp, OTF2_RegionRef>> pending_enter_;
   bool in_rma_collective_ = false;  ///< its begin is written, its end not yet
+  /// Facts that OTF2 has no record for; they go onto the leave of the call they were told in.
+  struct FactsOfCall {
+    size_t depth = 0;  ///< of that call; 0: there are none
+    std::optional<RequestId> ready;
+    std::optional<MpiMessage> found;
+  };
+  size_t depth_ = 0;
+  FactsOfCall facts_;
 };
 
 }  // namespace culprit::trace

@@ -16,10 +16,6 @@ OTF2_RmaWinRef ref(WindowId window) {
 OTF2_IoHandleRef ref(FileId file) {
   return static_cast<OTF2_IoHandleRef>(file.index());
 }
-OTF2_GroupRef ref(GroupId group) {
-  if (!group.valid()) return OTF2_UNDEFINED_GROUP;
-  return kFirstEventGroup + static_cast<OTF2_GroupRef>(group.index());
-}
 template <class OperationId>
 uint64_t number(OperationId id) {
   return static_cast<uint64_t>(id);
@@ -103,7 +99,7 @@ void Otf2Sink::rma_group_sync(Time time, const RmaGroupSync& s) {
   const bool begins = s.epoch == RmaEpoch::start || s.epoch == RmaEpoch::post;
   check(OTF2_EvtWriter_RmaGroupSync(writer_, with(s.assertions), stamp(time),
                                     begins ? kProcesses : kProcessesAndMemory, ref(s.window),
-                                    ref(s.group)));
+                                    group_ref(s.group)));
 }
 
 void Otf2Sink::rma_lock(Time time, const RmaLock& l) {

@@ -52,11 +52,11 @@ enum class RawKind : uint8_t {
   mpi_enter = 10,  ///< arg: path id of the caller (0 = unknown)
   mpi_leave = 11,
   mpi_send = 12,        ///< arg: comm; w0: peer | tag << 32 (both as int32); w1: bytes
-  mpi_recv = 13,        ///< as mpi_send
-  mpi_isend = 14,       ///< as mpi_send; w2: request
+  mpi_recv = 13,        ///< as mpi_send; flags: RawMatching; w2: its number unless in_order
+  mpi_isend = 14,       ///< as mpi_send; w2: request; flags: RawMatching; w3: its number likewise
   mpi_isend_done = 15,  ///< w0: request
   mpi_irecv_post = 16,  ///< w0: request
-  mpi_irecv = 17,       ///< as mpi_send; w2: request
+  mpi_irecv = 17,       ///< as mpi_isend
   mpi_tests =
       18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of
            ///< its caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside
@@ -65,9 +65,11 @@ enum class RawKind : uint8_t {
   mpi_collective =
       20,  ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
            ///< Inter-communicators: root is a rank of the remote group; at the root itself (and
-           ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours
+           ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours.
+           ///< w3, if there: rank set sent to | rank set received from << 32, 0 where the
+           ///< operation's kind says it all (mpi_rank_set)
   mpi_icoll_post = 21,  ///< w0: request
-  mpi_icoll = 22,       ///< as mpi_collective; w3: request
+  mpi_icoll = 22,       ///< as mpi_collective; w3: request; w4, if there: as mpi_collective's w3
   mpi_comm_def = 23,   ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
                        ///< members << 32); w1: number of remote members; words: world ranks as
                        ///< uint32, two a word, members then remote. With kRawParentRank: a process
@@ -78,7 +80,15 @@ enum class RawKind : uint8_t {
   mpi_finalized = 26,
   mpi_comm_more = 27,  ///< arg: comm; directly after its mpi_comm_def: the next ranks of its list;
                        ///< w0: how many; words: as there
-  mpi_comm_link = 36,  ///< arg: comm; directly after its definition, where more is known of how it
+  mpi_rank_set = 28,  ///< arg: new set of ranks, a number that is unique in the process; w0: number
+                      ///< of its pairs of words, of which these and maybe more (mpi_rank_set_more)
+                      ///< follow: index i, and a bit for each of the ranks from 64 * i on
+  mpi_rank_set_more = 29,  ///< arg: set; w0: as there; words: the next pairs
+  mpi_probe = 30,          ///< a message was found; as mpi_send; w2: 0, or a matched probe's number
+  mpi_part_init = 31,  ///< one side of partitioned communication is made; as mpi_send, bytes of all
+                       ///< partitions; flags: 1 if it sends; w2: number of its own
+  mpi_part_ready = 32,  ///< w0: request. The last partition was handed over (MPI_Pready)
+  mpi_comm_link = 36,   ///< arg: comm; directly after its definition, where more is known of how it
                        ///< came to be; flags: RawCommLink; w0: what all who made it passed (a tag),
                        ///< or both roots (a port): a hash, 0 unless known; w1: when the call was
                        ///< entered; w2: the root's rank in the local group, or ~0
@@ -238,6 +248,13 @@ enum class RawTarget : uint16_t {
   construct = 0,  ///< ompt_target_t
   data = 1,       ///< ompt_target_data_op_t
   submit = 2,     ///< a kernel is given to the device
+};
+
+/// How the two ends of a message find each other.
+enum class RawMatching : uint16_t {
+  in_order = 0,     ///< in the order in which they are posted
+  probed = 1,       ///< a matched probe has found it: the number is the mpi_probe's
+  partitioned = 2,  ///< through MPI_Psend_init and MPI_Precv_init: the mpi_part_init's
 };
 
 /// Communicators that exist without a definition.

@@ -11,6 +11,8 @@
 #include <optional>
 #include <sstream>
 
+#include "trace/text_names.h"
+
 namespace culprit::trace {
 
 namespace {
@@ -29,65 +31,7 @@ std::vector<std::string> split_path(const std::string& path) {
   return parts;
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
-constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
-    {"barrier", CollectiveOp::barrier},
-    {"bcast", CollectiveOp::bcast},
-    {"gather", CollectiveOp::gather},
-    {"gatherv", CollectiveOp::gatherv},
-    {"scatter", CollectiveOp::scatter},
-    {"scatterv", CollectiveOp::scatterv},
-    {"allgather", CollectiveOp::allgather},
-    {"allgatherv", CollectiveOp::allgatherv},
-    {"alltoall", CollectiveOp::alltoall},
-    {"alltoallv", CollectiveOp::alltoallv},
-    {"alltoallw", CollectiveOp::alltoallw},
-    {"allreduce", CollectiveOp::allreduce},
-    {"reduce", CollectiveOp::reduce},
-    {"reduce_scatter", CollectiveOp::reduce_scatter},
-    {"reduce_scatter_block", CollectiveOp::reduce_scatter_block},
-    {"scan", CollectiveOp::scan},
-    {"exscan", CollectiveOp::exscan},
-    {"create_handle", CollectiveOp::create_handle},
-    {"destroy_handle", CollectiveOp::destroy_handle},
-    {"neighbor", CollectiveOp::neighbor},
-};
-
-std::optional<CollectiveOp> collective_named(std::string_view name) {
-  for (const auto& [text, op] : kCollectives) {
-    if (text == name) return op;
-  }
-  return std::nullopt;
-}
-
-bool is_rooted(CollectiveOp op) {
-  return op == CollectiveOp::bcast || op == CollectiveOp::gather || op == CollectiveOp::gatherv ||
-         op == CollectiveOp::scatter || op == CollectiveOp::scatterv || op == CollectiveOp::reduce;
-}
-
 }  // namespace
-
-Region region_from_name(std::string_view name) {
-  auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  Region region{std::string(name), RegionRole::function, Paradigm::user, {}, 0};
-  if (starts_with(name, "MPI_")) {
-    region.paradigm = Paradigm::mpi;
-    region.role = name == "MPI_Barrier" ? RegionRole::barrier : RegionRole::function;
-  } else if (starts_with(name, "!$omp")) {
-    region.paradigm = Paradigm::openmp;
-    region.role = has("implicit barrier") ? RegionRole::implicit_barrier
-                  : has("barrier")        ? RegionRole::barrier
-                  : has("parallel")       ? RegionRole::parallel
-                  : has("taskwait")       ? RegionRole::task_wait
-                  : has("task")           ? RegionRole::task
-                  : has("critical")       ? RegionRole::critical
-                                          : RegionRole::worksharing;
-  }
-  return region;
-}
 
 /// Builds a TextTrace from a picture; used once.
 class TextParser {
@@ -292,21 +236,51 @@ class TextParser {
     return bad("unknown event " + words[0]);
   }
 
-  /// One side of a message: `send 0.0@6`, `isend 0.0@6 wait 8`, `0.0@6` (receive), `irecv ...`.
+  /// One side of a message: `send 0.0@6`, `isend 0.0@6 wait 8`, `0.0@6` (receive), `irecv ...`. Of
+  /// a collective: `0.0@6 to 1,2 from -` too.
   struct Side {
     Place place;
-    std::optional<int64_t> wait;
+    std::optional<Place> wait, ready;
+    GroupId to, from;
     bool immediate = false;
+    Place completed() const { return wait.value_or(place); }
   };
+  /// `8` on the side's own lane, or `0.1@8` on another.
+  bool parse_later(const std::string& word, const Place& side, std::optional<Place>& later) {
+    later = side;
+    if (word.find('@') != std::string::npos) return parse_place(word, *later);
+    later->at = std::stoll(word);
+    return true;
+  }
+  /// `1,2` or `-` for nobody.
+  GroupId group_of(const std::string& word) {
+    Group group;
+    std::istringstream in(word == "-" ? "" : word);
+    for (std::string rank; std::getline(in, rank, ',');)
+      group.members.emplace_back(std::stoul(rank));
+    std::vector<Group>& groups = trace_->definitions_.groups;
+    groups.push_back(std::move(group));
+    return GroupId(groups.size() - 1);
+  }
   bool parse_side(const std::vector<std::string>& words, size_t& i, Side& side) {
     if (words[i] == "send" || words[i] == "isend" || words[i] == "irecv") {
       side.immediate = words[i++] != "send";
     }
     if (i >= words.size() || !parse_place(words[i++], side.place)) return false;
     if (!side.place.at) return bad("a call needs its time");
-    if (i + 1 < words.size() && words[i] == "wait") {
-      side.wait = std::stoll(words[i + 1]);
-      i += 2;
+    for (; i + 1 < words.size(); i += 2) {
+      const std::string& what = words[i + 1];
+      if (words[i] == "to") {
+        side.to = group_of(what);
+      } else if (words[i] == "from") {
+        side.from = group_of(what);
+      } else if (words[i] == "wait") {
+        if (!parse_later(what, side.place, side.wait)) return false;
+      } else if (words[i] == "ready") {
+        if (!parse_later(what, side.place, side.ready)) return false;
+      } else {
+        break;
+      }
     }
     return call_at(side.place.lane, *side.place.at) != nullptr;
   }
@@ -325,14 +299,24 @@ class TextParser {
     if (i >= words.size() || words[i++] != "->") return bad("expected ->");
     if (!parse_side(words, i, to)) return false;
     MpiMessage message{CommId(0), 0, 0, 8};
+    std::optional<Place> probe;
     for (; i + 1 < words.size(); i += 2) {
       if (words[i] == "tag") message.tag = std::stoi(words[i + 1]);
       if (words[i] == "comm") message.comm = CommId(std::stoul(words[i + 1]));
       if (words[i] == "bytes") message.bytes = std::stoull(words[i + 1]);
+      if (words[i] == "pair") message.partitioned = static_cast<uint32_t>(std::stoul(words[i + 1]));
+      if (words[i] == "probe" && !parse_later(words[i + 1], to.place, probe)) return false;
     }
     MpiMessage sent = message, received = message;
+    if (probe) received.probe = MatchedProbe{++requests_};
     sent.peer = rank_in(message.comm, to.place.lane);
     received.peer = rank_in(message.comm, from.place.lane);
+    if (probe) {
+      const Call* call = call_at(probe->lane, *probe->at);
+      if (call == nullptr) return false;
+      add(probe->lane, call->end, TextTrace::Step::call_end,
+          [=](EventSink& sink, Time t) { sink.mpi_probe(t, received); });
+    }
     return put_send(from, sent) && put_receive(to, received);
   }
 
@@ -347,10 +331,16 @@ class TextParser {
     }
     add(lane, *side.place.at, Step::call_begin,
         [=](EventSink& sink, Time t) { sink.mpi_isend(t, message, request); });
+    if (side.ready) {
+      const Call* ready = call_at(side.ready->lane, *side.ready->at);
+      if (ready == nullptr) return false;
+      add(side.ready->lane, ready->end, Step::call_end,
+          [=](EventSink& sink, Time t) { sink.mpi_isend_ready(t, request); });
+    }
     if (!side.wait) return true;
-    const Call* wait = call_at(lane, *side.wait);
+    const Call* wait = call_at(side.wait->lane, *side.wait->at);
     if (wait == nullptr) return false;
-    add(lane, wait->end, Step::call_end,
+    add(side.wait->lane, wait->end, Step::call_end,
         [=](EventSink& sink, Time t) { sink.mpi_isend_complete(t, request); });
     return true;
   }
@@ -366,9 +356,10 @@ class TextParser {
     }
     add(lane, *side.place.at, Step::call_begin,
         [=](EventSink& sink, Time t) { sink.mpi_irecv_request(t, request); });
-    const Call* wait = call_at(lane, side.wait.value_or(*side.place.at));
+    const Place done = side.completed();
+    const Call* wait = call_at(done.lane, *done.at);
     if (wait == nullptr) return false;
-    add(lane, wait->end, Step::call_end,
+    add(done.lane, wait->end, Step::call_end,
         [=](EventSink& sink, Time t) { sink.mpi_irecv(t, message, request); });
     return true;
   }
@@ -386,7 +377,10 @@ class TextParser {
   }
 
   bool take_collective(const std::vector<std::string>& words, CollectiveOp op, bool immediate) {
-    MpiCollective collective{op, CommId(0), std::nullopt, 8, 8};
+    MpiCollective collective;
+    collective.op = op;
+    collective.comm = CommId(0);
+    collective.bytes_sent = collective.bytes_received = 8;
     std::vector<Side> sides;
     for (size_t i = 1; i < words.size();) {
       if (words[i] == "root" && i + 1 < words.size()) {
@@ -402,6 +396,8 @@ class TextParser {
     }
     if (is_rooted(op) && !collective.root) return bad("this operation needs `root`");
     for (const Side& side : sides) {
+      collective.sends_to = side.to;
+      collective.receives_from = side.from;
       if (!put_collective(side, collective, immediate)) return false;
     }
     return true;
@@ -418,9 +414,10 @@ class TextParser {
     const RequestId request{++requests_};
     add(lane, *side.place.at, Step::call_begin,
         [=](EventSink& sink, Time t) { sink.mpi_icollective_request(t, request); });
-    const Call* wait = call_at(lane, side.wait.value_or(*side.place.at));
+    const Place done = side.completed();
+    const Call* wait = call_at(done.lane, *done.at);
     if (wait == nullptr) return false;
-    add(lane, wait->end, Step::call_end,
+    add(done.lane, wait->end, Step::call_end,
         [=](EventSink& sink, Time t) { sink.mpi_icollective_complete(t, collective, request); });
     return true;
   }

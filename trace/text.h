@@ -18,6 +18,11 @@
 //       isend 0.0@6 wait 8 -> irecv 1.0@1 wait 3 tag 7 comm 1
 //       barrier 0.0@3 1.0@5         any collective of trace::CollectiveOp; `root 0` if it has one
 //       ibarrier 0.0@3 wait 5 1.0@2 wait 6
+//       alltoallv 0.0@3 to 1 from - 1.0@5   with whom data is exchanged; `-` is nobody
+//       isend 0.0@1 ready 0.1@5 wait 8 -> irecv 1.0@1 wait 6 pair 1    partitioned; the last
+//                                   partition is handed over there. What another thread does, as
+//                                   `wait` too, is told with its lane
+//       send 0.0@1 -> 1.0@8 probe 4 found by a matched probe
 //       fork 0.0@2-8: 0.0 0.1@2-7   the master's fork and join; members, with times if they differ
 //       cancel 1.0@1                the receive posted there never completes
 //     ---
@@ -70,8 +75,5 @@ class TextTrace : public Source {
   int64_t unit_ = 1'000'000'000;
   Duration shift_;
 };
-
-/// The role and paradigm that a region of this name has in Score-P's traces.
-Region region_from_name(std::string_view name);
 
 }  // namespace culprit::trace

@@ -12,22 +12,14 @@
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
+#include "collector/mpi/neighbors.h"
+#include "collector/mpi/partners.h"
 #include "collector/mpi/requests.h"
 
 namespace culprit::collector::mpi {
 namespace {
 
 using trace::CollectiveOp;
-
-/// In an inter-communicator's root group, the processes that are not root pass MPI_PROC_NULL.
-enum class Part { root, other, bystander };
-
-Part part_in(const Collective& call, const Comm& comm) {
-  if (!call.rooted) return Part::other;
-  if (!comm.inter()) return call.root == comm.rank ? Part::root : Part::other;
-  if (call.root == MPI_ROOT) return Part::root;
-  return call.root == MPI_PROC_NULL ? Part::bystander : Part::other;
-}
 
 uint64_t root_of(const Collective& call, const Comm& comm, Part part) {
   if (!call.rooted || part == Part::bystander) return kNoRoot;
@@ -144,36 +136,22 @@ Bytes all_to_all_bytes(const Collective& call, const Comm& comm) {
   }
 }
 
-struct Degrees {
-  int in = 0;
-  int out = 0;
-};
-
-/// How many neighbours a process has in the communicator's topology.
-Degrees degrees_of(MPI_Comm handle, const Comm& comm) {
-  int topology = MPI_UNDEFINED, weighted = 0;
-  Degrees degrees;
-  if (PMPI_Topo_test(handle, &topology) != MPI_SUCCESS) return degrees;
-  if (topology == MPI_CART) {
-    PMPI_Cartdim_get(handle, &degrees.in);
-    degrees.in = degrees.out = 2 * degrees.in;
-  } else if (topology == MPI_GRAPH) {
-    PMPI_Graph_neighbors_count(handle, comm.rank, &degrees.in);
-    degrees.out = degrees.in;
-  } else if (topology == MPI_DIST_GRAPH) {
-    PMPI_Dist_graph_neighbors_count(handle, &degrees.in, &degrees.out, &weighted);
+/// With each neighbour that is a process; beyond the border of a grid nothing is exchanged.
+uint64_t neighbor_bytes(const Side& side, const Neighbors& neighbors) {
+  if (!side.counts) return uniform(side, neighbors.processes());
+  uint64_t total = 0;
+  for (const int place : neighbors.ascending) {
+    total += bytes_of(side.counts[place], side.types ? side.types[place] : side.type);
   }
-  return degrees;
+  return total;
 }
 
-uint64_t neighbor_bytes(const Side& side, int degree) {
-  return side.counts ? varying(side, degree, -1) : uniform(side, degree);
-}
-
-Bytes bytes_in(const Collective& call, const Comm& comm, Part part) {
+Bytes bytes_in(const Collective& call, const Comm& comm, Part part,
+               const Neighborhood* neighborhood) {
   if (call.op == CollectiveOp::neighbor) {
-    const Degrees degrees = degrees_of(call.comm, comm);
-    return {neighbor_bytes(call.send, degrees.out), neighbor_bytes(call.recv, degrees.in)};
+    if (!neighborhood) return {};
+    return {neighbor_bytes(call.send, neighborhood->out),
+            neighbor_bytes(call.recv, neighborhood->in)};
   }
   if (call.rooted) return rooted_bytes(call, comm, part);
   const bool reduction = call.op == CollectiveOp::allreduce || call.op == CollectiveOp::scan ||
@@ -184,10 +162,16 @@ Bytes bytes_in(const Collective& call, const Comm& comm, Part part) {
 }
 
 CollectiveFacts facts_of(const Region& region, const Collective& call) {
-  const Comm comm = comm_of(region.log(), region.begin(), call.comm);
+  ThreadLog& log = region.log();
+  const Comm comm = comm_of(log, region.begin(), call.comm);
+  const Neighborhood* const neighborhood =
+      call.op == CollectiveOp::neighbor ? neighborhood_of(log, region.begin(), call.comm, comm)
+                                        : nullptr;
   const Part part = part_in(call, comm);
-  const Bytes bytes = bytes_in(call, comm, part);
-  return {call.op, comm.id, root_of(call, comm, part), bytes.sent, bytes.received};
+  const Bytes bytes = bytes_in(call, comm, part, neighborhood);
+  const Partners partners = partners_in(log, region.begin(), call, comm, neighborhood);
+  return {call.op,        comm.id,           root_of(call, comm, part), bytes.sent,
+          bytes.received, partners.sends_to, partners.receives_from};
 }
 
 Request request_of(const Region& region, const Collective& call) {

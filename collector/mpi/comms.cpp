@@ -14,6 +14,7 @@
 
 #include "collector/mpi/arguments.h"
 #include "collector/mpi/comm_definition.h"
+#include "collector/mpi/neighbors.h"
 #include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {
@@ -24,13 +25,18 @@ struct HandleEntry {
   std::atomic<HandleKind> kind{HandleKind::comm};
   std::atomic<uint64_t> key{0};
   Comm comm;
+  std::atomic<const Neighborhood*> neighborhood{nullptr};
   HandleEntry* next = nullptr;
 
-  void set(HandleKind new_kind, uint64_t new_key, const Comm& new_comm) {
+  uint64_t number = 0;
+
+  void set(HandleKind new_kind, uint64_t new_key, const Comm& new_comm, uint64_t new_number) {
     live.store(false, std::memory_order_release);
+    delete neighborhood.exchange(nullptr, std::memory_order_acq_rel);
     kind.store(new_kind, std::memory_order_relaxed);
     key.store(new_key, std::memory_order_relaxed);
     comm = new_comm;
+    number = new_number;
     live.store(true, std::memory_order_release);
   }
   bool is(HandleKind wanted_kind, uint64_t wanted_key) const {
@@ -73,7 +79,7 @@ HandleEntry* find_live(HandleKind kind, uint64_t key) {
 
 /// Puts a handle into an entry that exists: one of its own, if it was freed behind our back, or a
 /// forgotten one.
-bool reuse_entry(HandleKind kind, uint64_t key, const Comm& comm) {
+bool reuse_entry(HandleKind kind, uint64_t key, const Comm& comm, uint64_t number) {
   std::lock_guard lock(writers);
   HandleEntry* forgotten = nullptr;
   HandleEntry* entry = bucket_of(kind, key).load(std::memory_order_relaxed);
@@ -82,7 +88,7 @@ bool reuse_entry(HandleKind kind, uint64_t key, const Comm& comm) {
     if (!entry->live.load(std::memory_order_relaxed)) forgotten = entry;
   }
   if (!entry) entry = forgotten;
-  if (entry) entry->set(kind, key, comm);
+  if (entry) entry->set(kind, key, comm, number);
   return entry != nullptr;
 }
 
@@ -121,11 +127,11 @@ Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& bi
   return comm;
 }
 
-void remember_handle(HandleKind kind, uint64_t key, const Comm& comm) {
-  if (reuse_entry(kind, key, comm)) return;
+void remember_handle(HandleKind kind, uint64_t key, const Comm& comm, uint64_t number) {
+  if (reuse_entry(kind, key, comm, number)) return;
   auto* entry = new (std::nothrow) HandleEntry;
   if (!entry) return;
-  entry->set(kind, key, comm);
+  entry->set(kind, key, comm, number);
   auto& bucket = bucket_of(kind, key);
   std::lock_guard lock(writers);
   entry->next = bucket.load(std::memory_order_relaxed);
@@ -136,6 +142,15 @@ HandleEntry* find_handle(HandleKind kind, uint64_t key, Comm& comm) {
   HandleEntry* entry = find_live(kind, key);
   if (entry) comm = entry->comm;
   return entry;
+}
+
+uint64_t number_of(const HandleEntry* entry) {
+  return entry->number;
+}
+
+std::atomic<const Neighborhood*>* neighborhood_place(MPI_Comm handle) {
+  HandleEntry* const entry = find_live(HandleKind::comm, key_of(handle));
+  return entry ? &entry->neighborhood : nullptr;
 }
 
 void forget(HandleEntry* entry) {

@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "collector/recorder.h"
@@ -43,12 +44,18 @@ struct Birth;
 Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& birth);
 
 /// A window or file made on `comm`, a message found on it: who is behind the handle later. `kind`
-/// keeps the handles of MPIs that number each kind from 0 apart.
+/// keeps the handles of MPIs that number each kind from 0 apart. `number`: of the kind's own.
 enum class HandleKind : uint8_t { comm, window, file, message };
-void remember_handle(HandleKind kind, uint64_t key, const Comm& comm);
+void remember_handle(HandleKind kind, uint64_t key, const Comm& comm, uint64_t number = 0);
 struct HandleEntry;
+struct Neighborhood;
+/// Where a communicator's neighbourhood is kept (neighbors.h), null at first; it goes when the
+/// communicator's entry is given to another. nullptr if the handle is unknown.
+std::atomic<const Neighborhood*>* neighborhood_place(MPI_Comm handle);
 /// Fills `comm` and returns the entry, or nullptr if the handle is unknown.
 HandleEntry* find_handle(HandleKind kind, uint64_t key, Comm& comm);
+/// What was given with the handle.
+uint64_t number_of(const HandleEntry* entry);
 
 /// Ends an entry. Before the real free: while that runs, MPI may already give another thread the
 /// same handle for something new. If the free fails, remember_handle brings it back.

@@ -52,9 +52,14 @@ bool was_cancelled(const Request& request, const Statuses& statuses, int index) 
 
 void put_received(const Region& region, const Request& request, uint64_t id,
                   const Statuses& statuses, int index) {
-  if (!statuses.readable()) return;
-  put_message(region.log(), RawKind::mpi_irecv, region.end(),
-              message_of(request.message.comm, statuses[index]), id);
+  MessageFacts message = request.message;
+  if (message.matching != trace::RawMatching::partitioned) {
+    if (!statuses.readable()) return;
+    message = message_of(request.message.comm, statuses[index]);
+    message.matching = request.message.matching;
+    message.number = request.message.number;
+  }
+  put_message(region.log(), RawKind::mpi_irecv, region.end(), message, id);
 }
 
 /// What the receiving half of a combined request got. MPICH 4.0 leaves the status of such a request
@@ -347,6 +352,16 @@ int on_request_free(const Function& function, const Requests& request, RealCall 
   const int rc = region.run(call);
   if (before.count() > 0 && rc == MPI_SUCCESS) drop_request(before[0], request.place(0));
   return rc;
+}
+
+int on_pready(const Function& function, int64_t partitions, const Requests& request,
+              RealCall call) {
+  Region region(function);
+  uint64_t id = 0;
+  if (region && hand_over(request[0], request.place(0), partitions, id)) {
+    region.log().put(RawKind::mpi_part_ready, region.begin(), 0, 0, id);
+  }
+  return region.run(call);
 }
 
 int on_cancel(const Function& function, const Requests& request, RealCall call) {

@@ -13,6 +13,11 @@ uint64_t peer_and_tag(const MessageFacts& message) {
          static_cast<uint64_t>(static_cast<uint32_t>(message.tag)) << 32;
 }
 
+uint64_t both_sets(const CollectiveFacts& collective) {
+  return static_cast<uint32_t>(collective.sends_to) |
+         static_cast<uint64_t>(collective.receives_from) << 32;
+}
+
 }  // namespace
 
 uint64_t bytes_of(int64_t count, MPI_Datatype type) {
@@ -25,27 +30,54 @@ uint64_t bytes_of(int64_t count, MPI_Datatype type) {
 MessageFacts message_of(uint32_t comm, const MPI_Status& status) {
   MPI_Count bytes = 0;
   if (PMPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
-  return {comm, status.MPI_SOURCE, status.MPI_TAG, static_cast<uint64_t>(bytes)};
+  MessageFacts message;
+  message.comm = comm;
+  message.peer = status.MPI_SOURCE;
+  message.tag = status.MPI_TAG;
+  message.bytes = static_cast<uint64_t>(bytes);
+  return message;
 }
 
 void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message) {
-  log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes);
+  const auto matching = static_cast<uint16_t>(message.matching);
+  if (matching == 0) {
+    log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes);
+  } else {
+    log.put(kind, time, matching, message.comm, peer_and_tag(message), message.bytes,
+            message.number);
+  }
 }
 
 void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message,
                  uint64_t request) {
-  log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes, request);
+  const auto matching = static_cast<uint16_t>(message.matching);
+  if (matching == 0) {
+    log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes, request);
+  } else {
+    log.put(kind, time, matching, message.comm, peer_and_tag(message), message.bytes, request,
+            message.number);
+  }
 }
 
 void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective) {
-  log.put(RawKind::mpi_collective, time, static_cast<uint16_t>(collective.op), collective.comm,
-          collective.root, collective.sent, collective.received);
+  const auto op = static_cast<uint16_t>(collective.op);
+  const uint64_t sets = both_sets(collective);
+  if (sets == 0) {
+    log.put(RawKind::mpi_collective, time, op, collective.comm, collective.root, collective.sent,
+            collective.received);
+  } else {
+    log.put(RawKind::mpi_collective, time, op, collective.comm, collective.root, collective.sent,
+            collective.received, sets);
+  }
 }
 
 void put_icollective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
                      uint64_t request) {
-  log.put(RawKind::mpi_icoll, time, static_cast<uint16_t>(collective.op), collective.comm,
-          collective.root, collective.sent, collective.received, request);
+  const uint64_t words[] = {collective.root, collective.sent, collective.received, request,
+                            both_sets(collective)};
+  const unsigned count = words[4] == 0 ? 4 : 5;
+  log.put_words(RawKind::mpi_icoll, time, static_cast<uint16_t>(collective.op), collective.comm,
+                words, count);
 }
 
 }  // namespace culprit::collector::mpi

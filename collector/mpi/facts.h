@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "collector/mpi/rank_set.h"
 #include "collector/mpi/region.h"
 #include "trace/events.h"
 
@@ -19,6 +20,8 @@ struct MessageFacts {
   int32_t peer = 0;
   int32_t tag = 0;
   uint64_t bytes = 0;
+  trace::RawMatching matching = trace::RawMatching::in_order;
+  uint64_t number = 0;  ///< as `matching` says
 };
 
 inline constexpr uint64_t kNoRoot = ~uint64_t{0};
@@ -29,6 +32,8 @@ struct CollectiveFacts {
   uint64_t root = kNoRoot;
   uint64_t sent = 0;
   uint64_t received = 0;
+  RankSet sends_to = RankSet::implied;
+  RankSet receives_from = RankSet::implied;
 };
 
 /// Size in bytes of `count` elements of a type; 0 for the null type.

@@ -117,6 +117,8 @@ def role(name, reader):
 COMM = role("comm", "comm")
 REQUEST = role("request", "request")
 REQUESTS = lambda call: call.read("requests", "requests", call.read("integer", "n"))
+REQUEST_IN = role("request_in", "request_in")
+PARTITIONS = role("partitions", "integer")
 FLAG, INDEX = role("flag", "result"), role("index", "result")
 OUTCOUNT, INDICES = role("outcount", "result"), role("indices", "result")
 MESSAGE_PLACE = role("message", "message_place")
@@ -196,6 +198,11 @@ def transfer(call):
 
 def word_of(enumeration):
     return lambda call: f"trace::{enumeration}::{call.word}"
+def handed_over(call):
+    """How many partitions; a range names its first and its last."""
+    if call.word == "range":
+        return f"{call.read('integer', 'last')} - {call.read('integer', 'first')} + 1"
+    return call.read("integer", "n") if call.word == "list" else "1"
 
 
 KINDS = {
@@ -213,11 +220,16 @@ KINDS = {
     "isendrecv": ("on_isendrecv", [message, received_message, REQUEST]),
     "send_init": ("on_send_init", [message, REQUEST]),
     "recv_init": ("on_recv_init", [message, REQUEST]),
-    "iprobe": ("on_iprobe", [FLAG]),
-    "mprobe": ("on_mprobe", [COMM, MESSAGE_PLACE]),
-    "improbe": ("on_improbe", [COMM, FLAG, MESSAGE_PLACE]),
+    "probe": ("on_probe", [COMM, STATUS]),
+    "iprobe": ("on_iprobe", [COMM, FLAG, STATUS]),
+    "mprobe": ("on_mprobe", [COMM, MESSAGE_PLACE, STATUS]),
+    "improbe": ("on_improbe", [COMM, FLAG, MESSAGE_PLACE, STATUS]),
+    "poll": ("on_poll", [FLAG]),
     "mrecv": ("on_mrecv", [MESSAGE_PLACE, STATUS]),
     "imrecv": ("on_imrecv", [MESSAGE_PLACE, REQUEST]),
+    "psend_init": ("on_psend_init", [PARTITIONS, message, REQUEST]),
+    "precv_init": ("on_precv_init", [PARTITIONS, message, REQUEST]),
+    "pready": ("on_pready", [handed_over, REQUEST_IN]),
     "start": ("on_start", [REQUEST]),
     "startall": ("on_start", [REQUESTS]),
     "wait": ("on_wait", [REQUEST, STATUS]),
@@ -229,7 +241,7 @@ KINDS = {
     "testany": ("on_testany", [REQUESTS, INDEX, FLAG, STATUS]),
     "testsome": ("on_testsome", [REQUESTS, OUTCOUNT, INDICES, STATUS]),
     "request_get_status": ("on_request_get_status",
-                           [role("request_in", "request_in"), FLAG, STATUS]),
+                           [REQUEST_IN, FLAG, STATUS]),
     "request_free": ("on_request_free", [REQUEST]),
     "cancel": ("on_cancel", [REQUEST]),
     "collective": ("on_collective", [collective]),
@@ -341,7 +353,9 @@ def fortran_wrapper(prototype, meaning, number):
     parameters, texts = fortran_parameters(prototype)
     lengths = [f"length{i}" for i in range(len(texts))]
     call = Call(prototype, meaning, "Arguments", dict(zip(texts, lengths)))
-    count = "MPI_Count" if prototype.name.endswith("_c") else "MPI_Fint"
+    of_counts = [p for r, p in zip(meaning.roles, prototype.parameters) if r == "count"]
+    large = prototype.name.endswith("_c") or any("MPI_Count" in p.type for p in of_counts)
+    count = "MPI_Count" if large else "MPI_Fint"
     names = [f"a{i}" for i in range(len(parameters))]
     types = ["void*"] * (len(names) + 1) + ["size_t"] * len(texts)
     everything = names + ["ierror"] + lengths

@@ -42,16 +42,26 @@ int on_send_init(const Function& function, const Message& message, const Request
                  RealCall call);
 int on_recv_init(const Function& function, const Message& message, const Requests& request,
                  RealCall call);
-int on_iprobe(const Function& function, const int* flag, RealCall call);
+int on_probe(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call);
+int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const Statuses& status,
+              RealCall call);
 
-/// Matched probes: the message's handle remembers the communicator for the receive that follows.
-int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message, RealCall call);
+/// Matched probes: the message's handle remembers the communicator for the receive that follows,
+/// and a number by which that receive names its probe.
+int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message,
+              const Statuses& status, RealCall call);
 int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
-               const MessagePlace& message, RealCall call);
+               const MessagePlace& message, const Statuses& status, RealCall call);
 int on_mrecv(const Function& function, const MessagePlace& message, const Statuses& status,
              RealCall call);
 int on_imrecv(const Function& function, const MessagePlace& message, const Requests& request,
               RealCall call);
+
+/// Partitioned communication: `message.count` elements in each of `partitions`.
+int on_psend_init(const Function& function, int64_t partitions, const Message& message,
+                  const Requests& request, RealCall call);
+int on_precv_init(const Function& function, int64_t partitions, const Message& message,
+                  const Requests& request, RealCall call);
 
 // Requests that start, complete, go (completion.cpp).
 
@@ -71,6 +81,10 @@ int on_testsome(const Function& function, const Requests& requests, const int* o
 int on_request_get_status(const Function& function, const Requests& request, const int* flag,
                           const Statuses& status, RealCall call);
 int on_request_free(const Function& function, const Requests& request, RealCall call);
+/// `partitions` more of a partitioned send may go. Many threads may call at once.
+int on_pready(const Function& function, int64_t partitions, const Requests& request, RealCall call);
+/// A question that is asked again and again; fruitless ones in a row become one record.
+int on_poll(const Function& function, const int* flag, RealCall call);
 int on_cancel(const Function& function, const Requests& request, RealCall call);
 
 // Collectives (collectives.cpp).

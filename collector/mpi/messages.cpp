@@ -19,14 +19,40 @@ namespace {
 
 MessageFacts facts_of(const Region& region, const Message& message) {
   const Comm comm = comm_of(region.log(), region.begin(), message.comm);
-  return {comm.id, message.peer, message.tag, bytes_of(message.count, message.type)};
+  MessageFacts facts;
+  facts.comm = comm.id;
+  facts.peer = message.peer;
+  facts.tag = message.tag;
+  facts.bytes = bytes_of(message.count, message.type);
+  return facts;
 }
 
-void put_received(const Region& region, uint32_t comm, const Statuses& status) {
+/// For matched probes and the sides of partitioned communication: unique in the process.
+uint64_t new_number() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// `found_by`: number of the matched probe that found the message, or 0.
+void put_received(const Region& region, uint32_t comm, const Statuses& status,
+                  uint64_t found_by = 0) {
   if (!status.readable()) return;
   const MPI_Status received = status[0];
   if (received.MPI_SOURCE == MPI_PROC_NULL) return;
-  put_message(region.log(), RawKind::mpi_recv, region.end(), message_of(comm, received));
+  MessageFacts message = message_of(comm, received);
+  if (found_by != 0) {
+    message.matching = trace::RawMatching::probed;
+    message.number = found_by;
+  }
+  put_message(region.log(), RawKind::mpi_recv, region.end(), message);
+}
+
+/// What a probe has found; `number`: of a matched one, or 0.
+void put_probed(const Region& region, uint32_t comm, const Statuses& status, uint64_t number) {
+  if (!status.readable()) return;
+  const MPI_Status found = status[0];
+  if (found.MPI_SOURCE == MPI_PROC_NULL) return;
+  put_message(region.log(), RawKind::mpi_probe, region.end(), message_of(comm, found), number);
 }
 
 /// Describes a send and announces it under a number of its own.
@@ -39,9 +65,13 @@ void post_send(const Region& region, const Message& message, Request& request) {
   put_message(region.log(), RawKind::mpi_isend, region.begin(), request.message, request.id);
 }
 
-void post_recv(const Region& region, uint32_t comm, Request& request) {
+void post_recv(const Region& region, uint32_t comm, Request& request, uint64_t found_by = 0) {
   request.kind = RequestKind::recv;
   request.message.comm = comm;
+  if (found_by != 0) {
+    request.message.matching = trace::RawMatching::probed;
+    request.message.number = found_by;
+  }
   if (request.persistent) return;
   request.id = new_request_id();
   region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.id);
@@ -75,15 +105,17 @@ class FoundMessage {
     if (!region || is_none(handle_)) return;
     HandleEntry* entry = find_handle(HandleKind::message, key_of(handle_), comm_);
     known_ = entry != nullptr;
+    if (known_) number_ = number_of(entry);
     forget(entry);
     if (!known_) count_unknown();
   }
   explicit operator bool() const { return known_; }
   uint32_t comm() const { return comm_.id; }
+  uint64_t number() const { return number_; }
   /// The call has failed: if the message is still the caller's, he may try again.
   void give_back() const {
     if (known_ && place_.get() == handle_) {
-      remember_handle(HandleKind::message, key_of(handle_), comm_);
+      remember_handle(HandleKind::message, key_of(handle_), comm_, number_);
     }
   }
   static bool is_none(MPI_Message handle) {
@@ -101,13 +133,41 @@ class FoundMessage {
   const MessagePlace& place_;
   MPI_Message handle_;
   Comm comm_;
+  uint64_t number_ = 0;
   bool known_ = false;
 };
 
-void remember_message(const Region& region, MPI_Comm comm, const MessagePlace& message) {
-  const MPI_Message handle = message.get();
-  if (FoundMessage::is_none(handle)) return;
-  remember_handle(HandleKind::message, key_of(handle), comm_of(region.log(), region.end(), comm));
+void put_matched(const Region& region, MPI_Comm handle, const MessagePlace& place,
+                 const Statuses& status) {
+  const MPI_Message message = place.get();
+  if (FoundMessage::is_none(message)) return;
+  const Comm comm = comm_of(region.log(), region.end(), handle);
+  const uint64_t number = new_number();
+  remember_handle(HandleKind::message, key_of(message), comm, number);
+  put_probed(region, comm.id, status, number);
+}
+
+int init_partitioned(const Function& function, bool send, int64_t partitions,
+                     const Message& message, const Requests& place, RealCall call) {
+  Region region(function);
+  Request request;
+  request.persistent = true;
+  request.active = false;
+  if (region && message.peer != MPI_PROC_NULL) {
+    request.kind = send ? RequestKind::send : RequestKind::recv;
+    request.partitions = send ? partitions : 0;
+    request.message = facts_of(region, message);
+    request.message.bytes *= static_cast<uint64_t>(partitions > 0 ? partitions : 0);
+    const uint64_t number = new_number();
+    const auto flags = static_cast<uint16_t>(send ? 1 : 0);
+    const uint64_t peer_and_tag = static_cast<uint32_t>(message.peer) |
+                                  static_cast<uint64_t>(static_cast<uint32_t>(message.tag)) << 32;
+    region.log().put(RawKind::mpi_part_init, region.begin(), flags, request.message.comm,
+                     peer_and_tag, request.message.bytes, number);
+    request.message.matching = trace::RawMatching::partitioned;
+    request.message.number = number;
+  }
+  return run_and_add(region, place, request, call);
 }
 
 }  // namespace
@@ -168,6 +228,16 @@ int on_recv_init(const Function& function, const Message& message, const Request
   return post(function, message, false, true, request, call);
 }
 
+int on_psend_init(const Function& function, int64_t partitions, const Message& message,
+                  const Requests& request, RealCall call) {
+  return init_partitioned(function, true, partitions, message, request, call);
+}
+
+int on_precv_init(const Function& function, int64_t partitions, const Message& message,
+                  const Requests& request, RealCall call) {
+  return init_partitioned(function, false, partitions, message, request, call);
+}
+
 int on_isendrecv(const Function& function, const Message& sent, const Message& received,
                  const Requests& place, RealCall call) {
   Region region(function);
@@ -186,26 +256,17 @@ int on_isendrecv(const Function& function, const Message& sent, const Message& r
   return run_and_add(region, place, request, call);
 }
 
-int on_iprobe(const Function& function, const int* flag, RealCall call) {
-  Poll poll(function);
-  const int rc = poll.run(call);
-  if (rc == MPI_SUCCESS && !*flag) {
-    poll.fruitless();
-  } else {
-    poll.region();
+int on_probe(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) {
+    put_probed(region, comm_of(region.log(), region.end(), comm).id, status, 0);
   }
   return rc;
 }
 
-int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message, RealCall call) {
-  Region region(function);
-  const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) remember_message(region, comm, message);
-  return rc;
-}
-
-int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
-               const MessagePlace& message, RealCall call) {
+int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const Statuses& status,
+              RealCall call) {
   Poll poll(function);
   const int rc = poll.run(call);
   if (rc == MPI_SUCCESS && !*flag) {
@@ -213,7 +274,41 @@ int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
     return rc;
   }
   const Region region = poll.region();
-  if (region && rc == MPI_SUCCESS) remember_message(region, comm, message);
+  if (region && rc == MPI_SUCCESS) {
+    put_probed(region, comm_of(region.log(), region.end(), comm).id, status, 0);
+  }
+  return rc;
+}
+
+int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message,
+              const Statuses& status, RealCall call) {
+  Region region(function);
+  const int rc = region.run(call);
+  if (region && rc == MPI_SUCCESS) put_matched(region, comm, message, status);
+  return rc;
+}
+
+int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
+               const MessagePlace& message, const Statuses& status, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && !*flag) {
+    poll.fruitless();
+    return rc;
+  }
+  const Region region = poll.region();
+  if (region && rc == MPI_SUCCESS) put_matched(region, comm, message, status);
+  return rc;
+}
+
+int on_poll(const Function& function, const int* flag, RealCall call) {
+  Poll poll(function);
+  const int rc = poll.run(call);
+  if (rc == MPI_SUCCESS && !*flag) {
+    poll.fruitless();
+  } else {
+    poll.region();
+  }
   return rc;
 }
 
@@ -225,7 +320,7 @@ int on_mrecv(const Function& function, const MessagePlace& message, const Status
   if (rc != MPI_SUCCESS) {
     found.give_back();
   } else if (found) {
-    put_received(region, found.comm(), status);
+    put_received(region, found.comm(), status, found.number());
   }
   return rc;
 }
@@ -235,7 +330,7 @@ int on_imrecv(const Function& function, const MessagePlace& message, const Reque
   Region region(function);
   Request request;
   const FoundMessage found(region, message);
-  if (found) post_recv(region, found.comm(), request);
+  if (found) post_recv(region, found.comm(), request, found.number());
   const int rc = run_and_add(region, place, request, call);
   if (rc != MPI_SUCCESS) found.give_back();
   return rc;

@@ -239,6 +239,7 @@ bool start_request(MPI_Request handle, const void* place, Request& started) {
   return shard_of(key).with(key, place, [&](Request& request) {
     request.active = true;
     request.reported = request.cancelling = false;
+    request.unready = request.partitions;
     request.id = new_request_id();
     started = request;
     return false;
@@ -269,6 +270,19 @@ bool report_request(MPI_Request handle, const void* place, Request& completed) {
     return false;
   });
   return news;
+}
+
+bool hand_over(MPI_Request handle, const void* place, int64_t count, uint64_t& id) {
+  bool last = false;
+  shard_of(key_of(handle)).with(key_of(handle), place, [&](Request& request) {
+    if (request.active && request.unready > 0) {
+      request.unready -= count;
+      last = request.unready <= 0;
+      id = request.id;
+    }
+    return false;
+  });
+  return last;
 }
 
 void cancel_request(MPI_Request handle, const void* place) {

@@ -41,9 +41,12 @@ struct Request {
   bool reported = false;    ///< MPI_Request_get_status has told; the completing call must not again
   bool cancelling = false;  ///< MPI_Cancel was called
   uint64_t id = 0;          ///< of this activation; unique in the process
-  MessageFacts message;     ///< send part: complete. recv part: the communicator only
+  MessageFacts message;     ///< send part, partitioned: complete. recv part: what the status of
+                            ///< its completion does not tell (communicator, matching)
   CollectiveFacts collective;
   CommPlace new_comm;      ///< comm_dup: where the new communicator appears
+  int64_t partitions = 0;  ///< partitioned sends: how many there are,
+  int64_t unready = 0;     ///< and how many of this activation have not been handed over
   uint64_t recv_id = 0;    ///< send_and_recv: the receive has a number of its own,
   MessageFacts receiving;  ///< and this is what it asked for
   uint32_t object = 0;     ///< window, file: its number
@@ -64,6 +67,9 @@ bool complete_request(MPI_Request handle, const void* place, Request& completed)
 
 /// As complete_request, but MPI_Request_get_status leaves the request where it is.
 bool report_request(MPI_Request handle, const void* place, Request& completed);
+
+/// `count` partitions were handed over. True with the last of them: `id` is the activation then.
+bool hand_over(MPI_Request handle, const void* place, int64_t count, uint64_t& id);
 
 void cancel_request(MPI_Request handle, const void* place);
 /// MPI_Request_free: it will complete, but nobody will hear of it.

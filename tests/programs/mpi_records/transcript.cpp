@@ -6,6 +6,7 @@
 
 #include "transcript.h"
 
+#include <map>
 #include <stdexcept>
 
 namespace culprit::tests {
@@ -30,6 +31,34 @@ std::string message(const RawRecord& record) {
   const auto tag = static_cast<int32_t>(record.words.at(0) >> 32);
   return "c" + number(record.header.arg) + " p" + std::to_string(peer) + " t" +
          std::to_string(tag) + " " + number(record.words.at(1));
+}
+
+/// What a message is matched by, if not by its order; its number stands at `word`.
+std::string matching(const RawRecord& record, size_t word) {
+  if (record.header.flags == 0) return "";
+  const bool probed = record.header.flags == static_cast<uint16_t>(trace::RawMatching::probed);
+  return (probed ? " found " : " part ") + number(record.words.at(word));
+}
+
+/// Sets of ranks by number; spelt out where they are used.
+using Sets = std::map<uint32_t, std::string>;
+
+void define(Sets& sets, const RawRecord& record) {
+  std::string& set = sets[record.header.arg];
+  for (size_t i = 1; i < record.words.size(); i += 2) {
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      if ((record.words[i + 1] >> bit & 1) == 0) continue;
+      set += (set.empty() ? "" : " ") + number(record.words[i] * 64 + bit);
+    }
+  }
+}
+
+std::string partners(const RawRecord& record, size_t word, const Sets& sets) {
+  if (record.words.size() <= word) return "";
+  const auto sends_to = static_cast<uint32_t>(record.words[word]);
+  const auto receives_from = static_cast<uint32_t>(record.words[word] >> 32);
+  return (sends_to ? " to {" + sets.at(sends_to) + "}" : "") +
+         (receives_from ? " from {" + sets.at(receives_from) + "}" : "");
 }
 
 std::string collective(const RawRecord& record) {
@@ -148,16 +177,24 @@ std::string file_fact(const RawRecord& record) {
 }
 
 /// Empty if the record is no fact of an MPI call.
-std::string fact(const RawRecord& record) {
+std::string fact(const RawRecord& record, const Sets& sets) {
   switch (record.kind()) {
     case RawKind::mpi_send:
       return "send " + message(record);
     case RawKind::mpi_recv:
-      return "recv " + message(record);
+      return "recv " + message(record) + matching(record, 2);
     case RawKind::mpi_isend:
-      return "isend " + message(record) + " r" + number(record.words.at(2));
+      return "isend " + message(record) + " r" + number(record.words.at(2)) + matching(record, 3);
     case RawKind::mpi_irecv:
-      return "irecv " + message(record) + " r" + number(record.words.at(2));
+      return "irecv " + message(record) + " r" + number(record.words.at(2)) + matching(record, 3);
+    case RawKind::mpi_probe:
+      return "probe " + message(record) +
+             (record.words.at(2) ? " found " + number(record.words.at(2)) : "");
+    case RawKind::mpi_part_init:
+      return (record.header.flags ? "part " : "part from ") + number(record.words.at(2)) + " " +
+             message(record);
+    case RawKind::mpi_part_ready:
+      return "ready r" + number(record.words.at(0));
     case RawKind::mpi_isend_done:
       return "sent r" + number(record.words.at(0));
     case RawKind::mpi_irecv_post:
@@ -165,11 +202,11 @@ std::string fact(const RawRecord& record) {
     case RawKind::mpi_cancelled:
       return "cancelled r" + number(record.words.at(0));
     case RawKind::mpi_collective:
-      return collective(record);
+      return collective(record) + partners(record, 3, sets);
     case RawKind::mpi_icoll_post:
       return "begin r" + number(record.words.at(0));
     case RawKind::mpi_icoll:
-      return collective(record) + " r" + number(record.words.at(3));
+      return collective(record) + " r" + number(record.words.at(3)) + partners(record, 4, sets);
     case RawKind::mpi_comm_def:
       return definition(record);
     case RawKind::mpi_comm_free:
@@ -190,15 +227,18 @@ std::string fact(const RawRecord& record) {
 std::vector<std::string> transcript(const RawThread& thread) {
   std::vector<std::string> lines;
   std::string open;
+  Sets sets;
   for (const RawRecord& record : thread.records) {
-    if (record.kind() == RawKind::mpi_enter) {
+    if (record.kind() == RawKind::mpi_rank_set || record.kind() == RawKind::mpi_rank_set_more) {
+      define(sets, record);
+    } else if (record.kind() == RawKind::mpi_enter) {
       if (!open.empty()) throw std::runtime_error("a call inside " + open);
       open = thread.string(record.header.flags);
       lines.push_back(open);
     } else if (record.kind() == RawKind::mpi_leave) {
       if (thread.string(record.header.flags) != open) throw std::runtime_error("not in " + open);
       open.clear();
-    } else if (const std::string text = fact(record); !text.empty()) {
+    } else if (const std::string text = fact(record, sets); !text.empty()) {
       if (open.empty()) throw std::runtime_error("outside any call: " + text);
       lines.back() += "; " + text;
     }

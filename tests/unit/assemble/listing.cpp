@@ -43,6 +43,10 @@ class ListingSink : public trace::EventSink {
   void mpi_irecv(Time time, const MpiMessage& m, RequestId r) override {
     add(time, fmt::format("irecv {} {}", number(r), of(m)));
   }
+  void mpi_isend_ready(Time time, RequestId r) override {
+    add(time, fmt::format("isend_ready {}", number(r)));
+  }
+  void mpi_probe(Time time, const MpiMessage& m) override { add(time, "probe " + of(m)); }
   void mpi_request_cancelled(Time time, RequestId r) override {
     add(time, fmt::format("cancelled {}", number(r)));
   }
@@ -152,11 +156,19 @@ class ListingSink : public trace::EventSink {
     return fmt::format("{}.{}", task.creator, task.generation);
   }
   static std::string of(const MpiMessage& m) {
-    return fmt::format("{} tag {} bytes {} comm {}", m.peer, m.tag, m.bytes, m.comm.index());
+    std::string text =
+        fmt::format("{} tag {} bytes {} comm {}", m.peer, m.tag, m.bytes, m.comm.index());
+    if (m.partitioned != 0) text += fmt::format(" pair {}", m.partitioned);
+    if (m.probe != trace::MatchedProbe::none) text += fmt::format(" probe {}", number(m.probe));
+    return text;
   }
   static std::string of(const MpiCollective& c) {
-    return fmt::format("collective {} comm {} root {} bytes {} {}", number(c.op), c.comm.index(),
-                       c.root ? static_cast<int64_t>(*c.root) : -1, c.bytes_sent, c.bytes_received);
+    std::string text =
+        fmt::format("collective {} comm {} root {} bytes {} {}", number(c.op), c.comm.index(),
+                    c.root ? static_cast<int64_t>(*c.root) : -1, c.bytes_sent, c.bytes_received);
+    if (c.sends_to.valid()) text += fmt::format(" to set {}", c.sends_to.index());
+    if (c.receives_from.valid()) text += fmt::format(" from set {}", c.receives_from.index());
+    return text;
   }
   void add(Time time, std::string what, RegionId region = RegionId::none()) {
     EXPECT_GE(time, last_) << "time goes backward";

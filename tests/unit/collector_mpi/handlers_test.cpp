@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 #include <setjmp.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "collector/mpi/comms.h"
 #include "collector/mpi/requests.h"
@@ -141,8 +144,9 @@ TEST_F(Handlers, TestsOfDifferentNamesAreApart) {
   Function other{"MPI_Other", {}};
   int flag = 0;
   auto call = [] { return MPI_SUCCESS; };
-  on_iprobe(function, &flag, call);
-  on_iprobe(other, &flag, call);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  on_iprobe(function, MPI_COMM_WORLD, &flag, status, call);
+  on_iprobe(other, MPI_COMM_WORLD, &flag, status, call);
   EXPECT_EQ(kinds(), "18 18 ");
 }
 
@@ -265,6 +269,125 @@ TEST_F(Handlers, FortranIndicesCountFromOneUnlessTheLibraryForgets) {
     drop_request(posted[0], &fortran[0]);
     for (MPI_Request& handle : posted) PMPI_Request_free(&handle);
   }
+}
+
+TEST_F(Handlers, ProbesTellWhatTheyFound) {
+  int flag = 1;
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  MPI_Message handle = MPI_MESSAGE_NULL;
+  const MessagePlace place(Language::c, &handle);
+  auto call = [&] {
+    *status.c() = status_of(0, 9, 40);
+    handle = (MPI_Message)intptr_t{0x5130};
+    return MPI_SUCCESS;
+  };
+  on_probe(function, MPI_COMM_WORLD, status, call);
+  on_iprobe(function, MPI_COMM_WORLD, &flag, status, call);
+  on_mprobe(function, MPI_COMM_WORLD, place, status, call);
+  on_improbe(function, MPI_COMM_WORLD, &flag, place, status, call);
+  ASSERT_EQ(kinds(), "10 30 11 10 30 11 10 30 11 10 30 11 ");
+  const auto found = [](size_t record) { return fake_records()[record].words; };
+  EXPECT_EQ(found(1), (std::vector<uint64_t>{uint64_t{9} << 32, 40, 0}));
+  EXPECT_EQ(found(4), found(1));
+  EXPECT_NE(found(7).at(2), 0u) << "a matched probe has a number,";
+  EXPECT_NE(found(10).at(2), found(7).at(2));
+  const uint64_t number = found(10).at(2);
+  tests::fake_recorder_reset();
+  on_mrecv(function, place, status, call);
+  ASSERT_EQ(kinds(), "10 13 11 ");
+  EXPECT_EQ(fake_records()[1].flags, static_cast<uint16_t>(trace::RawMatching::probed));
+  EXPECT_EQ(fake_records()[1].words.at(2), number) << "and its receive names it";
+}
+
+TEST_F(Handlers, ProbeOfNobodyFindsNothing) {
+  int flag = 1;
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  MPI_Message handle = MPI_MESSAGE_NO_PROC;
+  auto call = [&] {
+    *status.c() = status_of(MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    return MPI_SUCCESS;
+  };
+  on_probe(function, MPI_COMM_WORLD, status, call);
+  on_iprobe(function, MPI_COMM_WORLD, &flag, status, call);
+  on_mprobe(function, MPI_COMM_WORLD, MessagePlace(Language::c, &handle), status, call);
+  EXPECT_EQ(kinds(), "10 11 10 11 10 11 ");
+}
+
+TEST_F(Handlers, PartitionedSendIsReadyWithItsLastPartition) {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  const Requests request(Language::c, &handle);
+  auto init = [&] {
+    handle = made_up(30);
+    return MPI_SUCCESS;
+  };
+  auto call = [] { return MPI_SUCCESS; };
+  on_psend_init(function, 8, message(0), request, init);
+  ASSERT_EQ(kinds(), "10 31 11 ");
+  EXPECT_EQ(fake_records()[1].words.at(1), 8u * 12);
+  const uint64_t number = fake_records()[1].words.at(2);
+  for (int round = 0; round < 2; ++round) {
+    tests::fake_recorder_reset();
+    on_start(function, request, call);
+    ASSERT_EQ(kinds(), "10 14 11 ");
+    EXPECT_EQ(fake_records()[1].flags, static_cast<uint16_t>(trace::RawMatching::partitioned));
+    EXPECT_EQ(fake_records()[1].words.at(3), number);
+    const uint64_t id = fake_records()[1].words.at(2);
+    std::atomic<size_t> ready{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        const Requests by_value = Requests::by_value(handle);
+        on_pready(function, 1, by_value, call);
+        on_pready(function, 1, by_value, call);
+        ready += fake_count(RawKind::mpi_part_ready);
+        for (const FakeRecord& record : fake_records()) {
+          EXPECT_TRUE(record.kind != RawKind::mpi_part_ready || record.words.at(0) == id);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(ready, 1u) << "on whichever thread";
+    tests::fake_recorder_reset();
+    on_wait(function, request, Statuses(MPI_STATUS_IGNORE, 1), call);
+    EXPECT_EQ(kinds(), "10 15 11 ");
+  }
+  drop_request(handle, &handle);
+}
+
+TEST_F(Handlers, PersistentRequestThroughAllItsStates) {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  const Requests request(Language::c, &handle);
+  const Statuses status(MPI_STATUS_IGNORE, 1);
+  int flag = 1;
+  auto init = [&] {
+    handle = made_up(31);
+    return MPI_SUCCESS;
+  };
+  auto call = [] { return MPI_SUCCESS; };
+  auto gone = [&] {
+    handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  };
+  on_send_init(function, message(0), request, init);
+  on_wait(function, request, status, call);  // never started: complete, and nothing has been
+  on_request_get_status(function, request, &flag, status, call);
+  EXPECT_EQ(fake_count(RawKind::mpi_isend_done), 0u);
+  on_start(function, request, call);
+  on_request_get_status(function, request, &flag, status, call);
+  EXPECT_EQ(fake_count(RawKind::mpi_isend_done), 1u);
+  on_request_get_status(function, request, &flag, status, call);
+  on_wait(function, request, status, call);
+  EXPECT_EQ(fake_count(RawKind::mpi_isend_done), 1u) << "told once";
+  on_start(function, request, call);
+  on_wait(function, request, status, call);
+  EXPECT_EQ(fake_count(RawKind::mpi_isend_done), 2u);
+  on_start(function, request, call);
+  on_request_free(function, request, gone);  // while active: it will complete, nobody hears of it
+  tests::fake_recorder_reset();
+  on_send_init(function, message(0), request, init);  // the handle comes again
+  on_wait(function, request, status, call);
+  EXPECT_EQ(kinds(), "10 11 10 11 ") << "and is not the active one that was freed";
+  on_request_free(function, request, gone);  // never started
 }
 
 TEST_F(Handlers, MessageHandleMayBeGivenAwayDuringItsReceive) {

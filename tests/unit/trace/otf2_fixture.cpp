@@ -217,8 +217,22 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
       sink.mpi_irecv(tick(), MpiMessage{CommId(1), 0, 1, 8}, RequestId{2});
     });
     call(1, [&] { sink.mpi_request_cancelled(tick(), RequestId{9}); });
+    MpiMessage found = message, partitioned = message;
+    found.probe = MatchedProbe{uint64_t{5} << 40};
+    partitioned.partitioned = 2;
+    // What OTF2 has no record for is told when the call is left.
+    call(1, [&] { sink.mpi_probe(Time::from_nanos(now + 3), wild); });
+    call(1, [&] { sink.mpi_probe(Time::from_nanos(now + 3), found); });
+    call(1, [&] { sink.mpi_recv(tick(), found); });
+    call(1, [&] { sink.mpi_isend(tick(), partitioned, RequestId{3}); });
+    call(1, [&] {
+      call(12, [] {});
+      sink.mpi_isend_ready(Time::from_nanos(now + 3), request);
+    });
     for (int op = 0; op <= static_cast<int>(CollectiveOp::other); ++op) {
       MpiCollective collective{static_cast<CollectiveOp>(op), CommId(op % 3), {}, 1, 2};
+      if (op % 4 == 1) collective.sends_to = GroupId(op % 3);
+      if (op % 4 > 1) collective.receives_from = GroupId(op % 2);
       if (op % 3 == 0) collective.root = process;
       call(2, [&] { sink.mpi_collective(tick(), collective); });
       call(2, [&] { sink.mpi_icollective_request(tick(), RequestId(op)); });

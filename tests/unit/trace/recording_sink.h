@@ -29,6 +29,8 @@ class RecordingSink : public EventSink {
   void mpi_irecv(Time t, const MpiMessage& m, RequestId r) override {
     message(t, "irecv", m, id(r));
   }
+  void mpi_isend_ready(Time t, RequestId r) override { note(t, "isend_ready", id(r)); }
+  void mpi_probe(Time t, const MpiMessage& m) override { message(t, "probe", m); }
   void mpi_request_test(Time t, RequestId r) override { note(t, "test", id(r)); }
   void mpi_request_cancelled(Time t, RequestId r) override { note(t, "cancelled", id(r)); }
   void mpi_collective(Time t, const MpiCollective& c) override { collective(t, "collective", c); }
@@ -119,11 +121,19 @@ class RecordingSink : public EventSink {
   template <class... Facts>
   void message(Time t, const char* kind, const MpiMessage& m, Facts... facts) {
     note(t, kind, m.comm.index(), m.peer, m.tag, m.bytes, facts...);
+    if (m.partitioned != 0) add("pair", m.partitioned);
+    if (m.probe != MatchedProbe::none) add("probe", static_cast<uint64_t>(m.probe));
   }
   template <class... Facts>
   void collective(Time t, const char* kind, const MpiCollective& c, Facts... facts) {
     note(t, kind, static_cast<int>(c.op), c.comm.index(),
          c.root ? static_cast<int64_t>(*c.root) : -1, c.bytes_sent, c.bytes_received, facts...);
+    if (c.sends_to.valid()) add("to", c.sends_to.index());
+    if (c.receives_from.valid()) add("from", c.receives_from.index());
+  }
+  /// What most events do not have.
+  void add(const char* what, uint64_t value) {
+    lines.back() += std::string(" ") + what + " " + std::to_string(value);
   }
 };
 

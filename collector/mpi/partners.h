@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whom a process really sends to and receives from in a collective operation, where that is not
+// what the operation's kind says: some counts are zero, or only neighbours exchange data. The
+// process itself does not matter: a set that lacks nobody else is not named.
+#pragma once
+
+#include "collector/mpi/comms.h"
+#include "collector/mpi/handlers.h"
+#include "collector/mpi/neighbors.h"
+#include "collector/mpi/rank_set.h"
+
+namespace culprit::collector::mpi {
+
+/// In an inter-communicator's root group, the processes that are not root pass MPI_PROC_NULL.
+enum class Part { root, other, bystander };
+
+Part part_in(const Collective& call, const Comm& comm);
+
+struct Partners {
+  RankSet sends_to = RankSet::implied;
+  RankSet receives_from = RankSet::implied;
+};
+
+/// `neighborhood`: of neighbourhood collectives alone.
+Partners partners_in(ThreadLog& log, uint64_t time, const Collective& call, const Comm& comm,
+                     const Neighborhood* neighborhood);
+
+}  // namespace culprit::collector::mpi

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/text_names.h"
+
+#include <string>
+#include <utility>
+
+namespace culprit::trace {
+
+namespace {
+
+constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
+    {"barrier", CollectiveOp::barrier},
+    {"bcast", CollectiveOp::bcast},
+    {"gather", CollectiveOp::gather},
+    {"gatherv", CollectiveOp::gatherv},
+    {"scatter", CollectiveOp::scatter},
+    {"scatterv", CollectiveOp::scatterv},
+    {"allgather", CollectiveOp::allgather},
+    {"allgatherv", CollectiveOp::allgatherv},
+    {"alltoall", CollectiveOp::alltoall},
+    {"alltoallv", CollectiveOp::alltoallv},
+    {"alltoallw", CollectiveOp::alltoallw},
+    {"allreduce", CollectiveOp::allreduce},
+    {"reduce", CollectiveOp::reduce},
+    {"reduce_scatter", CollectiveOp::reduce_scatter},
+    {"reduce_scatter_block", CollectiveOp::reduce_scatter_block},
+    {"scan", CollectiveOp::scan},
+    {"exscan", CollectiveOp::exscan},
+    {"create_handle", CollectiveOp::create_handle},
+    {"destroy_handle", CollectiveOp::destroy_handle},
+    {"neighbor", CollectiveOp::neighbor},
+};
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+}  // namespace
+
+std::optional<CollectiveOp> collective_named(std::string_view name) {
+  for (const auto& [text, op] : kCollectives) {
+    if (text == name) return op;
+  }
+  return std::nullopt;
+}
+
+bool is_rooted(CollectiveOp op) {
+  return op == CollectiveOp::bcast || op == CollectiveOp::gather || op == CollectiveOp::gatherv ||
+         op == CollectiveOp::scatter || op == CollectiveOp::scatterv || op == CollectiveOp::reduce;
+}
+
+Region region_from_name(std::string_view name) {
+  auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  Region region{std::string(name), RegionRole::function, Paradigm::user, {}, 0};
+  if (starts_with(name, "MPI_")) {
+    region.paradigm = Paradigm::mpi;
+    region.role = name == "MPI_Barrier" ? RegionRole::barrier : RegionRole::function;
+  } else if (starts_with(name, "!$omp")) {
+    region.paradigm = Paradigm::openmp;
+    region.role = has("implicit barrier") ? RegionRole::implicit_barrier
+                  : has("barrier")        ? RegionRole::barrier
+                  : has("parallel")       ? RegionRole::parallel
+                  : has("taskwait")       ? RegionRole::task_wait
+                  : has("task")           ? RegionRole::task
+                  : has("critical")       ? RegionRole::critical
+                                          : RegionRole::worksharing;
+  }
+  return region;
+}
+
+}  // namespace culprit::trace
