@@ -23,6 +23,7 @@ using trace::RawKind;
 using trace::RawProcess;
 
 constexpr int kUnknownKind = -1;
+constexpr unsigned kLaterWord = 2;  // of omp_mutex_acquire
 
 int words_of_openmp(RawKind kind) {
   switch (kind) {
@@ -251,7 +252,22 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
   return log;
 }
 
+/// The next moment noted in an acquire. Released, it was acquired before.
+bool RawLog::Cursor::next_later(RawRecord& record) {
+  constexpr RawKind kKinds[] = {RawKind::omp_mutex_acquired, RawKind::omp_mutex_released};
+  constexpr unsigned kMoments = 2, kBits = 32;
+  if (acquire_.words <= kLaterWord || later_ == kMoments) return false;
+  const uint64_t moments = acquire_.w[kLaterWord];
+  const auto ticks = static_cast<uint32_t>(moments >> (kBits * later_));
+  if (ticks == 0 || ticks < (later_ > 0 ? static_cast<uint32_t>(moments) : 0)) return false;
+  record = acquire_;
+  record.kind = kKinds[later_++];
+  record.ticks += ticks;
+  return true;
+}
+
 bool RawLog::Cursor::next(RawRecord& record) {
+  if (next_later(record)) return true;
   while (!damaged_) {
     const size_t window_end =
         std::min(log_->size_, (offset_ / trace::kRawWindow + 1) * trace::kRawWindow);
@@ -279,6 +295,12 @@ bool RawLog::Cursor::next(RawRecord& record) {
     }
     record = {header.time,  header.arg,  header.flags,
               header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
+    later_ = 0;
+    if (record.kind == RawKind::omp_mutex_acquire) {
+      acquire_ = record;
+    } else {
+      acquire_.words = 0;
+    }
     return true;
   }
   return false;

@@ -32,7 +32,8 @@ struct RawRecord {
 /// independent of each other.
 class RawLog {
  public:
-  /// A walk over the records; pads are skipped. Copy it to look ahead.
+  /// A walk over the records; pads are skipped, and what a record tells of later moments comes as
+  /// records of their own. Copy it to look ahead.
   class Cursor {
    public:
     explicit Cursor(const RawLog& log) : log_(&log) {}
@@ -44,8 +45,12 @@ class RawLog {
     uint64_t skipped() const { return skipped_; }
 
    private:
+    bool next_later(RawRecord& record);
+
     const RawLog* log_;
     size_t offset_ = 0;
+    RawRecord acquire_;   ///< of a mutex, while moments noted in it are still to come
+    unsigned later_ = 0;  ///< how many of them have come
     uint64_t skipped_ = 0;
     bool damaged_ = false;
   };

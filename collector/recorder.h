@@ -47,6 +47,11 @@ class CULPRIT_EXPORT ThreadLog {
   /// For records that grow in place (mpi_tests): valid until anything else is recorded.
   uint64_t* newest(RawKind kind, uint16_t flags);
 
+  /// Notes in the newest record when something happened that follows from it: in half `half` (0:
+  /// the lower) of its last word, as ticks since its time. False if that record is not of `kind`
+  /// with `flags` and first word `w0`, or they do not fit: then it needs a record of its own.
+  bool put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
   PathId current_path();

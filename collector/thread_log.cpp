@@ -104,6 +104,26 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   return true;
 }
 
+// What nobody has noted yet is 0, so a moment must not be: one tick is the least.
+inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0,
+                                          unsigned half) {
+  char* window = file.window();
+  if (window == nullptr || used == 0) return false;
+  const auto* header = reinterpret_cast<const RawHeader*>(window + newest);
+  if (header->kind != kind || header->flags != flags) return false;
+  auto* words = reinterpret_cast<uint64_t*>(window + newest + sizeof(RawHeader));
+  if (words[0] != w0) return false;
+  const unsigned shift = 32 * half;
+  uint64_t& last = words[header->words - 1];
+  time = std::max({time, last_time, header->time + 1});
+  const uint64_t ticks = time - header->time;
+  const bool in_order = half == 0 || static_cast<uint32_t>(last) != 0;
+  if (!in_order || ticks > UINT32_MAX || static_cast<uint32_t>(last >> shift) != 0) return false;
+  last_time = time;
+  std::atomic_ref<uint64_t>(last).store(last | ticks << shift, std::memory_order_release);
+  return true;
+}
+
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     const uint64_t* words, unsigned count) {
   if (used + record_bytes(count) == kRawWindow) {
@@ -238,6 +258,11 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
   if (selection::skips(kind, time)) return true;
   const Busy busy(impl_->busy);
   return impl_->append(kind, time, flags, arg, words, count);
+}
+
+bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half) {
+  const Busy busy(impl_->busy);
+  return impl_->append_later(kind, time, flags, w0, half);
 }
 
 uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {

@@ -53,6 +53,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
               unsigned count);
+  bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
   /// The path of frames taken from the stack, defining what is new; ends early when memory does.
   PathId define_path(const Frames& frames);
   /// A sample that found the thread at `frames`.

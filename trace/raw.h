@@ -108,7 +108,9 @@ enum class RawKind : uint8_t {
   omp_sync_end = 49,      ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
   omp_wait_begin = 50,    ///< sync_region_wait; as omp_sync_begin
   omp_wait_end = 51,
-  omp_mutex_acquire = 52,   ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
+  omp_mutex_acquire = 52,   ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr; w2: ticks until it
+                            ///< was acquired | until it was released << 32, each 0 unless it came
+                            ///< next and fits: then it has no record of its own. Set in place
   omp_mutex_acquired = 53,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
   omp_mutex_released = 54,  ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr
   omp_task_create = 55,     ///< arg: ompt_task_flag_t; w0: task; w1: codeptr. A task's number: its

@@ -84,6 +84,27 @@ TEST_F(ReaderTest, TheTailFollowsTheWholeWindows) {
   EXPECT_EQ(times(), std::vector<uint64_t>{5});
 }
 
+TEST_F(ReaderTest, MomentsNotedInAnAcquireAreRecordsOfTheirOwn) {
+  constexpr uint64_t kAcquired = 3, kReleased = uint64_t{8} << 32;
+  write("events.0",
+        record(RawKind::omp_mutex_acquire, 10, {7, 1, kAcquired | kReleased}) +
+            record(RawKind::omp_mutex_acquire, 20, {7, 1, kAcquired}) +
+            record(RawKind::sample, 25) +
+            record(RawKind::omp_mutex_acquire, 30, {7, 1, kReleased}) +  // makes no sense
+            record(RawKind::omp_mutex_acquire, 40, {7, 1, kAcquired << 32 | 8}) +
+            record(RawKind::omp_mutex_acquire, 50, {7, 1, 0}));
+  EXPECT_EQ(times(), (std::vector<uint64_t>{10, 13, 18, 20, 23, 25, 30, 40, 48, 50}));
+  const auto log = RawLog::map(folder_ / "events.0", 0);
+  auto cursor = log->cursor();
+  std::vector<RawKind> kinds;
+  for (RawRecord at; kinds.size() < 3 && cursor.next(at);) {
+    kinds.push_back(at.kind);
+    EXPECT_EQ(at.w[0], 7u);
+  }
+  EXPECT_EQ(kinds, (std::vector{RawKind::omp_mutex_acquire, RawKind::omp_mutex_acquired,
+                                RawKind::omp_mutex_released}));
+}
+
 TEST_F(ReaderTest, AnUnreadableProcessIsCounted) {
   {
     auto p = process();

@@ -94,6 +94,17 @@ void expect_mutexes(const RawRun& run, uint16_t kind, size_t count) {
   EXPECT_EQ(acquired, count);
 }
 
+/// A lock that nobody else holds leaves one record: all three moments in its acquire.
+size_t count_compact(const RawRun& run) {
+  size_t compact = 0;
+  for (const auto& [number, thread] : run.threads) {
+    for (const RawRecord* record : thread.of(RawKind::omp_mutex_acquire)) {
+      if (record->words.at(2) >> 32 != 0) ++compact;
+    }
+  }
+  return compact;
+}
+
 /// Every task created runs: switched to, and left complete, once.
 void expect_tasks(const RawRun& run) {
   std::set<uint64_t> created, entered, left;
@@ -160,6 +171,7 @@ TEST(OpenMp, MutexesAndTasksComeInFull) {
     const RawRun run = run_built(built);
     expect_mutexes(run, kLock, kRegions * kThreads);
     expect_mutexes(run, kCritical, kRegions * kThreads);
+    EXPECT_GT(count_compact(run), kRegions * kThreads);
     expect_tasks(run);
   }
 }

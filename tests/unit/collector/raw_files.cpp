@@ -46,6 +46,25 @@ bool uses_path(RawKind kind) {
          kind == RawKind::sample || kind == RawKind::user_enter;
 }
 
+/// What the newest record, an acquire, notes of later moments, as the records that it stands for.
+void add_later(RawThread& thread, uint64_t& last_time) {
+  if (thread.records.back().kind() != RawKind::omp_mutex_acquire) return;
+  RawRecord later = thread.records.back();
+  const uint64_t begin = later.header.time;
+  const uint64_t moments = later.words.at(2);
+  later.words.resize(2);
+  later.header.words = 2;
+  for (const auto& [kind, ticks] : {std::pair(RawKind::omp_mutex_acquired, moments & UINT32_MAX),
+                                    std::pair(RawKind::omp_mutex_released, moments >> 32)}) {
+    if (ticks == 0) return;
+    later.header.kind = kind;
+    later.header.time = begin + ticks;
+    if (later.header.time < last_time) throw std::runtime_error("released before acquired");
+    last_time = later.header.time;
+    thread.records.push_back(later);
+  }
+}
+
 RawThread read_thread(const std::filesystem::path& file) {
   const std::vector<char> bytes = read_log(file);
   RawThread thread;
@@ -77,6 +96,7 @@ RawThread read_thread(const std::filesystem::path& file) {
     }
     check(!uses_path(record.kind()) || record.header.arg <= last_path, "undefined path", file, at);
     thread.records.push_back(std::move(record));
+    add_later(thread, last_time);
   }
   return thread;
 }
