@@ -27,12 +27,9 @@ namespace {
 /// for the whole team (reductions with `scan`, lastprivate(conditional:)) it aborts the program.
 /// gcc calls these functions for nothing else but reductions with `task`, which are the rarer the
 /// more recent the standard; loops of all other kinds have functions of their own.
-constexpr const char* kUnusable[] = {"omp_fulfill_event",
-                                     "GOMP_loop_start",
-                                     "GOMP_loop_ordered_start",
-                                     "GOMP_loop_ull_start",
-                                     "GOMP_loop_ull_ordered_start",
-                                     "GOMP_sections2_start"};
+constexpr const char* kUnusable[] = {"omp_fulfill_event",           "GOMP_loop_start",
+                                     "GOMP_loop_ordered_start",     "GOMP_loop_ull_start",
+                                     "GOMP_loop_ull_ordered_start", "GOMP_sections2_start"};
 
 /// Families of an OpenMP or OpenACC runtime's names.
 constexpr const char* kPrefixes[] = {"GOMP_", "GOACC_", "omp_", "acc_"};

@@ -201,6 +201,7 @@ INSTANTIATE_TEST_SUITE_P(
     OpenMp, NeedsMore,
     testing::Values(Needy{"target", CULPRIT_TARGET_PROGRAM, "22\n", "GOMP_target_ext"},
                     Needy{"scan", CULPRIT_SCAN_PROGRAM, "5050 171700\n", "GOMP_loop_start"},
+                    Needy{"doacross", CULPRIT_DOACROSS_PROGRAM, "4950\n", "GOMP_doacross_post"},
                     Needy{"detach", CULPRIT_DETACH_PROGRAM, "1\n", "omp_fulfill_event"},
                     Needy{"library", CULPRIT_SCAN_USER, "5050 171700\n", "GOMP_loop_start"}),
     [](const auto& info) { return info.param.name; });
