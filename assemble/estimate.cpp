@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -91,13 +92,12 @@ double growth_of(const RawProcessFolder& folder, uint32_t thread) {
   std::error_code error;
   const auto kept = static_cast<double>(fs::file_size(events, error));
   std::ifstream tail_file(events.string() + ".tail", std::ios::binary);
-  std::string window(trace::kRawWindow, '\0');
+  std::string window(std::istreambuf_iterator<char>(tail_file), {});
   trace::RawTail tail{};
-  if (error || !tail_file.read(window.data(), trace::kRawWindow) ||
-      !tail_file.read(reinterpret_cast<char*>(&tail), sizeof tail)) {
-    return 1;
-  }
-  const uint64_t filled = tail.window * trace::kRawWindow;
+  if (error || window.size() < sizeof tail) return 1;
+  std::memcpy(&tail, window.data() + window.size() - sizeof tail, sizeof tail);
+  window.resize(window.size() - sizeof tail);
+  const uint64_t filled = tail.window * window.size();
   // Of a process that was killed early the reader knows what the tail holds.
   if (kept <= 0 || static_cast<double>(filled) <= kept) return 1;
   return static_cast<double>(filled + used_of(window)) / kept;

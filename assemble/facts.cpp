@@ -46,6 +46,14 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
              "Call paths that could not be taken from the stack; their time is shown at the "
              "caller that is known.",
              process.failed_unwinds);
+  losses.add("forgotten_paths", Severity::info,
+             "Times that a thread had no memory left for call paths (--memory) and took them from "
+             "the stack anew: slower, but not wrong.",
+             process.forgotten_paths);
+  losses.add("stopped_at_limit", Severity::data_loss,
+             "Processes that wrote as many records as they may (--max-size) and recorded no more "
+             "from then on; what they did later, and who waited for it, is missing.",
+             process.stopped_at_limit);
   losses.add(
       "failed_counters", Severity::warning,
       "Threads whose counters could not be read any more; what they did later is not counted.",
@@ -66,6 +74,7 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
 }
 
 bool ended_early(const RawProcess& process) {
+  if (process.stopped_at_limit != 0) return false;  // nobody knows
   const bool needs_finalize = process.world_rank >= 0;
   return process.ended == 0 || (needs_finalize && process.finalized == 0);
 }

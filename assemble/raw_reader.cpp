@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -164,6 +165,8 @@ std::optional<RawProcess> read_process(const std::filesystem::path& file) {
   return process;
 }
 
+constexpr size_t kPage = 4096;
+
 /// A file to be mapped; one that is not there has no bytes.
 class OpenFile {
  public:
@@ -186,10 +189,17 @@ class OpenFile {
            mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_, 0) != MAP_FAILED;
   }
 
+  /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
+  size_t window() const {
+    const size_t window = size_ < sizeof(trace::RawTail) ? 0 : size_ - sizeof(trace::RawTail);
+    return std::has_single_bit(window) && window >= kPage && window <= trace::kRawWindow ? window
+                                                                                         : 0;
+  }
+
   std::optional<trace::RawTail> tail() const {
     trace::RawTail tail;
-    if (size_ < trace::kRawWindow + sizeof tail) return std::nullopt;
-    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(trace::kRawWindow));
+    if (window() == 0) return std::nullopt;
+    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(window()));
     return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
   }
 
@@ -201,9 +211,10 @@ class OpenFile {
 /// Where in the log the tail's window belongs, unless the events file has it already.
 std::optional<size_t> where_tail_counts(const OpenFile& events, const OpenFile& tail_file) {
   const std::optional<trace::RawTail> tail = tail_file.tail();
-  if (!tail || tail->window > events.size() / trace::kRawWindow) return std::nullopt;
-  const size_t begin = tail->window * trace::kRawWindow;
-  return events.size() >= begin + trace::kRawWindow ? std::nullopt : std::optional(begin);
+  const size_t window = tail_file.window();
+  if (!tail || tail->window > events.size() / window) return std::nullopt;
+  const size_t begin = tail->window * window;
+  return events.size() >= begin + window ? std::nullopt : std::optional(begin);
 }
 
 bool has_records(const RawLog& log) {
@@ -236,7 +247,7 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
   const OpenFile tail(file.string() + ".tail");
   const std::optional<size_t> tail_begin = where_tail_counts(events, tail);
   RawLog log;
-  log.size_ = tail_begin ? *tail_begin + trace::kRawWindow : events.size();
+  log.size_ = tail_begin ? *tail_begin + tail.window() : events.size();
   log.thread_ = thread;
   if (log.size_ == 0) return std::nullopt;
   // One stretch of addresses for both: windows are whole pages.
@@ -246,7 +257,7 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
                [data, size = log.size_](const std::byte*) { munmap(data, size); }};
   const size_t events_size = tail_begin.value_or(events.size());
   if (!events.map_at(data, events_size)) return std::nullopt;
-  if (tail_begin && !tail.map_at(static_cast<char*>(data) + *tail_begin, trace::kRawWindow)) {
+  if (tail_begin && !tail.map_at(static_cast<char*>(data) + *tail_begin, tail.window())) {
     return std::nullopt;
   }
   return log;
@@ -269,6 +280,7 @@ bool RawLog::Cursor::next_later(RawRecord& record) {
 bool RawLog::Cursor::next(RawRecord& record) {
   if (next_later(record)) return true;
   while (!damaged_) {
+    // The ends of smaller windows are ends of records all the more.
     const size_t window_end =
         std::min(log_->size_, (offset_ / trace::kRawWindow + 1) * trace::kRawWindow);
     if (window_end - offset_ < sizeof(RawHeader)) {

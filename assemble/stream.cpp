@@ -225,7 +225,7 @@ class Stream {
 
 Time ProcessContext::end() const {
   const trace::RawProcess& process = folder.process;
-  return time(process.ended != 0 && process.end_ticks != 0
+  return time((process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0
                   ? process.end_ticks
                   : std::max(survey.last_ticks, process.last.ticks));
 }

@@ -159,6 +159,14 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set(name, value);
     names.push_back(name);
   }
+  if (settings.memory_mib != 0) {
+    variables.set("CULPRIT_MEMORY", std::to_string(settings.memory_mib));
+    names.push_back("CULPRIT_MEMORY");
+  }
+  if (settings.max_size != 0) {
+    variables.set("CULPRIT_MAX_SIZE", std::to_string(settings.max_size));
+    names.push_back("CULPRIT_MAX_SIZE");
+  }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();

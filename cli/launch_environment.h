@@ -8,10 +8,13 @@
 //   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
 //   CULPRIT_COUNTERS         what to count, names joined by commas
 //   CULPRIT_WINDOW, _RANKS, _PHASE, _WITHOUT   what not to record; unset: nothing
+//   CULPRIT_MEMORY           MiB that the collector may take in a process
+//   CULPRIT_MAX_SIZE         bytes of records that a process may write
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -28,6 +31,8 @@ struct LaunchSettings {
   unsigned sampling_hz = 0;
   std::string counters;  ///< names joined by commas; empty: none
   std::vector<std::pair<std::string, std::string>> selected = {};  ///< of cli/selection.h
+  unsigned memory_mib = 0;                                         ///< 0: as the collector likes
+  uint64_t max_size = 0;                                           ///< bytes; 0: no limit
 };
 
 struct Launch {

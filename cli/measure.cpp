@@ -50,6 +50,8 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
     const auto excluded = exclude_functions(options.command, options.selection.exclude, experiment);
     if (!excluded) fail(excluded.error());
   }
+  settings.memory_mib = options.memory_mib;
+  settings.max_size = options.max_size;
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());

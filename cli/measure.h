@@ -5,6 +5,7 @@
 // or as one of its ranks, and see to its records afterwards.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct MeasureOptions {
   bool estimate = false;  ///< tell how large the trace would be, and keep nothing
   bool report = false;    ///< analyse and print (run), or stop at the trace (record)
   Selection selection;
+  unsigned memory_mib = 0;  ///< of the collector, a process; 0: its default
+  uint64_t max_size = 0;    ///< bytes of records, a process; 0: no limit
   PipelineOptions pipeline;
 };
 

@@ -37,6 +37,21 @@ void add_selection(CLI::App& command, Selection& selection) {
       ->envname("CULPRIT_EXCLUDE");
 }
 
+void add_limits(CLI::App& command, MeasureOptions& options) {
+  command
+      .add_option("--memory", options.memory_mib,
+                  "MiB that the collector may take in each process (default: 64)")
+      ->check(CLI::Range(1u, 65536u))
+      ->envname("CULPRIT_MEMORY");
+  command
+      .add_option(
+          "--max-size", options.max_size,
+          "records that each process may write, as in 2G; then it stops recording (default: "
+          "no limit)")
+      ->transform(CLI::AsSizeValue(false))
+      ->envname("CULPRIT_MAX_SIZE");
+}
+
 }  // namespace
 
 Action add_measuring(CLI::App& command, const Program& program, bool report) {
@@ -79,6 +94,7 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
             "tell how large the trace of such a run would be and what to leave out; keep nothing")
         ->envname("CULPRIT_ESTIMATE");
   }
+  add_limits(command, *options);
   command.prefix_command();
   command.footer(
       report ? "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program"

@@ -19,6 +19,7 @@ namespace culprit::collector {
 namespace {
 
 constexpr unsigned kMaxSamplingHz = 10000;
+constexpr size_t kDefaultMemoryMib = 64;
 
 Environment g_environment;
 bool g_read = false;
@@ -44,6 +45,13 @@ unsigned sampling_rate() {
   if (value == nullptr) return 0;
   const unsigned long hz = strtoul(value, nullptr, 10);
   return hz > kMaxSamplingHz ? kMaxSamplingHz : static_cast<unsigned>(hz);
+}
+
+/// A positive number, or `otherwise`.
+size_t size_in(const char* variable, size_t otherwise) {
+  const char* value = getenv(variable);
+  const unsigned long long number = value == nullptr ? 0 : strtoull(value, nullptr, 10);
+  return number == 0 ? otherwise : static_cast<size_t>(number);
 }
 
 bool switched_off() {
@@ -143,6 +151,8 @@ const Environment& environment() {
   const char* clock = getenv("CULPRIT_CLOCK");
   g_environment.monotonic_clock = clock != nullptr && strcmp(clock, "monotonic") == 0;
   g_environment.sampling_hz = is_without("samples") ? 0 : sampling_rate();
+  g_environment.memory_bytes = size_in("CULPRIT_MEMORY", kDefaultMemoryMib) << 20;
+  g_environment.max_size = size_in("CULPRIT_MAX_SIZE", 0);
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
   copy_text("CULPRIT_COUNTERS", g_environment.counters);
   copy_job(g_environment.job);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <climits>
+#include <cstddef>
 
 #include "collector/recorder.h"
 
@@ -26,6 +27,8 @@ struct Environment {
   bool wanted = false;
   bool monotonic_clock = false;        ///< CULPRIT_CLOCK=monotonic
   unsigned sampling_hz = 0;            ///< CULPRIT_SAMPLING_HZ; 0: none
+  size_t memory_bytes = 0;             ///< CULPRIT_MEMORY, in MiB; what budget.h bounds
+  size_t max_size = 0;                 ///< CULPRIT_MAX_SIZE, bytes of records; 0: no limit
   char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
   char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
   char counters[1024] = {};            ///< CULPRIT_COUNTERS, names joined by commas; empty: none

@@ -12,6 +12,10 @@ void load();
 /// The process exits in order. Called on the exiting thread while others may still run.
 void end();
 
+/// As much has been written as may be (budget.h): recording is over, the program goes on.
+/// Async-signal-safe.
+void stop_at_limit();
+
 bool is_active();
 
 }  // namespace culprit::collector::lifecycle

@@ -25,9 +25,13 @@ using trace::RawTail;
 namespace {
 
 constexpr uint64_t kWindowsOfEstimate = 4;
-constexpr size_t kTailBytes = kRawWindow + sizeof(RawTail);
-RawTail& tail_of(char* window) {
-  return *reinterpret_cast<RawTail*>(window + kRawWindow);
+
+size_t tail_bytes(size_t window_bytes) {
+  return window_bytes + sizeof(RawTail);
+}
+
+RawTail& tail_of(char* window, size_t window_bytes) {
+  return *reinterpret_cast<RawTail*>(window + window_bytes);
 }
 
 }  // namespace
@@ -42,35 +46,39 @@ const char* LogFile::tail_path() {
   return path_;
 }
 
-bool LogFile::open(const char* folder, uint32_t number) {
+bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes) {
   length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
   if (length_ <= 0 || length_ >= PATH_MAX) return false;
   touch_file(events_path());
-  window_ = static_cast<char*>(map_file(tail_path(), kTailBytes));
+  window_bytes_ = window_bytes;
+  window_ = static_cast<char*>(map_file(tail_path(), tail_bytes(window_bytes)));
   has_file_ = window_ != nullptr;
   return has_file_;
 }
 
 bool LogFile::open_scratch() {
-  window_ = static_cast<char*>(map_memory(kTailBytes));
+  window_bytes_ = kRawWindow;
+  window_ = static_cast<char*>(map_memory(tail_bytes(window_bytes_)));
   return window_ != nullptr;
 }
 
 bool LogFile::is_only_counted() const {
-  return environment().estimate && tail_of(window_).window >= kWindowsOfEstimate;
+  return environment().estimate && tail_of(window_, window_bytes_).window >= kWindowsOfEstimate;
 }
 
 bool LogFile::append(size_t bytes) {
-  return write_at(events_path(), tail_of(window_).window * kRawWindow, window_, bytes);
+  const uint64_t before = tail_of(window_, window_bytes_).window;
+  return write_at(events_path(), before * window_bytes_, window_, bytes);
 }
 
 void LogFile::clear() {
-  memset(window_, 0, kRawWindow);
-  std::atomic_ref<uint64_t>(tail_of(window_).window).fetch_add(1, std::memory_order_release);
+  memset(window_, 0, window_bytes_);
+  std::atomic_ref<uint64_t>(tail_of(window_, window_bytes_).window)
+      .fetch_add(1, std::memory_order_release);
 }
 
 bool LogFile::turn_over() {
-  if (!has_file_ || (!is_only_counted() && !append(kRawWindow))) return false;
+  if (!has_file_ || (!is_only_counted() && !append(window_bytes_))) return false;
   clear();
   return true;
 }
@@ -78,7 +86,7 @@ bool LogFile::turn_over() {
 void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
   if (has_file_ && !is_only_counted() && append(used)) unlink(tail_path());
-  unmap_memory(window_, kTailBytes);
+  unmap_memory(window_, tail_bytes(window_bytes_));
   window_ = nullptr;
   has_file_ = false;
 }

@@ -17,14 +17,15 @@ namespace culprit::collector {
 
 class LogFile {
  public:
-  /// Makes `folder`/events.`number` and its tail. False (and no memory) if the disk has no room for
-  /// the tail.
-  bool open(const char* folder, uint32_t number);
+  /// Makes `folder`/events.`number` and its tail, kRawWindow or a smaller power of two. False (and
+  /// no memory) if the disk has no room for the tail.
+  bool open(const char* folder, uint32_t number, size_t window_bytes);
   /// A window in memory only, for calibration.
   bool open_scratch();
 
-  /// kRawWindow bytes to store records in; nullptr unless open.
+  /// Where records are stored; nullptr unless open.
   char* window() const { return window_; }
+  size_t window_bytes() const { return window_bytes_; }
 
   /// Appends the window, which must be full, and clears it. False if that is impossible: then the
   /// window keeps what it has.
@@ -40,6 +41,7 @@ class LogFile {
   void clear();
 
   char* window_ = nullptr;
+  size_t window_bytes_ = 0;
   bool has_file_ = false;
   const char* events_path();
   const char* tail_path();

@@ -35,7 +35,7 @@ enum class Mode : uint32_t {
   activating,
   active,
   impossible,  ///< not wanted, or the experiment cannot be written
-  ended,       ///< exit: what comes later is no part of the run
+  ended,       ///< exit, or the limit of size: what comes later is no part of the run
   forked,      ///< a child: the record belongs to the parent
 };
 
@@ -129,6 +129,14 @@ void end() {
   g_record->end_ticks = time;
   std::atomic_ref<uint32_t>(g_record->ended).store(1, std::memory_order_release);
   g_mode.compare_exchange_strong(expected, Mode::ended);
+}
+
+void stop_at_limit() {
+  Mode expected = Mode::active;
+  const uint64_t time = now();
+  if (!is_recorded_process() || !g_mode.compare_exchange_strong(expected, Mode::ended)) return;
+  g_record->end_ticks = time;
+  std::atomic_ref<uint32_t>(g_record->stopped_at_limit).store(1, std::memory_order_release);
 }
 
 bool is_active() {

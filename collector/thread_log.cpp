@@ -13,14 +13,15 @@
 #include <bit>
 #include <cstring>
 
+#include "collector/budget.h"
 #include "collector/code_map.h"
+#include "collector/lifecycle.h"
 #include "collector/process_record.h"
 #include "collector/selection.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector {
 
-using trace::kRawWindow;
 using trace::RawHeader;
 
 namespace {
@@ -64,19 +65,22 @@ uint16_t NameTable::enter(uint16_t* slot, const char* name) {
 }
 
 void ThreadLog::Impl::open(const char* folder, uint32_t number) {
-  used = file.open(folder, number) ? 0 : kRawWindow;
+  capacity = static_cast<uint32_t>(budget::take_window());
+  budget::take_first_on_disk(capacity);
+  used = file.open(folder, number, capacity) ? 0 : capacity;
 }
 
 void ThreadLog::Impl::open_scratch() {
   scratch = true;
-  used = file.open_scratch() ? 0 : kRawWindow;
+  used = file.open_scratch() ? 0 : capacity;
 }
 
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
   file.close(used);
-  used = kRawWindow;
+  if (!scratch) budget::give_back_window(capacity);
+  used = capacity;
 }
 
 inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
@@ -97,7 +101,7 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   if (time < last_time) time = last_time;
   last_time = time;
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
-  if (used + record_bytes(count) + sizeof(RawHeader) > kRawWindow) [[unlikely]] {
+  if (used + record_bytes(count) + sizeof(RawHeader) > capacity) [[unlikely]] {
     return append_at_end(kind, time, flags, arg, words, count);
   }
   store(kind, time, flags, arg, words, count);
@@ -126,7 +130,7 @@ inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t 
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     const uint64_t* words, unsigned count) {
-  if (used + record_bytes(count) == kRawWindow) {
+  if (used + record_bytes(count) == capacity) {
     store(kind, time, flags, arg, words, count);
     return true;
   }
@@ -140,8 +144,8 @@ bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags,
 }
 
 void ThreadLog::Impl::pad() {
-  while (used < kRawWindow) {
-    unsigned words = static_cast<unsigned>((kRawWindow - used - sizeof(RawHeader)) / 8);
+  while (used < capacity) {
+    unsigned words = static_cast<unsigned>((capacity - used - sizeof(RawHeader)) / 8);
     if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
     auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
     to[0] = last_time;
@@ -162,6 +166,10 @@ bool ThreadLog::Impl::next_window() {
   if (file.window() == nullptr || scratch) return false;
   const KeepErrno keep;
   if (retry_wait != 0 && coarse_now() < retry_at) return false;
+  if (!budget::take_on_disk(capacity)) {
+    lifecycle::stop_at_limit();
+    return false;
+  }
   pad();
   if (!file.turn_over()) {
     put_off_retry();
@@ -174,12 +182,12 @@ bool ThreadLog::Impl::next_window() {
 }
 
 bool ThreadLog::Impl::drop() {
-  if (!scratch) tally(&trace::RawProcess::dropped_records);
+  if (!scratch && lifecycle::is_active()) tally(&trace::RawProcess::dropped_records);
   return false;
 }
 
 bool ThreadLog::Impl::may_append_from_signal() const {
-  if (used + record_bytes(2) * (Frames::kMaxDepth + 2) <= kRawWindow) return true;
+  if (used + record_bytes(2) * (Frames::kMaxDepth + 2) <= capacity) return true;
   if (file.window() == nullptr || used == 0) return false;
   return reinterpret_cast<const RawHeader*>(file.window() + newest)->kind != RawKind::mpi_tests;
 }

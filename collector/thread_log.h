@@ -33,8 +33,9 @@ class NameTable {
 
 struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
-  uint32_t used = 0;    ///< bytes of the window; all of it when there is none (broken)
-  uint32_t newest = 0;  ///< where in the window the newest record begins
+  uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
+  uint32_t capacity = trace::kRawWindow;  ///< bytes of the window
+  uint32_t newest = 0;                    ///< where in the window the newest record begins
   uint64_t last_time = 0;
   bool scratch = false;     ///< calibration: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written

@@ -17,11 +17,12 @@
 // and beside them marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
-// bytes. It comes in windows (kRawWindow); a record never crosses the end of a window: the rest is
+// bytes. It comes in windows (kRawWindow, or a smaller power of two: the tail's file tells); a
+// record never crosses the end of a window: the rest is
 // filled with one or two `pad` records. A log ends at its first `none`, or where its file does.
 // Records are stored into the tail, always the same memory, since faulting in fresh pages of a file
 // costs more than everything else together; a full window is appended to events.<n> and the tail
-// starts again from zero. So a log is events.<n> up to RawTail::window * kRawWindow, then the tail;
+// starts again from zero. So a log is events.<n> up to RawTail::window windows, then the tail;
 // but if events.<n> is longer than that by a window or more, the process died after appending this
 // very window, and the tail does not count. A writer stores payload and time first and `kind` last,
 // so a record counts only once its kind is not 0 (`none`), and a log can be read at any moment.
@@ -299,22 +300,24 @@ struct RawProcess {
   uint32_t pid;
   uint32_t thread_count;  ///< events files begun so far
   RawClock clock;
-  int32_t world_rank;        ///< -1: MPI not initialised
-  int32_t world_size;        ///< -1: likewise
-  uint32_t thread_level;     ///< MPI_THREAD_* as 0..3
-  uint32_t finalized;        ///< 1 once MPI_Finalize has returned
-  uint32_t ended;            ///< 1 once the process exits in order
-  uint32_t gomp_redirected;  ///< 1: a program built for libgomp runs on libomp; 2: it does not, as
-                             ///< it needs what libomp lacks
-  RawDeclined declined;      ///< why OpenMP is not observed, although its runtime has OMPT
-  char gomp_lacking[60];     ///< gomp_redirected 2: what libomp lacks, by its name in libgomp
-  uint32_t event_cost_ps;    ///< calibrated cost of one record, picoseconds
-  uint32_t path_cost_ps;     ///< of one remembered call path
-  uint32_t starts_off;       ///< 1: recording is off until the first recording_on
+  int32_t world_rank;         ///< -1: MPI not initialised
+  int32_t world_size;         ///< -1: likewise
+  uint32_t thread_level;      ///< MPI_THREAD_* as 0..3
+  uint32_t finalized;         ///< 1 once MPI_Finalize has returned
+  uint32_t ended;             ///< 1 once the process exits in order
+  uint32_t stopped_at_limit;  ///< 1: it wrote as much as it may, and recorded no more from
+                              ///< end_ticks on
+  uint32_t gomp_redirected;   ///< 1: a program built for libgomp runs on libomp; 2: it does not, as
+                              ///< it needs what libomp lacks
+  RawDeclined declined;       ///< why OpenMP is not observed, although its runtime has OMPT
+  char gomp_lacking[60];      ///< gomp_redirected 2: what libomp lacks, by its name in libgomp
+  uint32_t event_cost_ps;     ///< calibrated cost of one record, picoseconds
+  uint32_t path_cost_ps;      ///< of one remembered call path
+  uint32_t starts_off;        ///< 1: recording is off until the first recording_on
   uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
                             ///< the program's
   uint64_t start_ticks;     ///< when the collector was loaded
-  uint64_t end_ticks;       ///< when the process exited in order, else 0
+  uint64_t end_ticks;       ///< when the process exited in order or recording stopped, else 0
   uint64_t time_namespace;  ///< its inode; CLOCK_MONOTONIC differs between time namespaces
   RawClockPair first;       ///< at load
   RawClockPair last;  ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
@@ -322,6 +325,7 @@ struct RawProcess {
   uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
                                ///< ended; or received a message whose probe was not recorded
   uint64_t failed_unwinds;     ///< call paths that could not be taken
+  uint64_t forgotten_paths;    ///< times that a thread forgot its call paths for want of memory
   uint64_t failed_counters;    ///< threads whose counters could no longer be read
   uint64_t slowed_samplers;    ///< threads whose samples cost too much at the rate asked for
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples

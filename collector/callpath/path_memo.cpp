@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A fixed store of entries, chained by the hash of slot and address. When full it forgets
-// everything and starts again. Pages are touched only as entries are made.
+// A store of entries, chained by the hash of slot and address. Its memory is taken a piece at a
+// time (budget.h); when there is no more, it forgets everything and starts again in what it has.
+// Pages are touched only as entries are made.
 #include "collector/callpath/path_memo.h"
 
 #include <cstring>
 
+#include "collector/budget.h"
+#include "collector/process_record.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector {
@@ -21,6 +24,7 @@ constexpr bool kReturnAddressesAreOnTheStack = false;
 
 constexpr unsigned kBucketBits = 14;
 constexpr unsigned kMaxEntries = 1u << 18;
+constexpr unsigned kPiece = 1u << 12;  ///< entries
 /// Callers that reach the same place at the same stack depth along different ways. Most differ in
 /// one of the first frames, so looking at one costs little, and an unwinding in a large program
 /// some 20 us.
@@ -49,7 +53,19 @@ struct PathMemo::Entry {
 struct PathMemo::Store {
   uint32_t heads[1u << kBucketBits];  ///< entry numbers count from 1; 0: none
   uint32_t count;
+  uint32_t capacity;  ///< entries that the budget has granted
   Entry entries[kMaxEntries + 1];
+
+  bool grow() {
+    constexpr size_t bytes = kPiece * sizeof(Entry);
+    if (capacity == 0) {
+      budget::take_first_for_paths(bytes);
+    } else if (capacity == kMaxEntries || !budget::take_for_paths(bytes)) {
+      return false;
+    }
+    capacity += kPiece;
+    return true;
+  }
 
   bool still_holds(uint32_t outer) const {
     for (; outer != 0; outer = entries[outer].outer) {
@@ -82,10 +98,10 @@ uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) {
 bool PathMemo::reserve(unsigned frames) {
   if (store_ == nullptr) store_ = static_cast<Store*>(map_memory(sizeof(Store)));
   if (store_ == nullptr) return false;
-  if (store_->count + frames > kMaxEntries) {
-    memset(store_->heads, 0, sizeof store_->heads);
-    store_->count = 0;
-  }
+  if (store_->count + frames <= store_->capacity || store_->grow()) return true;
+  memset(store_->heads, 0, sizeof store_->heads);
+  store_->count = 0;
+  tally(&trace::RawProcess::forgotten_paths);
   return true;
 }
 
@@ -115,6 +131,7 @@ void PathMemo::add(const Frames& frames, uint32_t path) {
 }
 
 void PathMemo::release() {
+  if (store_ != nullptr) budget::give_back_for_paths(store_->capacity * sizeof(Entry));
   unmap_memory(store_, sizeof(Store));
   store_ = nullptr;
 }

@@ -3,6 +3,10 @@
 
 #include "collector/callpath/path_tree.h"
 
+#include <cstring>
+
+#include "collector/budget.h"
+#include "collector/process_record.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector {
@@ -30,8 +34,17 @@ size_t PathTree::place(const Entry* entries, size_t mask, uint32_t parent, uintp
 bool PathTree::grow() {
   const size_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
   if (capacity > kMaxCapacity) return false;
-  auto* entries = static_cast<Entry*>(map_memory(capacity * sizeof(Entry)));
-  if (entries == nullptr) return false;
+  const size_t bytes = capacity * sizeof(Entry);
+  if (capacity_ == 0) {
+    budget::take_first_for_paths(bytes);
+  } else if (!budget::take_for_paths(bytes)) {
+    return false;
+  }
+  auto* entries = static_cast<Entry*>(map_memory(bytes));
+  if (entries == nullptr) {
+    budget::give_back_for_paths(bytes);
+    return false;
+  }
   for (size_t i = 0; i < capacity_; ++i) {
     const Entry& old = entries_[i];
     if (old.id != 0) entries[place(entries, capacity - 1, old.parent, old.address)] = old;
@@ -46,16 +59,24 @@ PathTree::Node PathTree::child(uint32_t parent, uintptr_t address) {
   if (capacity_ == 0 && !grow()) return {0, false};
   size_t at = place(entries_, capacity_ - 1, parent, address);
   if (entries_[at].id != 0) return {entries_[at].id, false};
-  if (size_t{count_} + 1 > capacity_ / 4 * 3) {
-    if (!grow()) return {0, false};
+  if (used_ + 1 > capacity_ / 4 * 3) {
+    if (!grow()) forget();
     at = place(entries_, capacity_ - 1, parent, address);
   }
   entries_[at] = {address, parent, ++count_};
+  ++used_;
   return {count_, true};
+}
+
+void PathTree::forget() {
+  memset(static_cast<void*>(entries_), 0, capacity_ * sizeof(Entry));
+  used_ = 0;
+  tally(&trace::RawProcess::forgotten_paths);
 }
 
 void PathTree::release() {
   unmap_memory(entries_, capacity_ * sizeof(Entry));
+  budget::give_back_for_paths(capacity_ * sizeof(Entry));
   entries_ = nullptr;
   capacity_ = 0;
 }

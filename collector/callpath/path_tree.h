@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A thread's call paths as a tree: (parent path, return address) -> path number, 1, 2, ... An open
-// hash table in memory of its own, which doubles when three quarters full.
+// hash table in memory of its own, which doubles when three quarters full. Where there may be no
+// more (budget.h), it forgets all paths: those that come again get new numbers.
 // MT: one thread, and its signal handler when the thread is not in here (ThreadLog's busy flag).
 #pragma once
 
@@ -31,11 +32,13 @@ class PathTree {
   };
 
   bool grow();
+  void forget();
   static size_t place(const Entry* entries, size_t mask, uint32_t parent, uintptr_t address);
 
   Entry* entries_ = nullptr;
   size_t capacity_ = 0;
-  uint32_t count_ = 0;
+  size_t used_ = 0;     ///< entries
+  uint32_t count_ = 0;  ///< paths ever numbered
 };
 
 }  // namespace culprit::collector

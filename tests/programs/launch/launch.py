@@ -130,8 +130,21 @@ def folders(place):
     judge(place, place.scratch / "there", refused.stderr)
 
 
+def bounded(place):
+    """Each rank may write one window: it stops recording there, and says so; the program goes on."""
+    start = [launcher("mpirun.openmpi"), "--bind-to", "none", "-n", "2"]
+    done = succeed([place.culprit, "run", "--max-size", "1M", "--memory", "8", "-o",
+                    place.experiment(), "--", *start, place.program("late.openmpi"), "0", "10000"])
+    check("late: 2 ranks" in done.stdout, f"the program's output is lost: {done}")
+    report = Report(place, place.experiment())
+    report.check_identities()
+    losses = report.losses()
+    check(losses.get("stopped_at_limit", {}).get("count") == 2, f"losses: {losses}")
+    check("early_ends" not in losses and "dropped_records" not in losses, f"losses: {losses}")
+
+
 TESTS = {test.__name__: test for test in
-         (openmpi_options, mpich_options, between, several_jobs, odd_names, folders)}
+         (openmpi_options, mpich_options, between, several_jobs, odd_names, folders, bounded)}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -105,6 +105,23 @@ TEST_F(ReaderTest, MomentsNotedInAnAcquireAreRecordsOfTheirOwn) {
                                 RawKind::omp_mutex_released}));
 }
 
+TEST_F(ReaderTest, TheTailTellsHowLargeWindowsAre) {
+  constexpr size_t kSmall = 65536;
+  std::string window = record(RawKind::sample, 1);
+  while (window.size() < kSmall - 40) window += record(RawKind::sample, 2);
+  window += record(RawKind::pad, 0, std::vector<uint64_t>((kSmall - window.size() - 16) / 8));
+  std::string tail = record(RawKind::sample, 5);
+  tail.resize(kSmall);
+  const trace::RawTail where{1};
+  tail.append(reinterpret_cast<const char*>(&where), sizeof where);
+  write("events.0", window);
+  write("events.0.tail", tail);
+  EXPECT_EQ(times().back(), 5u);
+  // No tail, whatever its size: nothing of it counts.
+  write("events.0.tail", tail.substr(0, kSmall / 2));
+  EXPECT_EQ(times().back(), 2u);
+}
+
 TEST_F(ReaderTest, AnUnreadableProcessIsCounted) {
   {
     auto p = process();

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <random>
+#include <set>
 
 #include "child.h"
 #include "collector/callpath/path_tree.h"
@@ -140,19 +141,84 @@ TEST(CallPath, KeepsTheInnermostOfTooDeepStacks) {
   EXPECT_EQ(run.process.failed_unwinds, 1u);
 }
 
+// In processes of their own: the budget for paths is read from the environment once.
 TEST(PathTree, NumbersChildrenOnceAndGrows) {
-  collector::PathTree tree;
-  for (int round = 0; round < 2; ++round) {
-    uint32_t expected = 0;
-    for (uint32_t parent = 0; parent < 100; ++parent) {
-      for (uintptr_t address = 1; address <= 200; ++address) {
-        const auto node = tree.child(parent, address * 16);
-        ASSERT_EQ(node.id, ++expected);
-        ASSERT_EQ(node.is_new, round == 0);
+  Experiment experiment;
+  const int status = experiment.run([] {
+    collector::PathTree tree;
+    for (int round = 0; round < 2; ++round) {
+      uint32_t expected = 0;
+      for (uint32_t parent = 0; parent < 100; ++parent) {
+        for (uintptr_t address = 1; address <= 200; ++address) {
+          const auto node = tree.child(parent, address * 16);
+          if (node.id != ++expected || node.is_new != (round == 0)) return 1;
+        }
       }
     }
+    tree.release();
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(PathTree, ForgetsWhereItMayTakeNoMoreMemory) {
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        if (!activate()) return 1;
+        collector::PathTree tree;
+        for (uint32_t i = 1; i <= 100000; ++i) {
+          const auto node = tree.child(0, i * 16);
+          if (!node.is_new || node.id != i) return 2;
+          const auto again = tree.child(0, i * 16);
+          if (again.is_new || again.id != i) return 3;
+        }
+        const auto forgotten = tree.child(0, 16);
+        tree.release();
+        return forgotten.is_new && forgotten.id == 100001 ? 0 : 4;
+      },
+      {{"CULPRIT_MEMORY", "1"}});
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(experiment.read_one().process.forgotten_paths, 0u);
+}
+
+[[gnu::noinline]] void deep(ThreadLog& log, unsigned turns, unsigned depth, unsigned& paths) {
+  if (depth == 0) {
+    log.put(RawKind::mpi_enter, now(), 0, static_cast<uint32_t>(log.current_path()));
+    ++paths;
+  } else if ((turns & 1) != 0) {
+    deep(log, turns >> 1, depth - 1, paths);
+    asm volatile("" ::: "memory");
+  } else {
+    deep(log, turns >> 1, depth - 1, paths);
+    asm volatile("nop" ::: "memory");
   }
-  tree.release();
+}
+
+/// More paths than the memo may hold: those after it forgot are as right as those before.
+TEST(CallPath, StaysRightWithLittleMemory) {
+  constexpr unsigned kDepth = 14;
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        if (!activate()) return 1;
+        unsigned paths = 0;
+        for (unsigned turns = 0; turns < 1u << kDepth; ++turns) {
+          deep(*thread_log(), turns, kDepth, paths);
+        }
+        return paths == 1u << kDepth ? 0 : 2;
+      },
+      {{"CULPRIT_MEMORY", "1"}});
+  ASSERT_EQ(status, 0);
+  const RawRun run = experiment.read_one();
+  EXPECT_GT(run.process.forgotten_paths, 1u);
+  EXPECT_EQ(run.process.failed_unwinds, 0u);
+  // Each way through `deep` leaves other return addresses.
+  std::set<std::vector<uint64_t>> paths;
+  for (const RawRecord* call : run.threads.at(0).of(RawKind::mpi_enter)) {
+    paths.insert(run.threads.at(0).path(call->header.arg));
+  }
+  EXPECT_EQ(paths.size(), 1u << kDepth);
 }
 
 }  // namespace

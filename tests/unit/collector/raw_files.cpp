@@ -29,11 +29,12 @@ std::vector<char> read_log(const std::filesystem::path& file) {
   if (!std::filesystem::exists(tail_file)) return bytes;
   const std::vector<char> tail = read_bytes(tail_file);
   trace::RawTail after;
-  memcpy(&after, tail.data() + trace::kRawWindow, sizeof after);
-  const size_t begin = after.window * trace::kRawWindow;
-  if (bytes.size() >= begin + trace::kRawWindow) return bytes;
+  const size_t window = tail.size() - sizeof after;
+  memcpy(&after, tail.data() + window, sizeof after);
+  const size_t begin = after.window * window;
+  if (bytes.size() >= begin + window) return bytes;
   bytes.resize(begin);
-  bytes.insert(bytes.end(), tail.begin(), tail.begin() + trace::kRawWindow);
+  bytes.insert(bytes.end(), tail.begin(), tail.end() - sizeof after);
   return bytes;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "child.h"
@@ -325,6 +326,64 @@ TEST(Recorder, FullDiskDropsAndCounts) {
   // The end of the process found no room either.
   EXPECT_EQ(kept + run.process.dropped_records, kRecords + 1);
   EXPECT_EQ(run.process.ended, 1u);
+}
+
+TEST(Recorder, StopsAtTheLimitOfSize) {
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        if (!activate()) return 1;
+        for (unsigned i = 0; ThreadLog* log = thread_log(); ++i) {
+          if (i == 1000000) return 2;
+          log->put(RawKind::mpi_send, now(), 0, i, i, i);
+        }
+        return 0;
+      },
+      {{"CULPRIT_MAX_SIZE", "3000000"}});
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.stopped_at_limit, 1u);
+  EXPECT_EQ(run.process.dropped_records, 0u);
+  EXPECT_GT(run.process.end_ticks, run.process.start_ticks);
+  const size_t bytes = 32 * run.count(RawKind::mpi_send);
+  EXPECT_GT(bytes, 3 * trace::kRawWindow / 2);
+  EXPECT_LE(bytes, 3000000u);
+}
+
+TEST(Recorder, ManyThreadsHaveSmallerWindows) {
+  constexpr unsigned kThreads = 40;
+  constexpr unsigned kRecords = 10000;
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        if (!activate()) return 1;
+        std::atomic<unsigned> ready{0};
+        for (unsigned i = 0; i < kThreads; ++i) {
+          std::thread([&ready] {
+            for (unsigned k = 0; k < kRecords; ++k)
+              thread_log()->put(RawKind::mpi_leave, now(), 0, k);
+            ++ready;
+            while (true) pause();
+          }).detach();
+        }
+        while (ready < kThreads) usleep(1000);
+        raise(SIGKILL);
+        return 1;
+      },
+      {{"CULPRIT_MEMORY", "4"}});
+  ASSERT_TRUE(WIFSIGNALED(status)) << status;
+  size_t windows = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(experiment.folder())) {
+    if (entry.path().extension() == ".tail") windows += entry.file_size();
+  }
+  EXPECT_LT(windows, 4 * trace::kRawWindow);
+  const RawRun run = experiment.read_one();
+  ASSERT_EQ(run.threads.size(), kThreads);
+  for (const auto& [number, thread] : run.threads) {
+    const auto records = thread.of(RawKind::mpi_leave);
+    ASSERT_EQ(records.size(), kRecords);
+    for (unsigned k = 0; k < kRecords; ++k) ASSERT_EQ(records[k]->header.arg, k);
+  }
 }
 
 void limit_files(rlim_t bytes) {
