@@ -111,6 +111,8 @@ std::string_view feature_of(std::string_view function) {
       {"GOMP_loop_", "reductions with scan or task, or lastprivate(conditional:)"},
       {"GOMP_sections2_start", "reductions with task, or lastprivate(conditional:)"},
       {"omp_fulfill_event", "detached tasks"},
+      {"omp_init_allocator", "memory allocators"},
+      {"omp_set_affinity_format", "its own format for affinity"},
       {"GOACC_", "OpenACC"},
       {"acc_", "OpenACC"},
   };

@@ -26,8 +26,11 @@ namespace {
 /// ignore `detach`, so that fulfilling the event crashes. Of a loop or sections that need memory
 /// for the whole team (reductions with `scan`, lastprivate(conditional:)) it aborts the program.
 /// gcc calls these functions for nothing else but reductions with `task`, which are the rarer the
-/// more recent the standard; loops of all other kinds have functions of their own.
-constexpr const char* kUnusable[] = {"omp_fulfill_event",           "GOMP_loop_start",
+/// more recent the standard; loops of all other kinds have functions of their own. Memory
+/// allocators of its own answer otherwise than libgomp's, and its format for affinity is not there
+/// yet in a program's first call.
+constexpr const char* kUnusable[] = {"omp_fulfill_event",           "omp_init_allocator",
+                                     "omp_set_affinity_format",     "GOMP_loop_start",
                                      "GOMP_loop_ordered_start",     "GOMP_loop_ull_start",
                                      "GOMP_loop_ull_ordered_start", "GOMP_sections2_start"};
 

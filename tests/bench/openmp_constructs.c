@@ -40,11 +40,6 @@ static void tasks(void) {
 #pragma omp taskwait
 }
 
-static void chunks(void) {
-#pragma omp for schedule(dynamic, 1)
-  for (int i = 0; i < kCount; ++i) ++g_sum;
-}
-
 static void regions(void) {
   for (int i = 0; i < kCount; ++i) {
 #pragma omp parallel num_threads(1)
@@ -63,9 +58,11 @@ int main(void) {
     const char* name;
     void (*body)(void);
     int in_team;
-  } constructs[] = {{"barrier", barriers, 1},   {"lock_pair", lock_pairs, 1},
-                    {"critical", criticals, 1}, {"task", tasks, 1},
-                    {"loop_chunk", chunks, 1},  {"parallel", regions, 0}};
+  } constructs[] = {{"barrier", barriers, 1},
+                    {"lock_pair", lock_pairs, 1},
+                    {"critical", criticals, 1},
+                    {"task", tasks, 1},
+                    {"parallel", regions, 0}};
   omp_init_lock(&g_lock);
   for (unsigned c = 0; c < sizeof constructs / sizeof constructs[0]; ++c) {
     double best = 1e30;
