@@ -35,14 +35,19 @@ def observe(place, mpi, way, environment=None):
     return report, done
 
 
-def check_late_sender(report, waiting, late):
+def check_late_sender(report, waiting, late, alone):
+    """`alone`: compute_flux is all that is to blame. Where the late one was started during the run,
+    nothing joins the two before the message, and so its start takes a part of the blame."""
     found = report.waits("mpi.late_sender", waiting, "MPI_Recv")
     check(found, f"no wait of {waiting} in MPI_Recv\n{report.summary()}")
     check_time("the wait", max(w["time_s"] for w in found), LATE_S)
-    # Not the largest: one that was spawned may have been waited for before that, too.
     blamed = report.delays("compute_flux", late, "mpi.late_sender")
     check(blamed, f"compute_flux of {late} is not blamed\n{report.summary()}")
-    check_time("the delay", sum(d["short_s"] + d["long_s"] for d in blamed), LATE_S)
+    cost = sum(d["short_s"] + d["long_s"] for d in blamed)
+    if alone:
+        check_time("the delay", cost, LATE_S)
+    else:
+        check(cost > LATE_S / 10, f"compute_flux costs only {cost} s\n{report.summary()}")
 
 
 def meets(mpi, way, late, words=None):
@@ -51,7 +56,7 @@ def meets(mpi, way, late, words=None):
         report.check_nothing_lost()
         check("early_ends" not in report.losses(), f"a sound end is not seen: {report.losses()}")
         check("unknown_communicators" not in report.losses(), f"{report.losses()}")
-        check_late_sender(report, "0.0", late)
+        check_late_sender(report, "0.0", late, alone=words is None)
         check(words is None or words in " ".join((done.stdout + done.stderr).split()),
               f"the page does not say '{words}':\n{done.stdout}")
     return test
