@@ -14,6 +14,7 @@
 
 #include "collector/environment.h"
 #include "collector/interpose/trampolines.h"
+#include "collector/openmp/gomp_repairs.h"
 #include "collector/openmp/needs.h"
 #include "collector/openmp/serial_answers.h"
 #include "collector/probes.h"
@@ -80,7 +81,8 @@ void* next_definition(const char* name) {
 
 void* find(Decision taken, const char* name) {
   if (taken == Decision::libomp) {
-    if (void* function = dlsym(g_libomp.load(std::memory_order_acquire), name)) return function;
+    void* const libomp = g_libomp.load(std::memory_order_acquire);
+    if (void* function = dlsym(libomp, name)) return repaired(name, function, libomp);
   }
   return next_definition(name);
 }

@@ -206,6 +206,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Needy{"library", CULPRIT_SCAN_USER, "5050 171700\n", "GOMP_loop_start"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(OpenMp, LoopsAreTheSameOnLibomp) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({CULPRIT_UNUSUAL_LOOPS}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output,
+            "dynamic 100 5050\n"
+            "guided 48 3816\n"
+            "runtime 20 380\n"
+            "empty 0 0\n"
+            "ordered 100 5050\n"
+            "in order 1\n"
+            "nested 625 8225\n"
+            "tasks 67 3433\n");
+  EXPECT_EQ(experiment.read_one().process.gomp_redirected, 1u);
+}
+
 TEST(OpenMp, ALibraryThatIsLoadedLateIsObserved) {
   Experiment experiment;
   std::string output;
