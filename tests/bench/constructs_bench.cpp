@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit adds to OpenMP constructs: runs a program that times them without and with the
-// preload library, in pairs, and prints medians. Usage: openmp_bench [pairs]
+// What culprit adds to single OpenMP constructs or MPI calls: runs a program that times them,
+// without and with the preload library, in pairs, and prints medians. The build makes one benchmark
+// of this file for each such program. Usage: openmp_bench [pairs], mpi_openmpi_bench [pairs], ...
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +38,7 @@ double median(std::vector<double> values) {
 
 int main(int argc, char** argv) {
   const int pairs = argc > 1 ? std::max(1, atoi(argv[1])) : 5;
-  std::string scratch = (fs::temp_directory_path() / "culprit-openmp-bench-XXXXXX").string();
+  std::string scratch = (fs::temp_directory_path() / "culprit-constructs-bench-XXXXXX").string();
   if (mkdtemp(scratch.data()) == nullptr) return 1;
   std::map<std::string, std::vector<double>> plain, under, added;
   for (int pair = 0; pair < pairs; ++pair) {
@@ -55,16 +56,16 @@ int main(int argc, char** argv) {
     }
     fs::remove_all(experiment);
     if (without.empty() || with.empty() || !recorded) {
-      std::cerr << "openmp_bench: the program failed, or was not recorded\n";
+      std::cerr << CULPRIT_CONSTRUCTS " failed, or was not recorded\n";
       fs::remove_all(scratch);
       return 1;
     }
   }
   fs::remove_all(scratch);
-  printf("%-12s %10s %10s %10s   medians of %d pairs, ns on one thread\n", "construct", "plain",
+  printf("%-18s %10s %10s %10s   medians of %d pairs, ns on one thread\n", "construct", "plain",
          "culprit", "added", pairs);
   for (const auto& [name, times] : plain) {
-    printf("%-12s %10.1f %10.1f %10.1f\n", name.c_str(), median(times), median(under[name]),
+    printf("%-18s %10.1f %10.1f %10.1f\n", name.c_str(), median(times), median(under[name]),
            median(added[name]));
   }
   return 0;
