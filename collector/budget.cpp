@@ -67,4 +67,8 @@ void take_first_on_disk(size_t bytes) {
   g_disk.fetch_add(bytes, std::memory_order_relaxed);
 }
 
+void give_back_on_disk(size_t bytes) {
+  g_disk.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 }  // namespace culprit::collector::budget

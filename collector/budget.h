@@ -26,5 +26,6 @@ void give_back_for_paths(size_t bytes);
 /// if there are too many threads for the limit, so it need not be asked for.
 bool take_on_disk(size_t bytes);
 void take_first_on_disk(size_t bytes);
+void give_back_on_disk(size_t bytes);
 
 }  // namespace culprit::collector::budget

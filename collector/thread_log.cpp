@@ -79,7 +79,10 @@ void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
   file.close(used);
-  if (!scratch) budget::give_back_window(capacity);
+  if (!scratch) {
+    budget::give_back_window(capacity);
+    budget::give_back_on_disk(capacity - used);
+  }
   used = capacity;
 }
 

@@ -37,14 +37,27 @@ constexpr double kQuick = 20e-6;  // seconds
 constexpr double kTimeForQuestions = 0.01;
 constexpr double kRankZerosPatience = 1;  // seconds; less than the others', who count on it
 constexpr double kPatience = 2;
+constexpr double kPatienceOfTheClaimed = 10;
+constexpr double kPatienceForAnAnswer = 30;  // longer than the claimed stay
+constexpr double kPatienceAtTheEnd = 60;     // others may still work
 constexpr int kMaxNodes = 4096;
 constexpr size_t kHashDigits = 16;
 
 char g_mark[PATH_MAX];  ///< of this node, without a state; empty: the job does not take part
 bool g_speaks = false;  ///< this process speaks for its node
-bool g_has_met = false;
-int g_partners[kMaxNodes];  ///< of rank 0
-int g_partner_count = 0;
+
+/// Two processes that compare their clocks, on a communicator of their own: on the program's, its
+/// receives from anybody could take our messages.
+struct Pair {
+  MPI_Comm comm;
+  int other;  ///< in MPI_COMM_WORLD
+  bool exists;
+};
+constexpr int kAsker = 0, kAnswerer = 1;  // ranks there
+
+Pair g_pairs[kMaxNodes];  ///< of rank 0
+int g_pair_count = 0;
+Pair g_with_rank_0;
 
 uint64_t hash(const char* text, uint64_t seed = 0xcbf29ce484222325u) {
   for (; *text != '\0'; ++text) {
@@ -141,28 +154,46 @@ class Waiting {
 /// What a question says.
 enum Question : uint64_t { never_mind, last, more };
 
-bool send(uint64_t word, int rank) {
-  return PMPI_Send(&word, 1, MPI_UINT64_T, rank, kTag, MPI_COMM_WORLD) == MPI_SUCCESS;
+bool send(uint64_t word, int rank, MPI_Comm comm) {
+  return PMPI_Send(&word, 1, MPI_UINT64_T, rank, kTag, comm) == MPI_SUCCESS;
 }
 
-bool receive(uint64_t& word, int rank) {
-  return PMPI_Recv(&word, 1, MPI_UINT64_T, rank, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
-         MPI_SUCCESS;
+/// Ends a receive that nobody seems to send to; true if the message has come after all.
+bool withdraw(MPI_Request& request) {
+  MPI_Status status;
+  int cancelled = 0;
+  PMPI_Cancel(&request);
+  return PMPI_Wait(&request, &status) == MPI_SUCCESS &&
+         PMPI_Test_cancelled(&status, &cancelled) == MPI_SUCCESS && cancelled == 0;
 }
 
-void ask(int rank) {
+bool receive(uint64_t& word, int rank, MPI_Comm comm, double patience) {
+  MPI_Request request;
+  if (PMPI_Irecv(&word, 1, MPI_UINT64_T, rank, kTag, comm, &request) != MPI_SUCCESS) return false;
+  int here = 0;
+  for (Waiting waiting(patience); !waiting.over(); waiting.pause()) {
+    if (PMPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (here != 0) return true;
+  }
+  return withdraw(request);
+}
+
+/// `patience`: for the first answer, seconds.
+void ask(const Pair& pair, double patience) {
   uint64_t own = 0, theirs = 0, best = ~uint64_t{0};
   double quickest = kTimeForQuestions;
-  const double begun = PMPI_Wtime();
+  double begun = 0;
   uint64_t question = more;
   for (int asked = 1; question == more; ++asked) {
     const double time = PMPI_Wtime();
+    if (asked == 2) begun = time;
     const bool enough =
         asked >= kFewestQuestions && (quickest < kQuick || time > begun + kTimeForQuestions);
     question = enough || asked == kMostQuestions ? last : more;
     const uint64_t begin = now();
     uint64_t answer = 0;
-    if (!send(question, rank) || !receive(answer, rank)) return;
+    if (!send(question, kAnswerer, pair.comm)) return;
+    if (!receive(answer, kAnswerer, pair.comm, asked == 1 ? patience : kPatience)) return;
     const uint64_t length = now() - begin;
     quickest = std::min(quickest, PMPI_Wtime() - time);
     if (length >= best) continue;
@@ -171,15 +202,45 @@ void ask(int rank) {
     theirs = answer;
   }
   if (ThreadLog* log = thread_log()) {
-    log->put(RawKind::clock_met, now(), 0, static_cast<uint32_t>(rank), own, theirs, best);
+    log->put(RawKind::clock_met, now(), 0, static_cast<uint32_t>(pair.other), own, theirs, best);
   }
 }
 
-/// `question`: a first one, which has arrived already.
-void answer(uint64_t question) {
-  while (question != never_mind) {
-    if (!send(now(), 0) || question == last || !receive(question, 0)) return;
+/// `patience`: for the first question, seconds.
+void answer(const Pair& pair, double patience) {
+  uint64_t question = more;
+  while (question == more) {
+    if (!receive(question, kAsker, pair.comm, patience)) return;
+    if (!send(now(), kAsker, pair.comm)) return;
+    patience = kPatience;
   }
+}
+
+/// Both sides know that the other one comes here.
+Pair make_pair(int other, int asker, int answerer) {
+  Pair pair = {};
+  MPI_Group world, two;
+  const int ranks[] = {asker, answerer};
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) return pair;
+  if (PMPI_Group_incl(world, 2, ranks, &two) == MPI_SUCCESS) {
+    pair.exists = PMPI_Comm_create_group(MPI_COMM_WORLD, two, kTag, &pair.comm) == MPI_SUCCESS;
+    PMPI_Group_free(&two);
+  }
+  PMPI_Group_free(&world);
+  pair.other = other;
+  if (pair.exists) PMPI_Comm_set_errhandler(pair.comm, MPI_ERRORS_RETURN);
+  return pair;
+}
+
+/// Rank 0's, with a rank whose mark it has claimed and which waits for its word.
+void invite(int rank) {
+  uint64_t accepted = 0;
+  if (!send(more, rank, MPI_COMM_WORLD)) return;
+  if (!receive(accepted, rank, MPI_COMM_WORLD, kPatienceForAnAnswer)) return;
+  const Pair pair = make_pair(rank, 0, rank);
+  if (!pair.exists) return;
+  ask(pair, kPatience);
+  g_pairs[g_pair_count++] = pair;
 }
 
 /// Rank 0 claims the mark of another rank; true if it may and must speak with it.
@@ -208,12 +269,11 @@ int meet_the_ready() {
     const bool claimed = claim(node, state, rank);
     if (claimed || strcmp(state, "met") == 0 || strcmp(state, "left") == 0) ++done;
     if (!claimed) return;
-    if (is_own_node(node) || g_partner_count == kMaxNodes) {
-      send(never_mind, rank);
+    if (is_own_node(node) || g_pair_count == kMaxNodes) {
+      send(never_mind, rank, MPI_COMM_WORLD);
       return;
     }
-    ask(rank);
-    g_partners[g_partner_count++] = rank;
+    invite(rank);
   });
   return marked - done;
 }
@@ -240,27 +300,38 @@ void meet_all() {
   }
 }
 
+/// Takes the mark back; false if rank 0 has claimed it, and so is about to send its word. Where the
+/// file system gives another answer, nobody will.
+bool take_back(const char* ready) {
+  if (change_mark(ready, own_mark("left").text)) return true;
+  return access(own_mark("met").text, F_OK) != 0;
+}
+
+/// What rank 0 wants; `never_mind` if it does not want anything.
+uint64_t wait_for_word(const char* ready, bool promised) {
+  uint64_t word = never_mind;
+  MPI_Request request;
+  if (PMPI_Irecv(&word, 1, MPI_UINT64_T, 0, kTag, MPI_COMM_WORLD, &request) != MPI_SUCCESS) {
+    return never_mind;
+  }
+  const Waiting at_most(kPatienceOfTheClaimed);
+  for (Waiting waiting(promised ? kPatience : 0);; waiting.pause()) {
+    int here = 0;
+    if (PMPI_Test(&request, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS) return never_mind;
+    if (here != 0) return word;
+    if (!waiting.over()) continue;
+    if (promised && !at_most.over() && !take_back(ready)) continue;
+    return withdraw(request) ? word : never_mind;
+  }
+}
+
 void wait_to_be_asked(int rank) {
   const Path ready = own_mark("ready", rank);
-  uint64_t question = never_mind;
-  MPI_Request request;
-  if (PMPI_Irecv(&question, 1, MPI_UINT64_T, 0, kTag, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
-    return;
-  bool promised = make_mark(ready.text);
-  int asked = 0;
-  for (Waiting waiting(promised ? kPatience : 0);;) {
-    if (PMPI_Test(&request, &asked, MPI_STATUS_IGNORE) != MPI_SUCCESS || asked != 0) break;
-    if (promised && waiting.over()) promised = !change_mark(ready.text, own_mark("left").text);
-    if (!promised && waiting.over()) {
-      PMPI_Cancel(&request);
-      PMPI_Wait(&request, MPI_STATUS_IGNORE);
-      return;
-    }
-    waiting.pause();
-  }
-  if (asked == 0) return;
-  g_has_met = question != never_mind;
-  answer(question);
+  const bool promised = make_mark(ready.text);
+  if (wait_for_word(ready.text, promised) == never_mind) return;
+  if (!send(more, 0, MPI_COMM_WORLD)) return;
+  g_with_rank_0 = make_pair(0, 0, rank);
+  if (g_with_rank_0.exists) answer(g_with_rank_0, kPatience);
 }
 
 }  // namespace
@@ -299,11 +370,10 @@ void meet_at_start() {
 
 void meet_at_end() {
   const KeepErrno keep;
-  for (int i = 0; i < g_partner_count; ++i) ask(g_partners[i]);
-  g_partner_count = 0;
-  uint64_t question = never_mind;
-  if (g_has_met && receive(question, 0)) answer(question);
-  g_has_met = false;
+  for (int i = 0; i < g_pair_count; ++i) ask(g_pairs[i], kPatienceAtTheEnd);
+  g_pair_count = 0;
+  if (g_with_rank_0.exists) answer(g_with_rank_0, kPatienceAtTheEnd);
+  g_with_rank_0 = {};
 }
 
 }  // namespace culprit::collector::mpi::clock_sync

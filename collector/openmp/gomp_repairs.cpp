@@ -139,16 +139,26 @@ uint64_t tasks_for(const TaskLoop& loop, uint64_t iterations) {
   return std::clamp<uint64_t>(tasks, 1, iterations);
 }
 
-/// Data whose copying takes a function (C++ objects) cannot be given bounds before it is copied; so
-/// such a loop is one task, done at once.
-void do_at_once(const TaskLoop& loop) {
-  const auto alignment = static_cast<uintptr_t>(std::max(loop.alignment, 1L));
-  const auto room = static_cast<size_t>(loop.size) + alignment;
-  const auto raw = reinterpret_cast<uintptr_t>(__builtin_alloca(room));
-  void* const copy = reinterpret_cast<void*>((raw + alignment - 1) / alignment * alignment);
-  loop.copy(copy, loop.data);
-  memcpy(copy, loop.data, 2 * sizeof(uint64_t));
-  loop.body(copy);
+/// Bounds for the task that this thread is making. Data whose copying takes a function (C++
+/// objects) cannot be given them before: libomp calls that function while it makes the task.
+struct Bounded {
+  TaskCopy* copy;
+  uint64_t bounds[2];
+};
+[[gnu::tls_model("initial-exec")]] thread_local Bounded t_bounded;
+
+void copy_with_bounds(void* to, void* from) {
+  const Bounded bounded = t_bounded;
+  bounded.copy(to, from);
+  memcpy(to, bounded.bounds, sizeof bounded.bounds);
+}
+
+/// Of a taskloop without iterations: its reductions, described behind the bounds, were not begun.
+void tell_none(void* data, unsigned flags) {
+  if ((flags & (kNoGroup | kReductions)) != kReductions) return;
+  uintptr_t* reductions;
+  memcpy(&reductions, static_cast<uint64_t*>(data) + 2, sizeof reductions);
+  reductions[2] = 0;
 }
 
 /// A taskloop downwards, task by task.
@@ -157,27 +167,29 @@ void descend(const TaskLoop& loop, T begin, T end, T step) {
   const auto task = function_at<void(TaskBody*, void*, TaskCopy*, long, long, bool, unsigned,
                                      void**, int, void*)>(g_task);
   const bool grouped = (loop.flags & kNoGroup) == 0;
-  T* const bounds = static_cast<T*>(loop.data);
   if (grouped) function_at<void()>(g_group_start)();
   if (grouped && (loop.flags & kReductions) != 0) {
     uintptr_t* reductions;
-    memcpy(&reductions, bounds + 2, sizeof reductions);
+    memcpy(&reductions, static_cast<T*>(loop.data) + 2, sizeof reductions);
     function_at<void(uintptr_t*)>(g_group_reductions)(reductions);
   }
   const uint64_t stride = -static_cast<uint64_t>(step);
   const uint64_t distance = static_cast<uint64_t>(begin) - static_cast<uint64_t>(end);
   const uint64_t iterations = (distance - 1) / stride + 1;
-  const uint64_t tasks = loop.copy != nullptr ? 1 : tasks_for(loop, iterations);
+  const uint64_t tasks = tasks_for(loop, iterations);
+  uint64_t from = static_cast<uint64_t>(begin);
   for (uint64_t i = 0; i < tasks; ++i) {
     const uint64_t share = iterations / tasks + (i < iterations % tasks ? 1 : 0);
-    bounds[0] = begin;
-    bounds[1] = begin = static_cast<T>(static_cast<uint64_t>(begin) - share * stride);
+    const uint64_t bounds[] = {from, from - share * stride};
+    from = bounds[1];
     if (loop.copy != nullptr) {
-      do_at_once(loop);
+      t_bounded = {loop.copy, {bounds[0], bounds[1]}};
     } else {
-      task(loop.body, loop.data, nullptr, loop.size, loop.alignment, (loop.flags & kIf) != 0,
-           loop.flags & kOfTasks, nullptr, loop.priority, nullptr);
+      memcpy(loop.data, bounds, sizeof bounds);
     }
+    task(loop.body, loop.data, loop.copy != nullptr ? copy_with_bounds : nullptr, loop.size,
+         loop.alignment, (loop.flags & kIf) != 0, loop.flags & kOfTasks, nullptr, loop.priority,
+         nullptr);
   }
   if (grouped) function_at<void()>(g_group_end)();
 }
@@ -186,7 +198,7 @@ template <class T>
 void taskloop(TaskBody* body, void* data, TaskCopy* copy, long size, long alignment, unsigned flags,
               unsigned long wanted, int priority, T begin, T end, T step) {
   const bool up = std::is_signed_v<T> ? step > 0 : (flags & kUpwards) != 0;
-  if (up ? begin >= end : begin <= end) return;
+  if (up ? begin >= end : begin <= end) return tell_none(data, flags);
   if (!up) {
     return descend({body, data, copy, size, alignment, flags, wanted, priority}, begin, end, step);
   }

@@ -107,7 +107,7 @@ class Turn {
   bool has_ = false;
 };
 
-unsigned g_users = 0;  ///< guarded by Turn
+std::atomic<unsigned> g_users{0};
 
 bool begin_guard() {
   const Turn turn;
@@ -121,7 +121,8 @@ bool begin_guard() {
 /// Handlers that stay because a turn was not to be had are removed by the next user.
 void end_guard() {
   const Turn turn;
-  if (!turn || --g_users != 0) return;
+  const bool was_last = g_users.fetch_sub(1) == 1;
+  if (!turn || !was_last) return;
   for (unsigned i = 0; i < kSignalCount; ++i) remove(i);
 }
 

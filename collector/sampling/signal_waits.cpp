@@ -6,6 +6,7 @@
 // Assumes that nobody else sends signals with our marker.
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <time.h>
 
@@ -30,7 +31,7 @@ TimedWait next_wait() {
 constexpr long kSecond = 1'000'000'000;
 
 timespec sum(timespec a, timespec b) {
-  a.tv_sec += b.tv_sec;
+  if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &a.tv_sec)) return {LONG_MAX - 1, 0};
   a.tv_nsec += b.tv_nsec;
   if (a.tv_nsec >= kSecond) {
     a.tv_sec += 1;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLongest = 255;
 constexpr uint32_t kSlots = 8192;
-constexpr uint32_t kMaxNames = kSlots / 2;
+constexpr uint32_t kMaxNames = 2048;  // leaves room for those of MPI in each thread's table
 constexpr size_t kRoom = size_t{1} << 20;
 
 std::atomic<const Name*> g_slots[kSlots];
@@ -57,7 +57,8 @@ char* memory() {
 const Name* make(uint32_t hash, const char* text, size_t length) {
   char* room = memory();
   const size_t bytes = (sizeof(Name) + length + 7) / 8 * 8;
-  if (room == nullptr || g_count.fetch_add(1, std::memory_order_relaxed) >= kMaxNames) {
+  if (room == nullptr || g_count.load(std::memory_order_relaxed) >= kMaxNames ||
+      g_count.fetch_add(1, std::memory_order_relaxed) >= kMaxNames) {
     return nullptr;
   }
   const size_t at = g_used.fetch_add(bytes, std::memory_order_relaxed);

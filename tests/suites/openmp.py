@@ -29,7 +29,7 @@ LIBOMP = "/usr/lib/llvm-19/lib/libomp.so.5"
 
 
 def sources(names):
-    for name in map(pathlib.Path, names):
+    for name in (pathlib.Path(n).resolve() for n in names):
         if name.is_dir():
             yield from sorted(p for p in name.rglob("*") if p.suffix in SOURCES)
         else:

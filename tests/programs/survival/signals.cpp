@@ -140,6 +140,7 @@ const Case kSignals[] = {
     {"all_ignored", all_ignored},
     {"all_blocked", all_blocked},
     {"waits_for_all", waits_for_all},
+    {"first_waits_for_all", waits_for_all},
     {"own_profiler", own_profiler},
     {"first_ask", ask},
     {"ask", ask},

@@ -210,8 +210,8 @@ RESOURCES = [
 
 SIGNALS = [Case(name) for name in (
     "own_sigprof", "first_own_sigprof", "own_sigsegv", "own_sigbus", "own_sigusr1", "all_default",
-    "all_ignored", "all_blocked", "waits_for_all", "own_profiler", "first_ask", "ask",
-    "faults_by_design")]
+    "all_ignored", "all_blocked", "waits_for_all", "first_waits_for_all", "own_profiler",
+    "first_ask", "ask", "faults_by_design")]
 
 # With AddressSanitizer there is no bound to the address space, and no sense in strange stacks.
 if "CULPRIT_SANITIZER_RUNTIME" in os.environ:

@@ -218,8 +218,19 @@ TEST(OpenMp, LoopsAreTheSameOnLibomp) {
             "ordered 100 5050\n"
             "in order 1\n"
             "nested 625 8225\n"
-            "tasks 67 3433\n");
+            "tasks 67 3433\n"
+            "reduced 1700\n");
   EXPECT_EQ(experiment.read_one().process.gomp_redirected, 1u);
+}
+
+TEST(OpenMp, TasksOfLoopsTakeObjectsAlongOnLibomp) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({CULPRIT_UNUSUAL_OBJECTS}, openmp_environment(), &output), 0);
+  EXPECT_EQ(output, "1717 34\n");
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.gomp_redirected, 1u);
+  EXPECT_EQ(run.count(RawKind::omp_task_create), 4u);
 }
 
 TEST(OpenMp, ALibraryThatIsLoadedLateIsObserved) {

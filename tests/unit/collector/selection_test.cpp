@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 #include "child.h"
+#include "collector/user/names.h"
 
 namespace culprit::tests {
 namespace {
@@ -18,8 +20,10 @@ using collector::activate;
 using collector::now;
 using collector::rank_is_known;
 using collector::recording;
+using collector::StringId;
 using collector::switch_recording;
 using collector::thread_log;
+using collector::ThreadLog;
 using trace::RawKind;
 using trace::RawUserRegion;
 
@@ -199,6 +203,23 @@ TEST(Selection, ThreeReasonsForOnePause) {
   const RawRun run = experiment.read_one();
   EXPECT_EQ(run.process.starts_off, 1u);
   EXPECT_EQ(kept(run), (Kept{2, 0, 0, 0}));
+}
+
+TEST(UserNames, LeaveRoomForThoseOfMpi) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    int known = 0;
+    for (int i = 0; i < 5000; ++i) {
+      const std::string step = "step " + std::to_string(i);
+      const auto* name = collector::user::name_of(step.c_str(), step.size());
+      known += name != nullptr && log->name(name->text) != StringId::none;
+    }
+    if (known == 0 || known == 5000) return 2;
+    return log->name("MPI_Barrier") != StringId::none ? 0 : 3;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -89,5 +89,15 @@ int main(void) {
     for (Number i = n; i > 1; i -= 3) add(i);
   }
   tell("tasks");
+  Number reduced = 5;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp taskloop reduction(+ : reduced)
+    for (long i = (long)n; i < (long)none; ++i) reduced += (Number)i;
+#pragma omp taskloop reduction(+ : reduced)
+    for (Number i = n; i > 10; i -= 3) reduced += i;
+  }
+  printf("reduced %llu\n", reduced);
   return 0;
 }
