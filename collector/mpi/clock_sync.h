@@ -8,10 +8,10 @@
 // What the program must not notice, and how it does not: there are no collectives over others, only
 // messages between two processes which both are inside MPI_Init or MPI_Finalize. The first of them,
 // inside MPI_Init, go by MPI_COMM_WORLD; all later ones by a communicator of the two, so that no
-// receive of the program can take them. Every wait has an end. And nothing is sent to a process that
-// may not be measured, since it would never answer: who takes part says so by a mark beside the raw
-// records, where rank 0 looks. A process that is not asked within kPatience takes its mark back.
-// Marks change hands by rename, which only one side can win. In a job on one node (one clock)
+// receive of the program can take them. Every wait has an end. And nothing is sent to a process
+// that may not be measured, since it would never answer: who takes part says so by a mark beside
+// the raw records, where rank 0 looks. A process that is not asked within kPatience takes its mark
+// back. Marks change hands by rename, which only one side can win. In a job on one node (one clock)
 // there are no messages at all.
 #pragma once
 

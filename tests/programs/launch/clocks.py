@@ -42,14 +42,14 @@ def judge(place, waiting):
     return report
 
 
-def run(place, launcher, program, *contexts):
+def run(place, launcher, program, *contexts, more=()):
     """Ranks in order: each context is what stands in front of the program on one rank."""
     line = [launcher]
     if "mpich" not in launcher:
         line += ["--bind-to", "none"]
     for context in contexts:
         line += [":"] if len(line) > 3 else []
-        line += ["-n", "1", *context, program, *LATE]
+        line += ["-n", "1", *context, program, *LATE, *more]
     return succeed([place.culprit, "run", "-o", place.experiment(), "--", *line],
                    environment=ENVIRONMENT)
 
@@ -72,6 +72,15 @@ def other_host(place):
     elsewhere = skewed(place, host="elsewhere", date_ms=-5000, monotonic_ms=900000, ppm=500)
     run(place, openmpi(), place.program("late.openmpi"), [], elsewhere, [], elsewhere)
     check_compared(judge(place, (1, 2, 3)))
+
+
+def listener(place):
+    """A receive from anybody is still open when the clocks are compared for the last time."""
+    elsewhere = skewed(place, host="elsewhere", date_ms=-5000, monotonic_ms=900000)
+    run(place, openmpi(), place.program("late.openmpi"), [], elsewhere, more=["listen"])
+    report = Report(place, place.experiment())
+    check_compared(report)
+    check("clocks_met_once" not in report.losses(), "the clocks were not compared at the end")
 
 
 def mpich(place):
@@ -104,7 +113,7 @@ def unmeasured(place):
         shutil.rmtree(place.experiment())
 
 
-TESTS = {"other_host": other_host, "mpich": mpich, "time_namespace": time_namespace,
+TESTS = {"other_host": other_host, "listener": listener, "mpich": mpich, "time_namespace": time_namespace,
          "unmeasured": unmeasured}
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
  *
  * late <ms> <rounds> [<file> | <more arguments>]: in each round rank 0 sends to everybody else,
  * <ms> late (it sleeps, so that a busy machine changes nothing). If <file> begins with '/', the
- * program then makes it and stays in MPI_Recv until it is killed. Prints its arguments, as it got
- * them. */
+ * program then makes it and stays in MPI_Recv until it is killed; if it is "listen", all leave a
+ * receive from anybody open to the end. Prints its arguments, as it got them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static __attribute__((noinline)) void dawdle(long ms) {
@@ -39,6 +40,10 @@ int main(int argc, char** argv) {
     }
   }
   if (argc > 3 && argv[3][0] == '/') stay(argv[3]);
+  MPI_Request request;
+  if (argc > 3 && strcmp(argv[3], "listen") == 0) {
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+  }
   if (rank == 0) {
     printf("late: %d ranks", size);
     for (int i = 3; i < argc; ++i) printf(" [%s]", argv[i]);
