@@ -5,7 +5,8 @@
 // unsigned numbers round and keeps their distances. What comes back is mirrored again. A thread
 // remembers by the level of nesting whether the loop it is in is such an image, since the functions
 // that fetch the next chunk are not told the direction; within a team, loops do not nest.
-// A taskloop downwards is cut into tasks here, as libgomp cuts it: libomp gives its tasks too much.
+// A taskloop downwards, or with a strict grain size, is cut into tasks here, as libgomp cuts it:
+// libomp gives its tasks too much, or does not know of strictness.
 // Calls that need no repair end in a jump, so that the program stays the caller.
 #include "collector/openmp/gomp_repairs.h"
 
@@ -43,7 +44,7 @@ constexpr size_t kWithChunk = 8;
 
 /// In the flags of a taskloop; the lowest are those of each task (untied, final, mergeable).
 constexpr unsigned kOfTasks = 7, kUpwards = 1U << 8, kGrainSize = 1U << 9, kIf = 1U << 10,
-                   kNoGroup = 1U << 11, kReductions = 1U << 12;
+                   kNoGroup = 1U << 11, kReductions = 1U << 12, kStrict = 1U << 14;
 
 std::array<std::atomic<void*>, kKinds.size()> g_start, g_next;
 std::atomic<void*> g_taskloop, g_taskloop_ull;
@@ -139,6 +140,32 @@ uint64_t tasks_for(const TaskLoop& loop, uint64_t iterations) {
   return std::clamp<uint64_t>(tasks, 1, iterations);
 }
 
+/// Iterations of the tasks, one after the other.
+class Shares {
+ public:
+  Shares(const TaskLoop& loop, uint64_t iterations) : left_(iterations) {
+    constexpr unsigned kJustSo = kGrainSize | kStrict;
+    const bool just_so = loop.wanted > 0 && (loop.flags & kJustSo) == kJustSo;
+    const uint64_t tasks = tasks_for(loop, iterations);
+    share_ = just_so ? uint64_t{loop.wanted} : iterations / tasks;
+    larger_ = just_so ? 0 : iterations % tasks;
+  }
+  /// 0 after the last.
+  uint64_t next() {
+    uint64_t share = share_;
+    if (larger_ > 0) {
+      ++share;
+      --larger_;
+    }
+    share = std::min(share, left_);
+    left_ -= share;
+    return share;
+  }
+
+ private:
+  uint64_t left_, share_, larger_;
+};
+
 /// Bounds for the task that this thread is making. Data whose copying takes a function (C++
 /// objects) cannot be given them before: libomp calls that function while it makes the task.
 struct Bounded {
@@ -161,9 +188,9 @@ void tell_none(void* data, unsigned flags) {
   reductions[2] = 0;
 }
 
-/// A taskloop downwards, task by task.
+/// A taskloop that has iterations, task by task.
 template <class T>
-void descend(const TaskLoop& loop, T begin, T end, T step) {
+void make_tasks(const TaskLoop& loop, bool up, T begin, T end, T step) {
   const auto task = function_at<void(TaskBody*, void*, TaskCopy*, long, long, bool, unsigned,
                                      void**, int, void*)>(g_task);
   const bool grouped = (loop.flags & kNoGroup) == 0;
@@ -173,14 +200,13 @@ void descend(const TaskLoop& loop, T begin, T end, T step) {
     memcpy(&reductions, static_cast<T*>(loop.data) + 2, sizeof reductions);
     function_at<void(uintptr_t*)>(g_group_reductions)(reductions);
   }
-  const uint64_t stride = -static_cast<uint64_t>(step);
-  const uint64_t distance = static_cast<uint64_t>(begin) - static_cast<uint64_t>(end);
-  const uint64_t iterations = (distance - 1) / stride + 1;
-  const uint64_t tasks = tasks_for(loop, iterations);
-  uint64_t from = static_cast<uint64_t>(begin);
-  for (uint64_t i = 0; i < tasks; ++i) {
-    const uint64_t share = iterations / tasks + (i < iterations % tasks ? 1 : 0);
-    const uint64_t bounds[] = {from, from - share * stride};
+  const auto stride = static_cast<uint64_t>(step);  // 2^64 less what it goes down
+  auto from = static_cast<uint64_t>(begin);
+  const uint64_t distance =
+      up ? static_cast<uint64_t>(end) - from : from - static_cast<uint64_t>(end);
+  Shares shares(loop, (distance - 1) / (up ? stride : -stride) + 1);
+  while (const uint64_t share = shares.next()) {
+    const uint64_t bounds[] = {from, from + share * stride};
     from = bounds[1];
     if (loop.copy != nullptr) {
       t_bounded = {loop.copy, {bounds[0], bounds[1]}};
@@ -199,8 +225,9 @@ void taskloop(TaskBody* body, void* data, TaskCopy* copy, long size, long alignm
               unsigned long wanted, int priority, T begin, T end, T step) {
   const bool up = std::is_signed_v<T> ? step > 0 : (flags & kUpwards) != 0;
   if (up ? begin >= end : begin <= end) return tell_none(data, flags);
-  if (!up) {
-    return descend({body, data, copy, size, alignment, flags, wanted, priority}, begin, end, step);
+  if (!up || (flags & kStrict) != 0) {
+    return make_tasks({body, data, copy, size, alignment, flags, wanted, priority}, up, begin, end,
+                      step);
   }
   const auto& target = std::is_signed_v<T> ? g_taskloop : g_taskloop_ull;
   function_at<void(TaskBody*, void*, TaskCopy*, long, long, unsigned, unsigned long, int, T, T, T)>(

@@ -29,10 +29,17 @@ namespace {
 /// more recent the standard; loops of all other kinds have functions of their own. Memory
 /// allocators of its own answer otherwise than libgomp's, and its format for affinity is not there
 /// yet in a program's first call.
-constexpr const char* kUnusable[] = {"omp_fulfill_event",           "omp_init_allocator",
-                                     "omp_set_affinity_format",     "GOMP_loop_start",
-                                     "GOMP_loop_ordered_start",     "GOMP_loop_ull_start",
-                                     "GOMP_loop_ull_ordered_start", "GOMP_sections2_start"};
+constexpr const char* kUnusable[] = {"omp_fulfill_event",
+                                     "omp_init_allocator",
+                                     "omp_set_affinity_format",
+                                     "GOMP_loop_start",
+                                     "GOMP_loop_ordered_start",
+                                     "GOMP_loop_ull_start",
+                                     "GOMP_loop_ull_ordered_start",
+                                     "GOMP_sections2_start",
+                                     "GOMP_teams_reg",
+                                     "omp_pause_resource",
+                                     "omp_pause_resource_all"};
 
 /// Families of an OpenMP or OpenACC runtime's names.
 constexpr const char* kPrefixes[] = {"GOMP_", "GOACC_", "omp_", "acc_"};
