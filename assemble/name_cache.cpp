@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "assemble/object_file.h"
+#include "base/fnv.h"
 
 namespace culprit::assemble {
 namespace {
@@ -29,13 +30,6 @@ constexpr std::string_view kHead = "culprit names 1, " CULPRIT_VERSION "\n";
 constexpr uint8_t kProgram = 1;
 constexpr uint8_t kNamed = 2;
 constexpr uint8_t kFromDebugInfo = 4;
-
-/// FNV-1a: it guards against damage, not against malice.
-uint64_t checksum(std::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return hash;
-}
 
 class Packer {
  public:
@@ -145,7 +139,7 @@ std::map<uint64_t, Symbol> read_symbols_of(const fs::path& file) {
   rest.remove_prefix(kHead.size());
   std::memcpy(&sum, rest.data(), sizeof sum);
   rest.remove_prefix(sizeof sum);
-  if (checksum(rest) != sum) return {};
+  if (fnv1a(rest) != sum) return {};
   Unpacker unpacker(rest);
   std::map<uint64_t, Symbol> symbols;
   const auto count = unpacker.number<uint32_t>();
@@ -201,7 +195,7 @@ void KnownNames::save() const {
   packer.number(static_cast<uint32_t>(symbols_.size()));
   for (const auto& [offset, symbol] : symbols_) pack(packer, offset, symbol);
   const std::string packed = packer.take();
-  const uint64_t sum = checksum(packed);
+  const uint64_t sum = fnv1a(packed);
   std::string content(kHead);
   content.append(reinterpret_cast<const char*>(&sum), sizeof sum).append(packed);
   std::error_code ignored;

@@ -18,6 +18,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/fnv.h"
+
 namespace culprit::cli {
 namespace {
 
@@ -28,12 +30,9 @@ constexpr auto kStep = std::chrono::milliseconds(20);
 /// How long other ranks let rank 0 go first, so that folders rarely have to be made in vain.
 constexpr auto kHeadStart = std::chrono::milliseconds(300);
 
-/// FNV-1a: stable over machines and builds, which std::hash is not.
 std::string hash_of(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
   return digits;
 }
 

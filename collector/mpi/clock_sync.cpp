@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fnv.h"
 #include "collector/environment.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
@@ -59,20 +60,13 @@ Pair g_pairs[kMaxNodes];  ///< of rank 0
 int g_pair_count = 0;
 Pair g_with_rank_0;
 
-uint64_t hash(const char* text, uint64_t seed = 0xcbf29ce484222325u) {
-  for (; *text != '\0'; ++text) {
-    seed = (seed ^ static_cast<unsigned char>(*text)) * 0x100000001b3u;
-  }
-  return seed;
-}
-
 /// Equal where ticks come from one clock.
 uint64_t clock_identity(const trace::RawProcess& process) {
   const bool own_namespace = process.clock == trace::RawClock::monotonic_ns;
   char clock[48];
   snprintf(clock, sizeof clock, "/%u/%llx", static_cast<unsigned>(process.clock),
            own_namespace ? static_cast<unsigned long long>(process.time_namespace) : 0);
-  return hash(clock, hash(process.boot_id, hash(process.host)));
+  return fnv1a(clock, fnv1a(process.boot_id, fnv1a(process.host)));
 }
 
 const char* own_name() {
@@ -178,8 +172,9 @@ bool receive(uint64_t& word, int rank, MPI_Comm comm, double patience) {
   return withdraw(request);
 }
 
-/// `patience`: for the first answer, seconds.
-void ask(const Pair& pair, double patience) {
+/// `patience`: for the first answer, seconds. False if one did not come: it may still be under way,
+/// so the pair must not speak again.
+bool ask(const Pair& pair, double patience) {
   uint64_t own = 0, theirs = 0, best = ~uint64_t{0};
   double quickest = kTimeForQuestions;
   double begun = 0;
@@ -192,8 +187,8 @@ void ask(const Pair& pair, double patience) {
     question = enough || asked == kMostQuestions ? last : more;
     const uint64_t begin = now();
     uint64_t answer = 0;
-    if (!send(question, kAnswerer, pair.comm)) return;
-    if (!receive(answer, kAnswerer, pair.comm, asked == 1 ? patience : kPatience)) return;
+    if (!send(question, kAnswerer, pair.comm)) return false;
+    if (!receive(answer, kAnswerer, pair.comm, asked == 1 ? patience : kPatience)) return false;
     const uint64_t length = now() - begin;
     quickest = std::min(quickest, PMPI_Wtime() - time);
     if (length >= best) continue;
@@ -204,6 +199,7 @@ void ask(const Pair& pair, double patience) {
   if (ThreadLog* log = thread_log()) {
     log->put(RawKind::clock_met, now(), 0, static_cast<uint32_t>(pair.other), own, theirs, best);
   }
+  return true;
 }
 
 /// `patience`: for the first question, seconds.
@@ -238,9 +234,7 @@ void invite(int rank) {
   if (!send(more, rank, MPI_COMM_WORLD)) return;
   if (!receive(accepted, rank, MPI_COMM_WORLD, kPatienceForAnAnswer)) return;
   const Pair pair = make_pair(rank, 0, rank);
-  if (!pair.exists) return;
-  ask(pair, kPatience);
-  g_pairs[g_pair_count++] = pair;
+  if (pair.exists && ask(pair, kPatience)) g_pairs[g_pair_count++] = pair;
 }
 
 /// Rank 0 claims the mark of another rank; true if it may and must speak with it.
@@ -343,7 +337,7 @@ void announce() {
   const KeepErrno keep;
   const int length =
       snprintf(g_mark, sizeof g_mark, "%s/raw/node.%016llx.%016llx", environment().experiment,
-               static_cast<unsigned long long>(hash(process->job)),
+               static_cast<unsigned long long>(fnv1a(process->job)),
                static_cast<unsigned long long>(clock_identity(*process)));
   if (length < 0 || static_cast<size_t>(length) >= sizeof g_mark) {
     g_mark[0] = '\0';

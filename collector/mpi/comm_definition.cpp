@@ -3,6 +3,7 @@
 
 #include "collector/mpi/comm_definition.h"
 
+#include "base/fnv.h"
 #include "collector/mpi/rank_list.h"
 #include "collector/mpi/world.h"
 
@@ -95,9 +96,7 @@ uint64_t link_key(int tag) {
 }
 
 uint64_t link_key(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash | uint64_t{1} << 63;
+  return fnv1a(name) | uint64_t{1} << 63;
 }
 
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,

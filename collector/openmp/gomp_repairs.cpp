@@ -180,12 +180,16 @@ void copy_with_bounds(void* to, void* from) {
   memcpy(to, bounded.bounds, sizeof bounded.bounds);
 }
 
-/// Of a taskloop without iterations: its reductions, described behind the bounds, were not begun.
-void tell_none(void* data, unsigned flags) {
-  if ((flags & (kNoGroup | kReductions)) != kReductions) return;
+/// What a taskloop reduces is described behind its bounds.
+uintptr_t* reductions_in(const void* data) {
   uintptr_t* reductions;
-  memcpy(&reductions, static_cast<uint64_t*>(data) + 2, sizeof reductions);
-  reductions[2] = 0;
+  memcpy(&reductions, static_cast<const uint64_t*>(data) + 2, sizeof reductions);
+  return reductions;
+}
+
+/// Of a taskloop without iterations: its reductions were not begun.
+void tell_none(const void* data, unsigned flags) {
+  if ((flags & (kNoGroup | kReductions)) == kReductions) reductions_in(data)[2] = 0;
 }
 
 /// A taskloop that has iterations, task by task.
@@ -196,9 +200,7 @@ void make_tasks(const TaskLoop& loop, bool up, T begin, T end, T step) {
   const bool grouped = (loop.flags & kNoGroup) == 0;
   if (grouped) function_at<void()>(g_group_start)();
   if (grouped && (loop.flags & kReductions) != 0) {
-    uintptr_t* reductions;
-    memcpy(&reductions, static_cast<T*>(loop.data) + 2, sizeof reductions);
-    function_at<void(uintptr_t*)>(g_group_reductions)(reductions);
+    function_at<void(uintptr_t*)>(g_group_reductions)(reductions_in(loop.data));
   }
   const auto stride = static_cast<uint64_t>(step);  // 2^64 less what it goes down
   auto from = static_cast<uint64_t>(begin);
