@@ -119,10 +119,16 @@ void* exit_here(void*) {
   exit(10);
 }
 
+// Who is still busy while another thread exits stays out of OpenMP: libomp takes itself apart under a
+// region that is running, and then fails by itself.
+void burn_for_ever() {
+  for (;;) burn(20);
+}
+
 void exit_from_thread() {
   pthread_t thread;
   pthread_create(&thread, nullptr, exit_here, nullptr);
-  for (;;) compute();
+  burn_for_ever();
 }
 
 void* outlive_main(void*) {
@@ -137,15 +143,21 @@ void leave_main_by_pthread_exit() {
   pthread_exit(nullptr);
 }
 
-void* compute_for_ever(void*) {
-  for (;;) compute();
+pthread_barrier_t g_computed;
+void* compute_and_stay(void*) {
+  compute();
+  pthread_barrier_wait(&g_computed);
+  burn_for_ever();
+  return nullptr;
 }
 
 void return_with_threads_alive() {
+  pthread_barrier_init(&g_computed, nullptr, 3);
   for (int i = 0; i < 2; ++i) {
     pthread_t thread;
-    pthread_create(&thread, nullptr, compute_for_ever, nullptr);
+    pthread_create(&thread, nullptr, compute_and_stay, nullptr);
   }
+  pthread_barrier_wait(&g_computed);
 }
 
 }  // namespace
