@@ -6,23 +6,31 @@
 #include "report/patterns.h"
 
 #include <cstdio>
+#include <memory>
 
 #include "cli/message.h"
 #include "cli/subcommands.h"
-#include "report/layout.h"
 
 namespace culprit::cli {
+namespace {
 
-Action add_patterns(CLI::App&, const Program&) {
-  return [] {
-    for (const report::PatternText& pattern : report::patterns()) {
-      const std::string entry = fmt::format("{} ({})\n", pattern.name, pattern.id) +
-                                report::wrapped(fmt::format("{}.", pattern.summary), 4) +
-                                report::wrapped(fmt::format("Try: {}.", pattern.remedy), 4);
-      std::fputs(entry.c_str(), stdout);
-    }
+int explain(const std::string& id) {
+  if (id.empty()) {
+    std::fputs((report::pattern_tree() + "\nAll about one: culprit patterns ID\n").c_str(), stdout);
     return 0;
-  };
+  }
+  const report::PatternText* pattern = report::find_pattern(id);
+  if (pattern == nullptr) return fail({"there is no pattern '" + id + "': see `culprit patterns`"});
+  std::fputs(report::pattern_page(*pattern).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+Action add_patterns(CLI::App& command, const Program&) {
+  auto id = std::make_shared<std::string>();
+  command.add_option("id", *id, "explain this one, such as mpi.late_sender (default: list all)");
+  return [id] { return explain(*id); };
 }
 
 }  // namespace culprit::cli

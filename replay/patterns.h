@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The wait patterns by number. The table is patterns.def; `pattern("mpi.late_sender")` is checked
-// and resolved by the compiler, so a detector names its pattern as the report does.
+// and resolved by the compiler, so a detector names its pattern as the report does. So is the
+// table: ids are unique and parents stand above their children.
 #pragma once
 
 #include <array>
@@ -14,22 +15,45 @@ namespace culprit::replay {
 
 enum class Pattern : uint8_t {};
 
+/// A row of patterns.def, which explains the columns.
 struct PatternText {
-  std::string_view id, name, unit, summary, remedy;
+  std::string_view id, parent, name, unit, summary, diagnosis, remedy;
+  /// Only has children; nothing is ever reported as it.
+  constexpr bool family() const { return remedy.empty(); }
 };
 
 inline constexpr std::array kPatterns = {
-#define PATTERN(id, name, unit, summary, remedy) PatternText{id, name, unit, summary, remedy},
+#define PATTERN(id, parent, name, unit, summary, diagnosis, remedy) \
+  PatternText{id, parent, name, unit, summary, diagnosis, remedy},
 #include "replay/patterns.def"
 #undef PATTERN
 };
 
-/// The pattern with this id. An unknown one does not compile.
+/// Its place in the table; the table's size if there is none.
+constexpr size_t find_pattern(std::string_view id) {
+  size_t i = 0;
+  while (i < kPatterns.size() && kPatterns[i].id != id) ++i;
+  return i;
+}
+
+static_assert(kPatterns.size() <= 256);
+static_assert(
+    [] {
+      for (size_t i = 0; i < kPatterns.size(); ++i) {
+        const PatternText& row = kPatterns[i];
+        if (find_pattern(row.id) != i) return false;
+        if (!row.parent.empty() && find_pattern(row.parent) >= i) return false;
+        if (row.family() != row.diagnosis.empty()) return false;
+      }
+      return true;
+    }(),
+    "patterns.def: an id twice, a parent not above its child, or half a family");
+
+/// The pattern with this id. An unknown one, or a family, does not compile.
 consteval Pattern pattern(std::string_view id) {
-  for (size_t i = 0; i < kPatterns.size(); ++i) {
-    if (kPatterns[i].id == id) return Pattern{static_cast<uint8_t>(i)};
-  }
-  throw "no such pattern in patterns.def";
+  const size_t i = find_pattern(id);
+  if (i == kPatterns.size() || kPatterns[i].family()) throw "no such pattern in patterns.def";
+  return Pattern{static_cast<uint8_t>(i)};
 }
 
 constexpr const PatternText& text(Pattern pattern) {

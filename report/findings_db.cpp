@@ -73,9 +73,11 @@ void write_row(Database& database, const Row& row) {
 
 /// The known patterns, and those that only these findings mention: rows refer to both.
 void write_patterns(Database& database, const Findings& findings) {
-  Statement statement(database, "INSERT OR IGNORE INTO patterns VALUES (?, ?, ?, ?, ?)");
+  Statement statement(database, "INSERT OR IGNORE INTO patterns VALUES (?, ?, ?, ?, ?, ?, ?)");
   const auto write = [&](const PatternText& p) {
-    for (const std::string_view text : {p.id, p.name, p.unit, p.summary, p.remedy}) {
+    statement.bind(p.id);
+    p.parent.empty() ? statement.bind_null() : statement.bind(p.parent);
+    for (const std::string_view text : {p.name, p.unit, p.summary, p.diagnosis, p.remedy}) {
       statement.bind(text);
     }
     statement.insert();
@@ -83,7 +85,7 @@ void write_patterns(Database& database, const Findings& findings) {
   for (const PatternText& pattern : patterns()) write(pattern);
   const auto write_new = [&](const auto& rows) {
     for (const auto& row : rows) {
-      if (!find_pattern(row.pattern)) write({row.pattern, row.pattern, "s", "", ""});
+      if (!find_pattern(row.pattern)) write({row.pattern, "", row.pattern, "s", "", "", ""});
     }
   };
   write_new(findings.waits);

@@ -24,8 +24,10 @@ CREATE TABLE run (  -- one row: the run that was measured
 CREATE TABLE notes (  -- what a reader must know of the run
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
 CREATE TABLE patterns (  -- kinds of waiting
-  id TEXT PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,
-  summary TEXT NOT NULL, remedy TEXT NOT NULL) WITHOUT ROWID;
+  id TEXT PRIMARY KEY,
+  parent TEXT REFERENCES patterns,  -- NULL for roots
+  name TEXT NOT NULL, unit TEXT NOT NULL,
+  summary TEXT NOT NULL, diagnosis TEXT NOT NULL, remedy TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE locations (  -- time lines: threads and device streams
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- rank.thread

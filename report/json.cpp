@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/formats.h"
+#include "report/patterns.h"
 #include "report/summary.h"
 
 namespace culprit::report {
@@ -63,6 +64,15 @@ Json identities_of(const Findings& f) {
           {"imbalance_costs_s", i.imbalance_costs_s},
           {"imbalance_unattributed_s", i.imbalance_unattributed_s},
           {"violations", i.violations}};
+}
+
+Json patterns_of() {
+  return list(patterns(), [](const PatternText& p) {
+    return Json{{"id", p.id},           {"parent", p.parent.empty() ? Json() : Json(p.parent)},
+                {"name", p.name},       {"unit", p.unit},
+                {"summary", p.summary}, {"diagnosis", p.diagnosis},
+                {"remedy", p.remedy}};
+  });
 }
 
 Json waits_of(const Findings& f, Names name) {
@@ -157,6 +167,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
   const Names name{findings};
   const Json object = {{"run", run_of(findings)},
                        {"identities", identities_of(findings)},
+                       {"patterns", patterns_of()},
                        {"waits", waits_of(findings, name)},
                        {"delays", delays_of(findings, name)},
                        {"victims", victims_of(findings, name)},

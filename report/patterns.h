@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "replay/patterns.h"
@@ -14,7 +15,7 @@ namespace culprit::report {
 
 using PatternText = replay::PatternText;
 
-/// All of them, in the table's order.
+/// All of them, in the table's order: each below its parent.
 inline std::span<const PatternText> patterns() {
   return replay::kPatterns;
 }
@@ -24,5 +25,11 @@ const PatternText* find_pattern(std::string_view id);
 
 /// Its name, or the id itself if unknown.
 std::string_view pattern_name(std::string_view id);
+
+/// The whole table as a tree of names and ids, a line each.
+std::string pattern_tree();
+
+/// All that the table says of one pattern, and which are its children.
+std::string pattern_page(const PatternText& pattern);
 
 }  // namespace culprit::report

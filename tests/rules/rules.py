@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 
+import patterns_doc
+
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
 SKIPPED = 77  # what ctest understands as "skipped"
@@ -226,6 +228,14 @@ def check_docs(tree):
                     yield f"{path}: refers to a line number ({match.group()})"
 
 
+def check_patterns(tree):
+    """The document about wait patterns says what the table says."""
+    if patterns_doc.TABLE in tree.paths:
+        page = tree.text(patterns_doc.DOCUMENT) if patterns_doc.DOCUMENT in tree.paths else ""
+        if page != patterns_doc.document(tree.text(patterns_doc.TABLE)):
+            yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
+
+
 RULES = {
     "includes": check_includes,
     "vendors": check_vendors,
@@ -234,6 +244,7 @@ RULES = {
     "format": check_format,
     "words": check_words,
     "docs": check_docs,
+    "patterns": check_patterns,
 }
 
 

@@ -5,6 +5,7 @@
 # Do the rules bite? Each is shown something that breaks it, and something near it that does not.
 import unittest
 
+import patterns_doc
 import rules
 
 
@@ -26,6 +27,16 @@ def breaches(rule, **files):
 
 
 class Rules(unittest.TestCase):
+    def test_patterns(self):
+        table = ('// PATTERN(id)\nPATTERN("m", "", "M", "s", "ranks wait", "", "")\n'
+                 'PATTERN("m.x", "m", "X", "s", "it, \\"so\\" to "\n  "say, waits",\n "is it?", "it")')
+        page = patterns_doc.document(table)
+        self.assertIn('- **X** (`m.x`): it, \\"so\\" to say, waits. To be sure: is it? Try: it.', page)
+        self.assertFalse(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page))
+        self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
+        self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
+        self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
+
     def test_includes(self):
         self.assertTrue(breaches("includes", trace__a_dot_cpp='#include "replay/x.h"\n'))
         self.assertTrue(breaches("includes", collector__a_dot_cpp='#include "assemble/x.h"\n'))

@@ -300,6 +300,10 @@ class CommandLine(unittest.TestCase):
 
     def test_patterns(self):
         self.assertIn("mpi.late_sender", self.culprit("patterns").out)
+        self.assertIn("Try: ", self.culprit("patterns", "mpi.late_sender").out)
+        self.assertIn("omp.critical", self.culprit("patterns", "omp.mutex").out)
+        self.assertNotIn("Try: ", self.culprit("patterns", "omp.mutex").out)
+        self.assertEqual(self.culprit("patterns", "mpi.no_such").returncode, 1)
 
 
 if __name__ == "__main__":

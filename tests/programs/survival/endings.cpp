@@ -119,8 +119,8 @@ void* exit_here(void*) {
   exit(10);
 }
 
-// Who is still busy while another thread exits stays out of OpenMP: libomp takes itself apart under a
-// region that is running, and then fails by itself.
+// Who is still busy while another thread exits stays out of OpenMP: libomp takes itself apart under
+// a region that is running, and then fails by itself.
 void burn_for_ever() {
   for (;;) burn(20);
 }

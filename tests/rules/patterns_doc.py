@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# docs/patterns.md from replay/patterns.def. `patterns_doc.py <root>` writes it (./dev format does);
+# the rule `patterns` compares.
+import os
+import re
+import sys
+
+TABLE = "replay/patterns.def"
+DOCUMENT = "docs/patterns.md"
+COLUMNS = ("id", "parent", "name", "unit", "summary", "diagnosis", "remedy")
+
+HEAD = """# Wait patterns
+
+The kinds of waiting that culprit knows, as a tree. `culprit patterns` prints it, `culprit patterns ID` all about one.
+This page is made from `replay/patterns.def`: change that and run `./dev format`.
+How to add one: `add-a-pattern.md`. Time is allocation time, in seconds.
+"""
+
+
+def rows(table):
+    """The rows of a patterns.def as dictionaries. Macros' arguments are strings, pasted where they touch."""
+    code = re.sub(r"^\s*//.*$", "", table, flags=re.MULTILINE)
+    for match in re.finditer(r'\bPATTERN\(((?:\s*"(?:[^"\\]|\\.)*"\s*,?)*)\s*\)', code):
+        joined = re.sub(r'"\s+"', "", match.group(1))
+        yield dict(zip(COLUMNS, re.findall(r'"((?:[^"\\]|\\.)*)"', joined), strict=True))
+
+
+def sentence(text):
+    return text[0].upper() + text[1:] + "."
+
+
+def document(table):
+    """The page, for the text of a patterns.def."""
+    patterns = list(rows(table))
+    lines = [HEAD]
+
+    def write(parent, depth):
+        for row in patterns:
+            if row["parent"] != parent:
+                continue
+            if depth == 0:
+                lines.append(f"\n## {row['name']} (`{row['id']}`)\n\n{sentence(row['summary'])}\n\n")
+            else:
+                indent = "  " * (depth - 1)
+                more = f" To be sure: {row['diagnosis']} Try: {row['remedy']}." if row["remedy"] else ""
+                more = re.sub(r"([^.?]) Try: ", r"\1. Try: ", more)
+                lines.append(f"{indent}- **{row['name']}** (`{row['id']}`): {row['summary']}.{more}\n")
+            write(row["id"], depth + 1)
+
+    write("", 0)
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    root = sys.argv[1]
+    with open(os.path.join(root, TABLE), encoding="utf-8") as table:
+        page = document(table.read())
+    with open(os.path.join(root, DOCUMENT), "w", encoding="utf-8") as file:
+        file.write(page)
