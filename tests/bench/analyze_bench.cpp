@@ -18,7 +18,7 @@
 
 #include "blame/analyze.h"
 #include "tests/bench/bare_read.h"
-#include "tests/bench/stencil.h"
+#include "tests/bench/generate/generate.h"
 #include "trace/otf2_reader.h"
 
 namespace {
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   }
   const fs::path folder =
       fs::temp_directory_path() / ("culprit-analyze-bench." + std::to_string(::getpid()));
-  bench::write_stencil(folder, {});
+  bench::generate(folder, *bench::find_pattern("stencil"), {.iterations = 2000});
   compare(folder / "traces.otf2", pairs, threads);
   fs::remove_all(folder);
 }
