@@ -171,6 +171,48 @@ TEST(Otf2Foreign, LocalIdsAreMapped) {
   EXPECT_EQ(lines(*source, 0, losses), (std::vector<std::string>{"1 enter 2", "2 leave 2"}));
 }
 
+/// Score-P measures each process's clock against the first one's, at the begin and the end, and
+/// leaves the straight line between to the reader: here from +100 at 1000 to +300 at 3000, of a
+/// clock whose ticks are beyond what a double counts one by one.
+TEST(Otf2Foreign, ClockOffsetsAreApplied) {
+  constexpr uint64_t kLate = 10'000'000'000'000'001;
+  TemporaryFolder folder;
+  ForeignArchive archive(folder.path() / "trace");
+  for (OTF2_LocationRef location : {0, 1}) {
+    archive.events(location, [](OTF2_EvtWriter* w) {
+      for (uint64_t ticks : {1000, 1500, 2000, 3000}) {
+        OTF2_EvtWriter_Enter(w, nullptr, kLate + ticks, 0);
+      }
+      for (uint64_t ticks : {3000, 3000, 3000, 3001}) {
+        OTF2_EvtWriter_Leave(w, nullptr, kLate + ticks, 0);
+      }
+    });
+  }
+  OTF2_Archive_OpenDefFiles(archive.archive());
+  for (OTF2_LocationRef location : {0, 1}) {
+    OTF2_DefWriter* local = OTF2_Archive_GetDefWriter(archive.archive(), location);
+    OTF2_DefWriter_WriteClockOffset(local, kLate + 1000, location == 0 ? 0 : 100, 0.0);
+    OTF2_DefWriter_WriteClockOffset(local, kLate + 3000, location == 0 ? 0 : 300, 0.0);
+    OTF2_Archive_CloseDefWriter(archive.archive(), local);
+  }
+  OTF2_Archive_CloseDefFiles(archive.archive());
+  archive.definitions(1'000'000'000, kLate);
+  for (uint32_t p : {0, 1}) archive.process(p);
+  for (uint32_t p : {0, 1}) archive.location(p, 8, p);
+  archive.region(0, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
+  Losses losses;
+  const auto source = archive.open(losses);
+  ASSERT_TRUE(source);
+  EXPECT_EQ(
+      lines(*source, 0, losses),
+      (std::vector<std::string>{"1000 enter 0", "1500 enter 0", "2000 enter 0", "3000 enter 0",
+                                "3000 leave 0", "3000 leave 0", "3000 leave 0", "3001 leave 0"}));
+  EXPECT_EQ(
+      lines(*source, 1, losses),
+      (std::vector<std::string>{"1100 enter 0", "1650 enter 0", "2200 enter 0", "3300 enter 0",
+                                "3300 leave 0", "3300 leave 0", "3300 leave 0", "3301 leave 0"}));
+}
+
 TEST(Otf2Foreign, RanksThreadsAndDevicesFindTheirPlaces) {
   TemporaryFolder folder;
   ForeignArchive archive(folder.path() / "trace");
