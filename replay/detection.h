@@ -25,6 +25,7 @@ class Findings {
 
   std::vector<Wait> waits;
   std::vector<Sync> syncs;
+  std::vector<LockWait> lock_waits;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
@@ -39,6 +40,12 @@ class Detection {
   /// Adds a synchronisation of a group; `exits` by position in its members.
   uint32_t add_instance(GroupId group, std::vector<Time> exits);
 
+  /// Joins two locations at a synchronisation point, each in an operation of its own.
+  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
+    at(a).sync({exit_a, exit_a, b, exit_b, GroupId::none(), 0});
+    at(b).sync({exit_b, exit_b, a, exit_a, GroupId::none(), 0});
+  }
+
   std::vector<Findings> by_location;
   std::vector<Group> groups;
   Losses losses;
@@ -50,6 +57,7 @@ class Detection {
 // The detectors, one per file; detectors.cpp lists them.
 void detect_point_to_point(Run& run, unsigned threads, Detection& out);
 void detect_collectives(Run& run, unsigned threads, Detection& out);
+void detect_mutexes(Run& run, unsigned threads, Detection& out);
 void detect_openmp_barriers(Run& run, unsigned threads, Detection& out);
 void detect_idle_threads(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);

@@ -18,6 +18,7 @@ namespace {
 constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_point_to_point,   //
     detect_collectives,      //
+    detect_mutexes,          //
     detect_openmp_barriers,  //
     detect_idle_threads,     //
     detect_early_end,        //
@@ -139,6 +140,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());
+  graph.lock_waits.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     Findings& found = detection.at(id);
@@ -149,6 +151,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     tell_waking_from_idle(run, run.at(id));
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
+    graph.lock_waits[id.index()] = std::move(found.lock_waits);
   });
   uint64_t violations = 0;
   for (const Findings& found : detection.by_location) violations += found.clock_violations;

@@ -203,6 +203,7 @@ class RunReader {
     for (Call& call : line.calls) renew(call.path);
     for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
     for (Fork& fork : line.forks) renew(fork.path);
+    for_each_path(line.openmp, renew);
     for (Count& count : line.counts) renew(count.path);
     std::vector<uint64_t>& visits = run_.visits[id.index()];
     visits.resize(run_.callpaths.size());

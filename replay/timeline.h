@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "replay/call_paths.h"
 #include "replay/counts.h"
+#include "replay/openmp_facts.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -129,6 +130,7 @@ struct Timeline {
   std::vector<Fork> forks;
   std::vector<TeamSpan> teams;
   std::vector<BarrierVisit> barriers;
+  OpenmpFacts openmp;
   std::vector<Count> counts;  ///< what its counters counted
   std::vector<StageVisit> stages;
   CallPathTree tree;             ///< its own; empty once joined into the run's

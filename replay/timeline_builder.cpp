@@ -44,6 +44,8 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
         .stage =
             region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
         .not_recorded = not_recorded,
+        .waits_for_mutex = waits_for_mutex(region),
+        .openmp = openmp_region_of(region),
     });
   }
   return traits;
@@ -81,6 +83,7 @@ void TimelineBuilder::enter(Time time, RegionId region) {
   if (traits.omp_barrier) {
     line_.barriers.push_back({time, Time::max(), path});
     barrier = static_cast<uint32_t>(line_.barriers.size());
+    openmp_.enter_barrier(barrier - 1);
     if (!open_teams_.empty()) {
       line_.teams[open_teams_.back().span].barriers.push_back(barrier - 1);
     }
@@ -92,6 +95,7 @@ void TimelineBuilder::enter(Time time, RegionId region) {
   }
   stack_.push_back({path, region, time, CallIndex::none(), barrier, stage});
   set_path(time, path);
+  if (traits.openmp != OpenmpRegion::none) openmp_.enter(time, traits.openmp, path);
 }
 
 void TimelineBuilder::leave(Time time, RegionId) {
@@ -100,7 +104,11 @@ void TimelineBuilder::leave(Time time, RegionId) {
   const Frame frame = stack_.back();
   stack_.pop_back();
   if (frame.call.valid()) line_.calls[frame.call.index()].leave = time;
-  if (frame.barrier != 0) line_.barriers[frame.barrier - 1].leave = time;
+  if (frame.barrier != 0) {
+    line_.barriers[frame.barrier - 1].leave = time;
+    openmp_.leave_barrier();
+  }
+  if (traits_[frame.region.index()].openmp != OpenmpRegion::none) openmp_.leave(time);
   if (frame.stage != 0) line_.stages[frame.stage - 1].end = time;
   set_path(time, top());
 }
@@ -265,6 +273,7 @@ void TimelineBuilder::thread_join(Time time) {
 
 void TimelineBuilder::thread_team_begin(Time time, trace::RegionInstance instance) {
   touch(time);
+  openmp_.team_begin(line_.teams.size());
   open_teams_.push_back({line_.teams.size(), base_, base_region_});
   line_.teams.push_back({time, Time::max(), instance, LocationId::none(), ForkIndex::none(), {}});
   join_team(line_.teams.back());
@@ -309,6 +318,7 @@ CallPathId TimelineBuilder::anchor(const TeamOrigin* origin, Time time,
 void TimelineBuilder::thread_team_end(Time time) {
   touch(time);
   if (open_teams_.empty()) return;
+  openmp_.team_end();
   const OpenTeam team = open_teams_.back();
   open_teams_.pop_back();
   line_.teams[team.span].end = time;
@@ -351,6 +361,7 @@ Timeline TimelineBuilder::take() {
     if (fork.join == Time::max()) fork.join = line_.last;
   }
   line_.counts = counts_.take();
+  line_.openmp = openmp_.take(line_.last);
   line_.visits.resize(line_.tree.size());
   return std::move(line_);
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "replay/openmp_facts_builder.h"
 #include "replay/timeline.h"
 #include "trace/definitions.h"
 
@@ -32,6 +33,8 @@ struct RegionTraits {
   bool parallel = false;
   bool stage = false;         ///< a phase or iteration that the user named
   bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
+  bool waits_for_mutex = false;
+  OpenmpRegion openmp = OpenmpRegion::none;
 };
 std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
 
@@ -51,7 +54,8 @@ class TimelineBuilder : public trace::EventSink {
         traits_(traits),
         windows_(definitions.windows),
         find_fork_(std::move(find_fork)),
-        counts_(definitions) {}
+        counts_(definitions),
+        openmp_(location) {}
 
   /// The finished timeline; call once, after the last event.
   Timeline take();
@@ -94,12 +98,12 @@ class TimelineBuilder : public trace::EventSink {
   void file_operation(Time t, const trace::FileOperation&) override { touch(t); }
   void file_operation_issued(Time t, FileId, trace::FileOpId) override { touch(t); }
   void file_operation_complete(Time t, FileId, trace::FileOpId, uint64_t) override { touch(t); }
-  void mutex_acquired(Time t, trace::MutexKind, uint64_t) override { touch(t); }
-  void mutex_released(Time t, trace::MutexKind, uint64_t) override { touch(t); }
-  void task_create(Time t, trace::TaskId) override { touch(t); }
-  void task_switch(Time t, trace::TaskId) override { touch(t); }
-  void task_complete(Time t, trace::TaskId) override { touch(t); }
-  void fact(Time t, trace::Fact, uint64_t) override { touch(t); }
+  void mutex_acquired(Time, trace::MutexKind, uint64_t lock) override;
+  void mutex_released(Time, trace::MutexKind, uint64_t lock) override;
+  void task_create(Time, trace::TaskId) override;
+  void task_switch(Time, trace::TaskId) override;
+  void task_complete(Time, trace::TaskId) override;
+  void fact(Time, trace::Fact, uint64_t) override;
 
  private:
   struct Frame {
@@ -130,6 +134,7 @@ class TimelineBuilder : public trace::EventSink {
   FindFork find_fork_;
   Timeline line_;
   CountBuilder counts_;
+  OpenmpFactsBuilder openmp_;
   std::vector<Frame> stack_;
   CallPathId base_;                    // the team's origin while a worker is in a team
   RegionId base_region_;               // the innermost region of that origin

@@ -46,10 +46,19 @@ struct Group {
   std::vector<std::vector<Time>> exits;  ///< by instance, by position in `members`
 };
 
+/// Where the holder of a lock took it and gave it back, of a wait of omp.lock, omp.critical,
+/// omp.ordered or omp.atomic with the same begin; the holder is that wait's cause.
+struct LockWait {
+  Time begin;
+  CallPathId acquired;  ///< the innermost region then: the critical construct, the call for a lock
+  CallPathId released;  ///< none: it was held until the end, as far as the trace tells
+};
+
 struct WaitGraph {
-  std::vector<std::vector<Wait>> waits;  ///< by LocationId, sorted by begin
-  std::vector<std::vector<Sync>> syncs;  ///< by LocationId, sorted by enter
-  std::vector<Group> groups;             ///< by GroupId
+  std::vector<std::vector<Wait>> waits;           ///< by LocationId, sorted by begin
+  std::vector<std::vector<Sync>> syncs;           ///< by LocationId, sorted by enter
+  std::vector<std::vector<LockWait>> lock_waits;  ///< by LocationId, sorted by begin
+  std::vector<Group> groups;                      ///< by GroupId
 };
 
 /// Finds all waits of a run and carves them out of its activities (Activity::wait). Runs every

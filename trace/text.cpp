@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "trace/text_names.h"
+#include "trace/text_openmp.h"
 
 namespace culprit::trace {
 
@@ -54,6 +55,9 @@ class TextParser {
       line_number_ = number;
       if (!take_event(words)) return fail();
     }
+    for (const OpenmpLines::Event& event : openmp_.finish()) {
+      add(event.lane, event.cell, event.step, event.play);
+    }
     for (size_t lane = 0; lane < lanes_.size(); ++lane) finish(lane);
     return std::move(trace_);
   }
@@ -71,10 +75,7 @@ class TextParser {
     std::vector<std::pair<int64_t, int64_t>> teams;  // begin, end
     std::vector<size_t> team_prefix;                 // frames that belong to the master's fork
   };
-  struct Place {  // "0.1@7" or "0.1@7-9" or "0.1"
-    size_t lane = 0;
-    std::optional<int64_t> at, until;
-  };
+  using Place = TextPlace;
 
   Error fail() const {
     return Error{"line " + std::to_string(line_number_) + " of the picture: " + why_};
@@ -227,6 +228,12 @@ class TextParser {
     if (words[0] == "send" || words[0] == "isend") return take_message(words);
     if (words[0] == "fork") return take_fork(words);
     if (words[0] == "cancel") return take_cancel(words);
+    if (OpenmpLines::knows(words[0])) {
+      const auto find = [this](const std::string& word, Place& place) {
+        return parse_place(word, place);
+      };
+      return openmp_.take(words, find) || (why_.empty() ? bad(openmp_.usage(words[0])) : false);
+    }
     std::string_view name = words[0];
     if (const auto op = collective_named(name)) return take_collective(words, *op, false);
     if (name[0] == 'i') {
@@ -519,6 +526,7 @@ class TextParser {
   std::vector<Lane> lanes_;
   std::vector<Comm> comms_;
   std::vector<std::pair<size_t, std::vector<std::string>>> event_lines_;
+  OpenmpLines openmp_{trace_->definitions_};
   uint64_t requests_ = 0;
   uint64_t instances_ = 0;
 };

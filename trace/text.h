@@ -25,6 +25,14 @@
 //       send 0.0@1 -> 1.0@8 probe 4 found by a matched probe
 //       fork 0.0@2-8: 0.0 0.1@2-7   the master's fork and join; members, with times if they differ
 //       cancel 1.0@1                the receive posted there never completes
+//       mutex critical 7 0.1@3-8    acquired and released; the wait for it is the visit that ends
+//                                   or goes deeper at 3. Without an end: not released by this
+//                                   thread
+//       release 7 0.2@9             by a thread that does not hold it
+//       task 1 create 0.0@3 run 0.1@4-8    a region whose name says so stands where a task runs;
+//                                   several runs are its parts, and it ends with the last, or
+//                                   where it says, as in `done 0.0@9`. What it depends on: `after
+//                                   2,3`. Flags: `undeferred`, `taskwait`
 //     ---
 //     whatever follows is kept for the test (its expectations)
 //
@@ -60,9 +68,21 @@ class TextTrace : public Source {
 
  private:
   friend class TextParser;
+  friend class OpenmpLines;
 
   /// What happens on a lane at a boundary, in this order for equal times.
-  enum class Step { call_end, leave, team_end, join, fork, team_begin, enter, call_begin };
+  enum class Step {
+    call_end,
+    leave,
+    task_end,
+    team_end,
+    join,
+    fork,
+    team_begin,
+    task_begin,
+    enter,
+    call_begin
+  };
   struct Action {
     Time time;
     Step step;

@@ -63,9 +63,18 @@ Region region_from_name(std::string_view name) {
                   : has("barrier")        ? RegionRole::barrier
                   : has("parallel")       ? RegionRole::parallel
                   : has("taskwait")       ? RegionRole::task_wait
+                  : has("end taskgroup")  ? RegionRole::task_wait
+                  : has("taskgroup")      ? RegionRole::function
                   : has("task")           ? RegionRole::task
+                  : has("body")           ? RegionRole::function
+                  : has("masked")         ? RegionRole::function
                   : has("critical")       ? RegionRole::critical
+                  : has("ordered")        ? RegionRole::critical
+                  : has("atomic")         ? RegionRole::critical
                                           : RegionRole::worksharing;
+  } else if (starts_with(name, "omp_")) {
+    region.paradigm = Paradigm::openmp;
+    region.role = has("_lock") || has("_nest_lock") ? RegionRole::lock : RegionRole::function;
   }
   return region;
 }

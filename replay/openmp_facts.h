@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What replay keeps of one location's locks, tasks and worksharing constructs, for the detectors of
+// OpenMP waits. Lists are in the order of the events that end their elements' making: holdings by
+// the time they were acquired, creations and ends by their time, visits by their enter. Numbers of
+// locks and tasks belong to the process.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/events.h"
+
+namespace culprit::replay {
+
+/// What an OpenMP region means for waits.
+enum class OpenmpRegion : uint8_t {
+  none,
+  task,           ///< a thread executes an explicit task
+  taskwait,       ///< waits for children
+  taskgroup,      ///< tasks created inside, and their descendants, belong to it
+  taskgroup_end,  ///< waits for them
+  single,
+  sections,
+  masked,
+};
+
+/// A lock that this thread had. The wait for it was [asked, acquired).
+struct MutexHold {
+  Time asked;  ///< acquired if it did not wait (a test), or nobody knows
+  Time acquired;
+  Time released;             ///< Time::max(): not by this thread, as far as the trace tells
+  uint32_t lock;             ///< index into OpenmpFacts::locks
+  CallPathId acquired_path;  ///< of the innermost region then: the one in which it waited
+  CallPathId released_path;
+  trace::MutexKind kind;
+};
+
+/// A release by a thread that did not hold the lock: that of another must end.
+struct MutexRelease {
+  Time time;
+  uint32_t lock;  ///< index into OpenmpFacts::locks
+  CallPathId path;
+};
+
+/// What a task belongs to: an explicit task by its number, or a thread's implicit task in a team.
+enum class TaskParent : uint64_t {};
+
+struct TaskCreation {
+  Time time;
+  trace::TaskId task;
+  TaskParent parent;
+  CallPathId path;              ///< of the creating thread
+  uint32_t team = UINT32_MAX;   ///< its team, index into Timeline::teams; UINT32_MAX: none
+  uint32_t barrier = 0;         ///< how many barriers of that team the creator had left before
+  uint32_t group = UINT32_MAX;  ///< taskgroup of the parent, index into `groups`; UINT32_MAX: none
+  bool undeferred = false;      ///< the creator waits until it is executed
+  bool is_taskwait = false;     ///< it stands for a taskwait with dependences
+};
+
+struct TaskEnd {
+  Time time;
+  trace::TaskId task;
+};
+
+struct TaskEdge {
+  trace::TaskId successor, predecessor;
+};
+
+/// The execution of an explicit task, or a part of it, while the thread was in a waiting construct.
+struct TaskRun {
+  Time begin, end;
+  trace::TaskId task;
+  uint32_t previous = UINT32_MAX;  ///< the one before in the same construct; UINT32_MAX: none
+};
+
+/// A visit of a taskwait, or of the end of a taskgroup.
+struct TaskWaitVisit {
+  Time enter, leave;
+  CallPathId path;
+  TaskParent waiting;           ///< the task that waits
+  uint32_t group = UINT32_MAX;  ///< index into `groups`; UINT32_MAX: a taskwait
+  uint32_t last_run = UINT32_MAX;
+};
+
+/// What a barrier has beyond its visit, where it has anything.
+struct BarrierRuns {
+  uint32_t barrier = 0;  ///< index into Timeline::barriers; the list is sorted by it
+  uint32_t last_run = UINT32_MAX;
+};
+
+/// The construct that a thread left last before it entered a barrier, since the one before.
+struct BarrierTail {
+  uint32_t barrier = 0;  ///< index into Timeline::barriers; the list is sorted by it
+  OpenmpRegion construct = OpenmpRegion::none;
+  Time begin, end;
+};
+
+struct OpenmpFacts {
+  std::vector<uint64_t> locks;  ///< those that this thread had to do with
+  std::vector<MutexHold> holds;
+  std::vector<MutexRelease> releases;
+  std::vector<TaskCreation> creations;
+  std::vector<TaskEnd> task_ends;
+  std::vector<TaskEdge> edges;
+  std::vector<TaskRun> task_runs;
+  std::vector<TaskWaitVisit> task_waits;
+  std::vector<BarrierRuns> barrier_runs;
+  std::vector<BarrierTail> barrier_tails;
+  uint32_t groups = 0;  ///< number of taskgroups that it opened
+};
+
+/// Calls renew(path) for every call path in it.
+template <class Renew>
+void for_each_path(OpenmpFacts& facts, const Renew& renew) {
+  for (MutexHold& hold : facts.holds) renew(hold.acquired_path), renew(hold.released_path);
+  for (MutexRelease& release : facts.releases) renew(release.path);
+  for (TaskCreation& creation : facts.creations) renew(creation.path);
+  for (TaskWaitVisit& visit : facts.task_waits) renew(visit.path);
+}
+
+}  // namespace culprit::replay

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of TimelineBuilder that hands events of locks and tasks on to OpenmpFactsBuilder.
+#include "replay/timeline_builder.h"
+
+namespace culprit::replay {
+
+void TimelineBuilder::mutex_acquired(Time time, trace::MutexKind kind, uint64_t lock) {
+  touch(time);
+  if (stack_.empty()) return openmp_.acquired(time, kind, lock, {time, top()});
+  const Frame& frame = stack_.back();
+  openmp_.acquired(time, kind, lock,
+                   {frame.enter, frame.path, traits_[frame.region.index()].waits_for_mutex});
+}
+
+void TimelineBuilder::mutex_released(Time time, trace::MutexKind, uint64_t lock) {
+  touch(time);
+  openmp_.released(time, lock, top());
+}
+
+void TimelineBuilder::task_create(Time time, trace::TaskId task) {
+  touch(time);
+  openmp_.task_create(time, task, top());
+}
+
+void TimelineBuilder::task_switch(Time time, trace::TaskId task) {
+  touch(time);
+  openmp_.task_switch(task);
+}
+
+void TimelineBuilder::task_complete(Time time, trace::TaskId task) {
+  touch(time);
+  openmp_.task_complete(time, task);
+}
+
+void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
+  touch(time);
+  openmp_.fact(time, what, value);
+}
+
+}  // namespace culprit::replay
