@@ -11,6 +11,8 @@
 //     classes         pattern  call path  location  indirect  propagating
 //     delays          call path  location  pattern  short  long
 //     critical_path   call path  time  [imbalance  intra  inter]
+//     critical_profile  call path  location  time
+//     impact          call path  allocation time  with imbalance costs (performance impact)
 //     unattributed    pattern  time
 //     losses          name  count
 //
@@ -114,6 +116,12 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     if (critical_columns > 2) text = row_of({text, number(row.imbalance_s)});
     if (critical_columns > 3) text = row_of({text, number(row.intra_s), number(row.inter_s)});
     out["critical_path"].push_back(text);
+    out["impact"].push_back(row_of({path(row.callpath), number(row.activity_s),
+                                    number(row.activity_s + row.intra_s + row.inter_s)}));
+  }
+  for (const auto& row : found.critical_path) {
+    out["critical_profile"].push_back(
+        row_of({path(row.callpath), location(row.location), number(row.time_s)}));
   }
   for (const auto& row : found.unattributed) {
     out["unattributed"].push_back(row_of({row.pattern, number(row.time_s)}));
