@@ -9,6 +9,8 @@
 
 #include "base/parallel.h"
 #include "blame/collect.h"
+#include "blame/explanations.h"
+#include "blame/identities.h"
 #include "replay/run.h"
 
 namespace culprit::blame {
@@ -26,6 +28,16 @@ class Passes {
     times.push_back({name, time.count()});
   }
   std::vector<PassTime> times;
+};
+
+/// Explanations that need nothing but what the passes above left. A new one is one line here.
+constexpr struct {
+  const char* name;
+  void (*explain)(const Explained&, Findings&);
+} kExplanations[] = {
+    {"idle threads", explain_idle_threads},
+    {"worst instances", explain_instances},
+    {"distributions", explain_distributions},
 };
 
 std::vector<PathTimes> index_path_times(const replay::Run& run, unsigned threads) {
@@ -63,6 +75,10 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   });
   Findings findings;
   passes.run("collect", [&] { findings = collect_findings(run, graph, all); });
+  for (const auto& [name, explain] : kExplanations) {
+    passes.run(name, [&] { explain({run, graph, all, threads}, findings); });
+  }
+  findings.identities.violations = check_identities(findings);
   findings.losses.merge(losses);
   findings.passes = std::move(passes.times);
   return findings;

@@ -4,7 +4,6 @@
 #include "blame/collect.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -42,7 +41,6 @@ class Collector {
     found_.stages = collect_stages(run_, graph_);
     sum_identities();
     found_.losses = run_.losses;
-    found_.identities.violations = check_identities(found_);
     return std::move(found_);
   }
 
@@ -149,7 +147,8 @@ class Collector {
   void add_critical_path() {
     for (const CriticalCallPath& row : all_.critical.callpaths) {
       found_.critical_callpaths.push_back({row.path, row.on_path.seconds(), row.imbalance_s,
-                                           row.activity.seconds(), row.intra_s, row.inter_s});
+                                           row.activity.seconds(), row.intra_s, row.inter_s,
+                                           row.activity.seconds() + row.intra_s + row.inter_s});
     }
     largest_first(found_.critical_callpaths,
                   [](const FoundCriticalCallPath& row) { return row.time_s; });
@@ -230,38 +229,6 @@ class Collector {
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
                           const Explanations& explanations) {
   return Collector(run, graph, explanations).collect();
-}
-
-std::vector<std::string> check_identities(const Findings& findings) {
-  const Identities& sums = findings.identities;
-  std::vector<std::string> violations;
-  const auto expect_equal = [&](double a, double b, const char* sentence) {
-    if (std::abs(a - b) <= 1e-9 + 1e-9 * std::max(std::abs(a), std::abs(b))) return;
-    violations.push_back(std::string(sentence) + " (" + std::to_string(a) + " s against " +
-                         std::to_string(b) + " s)");
-  };
-  expect_equal(sums.delay_costs_s + sums.unattributed_s, sums.waiting_s,
-               "delay costs and unattributed costs do not add up to the waiting time");
-  expect_equal(sums.critical_path_s, sums.wall_s,
-               "the critical path is not as long as the wall-clock time");
-  expect_equal(sums.imbalance_costs_s + sums.imbalance_unattributed_s, sums.waiting_s,
-               "imbalance costs do not add up to the waiting time");
-  for (const FoundWait& row : findings.waits) {
-    const double slack = 1e-9 + 1e-9 * row.time_s;
-    if (row.indirect_s < -slack || row.indirect_s > row.time_s + slack) {
-      violations.push_back("a wait is more indirect than it is long: " + row.pattern);
-    }
-    if (row.propagating_s < -slack || row.propagating_s > row.time_s + slack) {
-      violations.push_back("a wait propagates more than it is long: " + row.pattern);
-    }
-  }
-  std::vector<double> lives(findings.locations.size());
-  for (const FoundProfile& row : findings.profile) lives[row.location.index()] += row.time_s;
-  for (size_t i = 0; i < lives.size(); ++i) {
-    expect_equal(lives[i], findings.locations[i].life_s,
-                 "a location's activities do not add up to its life");
-  }
-  return violations;
 }
 
 }  // namespace culprit::blame

@@ -22,7 +22,4 @@ struct Explanations {
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
                           const Explanations& explanations);
 
-/// Checks identities 1 to 5 of the analysis on finished findings; a sentence for each that fails.
-std::vector<std::string> check_identities(const Findings& findings);
-
 }  // namespace culprit::blame

@@ -7,22 +7,11 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "blame/path_kinds.h"
 
 namespace culprit::blame {
 
 namespace {
-
-/// For each call path: does it lie in a parallel region?
-std::vector<bool> inside_parallel(const replay::Run& run) {
-  std::vector<bool> inside(run.callpaths.size());
-  for (size_t i = 0; i < inside.size(); ++i) {
-    const auto& node = run.callpaths[CallPathId(i)];
-    const trace::Region& region = run.regions[node.region.index()];
-    inside[i] = (region.role == trace::RegionRole::parallel) ||
-                (node.parent.valid() && inside[node.parent.index()]);
-  }
-  return inside;
-}
 
 class Profiler {
  public:

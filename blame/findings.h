@@ -76,6 +76,7 @@ struct FoundCriticalCallPath {
   double activity_s = 0;   ///< allocation time spent here without waiting
   double intra_s = 0;      ///< imbalance costs within the partition that executes it
   double inter_s = 0;      ///< on locations that never execute it
+  double impact_s = 0;     ///< performance impact: activity_s + intra_s + inter_s
 };
 
 /// Allocation time at a call path and location, waiting included.
@@ -101,6 +102,52 @@ struct FoundCount {
   double time_s = 0;  ///< during which it counted
 };
 
+/// What code earned while other threads of its process had nothing to do (idle_blame.h).
+struct FoundIdleBlame {
+  CallPathId callpath;
+  LocationId location;
+  double time_s = 0;  ///< of idle threads
+};
+
+/// Idle threads' time in which no thread of theirs worked.
+struct FoundNobody {
+  LocationId location;  ///< the first of those threads
+  std::string reason;   ///< "io", "mpi", "mpi_wait", "mutex", "waking" or "absent"
+  double time_s = 0;
+};
+
+/// One factor of parallel efficiency, from 0 to 1. Each is the product of those below it
+/// (efficiency.h).
+struct FoundEfficiency {
+  std::string name;    ///< "mpi.load_balance"
+  std::string parent;  ///< what it is a factor of; empty for the root
+  double value = 1;
+};
+
+/// One of the longest waits of its pattern.
+struct FoundInstance {
+  std::string pattern;
+  CallPathId callpath;
+  LocationId location;
+  double begin_s = 0;  ///< since the run's begin
+  double end_s = 0;
+  double time_s = 0;  ///< of it spent waiting (tasks may run inside)
+  LocationId cause_location;
+  CallPathId cause_callpath;  ///< what that did most beyond the waiting one; may be unknown
+};
+
+/// How one of the costliest delays is distributed (distribution.h).
+struct FoundDistribution {
+  CallPathId callpath;
+  double cost_s = 0;
+  std::string shape;       ///< "single", "even", "overloaded minority", ...
+  uint64_t locations = 0;  ///< that share the work
+  uint64_t high = 0;       ///< of them in the highest group; 0 if there are no groups
+  uint64_t low = 0;        ///< in the lowest
+  std::string course;      ///< "burst", "steady" or "moving"
+  double same_place = 1;   ///< part of the cost that is where it always is
+};
+
 struct FoundSegment {  ///< of the critical path, in time order
   LocationId location;
   CallPathId callpath;
@@ -118,6 +165,9 @@ struct FoundStage {
   double waiting_s = 0;  ///< of it
   double longest_s = 0;  ///< the longest visit ...
   LocationId longest_location;  ///< ... and whose it was
+  double useful_s = 0;          ///< of time_s, spent in the program's own code
+  double load_balance = 1;      ///< mean over processes of useful time a thread, to the largest
+  double communication = 1;     ///< the largest, to the longest time of a process in it
 };
 
 struct FoundUnattributed {
@@ -134,6 +184,9 @@ struct Identities {
   double wall_s = 0;
   double imbalance_costs_s = 0;
   double imbalance_unattributed_s = 0;  ///< waiting of locations wholly on the critical path
+  double idle_s = 0;                    ///< of threads that belong to a crew (idle_blame.h)
+  double idle_blame_s = 0;
+  double idle_nobody_s = 0;
   std::vector<std::string> violations;  ///< sentences; empty when all hold
 };
 
@@ -171,6 +224,11 @@ struct Findings {
   std::vector<FoundCriticalCallPath> critical_callpaths;
   std::vector<FoundCriticalPath> critical_path;
   std::vector<FoundSegment> segments;
+  std::vector<FoundIdleBlame> idle_blame;
+  std::vector<FoundNobody> idle_nobody;
+  std::vector<FoundEfficiency> efficiencies;     ///< each below the one that it is a factor of
+  std::vector<FoundInstance> instances;          ///< by pattern, the longest first
+  std::vector<FoundDistribution> distributions;  ///< the costliest delays first
   std::vector<FoundProfile> profile;
   std::vector<FoundMetric> metrics;  ///< by MetricId
   std::vector<FoundCount> counts;    ///< by metric, each one's largest first

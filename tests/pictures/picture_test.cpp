@@ -123,6 +123,26 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     out["critical_profile"].push_back(
         row_of({path(row.callpath), location(row.location), number(row.time_s)}));
   }
+  for (const auto& row : found.idle_blame) {
+    out["idle_blame"].push_back(
+        row_of({path(row.callpath), location(row.location), number(row.time_s)}));
+  }
+  for (const auto& row : found.idle_nobody) {
+    out["idle_nobody"].push_back(row_of({row.reason, location(row.location), number(row.time_s)}));
+  }
+  for (const auto& row : found.efficiencies) {
+    out["efficiencies"].push_back(row_of({row.name, number(row.value)}));
+  }
+  for (const auto& row : found.instances) {
+    const CallPathId cause = row.cause_callpath;
+    out["instances"].push_back(
+        row_of({row.pattern, path(row.callpath), location(row.location), number(row.begin_s),
+                number(row.time_s), cause.valid() ? path(cause) : "-",
+                location(row.cause_location) + " late"}));
+  }
+  for (const auto& row : found.distributions) {
+    out["distributions"].push_back(row_of({path(row.callpath), row.shape, row.course}));
+  }
   for (const auto& row : found.unattributed) {
     out["unattributed"].push_back(row_of({row.pattern, number(row.time_s)}));
   }

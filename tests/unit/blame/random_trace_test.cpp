@@ -43,6 +43,13 @@ void expect_identities(const Findings& found, uint32_t seed) {
   EXPECT_NEAR(path, found.run.wall_s, 1e-15 + 1e-9 * path) << "seed " << seed;
   EXPECT_NEAR(imbalance + found.identities.imbalance_unattributed_s, waiting, slack)
       << "seed " << seed;
+  double idle = 0;
+  for (const auto& row : found.idle_blame) idle += row.time_s;
+  for (const auto& row : found.idle_nobody) idle += row.time_s;
+  for (const auto& row : found.waits) {
+    if (row.pattern.starts_with("omp.")) idle -= row.time_s;  // there are no locks here
+  }
+  EXPECT_NEAR(idle, 0, slack) << "seed " << seed;
   for (size_t i = 1; i < found.segments.size(); ++i) {
     EXPECT_EQ(found.segments[i - 1].end_s, found.segments[i].begin_s) << "seed " << seed;
   }
@@ -85,6 +92,21 @@ TEST(RandomTraces, DoNotDependOnThreads) {
       EXPECT_EQ(one.delays[i].location, five.delays[i].location);
       EXPECT_EQ(one.delays[i].short_s, five.delays[i].short_s);  // to the last bit
       EXPECT_EQ(one.delays[i].long_s, five.delays[i].long_s);
+    }
+    ASSERT_EQ(one.idle_blame.size(), five.idle_blame.size());
+    for (size_t i = 0; i < one.idle_blame.size(); ++i) {
+      EXPECT_EQ(one.idle_blame[i].callpath, five.idle_blame[i].callpath);
+      EXPECT_EQ(one.idle_blame[i].time_s, five.idle_blame[i].time_s);
+    }
+    ASSERT_EQ(one.instances.size(), five.instances.size());
+    for (size_t i = 0; i < one.instances.size(); ++i) {
+      EXPECT_EQ(one.instances[i].begin_s, five.instances[i].begin_s);
+      EXPECT_EQ(one.instances[i].location, five.instances[i].location);
+    }
+    ASSERT_EQ(one.distributions.size(), five.distributions.size());
+    for (size_t i = 0; i < one.distributions.size(); ++i) {
+      EXPECT_EQ(one.distributions[i].shape, five.distributions[i].shape);
+      EXPECT_EQ(one.distributions[i].same_place, five.distributions[i].same_place);
     }
   }
 }

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How what a delay costs is distributed: over locations, by the load that causes it, and over the
+// run's time. The kinds are those that Boehme's thesis finds in real programs (sections 3.3.2 and
+// 3.3.4): each asks for another remedy. A minority that is overloaded is worth hunting; load that
+// moves over time is not seen in any profile and asks for dynamic balancing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "blame/critical_profile.h"
+#include "blame/delay.h"
+#include "blame/findings.h"
+
+namespace culprit::blame {
+
+/// How loads are distributed over those who share the work.
+enum class Shape : uint8_t {
+  single,               ///< there is nobody to share with
+  even,                 ///< the largest and the smallest differ by at most kEven of the largest
+  overloaded_minority,  ///< two groups, of which the higher is a minority
+  underloaded_minority,
+  clusters,  ///< two groups of similar size, or three
+  spread,    ///< no groups
+};
+
+struct Groups {
+  Shape shape = Shape::single;
+  size_t high = 0;  ///< size of the highest group, if there are any
+  size_t low = 0;   ///< size of the lowest
+};
+
+inline constexpr double kEven = 0.05;
+/// Part of the loads' variance that a cut into two groups explains at its best: 3/4 for loads that
+/// are spread evenly over a range (4/5 for just four of them), 2/pi for normal ones.
+inline constexpr double kTwoGroups = 0.85;
+/// ... and a cut of one of these: 8/9 for an even spread. Asked of at least kLeastOfThree loads.
+inline constexpr double kThreeGroups = 0.95;
+inline constexpr size_t kLeastOfThree = 7;
+/// The largest part that is a minority; a single one always is.
+inline constexpr double kMinority = 1.0 / 3;
+
+/// O(n log n) for n loads, in any order and unit.
+Groups find_groups(std::vector<double> loads);
+
+/// How cost is distributed over time.
+enum class Course : uint8_t {
+  burst,   ///< at least kBurst of it falls into one of the run's kSlices equal parts
+  steady,  ///< the same locations cost about as much all along
+  moving,  ///< the costly locations change
+};
+
+inline constexpr size_t kSlices = 32;
+inline constexpr double kBurst = 0.9;
+/// How much of the cost may be found at the same locations at any time in a moving delay. With p(l)
+/// a location's part of all cost, and p(l,s) that within slice s, this is the mean over slices, by
+/// their cost, of sum over l of min(p(l), p(l,s)): 1 if all slices are alike, 1/n if each of n
+/// locations has a time of its own.
+inline constexpr double kMoving = 0.5;
+
+struct SliceCost {
+  size_t slice;
+  LocationId location;
+  double cost_s;
+};
+
+struct Constancy {
+  Course course = Course::burst;
+  double same_place = 1;  ///< what kMoving is compared with
+};
+
+/// Each (slice, location) at most once, ascending.
+Constancy find_course(std::span<const SliceCost> costs);
+
+inline constexpr size_t kDelaysWithDistribution = 10;
+
+/// Of the call paths whose delays cost most, the largest first. Loads are times without waiting;
+/// who shares the work is the call path's class (critical_profile.h).
+std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
+                                                 const replay::WaitGraph& graph,
+                                                 const DelayAnalysis& delays,
+                                                 const Profiles& profiles, unsigned threads);
+
+}  // namespace culprit::blame

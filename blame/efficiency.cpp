@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/efficiency.h"
+
+#include <algorithm>
+
+namespace culprit::blame {
+
+namespace {
+
+/// What a thread does by itself.
+void add_thread(const std::vector<PathTime>& profile, const std::vector<replay::Wait>& waits,
+                const std::vector<PathKind>& kinds, ProcessTimes& times) {
+  ++times.threads;
+  for (const PathTime& entry : profile) {
+    const double time = entry.time.seconds();
+    switch (kinds[entry.path.index()]) {
+      case PathKind::work:
+        times.useful_s += time;
+        break;
+      case PathKind::runtime:
+      case PathKind::waking:
+        times.runtime_s += time;
+        break;
+      case PathKind::mpi:
+      case PathKind::io:
+      case PathKind::absent:
+        times.mpi_rest_s += time;
+        break;
+    }
+  }
+  for (const replay::Wait& wait : waits) {
+    const double time = wait.amount.seconds();
+    switch (wait_kind(wait.pattern)) {
+      case WaitKind::pool:
+        times.serial_s += time;
+        break;
+      case WaitKind::team:
+      case WaitKind::mutex:
+        times.imbalance_s += time;
+        break;
+      case WaitKind::mpi:
+        times.mpi_wait_s += time;
+        break;
+      case WaitKind::other:
+        times.mpi_rest_s += time;
+        break;
+    }
+  }
+}
+
+/// Threads that are idle because the process is in MPI are so for MPI's sake.
+void charge_idleness_to_mpi(const IdleBlame::Crew& crew, ProcessTimes& times) {
+  const auto move = [&](NobodyReason reason, double& to) {
+    const auto r = static_cast<size_t>(reason);
+    times.imbalance_s -= crew.nobody_team_s[r];
+    times.serial_s -= crew.nobody_pool_s[r];
+    to += crew.nobody_team_s[r] + crew.nobody_pool_s[r];
+  };
+  move(NobodyReason::io, times.mpi_rest_s);
+  move(NobodyReason::mpi, times.mpi_rest_s);
+  move(NobodyReason::waiting, times.mpi_wait_s);
+  move(NobodyReason::absent, times.mpi_rest_s);
+  times.imbalance_s = std::max(times.imbalance_s, 0.0);  // of roundings
+  times.serial_s = std::max(times.serial_s, 0.0);
+}
+
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 1;
+}
+
+}  // namespace
+
+std::vector<ProcessTimes> process_times(const replay::Run& run, const replay::WaitGraph& graph,
+                                        const Profiles& profiles, const IdleBlame& idle) {
+  const std::vector<PathKind> kinds = path_kinds(run);
+  std::vector<ProcessTimes> processes(run.definitions->processes.size());
+  for (LocationId id : run.locations) {
+    add_thread(profiles[id.index()], graph.waits[id.index()], kinds,
+               processes[run.location(id).process.index()]);
+  }
+  for (const IdleBlame::Crew& crew : idle.crews) {
+    charge_idleness_to_mpi(crew, processes[run.location(crew.members.front()).process.index()]);
+  }
+  return processes;
+}
+
+std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes,
+                                          double wall_s) {
+  ProcessTimes all;
+  double largest_outside = 0, largest_ideal = 0;
+  for (const ProcessTimes& p : processes) {
+    if (p.threads == 0) continue;
+    all.threads += p.threads;
+    all.useful_s += p.useful_s;
+    all.serial_s += p.serial_s;
+    all.imbalance_s += p.imbalance_s;
+    all.runtime_s += p.runtime_s;
+    const double n = static_cast<double>(p.threads);
+    largest_outside = std::max(largest_outside, p.outside_mpi_s() / n);
+    largest_ideal = std::max(largest_ideal, (p.outside_mpi_s() + p.mpi_wait_s) / n);
+  }
+  const double n = static_cast<double>(all.threads);
+  const double outside = all.outside_mpi_s();
+  const double in_teams = all.useful_s + all.imbalance_s + all.runtime_s;
+  const double at_work = all.useful_s + all.runtime_s;
+  return {
+      {"parallel", "", ratio(all.useful_s, n * wall_s)},
+      {"mpi", "parallel", ratio(outside, n * wall_s)},
+      {"mpi.load_balance", "mpi", ratio(outside, n * largest_outside)},
+      {"mpi.communication", "mpi", ratio(largest_outside, wall_s)},
+      {"mpi.serialisation", "mpi.communication", ratio(largest_outside, largest_ideal)},
+      {"mpi.transfer", "mpi.communication", ratio(largest_ideal, wall_s)},
+      {"omp", "parallel", ratio(all.useful_s, outside)},
+      {"omp.serial", "omp", ratio(in_teams, outside)},
+      {"omp.load_balance", "omp", ratio(at_work, in_teams)},
+      {"omp.runtime", "omp", ratio(all.useful_s, at_work)},
+  };
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/explanations.h"
+
+#include <algorithm>
+
+#include "blame/distribution.h"
+#include "blame/efficiency.h"
+#include "blame/idle_blame.h"
+#include "blame/instances.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// In the order of NobodyReason.
+constexpr const char* kReasons[] = {"io", "mpi", "mpi_wait", "mutex", "waking", "absent"};
+
+void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
+  for (size_t reason = 0; reason < kNobodyReasons; ++reason) {
+    const double time = crew.nobody_team_s[reason] + crew.nobody_pool_s[reason];
+    if (time <= 0) continue;
+    found.idle_nobody.push_back({crew.members.front(), kReasons[reason], time});
+    found.identities.idle_nobody_s += time;
+  }
+}
+
+}  // namespace
+
+void explain_idle_threads(const Explained& given, Findings& found) {
+  const IdleBlame idle = blame_for_idleness(given.run, given.graph, given.threads);
+  for (const IdleBlame::Earned& row : idle.earned) {
+    found.idle_blame.push_back({row.path, row.location, row.time_s});
+    found.identities.idle_blame_s += row.time_s;
+  }
+  for (const IdleBlame::Crew& crew : idle.crews) {
+    add_nobody(crew, found);
+    for (LocationId id : crew.members) {
+      for (const replay::Wait& wait : given.graph.waits[id.index()]) {
+        const WaitKind kind = wait_kind(wait.pattern);
+        if (kind == WaitKind::team || kind == WaitKind::pool) {
+          found.identities.idle_s += wait.amount.seconds();
+        }
+      }
+    }
+  }
+  const auto larger = [](const auto& a, const auto& b) { return a.time_s > b.time_s; };
+  std::stable_sort(found.idle_blame.begin(), found.idle_blame.end(), larger);
+  std::stable_sort(found.idle_nobody.begin(), found.idle_nobody.end(), larger);
+  found.efficiencies = efficiencies(process_times(given.run, given.graph, given.all.profiles, idle),
+                                    given.run.wall().seconds());
+}
+
+void explain_instances(const Explained& given, Findings& found) {
+  found.instances = worst_instances(given.run, given.graph, given.all.delays, given.threads);
+}
+
+void explain_distributions(const Explained& given, Findings& found) {
+  found.distributions = distribute_delays(given.run, given.graph, given.all.delays,
+                                          given.all.profiles, given.threads);
+}
+
+}  // namespace culprit::blame

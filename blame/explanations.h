@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Explanations that go straight into findings: each reads what replay and the passes before it left
+// (waits, delays, profiles) and fills lists of its own. analyze.cpp has the list of them.
+#pragma once
+
+#include "blame/collect.h"
+
+namespace culprit::blame {
+
+struct Explained {
+  const replay::Run& run;
+  const replay::WaitGraph& graph;
+  const Explanations& all;
+  unsigned threads;
+};
+
+/// Blame shifting for idle threads, and the efficiencies that need it.
+void explain_idle_threads(const Explained& given, Findings& found);
+/// The longest waits of each pattern.
+void explain_instances(const Explained& given, Findings& found);
+/// How the costliest delays are distributed over locations and time.
+void explain_distributions(const Explained& given, Findings& found);
+
+}  // namespace culprit::blame

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/identities.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace culprit::blame {
+
+namespace {
+
+constexpr double kSlack = 1e-9;
+
+/// False for what is no number, too.
+bool agree(double a, double b) {
+  return std::abs(a - b) <= kSlack + kSlack * std::max(std::abs(a), std::abs(b));
+}
+
+std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9f s", value);
+  return text;
+}
+
+class Checker {
+ public:
+  explicit Checker(const Findings& findings) : found_(findings) {}
+
+  std::vector<std::string> check() {
+    const Identities& sums = found_.identities;
+    expect(sums.delay_costs_s + sums.unattributed_s, sums.waiting_s,
+           "delay costs and unattributed costs do not add up to the waiting time", worst_delay());
+    check_waits();
+    expect(sums.critical_path_s, sums.wall_s,
+           "the critical path is not as long as the wall-clock time", gap());
+    expect(sums.imbalance_costs_s + sums.imbalance_unattributed_s, sums.waiting_s,
+           "imbalance costs do not add up to the waiting time", worst_imbalance());
+    expect(sums.idle_blame_s + sums.idle_nobody_s, sums.idle_s,
+           "blame for idle threads does not add up to their idle time", worst_idle_blame());
+    check_lives();
+    check_efficiencies();
+    return std::move(violations_);
+  }
+
+ private:
+  void expect(double a, double b, const std::string& sentence, const std::string& place) {
+    if (agree(a, b)) return;
+    violations_.push_back(sentence + " (" + seconds(a) + " against " + seconds(b) + ")" + place);
+  }
+
+  // --- places ---
+
+  std::string at(LocationId location, CallPathId path) const {
+    const bool known = location.valid() && location.index() < found_.locations.size();
+    std::string text = known ? " on location " + found_.locations[location.index()].name
+                             : " on an unknown location";
+    if (path.valid() && path.index() < found_.callpaths.size()) {
+      text += " at " + found_.callpaths[path.index()].name;
+    }
+    return text;
+  }
+
+  /// The row of which `size` is largest, or is no number.
+  template <class Row, class Size>
+  static const Row* most(const std::vector<Row>& rows, const Size& size) {
+    const Row* worst = nullptr;
+    for (const Row& row : rows) {
+      if (std::isnan(size(row))) return &row;
+      if (worst == nullptr || size(row) > size(*worst)) worst = &row;
+    }
+    return worst;
+  }
+
+  std::string worst_delay() const {
+    const FoundDelay* row =
+        most(found_.delays, [](const FoundDelay& d) { return std::abs(d.short_s + d.long_s); });
+    if (row == nullptr) return "; there are no delays";
+    return "; the largest delay is " + seconds(row->short_s + row->long_s) +
+           at(row->location, row->callpath);
+  }
+
+  std::string worst_imbalance() const {
+    const FoundCriticalCallPath* row =
+        most(found_.critical_callpaths,
+             [](const FoundCriticalCallPath& c) { return std::abs(c.intra_s + c.inter_s); });
+    if (row == nullptr) return "; there is no critical path";
+    const bool known = row->callpath.valid() && row->callpath.index() < found_.callpaths.size();
+    return "; the largest cost is " + seconds(row->intra_s + row->inter_s) +
+           (known ? " at " + found_.callpaths[row->callpath.index()].name : "");
+  }
+
+  std::string worst_idle_blame() const {
+    const FoundIdleBlame* row =
+        most(found_.idle_blame, [](const FoundIdleBlame& b) { return std::abs(b.time_s); });
+    if (row == nullptr) return "; nobody is blamed";
+    return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
+  }
+
+  /// Where the path's segments do not touch first.
+  std::string gap() const {
+    double reached = 0;
+    for (const FoundSegment& segment : found_.segments) {
+      if (!agree(segment.begin_s, reached) || segment.end_s < segment.begin_s) {
+        return "; it breaks " + seconds(reached) + " after the run's begin, before the segment" +
+               at(segment.location, segment.callpath);
+      }
+      reached = segment.end_s;
+    }
+    return "; it ends " + seconds(reached) + " after the run's begin";
+  }
+
+  // --- rows ---
+
+  void check_waits() {
+    for (const FoundWait& row : found_.waits) {
+      check_part(row, row.indirect_s, "is more indirect than it is long");
+      check_part(row, row.propagating_s, "propagates more than it is long");
+    }
+  }
+
+  void check_part(const FoundWait& row, double part_s, const char* what) {
+    const double slack = kSlack + kSlack * row.time_s;
+    if (part_s >= -slack && part_s <= row.time_s + slack) return;
+    violations_.push_back("a wait " + std::string(what) + ": " + row.pattern +
+                          at(row.location, row.callpath) + " (" + seconds(part_s) + " of " +
+                          seconds(row.time_s) + ")");
+  }
+
+  /// Of all locations whose activities do not tile their lives, the one with the largest gap.
+  void check_lives() {
+    std::vector<double> lives(found_.locations.size());
+    std::vector<const FoundProfile*> longest(found_.locations.size());
+    for (const FoundProfile& row : found_.profile) {
+      lives[row.location.index()] += row.time_s;
+      const FoundProfile*& top = longest[row.location.index()];
+      if (top == nullptr || row.time_s > top->time_s) top = &row;
+    }
+    size_t wrong = 0, worst = 0;
+    double largest = -1;
+    for (size_t i = 0; i < lives.size(); ++i) {
+      const double off = std::abs(lives[i] - found_.locations[i].life_s);
+      if (agree(lives[i], found_.locations[i].life_s)) continue;
+      ++wrong;
+      if (off > largest || std::isnan(off)) {
+        largest = off;
+        worst = i;
+      }
+    }
+    if (wrong == 0) return;
+    violations_.push_back(
+        "the activities of " + std::to_string(wrong) + " locations do not add up to their lives (" +
+        seconds(lives[worst]) + " against " + seconds(found_.locations[worst].life_s) + ")" +
+        at(LocationId(worst), longest[worst] != nullptr ? longest[worst]->callpath : CallPathId()));
+  }
+
+  void check_efficiencies() {
+    std::map<std::string, double> products;
+    for (const FoundEfficiency& row : found_.efficiencies) {
+      if (!(row.value >= -kSlack && row.value <= 1 + kSlack)) {
+        violations_.push_back("the efficiency " + row.name + " is not between 0 and 1");
+      }
+      if (row.parent.empty()) continue;
+      products.try_emplace(row.parent, 1.0).first->second *= row.value;
+    }
+    for (const FoundEfficiency& row : found_.efficiencies) {
+      const auto product = products.find(row.name);
+      if (product == products.end() || agree(product->second, row.value)) continue;
+      violations_.push_back("the efficiency " + row.name + " is not the product of its factors");
+    }
+  }
+
+  const Findings& found_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_identities(const Findings& findings) {
+  return Checker(findings).check();
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/path_kinds.h"
+
+#include <array>
+
+namespace culprit::blame {
+
+namespace {
+
+using replay::kPatterns;
+using trace::Paradigm;
+using trace::RegionRole;
+
+PathKind kind_of(const trace::Region& region) {
+  if (region.paradigm == Paradigm::mpi) {
+    return region.name.starts_with("MPI_File_") ? PathKind::io : PathKind::mpi;
+  }
+  if (region.paradigm != Paradigm::openmp) return PathKind::work;
+  switch (region.role) {
+    case RegionRole::barrier:
+    case RegionRole::implicit_barrier:
+    case RegionRole::task_wait:
+    case RegionRole::lock:
+      return PathKind::runtime;
+    default:
+      return PathKind::work;  // regions, loops, tasks, critical: the user's code is in them
+  }
+}
+
+/// Is the pattern `id`, or below it?
+constexpr bool belongs_to(size_t row, std::string_view id) {
+  while (row < kPatterns.size() && kPatterns[row].id != id) {
+    row = kPatterns[row].parent.empty() ? kPatterns.size()
+                                        : replay::find_pattern(kPatterns[row].parent);
+  }
+  return row < kPatterns.size();
+}
+
+constexpr auto kWaitKinds = [] {
+  std::array<WaitKind, kPatterns.size()> kinds{};
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i] = belongs_to(i, "omp.mutex")          ? WaitKind::mutex
+               : belongs_to(i, "omp.idle_threads") ? WaitKind::pool
+               : belongs_to(i, "omp")              ? WaitKind::team
+               : belongs_to(i, "mpi")              ? WaitKind::mpi
+                                                   : WaitKind::other;
+  }
+  return kinds;
+}();
+
+}  // namespace
+
+std::vector<PathKind> path_kinds(const replay::Run& run) {
+  std::vector<PathKind> kinds(run.callpaths.size());
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const CallPathId path(i);
+    if (path == run.not_started || path == run.ended) {
+      kinds[i] = PathKind::absent;
+    } else if (path == run.idle || path == run.waking) {
+      kinds[i] = PathKind::waking;
+    } else if (run.callpaths[path].region.valid()) {
+      kinds[i] = kind_of(run.regions[run.callpaths[path].region.index()]);
+    }
+  }
+  return kinds;
+}
+
+std::vector<bool> inside_parallel(const replay::Run& run) {
+  std::vector<bool> inside(run.callpaths.size());
+  for (size_t i = 0; i < inside.size(); ++i) {
+    const auto& node = run.callpaths[CallPathId(i)];
+    const trace::Region& region = run.regions[node.region.index()];
+    inside[i] = (region.role == trace::RegionRole::parallel) ||
+                (node.parent.valid() && inside[node.parent.index()]);
+  }
+  return inside;
+}
+
+WaitKind wait_kind(replay::Pattern pattern) {
+  return kWaitKinds[static_cast<size_t>(pattern)];
+}
+
+}  // namespace culprit::blame
