@@ -52,10 +52,11 @@ Findings hybrid_chain() {
                {path(kMain), at(0), "omp.idle_threads", path(kIdle), at(1), 2},
                {path(kRegion), at(0), "mpi.late_sender", path(kRecv), at(2), 1.75},
                {path(kSend), at(0), "run.early_end", path(kIdle), at(1), 1}};
-  f.critical_callpaths = {
-      {path(kRegion), 8, 3, 10, 6, 0}, {path(kMain), 2, 0, 5, 0, 2}, {path(kRecv), 1, 0, 1, 0, 0}};
+  f.critical_callpaths = {{path(kRegion), 8, 3, 10, 6, 0, 16},
+                          {path(kMain), 2, 0, 5, 0, 2, 7},
+                          {path(kRecv), 1, 0, 1, 0, 0, 1}};
   f.critical_path = {{path(kRegion), at(1), 8}, {path(kMain), at(0), 2}, {path(kRecv), at(2), 1}};
-  f.identities = {16, 16, 0, 11, 11, 16, 0, {}};
+  f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, {}};
   return f;
 }
 
@@ -83,11 +84,11 @@ Findings every_field() {
   f.delays = {{"mpi.late_sender", path(0), at(1), 0.7, 0.8}};
   f.victims = {{path(0), at(1), "other.pattern", path(1), at(0), 0.9}};
   f.unattributed = {{"omp.barrier", "nobody was late", std::numeric_limits<double>::max()}};
-  f.critical_callpaths = {{path(1), 1.1, 1.2, 1.3, 1.4, 1.5}};
+  f.critical_callpaths = {{path(1), 1.1, 1.2, 1.3, 1.4, 1.5, 1.55}};
   f.critical_path = {{path(1), at(1), 1.6}};
   f.segments = {{at(0), path(0), 0, 1.7}, {at(1), path(1), 1.7, 1.8}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
-  f.identities = {2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, {"a is not b", "c is not d"}};
+  f.identities = {2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3.0, {"a is not b", "c is not d"}};
   f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
   f.losses.add("odd", Severity::warning, "w", 8);
   f.losses.add("trifle", Severity::info, "i", 9);
