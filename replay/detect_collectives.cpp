@@ -70,6 +70,7 @@ struct Part {
   LocationId location;  ///< where it completed
   uint32_t op;          ///< index into its collectives
   Time posted;
+  CallRef post;
 };
 
 /// The parts of one operation, by rank.
@@ -174,7 +175,7 @@ void CollectiveMatcher::add_part(LocationId id, uint32_t index,
     }
   }
   parts_.push_back({op.what.comm, 0, ranks[run_.location(id).process.index()], id, index,
-                    run_.call(op.posted).enter});
+                    run_.call(op.posted).enter, op.posted});
 }
 
 /// All parts, sorted so that an operation's are next to each other, by rank.
@@ -184,8 +185,9 @@ void CollectiveMatcher::gather() {
     for (uint32_t i = 0; i < run_.at(id).collectives.size(); ++i) add_part(id, i, rank_of);
   }
   std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
-    return std::tie(a.comm, a.rank, a.posted, a.location, a.op) <
-           std::tie(b.comm, b.rank, b.posted, b.location, b.op);
+    // Calls that last no time begin together: then their order tells.
+    return std::tie(a.comm, a.rank, a.posted, a.post.location, a.post.call, a.op) <
+           std::tie(b.comm, b.rank, b.posted, b.post.location, b.post.call, b.op);
   });
   for (size_t i = 1; i < parts_.size(); ++i) {
     const bool same_member =
