@@ -19,22 +19,43 @@ inline unsigned thread_count(unsigned requested) {
   return requested != 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// Calls work(i) for i in [0, count), on up to `threads` threads. Returns when all are done.
-template <class Work>
-void parallel_for(size_t count, unsigned threads, const Work& work) {
+/// Calls work(i, state) for i in [0, count), on up to `threads` threads, each with a state of its
+/// own made by `state()`: scratch memory that is used again. Returns when all are done.
+template <class MakeState, class Work>
+void parallel_for(size_t count, unsigned threads, const MakeState& make_state, const Work& work) {
   const size_t crew = std::min<size_t>(thread_count(threads), count);
-  if (crew <= 1) {
-    for (size_t i = 0; i < count; ++i) work(i);
-    return;
-  }
   std::atomic<size_t> next{0};
-  auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
+  const auto run = [&] {
+    auto state = make_state();
+    for (size_t i = next++; i < count; i = next++) work(i, state);
   };
   std::vector<std::thread> others;
   for (size_t t = 1; t < crew; ++t) others.emplace_back(run);
-  run();
+  if (count > 0) run();
   for (std::thread& other : others) other.join();
+}
+
+/// Calls work(i) for i in [0, count), on up to `threads` threads. Returns when all are done.
+template <class Work>
+void parallel_for(size_t count, unsigned threads, const Work& work) {
+  parallel_for(count, threads, [] { return 0; }, [&](size_t i, int) { work(i); });
+}
+
+/// Sorts [begin, end) by an order in which no two are equal.
+template <class T, class Less>
+void parallel_sort(T* begin, T* end, unsigned threads, const Less& less) {
+  const size_t size = static_cast<size_t>(end - begin);
+  constexpr size_t kWorthIt = 1 << 14;
+  size_t parts = 1;
+  while (parts * 2 <= thread_count(threads) && size / (parts * 2) >= kWorthIt) parts *= 2;
+  const auto edge = [&](size_t part) { return begin + size * part / parts; };
+  parallel_for(parts, threads, [&](size_t i) { std::sort(edge(i), edge(i + 1), less); });
+  for (size_t width = 1; width < parts; width *= 2) {
+    parallel_for(parts / (2 * width), threads, [&](size_t i) {
+      std::inplace_merge(edge(2 * i * width), edge((2 * i + 1) * width), edge((2 * i + 2) * width),
+                         less);
+    });
+  }
 }
 
 }  // namespace culprit

@@ -40,13 +40,15 @@ constexpr struct {
     {"distributions", explain_distributions},
 };
 
-std::vector<PathTimes> index_path_times(const replay::Run& run, unsigned threads) {
+std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::WaitGraph& graph,
+                                        unsigned threads) {
   std::vector<PathTimes> times(run.timelines.size());
-  parallel_for(run.locations.size(), threads, [&](size_t i) {
-    const LocationId id = run.locations[i];
-    PathSums scratch(run.callpaths.size());
-    times[id.index()] = PathTimes(run.at(id).activities, run.end, scratch);
-  });
+  parallel_for(
+      run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
+      [&](size_t i, PathSums& scratch) {
+        const size_t id = run.locations[i].index();
+        times[id] = PathTimes(run.timelines[id].activities, graph.waits[id], scratch);
+      });
   return times;
 }
 
@@ -65,7 +67,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   passes.run("detect waits", [&] { graph = replay::detect_waits(run, threads); });
   std::vector<PathTimes> times;
-  passes.run("index", [&] { times = index_path_times(run, threads); });
+  passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });

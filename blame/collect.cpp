@@ -87,7 +87,7 @@ class Collector {
   void add_waits() {
     for (LocationId location : run_.locations) {
       std::map<std::pair<replay::Pattern, CallPathId>, size_t> row_of;
-      const std::vector<Wait>& waits = graph_.waits[location.index()];
+      const Column<Wait>& waits = graph_.waits[location.index()];
       for (size_t w = 0; w < waits.size(); ++w) {
         const Wait& wait = waits[w];
         const auto [it, fresh] = row_of.try_emplace({wait.pattern, wait.path}, found_.waits.size());
@@ -125,15 +125,15 @@ class Collector {
     }
     using Key = std::tuple<LocationId, CallPathId, replay::Pattern, CallPathId, LocationId>;
     std::map<Key, double> victims;
-    for (LocationId waiter : run_.locations) {
-      const std::vector<Wait>& waits = graph_.waits[waiter.index()];
-      for (size_t w = 0; w < waits.size(); ++w) {
-        const WaitCause& cause = all_.delays.causes[waiter.index()][w];
+    for (LocationId late : run_.locations) {
+      const Column<Excess>& excess = all_.delays.excess[late.index()];
+      for (WaitRef ref : all_.delays.caused[late.index()]) {
+        const Wait& wait = graph_.waits[ref.location.index()][ref.wait];
+        const WaitCause& cause = all_.delays.causes[ref.location.index()][ref.wait];
         for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-          const Excess& excess = all_.delays.excess[waiter.index()][e];
-          if (!top.contains({waits[w].cause, excess.path})) continue;
-          victims[{waits[w].cause, excess.path, waits[w].pattern, waits[w].path, waiter}] +=
-              excess.time.seconds() / cause.denominator_s() * waits[w].amount.seconds();
+          if (!top.contains({late, excess[e].path})) continue;
+          victims[{late, excess[e].path, wait.pattern, wait.path, ref.location}] +=
+              excess[e].time.seconds() / cause.denominator_s * wait.amount.seconds();
         }
       }
     }

@@ -9,7 +9,8 @@ namespace culprit::blame {
 
 namespace {
 
-using replay::Activity;
+using replay::Activities;
+using replay::Wait;
 
 class Walk {
  public:
@@ -19,39 +20,52 @@ class Walk {
     go_to(run_.last_to_end(), run_.end);
     size_t hops = 0;
     while (now_ > run_.begin) {
-      const Activity& activity = run_.at(here_).activities[at_];
+      const Activities& life = run_.at(here_).activities;
+      while (at_ > 0 && life.begin(at_) >= now_) --at_;
+      const Wait* wait = last_wait(life.path(at_), life.begin(at_));
       // Clocks that lie can make locations wait for each other in a circle: then stay.
-      if (activity.wait.valid() && hops++ < run_.locations.size()) {
-        go_to(graph_.waits[here_.index()][activity.wait.index()].cause, now_);
+      if (wait != nullptr && wait->end >= now_ && hops++ < run_.locations.size()) {
+        go_to(wait->cause, now_);
         continue;
       }
       hops = 0;
-      add(activity);
-      now_ = activity.begin;
-      if (at_ > 0) --at_;
+      Time begin = life.begin(at_);
+      if (wait != nullptr) begin = std::max(begin, wait->end >= now_ ? wait->begin : wait->end);
+      add(life.path(at_), begin);
+      now_ = begin;
     }
     std::reverse(path_.begin(), path_.end());
     return std::move(path_);
   }
 
  private:
-  /// Stands at the activity of `location` that lasts up to `time`.
-  void go_to(LocationId location, Time time) {
-    const std::vector<Activity>& all = run_.at(location).activities;
-    const auto after = std::lower_bound(all.begin(), all.end(), time,
-                                        [](const Activity& a, Time t) { return a.begin < t; });
-    here_ = location;
-    now_ = time;
-    at_ = static_cast<size_t>(after - all.begin()) - 1;
+  /// The last wait here that begins before now, at `path` and not over at `since`.
+  const Wait* last_wait(CallPathId path, Time since) const {
+    const Column<Wait>& waits = graph_.waits[here_.index()];
+    const Wait* wait = std::lower_bound(waits.begin(), waits.end(), now_,
+                                        [](const Wait& w, Time t) { return w.begin < t; });
+    while (wait != waits.begin()) {
+      --wait;
+      if (wait->end <= since) return nullptr;
+      if (wait->path == path) return wait;
+    }
+    return nullptr;
   }
 
-  void add(const Activity& activity) {
-    if (!path_.empty() && path_.back().location == here_ && path_.back().path == activity.path &&
+  /// Stands at the activity of `location` that lasts up to `time`.
+  void go_to(LocationId location, Time time) {
+    here_ = location;
+    now_ = time;
+    at_ = run_.at(location).activities.before(time);
+  }
+
+  void add(CallPathId path, Time begin) {
+    if (!path_.empty() && path_.back().location == here_ && path_.back().path == path &&
         path_.back().begin == now_) {
-      path_.back().begin = activity.begin;
+      path_.back().begin = begin;
       return;
     }
-    path_.push_back({here_, activity.path, activity.begin, now_});
+    path_.push_back({here_, path, begin, now_});
   }
 
   const replay::Run& run_;

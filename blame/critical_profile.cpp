@@ -101,14 +101,16 @@ class Profiler {
 Profiles profile_activities(const replay::Run& run, const std::vector<PathTimes>& times,
                             unsigned threads) {
   Profiles profiles(run.timelines.size());
-  parallel_for(run.locations.size(), threads, [&](size_t i) {
-    const LocationId id = run.locations[i];
-    PathSums sums(run.callpaths.size());
-    times[id.index()].sum(run.begin, run.end, sums);
-    for (CallPathId path : sums.paths()) profiles[id.index()].push_back({path, sums[path]});
-    std::sort(profiles[id.index()].begin(), profiles[id.index()].end(),
-              [](const PathTime& a, const PathTime& b) { return a.path < b.path; });
-  });
+  parallel_for(
+      run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
+      [&](size_t i, PathSums& sums) {
+        const LocationId id = run.locations[i];
+        sums.clear();
+        times[id.index()].sum(run.begin, run.end, sums);
+        for (CallPathId path : sums.paths()) profiles[id.index()].push_back({path, sums[path]});
+        std::sort(profiles[id.index()].begin(), profiles[id.index()].end(),
+                  [](const PathTime& a, const PathTime& b) { return a.path < b.path; });
+      });
   return profiles;
 }
 

@@ -1,191 +1,244 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Three passes. Intervals and excess vectors: parallel over waiters. Propagation: one walk over all
-// waits from the latest to the earliest, scalars only. Costs: parallel over the late locations.
+// Four passes. Where each waiter and its cause met last: parallel over waiters. Excess vectors:
+// parallel over the late locations, because many waiters often wait for the same work. Propagation:
+// one walk over all waits from the latest to the earliest, scalars only. Costs: parallel over the
+// late locations.
 #include "blame/delay.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <array>
+#include <numeric>
+#include <tuple>
 
+#include "base/flat_map.h"
 #include "base/parallel.h"
+#include "blame/meetings.h"
 #include "blame/range_tree.h"
 
 namespace culprit::blame {
 
 namespace {
 
-using replay::GroupId;
 using replay::Run;
 using replay::Sync;
 using replay::Wait;
 using replay::WaitGraph;
 
-/// Where a location and its partners met last, while walking over its synchronisation points.
-class Meetings {
- public:
-  struct Place {
-    Time own_exit, partner_exit;
-  };
-
-  Meetings(const WaitGraph& graph, Time begin) : graph_(graph), begin_(begin) {}
-
-  void add(const Sync& sync) {
-    if (sync.partner.valid()) {
-      pairs_[sync.partner] = {sync.exit, sync.partner_exit};
-      return;
-    }
-    for (Seen& seen : groups_) {
-      if (seen.group == sync.group) {
-        seen = {sync.group, sync.instance, sync.exit};
-        return;
-      }
-    }
-    groups_.push_back({sync.group, sync.instance, sync.exit});
-  }
-
-  /// The last meeting with `partner`; the begin of both lives if they never met.
-  Place last(LocationId partner) const {
-    Place place{begin_, begin_};
-    if (const auto pair = pairs_.find(partner); pair != pairs_.end()) place = pair->second;
-    for (const Seen& seen : groups_) {
-      if (seen.own_exit < place.own_exit) continue;
-      const replay::Group& group = graph_.groups[seen.group.index()];
-      const auto member = std::lower_bound(group.members.begin(), group.members.end(), partner);
-      if (member == group.members.end() || *member != partner) continue;
-      const size_t position = static_cast<size_t>(member - group.members.begin());
-      place = {seen.own_exit, group.exits[seen.instance][position]};
-    }
-    return place;
-  }
-
- private:
-  struct Seen {
-    GroupId group;
-    uint32_t instance;
-    Time own_exit;
-  };
-  const WaitGraph& graph_;
-  Time begin_;
-  std::unordered_map<LocationId, Place> pairs_;
-  std::vector<Seen> groups_;
-};
-
-/// A wait by number within the whole run.
-struct WaitRef {
-  LocationId location;
-  uint32_t wait;
-};
+using PatternSums = std::array<double, replay::kPatterns.size()>;
 
 class Delays {
  public:
-  Delays(const Run& run, const WaitGraph& graph, const std::vector<PathTimes>& times)
-      : run_(run), graph_(graph), times_(times) {
+  Delays(const Run& run, const WaitGraph& graph, const std::vector<PathTimes>& times,
+         unsigned threads)
+      : run_(run), graph_(graph), times_(times), threads_(threads) {
     result_.causes.resize(run.timelines.size());
+    result_.caused.resize(run.timelines.size());
     result_.excess.resize(run.timelines.size());
-    for (const std::vector<Wait>& waits : graph.waits) {
-      std::vector<Duration>& before = waiting_before_.emplace_back(1);
-      for (const Wait& wait : waits) before.push_back(before.back() + wait.amount);
-    }
   }
 
-  void find_intervals(unsigned threads) {
-    parallel_for(run_.locations.size(), threads,
-                 [&](size_t i) { find_intervals_of(run_.locations[i]); });
-  }
+  void find_meetings();
+  void measure();
   void propagate();
-  void sum_costs(unsigned threads);
+  void sum_costs();
   DelayAnalysis take() { return std::move(result_); }
 
  private:
-  void find_intervals_of(LocationId id);
-  void measure(LocationId id, const Wait& wait, WaitCause& cause, PathSums& own, PathSums& late);
-  void find_inner_waits(const Wait& wait, WaitCause& cause);
-  std::vector<WaitRef> latest_first() const;
-  void sort_ties(std::vector<WaitRef>& order, size_t begin, size_t end) const;
-  void sum_costs_of(LocationId late, const std::vector<WaitRef>& caused,
-                    std::vector<DelayCost>& costs, std::map<replay::Pattern, double>& lost) const;
+  struct Scratch {
+    explicit Scratch(const Run& run) : own(run.callpaths.size()), late(run.callpaths.size()) {}
+    PathSums own, late;
+    Time late_begin, late_end;  ///< the interval that `late` holds the times of
+  };
+  /// A wait and when it ended.
+  struct Ended {
+    Time end;
+    WaitRef wait;
+  };
+
+  void find_meetings_of(LocationId id, Meetings& meetings);
+  void index_instances();
+  Time exit_of(LocationId id, const Meeting& meeting) const;
+  void measure_caused_by(LocationId late, Scratch& scratch);
+  void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
+  void find_inner_waits(const Wait& wait, Time begin, WaitCause& cause);
+  Column<Ended> latest_first() const;
+  void sort_ties(std::span<Ended> ties) const;
+  void sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const;
 
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
   WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
   const WaitCause& cause(WaitRef ref) const {
     return result_.causes[ref.location.index()][ref.wait];
   }
+  /// The end of the interval on the late location.
+  static Time interval_end(const Wait& wait) { return std::min(wait.cause_time, wait.end); }
 
   const Run& run_;
   const WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
-  std::vector<std::vector<Duration>> waiting_before_;  // by LocationId: running sums of its waits
+  unsigned threads_;
+  std::vector<Column<Meeting>> meetings_;         // by LocationId of the waiter, by its waits
+  std::vector<Column<uint32_t>> instances_;       // by LocationId: its syncs in groups, by instance
+  std::vector<Column<Duration>> waiting_before_;  // by LocationId: running sums of its waits
   DelayAnalysis result_;
 };
 
 // --- intervals --------------------------------------------------------------------------------
 
-void Delays::find_intervals_of(LocationId id) {
-  const std::vector<Wait>& waits = graph_.waits[id.index()];
-  const std::vector<Sync>& syncs = graph_.syncs[id.index()];
-  Meetings meetings(graph_, run_.begin);
-  PathSums own(run_.callpaths.size()), late(run_.callpaths.size());
+void Delays::find_meetings() {
+  meetings_.resize(run_.timelines.size());
+  waiting_before_.resize(run_.timelines.size());
+  parallel_for(
+      run_.locations.size(), threads_, [&] { return Meetings(graph_.groups); },
+      [&](size_t i, Meetings& meetings) { find_meetings_of(run_.locations[i], meetings); });
+  for (LocationId id : run_.locations) {
+    const Column<Wait>& waits = graph_.waits[id.index()];
+    for (uint32_t w = 0; w < waits.size(); ++w) {
+      result_.caused[waits[w].cause.index()].push_back({id, w});
+    }
+  }
+}
+
+void Delays::find_meetings_of(LocationId id, Meetings& meetings) {
+  const Column<Wait>& waits = graph_.waits[id.index()];
+  const Column<Sync>& syncs = graph_.syncs[id.index()];
+  meetings.start(run_.begin);
+  meetings_[id.index()].reserve(waits.size());
+  result_.causes[id.index()].resize(waits.size());
+  Column<Duration>& before = waiting_before_[id.index()];
+  before.reserve(waits.size() + 1);
+  before.push_back(Duration::zero());
   size_t next = 0;
-  result_.causes[id.index()].reserve(waits.size());
   for (const Wait& wait : waits) {
     // A point counts once its operation is over; the wait's own operation is not.
-    while (next < syncs.size() && syncs[next].exit <= wait.begin) meetings.add(syncs[next++]);
-    const Meetings::Place place = meetings.last(wait.cause);
-    WaitCause& cause = result_.causes[id.index()].emplace_back();
-    cause.interval_waiter = place.own_exit;
-    cause.interval_cause = place.partner_exit;
-    cause.interval_end = std::min(wait.cause_time, wait.end);
-    measure(id, wait, cause, own, late);
-    find_inner_waits(wait, cause);
+    while (next < syncs.size() && syncs[next].exit() <= wait.begin) meetings.add(syncs[next++]);
+    meetings_[id.index()].push_back(meetings.last(wait.cause));
+    before.push_back(before.back() + wait.amount);
+  }
+}
+
+/// So that a location finds its own part in what it and another took part in.
+void Delays::index_instances() {
+  instances_.resize(run_.timelines.size());
+  parallel_for(run_.locations.size(), threads_, [&](size_t i) {
+    const LocationId id = run_.locations[i];
+    const Column<Sync>& syncs = graph_.syncs[id.index()];
+    Column<uint32_t>& index = instances_[id.index()];
+    for (uint32_t s = 0; s < syncs.size(); ++s) {
+      if (syncs[s].of_group()) index.push_back(s);
+    }
+    const auto less = [&](uint32_t a, uint32_t b) {
+      return std::tuple(syncs[a].group(), syncs[a].instance()) <
+             std::tuple(syncs[b].group(), syncs[b].instance());
+    };
+    if (!std::is_sorted(index.begin(), index.end(), less)) {
+      std::sort(index.begin(), index.end(), less);
+    }
+  });
+}
+
+Time Delays::exit_of(LocationId id, const Meeting& meeting) const {
+  if (!meeting.group.valid()) return meeting.partner_exit;
+  const Column<Sync>& syncs = graph_.syncs[id.index()];
+  const Column<uint32_t>& index = instances_[id.index()];
+  const auto found =
+      std::lower_bound(index.begin(), index.end(), std::tuple(meeting.group, meeting.instance),
+                       [&](uint32_t s, const auto& key) {
+                         return std::tuple(syncs[s].group(), syncs[s].instance()) < key;
+                       });
+  CULPRIT_CHECK(found != index.end() && syncs[*found].instance() == meeting.instance);
+  return syncs[*found].exit();
+}
+
+// --- excess -----------------------------------------------------------------------------------
+
+void Delays::measure() {
+  index_instances();
+  parallel_for(
+      run_.locations.size(), threads_, [&] { return Scratch(run_); },
+      [&](size_t i, Scratch& scratch) { measure_caused_by(run_.locations[i], scratch); });
+  meetings_.clear();
+  instances_.clear();
+  waiting_before_.clear();
+}
+
+void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
+  Column<WaitRef>& caused = result_.caused[late.index()];
+  // Who waits for the same moment is next to each other.
+  std::sort(caused.begin(), caused.end(), [&](WaitRef a, WaitRef b) {
+    return std::tuple(interval_end(wait(a)), a.location, a.wait) <
+           std::tuple(interval_end(wait(b)), b.location, b.wait);
+  });
+  scratch.late.clear();
+  scratch.late_begin = scratch.late_end = Time::min();
+  for (WaitRef ref : caused) {
+    const Time begin = exit_of(late, meetings_[ref.location.index()][ref.wait]);
+    measure_excess(ref, begin, scratch);
+    find_inner_waits(wait(ref), begin, cause(ref));
   }
 }
 
 /// Excess vector: what the late location did more than the waiter (equations 4.1 and 4.2).
-void Delays::measure(LocationId id, const Wait& wait, WaitCause& cause, PathSums& own,
-                     PathSums& late) {
-  own.clear(), late.clear();
-  times_[wait.cause.index()].sum(cause.interval_cause, cause.interval_end, late);
-  times_[id.index()].sum(cause.interval_waiter, wait.begin, own);
-  std::vector<Excess>& excess = result_.excess[id.index()];
-  cause.first_excess = static_cast<uint32_t>(excess.size());
-  for (CallPathId path : late.paths()) {
-    const Duration more = late[path] - own[path];
-    if (more <= Duration::zero()) continue;
-    excess.push_back({path, more});
-    cause.excess += more;
+void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
+  const Wait& w = wait(ref);
+  const Time end = interval_end(w);
+  if (scratch.late_begin != begin || scratch.late_end != end) {
+    scratch.late.clear();
+    times_[w.cause.index()].sum(begin, end, scratch.late);
+    scratch.late_begin = begin, scratch.late_end = end;
   }
-  cause.end_excess = static_cast<uint32_t>(excess.size());
+  scratch.own.clear();
+  times_[ref.location.index()].sum(meetings_[ref.location.index()][ref.wait].own_exit, w.begin,
+                                   scratch.own);
+  WaitCause& c = cause(ref);
+  Column<Excess>& excess = result_.excess[w.cause.index()];
+  Duration sum;
+  c.first_excess = static_cast<uint32_t>(excess.size());
+  for (CallPathId path : scratch.late.paths()) {
+    const Duration more = scratch.late[path] - scratch.own[path];
+    if (more <= Duration::zero()) continue;
+    excess.push_back({more, path});
+    sum += more;
+  }
+  c.end_excess = static_cast<uint32_t>(excess.size());
+  c.denominator_s = sum.seconds();  // D; W comes with the inner waits
 }
 
-void Delays::find_inner_waits(const Wait& wait, WaitCause& cause) {
-  const std::vector<Wait>& inner = graph_.waits[wait.cause.index()];
-  const auto first = std::lower_bound(inner.begin(), inner.end(), cause.interval_cause,
+void Delays::find_inner_waits(const Wait& wait, Time begin, WaitCause& cause) {
+  const Column<Wait>& inner = graph_.waits[wait.cause.index()];
+  const auto first = std::lower_bound(inner.begin(), inner.end(), begin,
                                       [](const Wait& x, Time t) { return x.begin < t; });
-  const auto end = std::upper_bound(first, inner.end(), cause.interval_end,
+  const auto end = std::upper_bound(first, inner.end(), interval_end(wait),
                                     [](Time t, const Wait& x) { return t < x.end; });
   cause.first_wait = static_cast<uint32_t>(first - inner.begin());
   cause.end_wait = static_cast<uint32_t>(end - inner.begin());
-  const std::vector<Duration>& before = waiting_before_[wait.cause.index()];
-  cause.waiting = before[cause.end_wait] - before[cause.first_wait];
+  const Column<Duration>& before = waiting_before_[wait.cause.index()];
+  const Duration waiting = before[cause.end_wait] - before[cause.first_wait];
+  cause.waiting_s = waiting.seconds();
+  cause.denominator_s += cause.waiting_s;
 }
 
 // --- propagation ------------------------------------------------------------------------------
 
 /// All waits, so that each comes after those that it may have caused.
-std::vector<WaitRef> Delays::latest_first() const {
-  std::vector<WaitRef> order;
+Column<Delays::Ended> Delays::latest_first() const {
+  Column<Ended> order;
+  size_t count = 0;
+  for (LocationId id : run_.locations) count += graph_.waits[id.index()].size();
+  order.reserve(count);
   for (LocationId id : run_.locations) {
-    for (uint32_t w = 0; w < graph_.waits[id.index()].size(); ++w) order.push_back({id, w});
+    const Column<Wait>& waits = graph_.waits[id.index()];
+    for (uint32_t w = 0; w < waits.size(); ++w) order.push_back({waits[w].end, {id, w}});
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](WaitRef a, WaitRef b) { return wait(a).end > wait(b).end; });
-  for (size_t i = 0; i < order.size();) {
-    size_t j = i + 1;
-    while (j < order.size() && wait(order[j]).end == wait(order[i]).end) ++j;
-    if (j - i > 1) sort_ties(order, i, j);
-    i = j;
+  parallel_sort(order.begin(), order.end(), threads_, [](const Ended& a, const Ended& b) {
+    return std::tuple(b.end, a.wait.location, a.wait.wait) <
+           std::tuple(a.end, b.wait.location, b.wait.wait);
+  });
+  for (size_t i = 0, j; i < order.size(); i = j) {
+    j = i + 1;
+    while (j < order.size() && order[j].end == order[i].end) ++j;
+    if (j - i > 1) sort_ties({order.begin() + i, order.begin() + j});
   }
   return order;
 }
@@ -193,34 +246,45 @@ std::vector<WaitRef> Delays::latest_first() const {
 /// Among waits that end at one moment, the only one inside another's interval can be the last wait
 /// there. So each has at most one successor, and following these chains from their heads is the
 /// order.
-void Delays::sort_ties(std::vector<WaitRef>& order, size_t begin, size_t end) const {
-  std::map<std::pair<LocationId, uint32_t>, size_t> position;
-  for (size_t i = begin; i < end; ++i) position[{order[i].location, order[i].wait}] = i;
-  std::vector<size_t> successor(end - begin, SIZE_MAX);
-  std::vector<uint32_t> predecessors(end - begin, 0);
-  for (size_t i = begin; i < end; ++i) {
-    const WaitCause& c = cause(order[i]);
-    if (c.end_wait == c.first_wait) continue;
-    const auto next = position.find({wait(order[i]).cause, c.end_wait - 1});
-    if (next == position.end()) continue;
-    successor[i - begin] = next->second;
-    ++predecessors[next->second - begin];
-  }
-  std::vector<WaitRef> sorted;
-  std::vector<bool> done(end - begin, false);
-  const auto follow = [&](size_t i) {
-    while (i != SIZE_MAX && !done[i - begin] && predecessors[i - begin] == 0) {
-      done[i - begin] = true;
-      sorted.push_back(order[i]);
-      i = successor[i - begin];
-      if (i != SIZE_MAX) --predecessors[i - begin];
-    }
+void Delays::sort_ties(std::span<Ended> ties) const {
+  const auto position = [&](LocationId location, uint32_t wait) {
+    const auto found = std::lower_bound(ties.begin(), ties.end(), std::tuple(location, wait),
+                                        [](const Ended& e, const auto& key) {
+                                          return std::tuple(e.wait.location, e.wait.wait) < key;
+                                        });
+    const bool there =
+        found != ties.end() && found->wait.location == location && found->wait.wait == wait;
+    return there ? static_cast<size_t>(found - ties.begin()) : SIZE_MAX;
   };
-  for (size_t i = begin; i < end; ++i) follow(i);
-  for (size_t i = begin; i < end; ++i) {  // a cycle: clocks that lie; any order is as good
-    if (!done[i - begin]) sorted.push_back(order[i]);
+  std::vector<size_t> successor;
+  std::vector<uint32_t> predecessors;
+  for (size_t i = 0; i < ties.size(); ++i) {
+    const WaitCause& c = cause(ties[i].wait);
+    if (c.end_wait == c.first_wait) continue;
+    const WaitRef last{wait(ties[i].wait).cause, c.end_wait - 1};
+    if (wait(last).end != ties[i].end) continue;
+    const size_t next = position(last.location, last.wait);
+    if (next == SIZE_MAX) continue;
+    successor.resize(ties.size(), SIZE_MAX);
+    predecessors.resize(ties.size());
+    successor[i] = next;
+    ++predecessors[next];
   }
-  std::copy(sorted.begin(), sorted.end(), order.begin() + static_cast<long>(begin));
+  if (successor.empty()) return;
+  std::vector<Ended> sorted;
+  std::vector<bool> done(ties.size());
+  for (size_t i = 0; i < ties.size(); ++i) {
+    for (size_t at = i; at != SIZE_MAX && !done[at] && predecessors[at] == 0;) {
+      done[at] = true;
+      sorted.push_back(ties[at]);
+      at = successor[at];
+      if (at != SIZE_MAX) --predecessors[at];
+    }
+  }
+  for (size_t i = 0; i < ties.size(); ++i) {  // a cycle: clocks that lie; any order is as good
+    if (!done[i]) sorted.push_back(ties[i]);
+  }
+  std::copy(sorted.begin(), sorted.end(), ties.begin());
 }
 
 /// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
@@ -229,71 +293,71 @@ void Delays::propagate() {
   std::vector<RangeTree> inherited;
   inherited.reserve(run_.timelines.size());
   for (const auto& waits : graph_.waits) inherited.emplace_back(waits.size());
-  for (WaitRef ref : latest_first()) {
+  for (const Ended& ended : latest_first()) {
+    const WaitRef ref = ended.wait;
     const Wait& w = wait(ref);
     WaitCause& c = cause(ref);
     const RangeTree::Value factor = inherited[ref.location.index()].at(ref.wait);
     const double amount = w.amount.seconds();
     c.long_s = amount * factor.sum;
     c.propagating_s = std::min(amount, amount * factor.largest);
-    if (c.denominator_s() <= 0) continue;
+    if (c.denominator_s <= 0) continue;
     inherited[w.cause.index()].add(
         c.first_wait, c.end_wait,
-        {(amount + c.long_s) / c.denominator_s(), amount / c.denominator_s()});
+        {(amount + c.long_s) / c.denominator_s, amount / c.denominator_s});
   }
 }
 
 // --- costs ------------------------------------------------------------------------------------
 
-void Delays::sum_costs_of(LocationId late, const std::vector<WaitRef>& caused,
-                          std::vector<DelayCost>& costs,
-                          std::map<replay::Pattern, double>& lost) const {
-  std::map<std::pair<CallPathId, replay::Pattern>, size_t> row_of;
-  for (WaitRef ref : caused) {
+void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const {
+  FlatMap row_of;
+  const Column<Excess>& excess = result_.excess[late.index()];
+  for (WaitRef ref : result_.caused[late.index()]) {
     const Wait& w = wait(ref);
     const WaitCause& c = cause(ref);
     const double amount = w.amount.seconds();
-    if (c.denominator_s() <= 0) {
-      lost[w.pattern] += amount + c.long_s;
+    if (c.denominator_s <= 0) {
+      lost[static_cast<size_t>(w.pattern)] += amount + c.long_s;
       continue;
     }
     for (uint32_t e = c.first_excess; e < c.end_excess; ++e) {
-      const Excess& excess = result_.excess[ref.location.index()][e];
-      const auto [row, fresh] = row_of.try_emplace({excess.path, w.pattern}, costs.size());
-      if (fresh) costs.push_back({late, excess.path, w.pattern, 0, 0});
-      const double share = excess.time.seconds() / c.denominator_s();
-      costs[row->second].short_s += share * amount;
-      costs[row->second].long_s += share * c.long_s;
+      const uint64_t key = uint64_t{excess[e].path.index()} << 8 | static_cast<uint8_t>(w.pattern);
+      const uint32_t row = row_of.at(key, static_cast<uint32_t>(costs.size()));
+      if (row == costs.size()) costs.push_back({late, excess[e].path, w.pattern, 0, 0});
+      const double share = excess[e].time.seconds() / c.denominator_s;
+      costs[row].short_s += share * amount;
+      costs[row].long_s += share * c.long_s;
     }
   }
 }
 
-void Delays::sum_costs(unsigned threads) {
-  std::vector<std::vector<WaitRef>> caused(run_.timelines.size());
-  for (LocationId id : run_.locations) {
-    const std::vector<Wait>& waits = graph_.waits[id.index()];
-    for (uint32_t w = 0; w < waits.size(); ++w) caused[waits[w].cause.index()].push_back({id, w});
-  }
-  std::vector<std::vector<DelayCost>> costs(caused.size());
-  std::vector<std::map<replay::Pattern, double>> lost(caused.size());
-  parallel_for(caused.size(), threads,
-               [&](size_t i) { sum_costs_of(LocationId(i), caused[i], costs[i], lost[i]); });
-  std::map<replay::Pattern, double> all_lost;
-  for (size_t i = 0; i < caused.size(); ++i) {
+void Delays::sum_costs() {
+  std::vector<std::vector<DelayCost>> costs(run_.timelines.size());
+  std::vector<PatternSums> lost(run_.timelines.size());
+  parallel_for(run_.locations.size(), threads_, [&](size_t i) {
+    const size_t l = run_.locations[i].index();
+    sum_costs_of(run_.locations[i], costs[l], lost[l]);
+  });
+  PatternSums all_lost{};
+  for (size_t i = 0; i < costs.size(); ++i) {
     result_.costs.insert(result_.costs.end(), costs[i].begin(), costs[i].end());
-    for (const auto& [pattern, time] : lost[i]) all_lost[pattern] += time;
+    for (size_t p = 0; p < all_lost.size(); ++p) all_lost[p] += lost[i][p];
   }
-  for (const auto& [pattern, time] : all_lost) result_.unattributed.push_back({pattern, time});
+  for (size_t p = 0; p < all_lost.size(); ++p) {
+    if (all_lost[p] > 0) result_.unattributed.push_back({replay::Pattern(p), all_lost[p]});
+  }
 }
 
 }  // namespace
 
 DelayAnalysis analyze_delays(const Run& run, const WaitGraph& graph,
                              const std::vector<PathTimes>& times, unsigned threads) {
-  Delays delays(run, graph, times);
-  delays.find_intervals(threads);
+  Delays delays(run, graph, times, threads);
+  delays.find_meetings();
+  delays.measure();
   delays.propagate();
-  delays.sum_costs(threads);
+  delays.sum_costs();
   return delays.take();
 }
 

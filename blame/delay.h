@@ -24,25 +24,27 @@ namespace culprit::blame {
 
 /// What delay analysis says of one wait.
 struct WaitCause {
-  Time interval_waiter;  ///< begin of the interval on the waiter; it ends where the wait begins
-  Time interval_cause;   ///< begin of the interval on the late location ...
-  Time interval_end;     ///< ... and its end there
-  Duration excess;       ///< D
-  Duration waiting;      ///< W
-  uint32_t first_wait = 0, end_wait = 0;      ///< the waits on the cause inside the interval
-  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the waiter
-  double long_s = 0;                          ///< phi: waiting that this wait causes elsewhere
-  double propagating_s = 0;  ///< the part of it that propagates; the rest is terminal
+  double denominator_s = 0;               ///< D + W
+  double waiting_s = 0;                   ///< W
+  double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
+  double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
+  uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause inside the interval
+  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
 
-  double denominator_s() const { return (excess + waiting).seconds(); }
   double indirect_s(Duration amount) const {
-    return denominator_s() > 0 ? waiting.seconds() / denominator_s() * amount.seconds() : 0;
+    return denominator_s > 0 ? waiting_s / denominator_s * amount.seconds() : 0;
   }
 };
 
+/// A wait by number within the whole run.
+struct WaitRef {
+  LocationId location;
+  uint32_t wait;
+};
+
 struct Excess {
-  CallPathId path;
   Duration time;
+  CallPathId path;
 };
 
 struct DelayCost {
@@ -59,8 +61,9 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  std::vector<std::vector<WaitCause>> causes;  ///< by LocationId, by WaitIndex
-  std::vector<std::vector<Excess>> excess;     ///< by LocationId of the waiter
+  std::vector<Column<WaitCause>> causes;       ///< by LocationId of the waiter, by WaitIndex
+  std::vector<Column<WaitRef>> caused;         ///< by LocationId of the cause
+  std::vector<Column<Excess>> excess;          ///< by LocationId of the cause
   std::vector<DelayCost> costs;                ///< by location, then first come
   std::vector<UnattributedCost> unattributed;  ///< D + W = 0: nobody was later than the waiter
 };

@@ -129,18 +129,18 @@ class Distributor {
     slices_.resize(found_.size());
   }
 
-  /// The costs of all waits of `waiter`, at the time of the wait.
-  void sum_costs(LocationId waiter, CostTable& table) const {
-    const std::vector<replay::Wait>& waits = graph_.waits[waiter.index()];
-    for (size_t w = 0; w < waits.size(); ++w) {
-      const WaitCause& cause = delays_.causes[waiter.index()][w];
+  /// The costs of all waits that `late` caused, at the time of the wait.
+  void sum_costs(LocationId late, CostTable& table) const {
+    const Column<Excess>& excess = delays_.excess[late.index()];
+    for (WaitRef ref : delays_.caused[late.index()]) {
+      const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
+      const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-        const Excess& excess = delays_.excess[waiter.index()][e];
-        const uint8_t delay = number_[excess.path.index()];
+        const uint8_t delay = number_[excess[e].path.index()];
         if (delay == kNotTop) continue;
-        const double share = excess.time.seconds() / cause.denominator_s();
-        table.add(delay, {slice_of(waits[w].begin), waits[w].cause,
-                          share * (waits[w].amount.seconds() + cause.long_s)});
+        const double share = excess[e].time.seconds() / cause.denominator_s;
+        table.add(delay,
+                  {slice_of(wait.begin), late, share * (wait.amount.seconds() + cause.long_s)});
       }
     }
     table.join();

@@ -10,7 +10,7 @@ namespace culprit::blame {
 namespace {
 
 /// What a thread does by itself.
-void add_thread(const std::vector<PathTime>& profile, const std::vector<replay::Wait>& waits,
+void add_thread(const std::vector<PathTime>& profile, const Column<replay::Wait>& waits,
                 const std::vector<PathKind>& kinds, ProcessTimes& times) {
   ++times.threads;
   for (const PathTime& entry : profile) {

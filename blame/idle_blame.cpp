@@ -96,7 +96,7 @@ class Sweep {
  private:
   bool anybody_idle() const {
     return std::any_of(crew_.members.begin(), crew_.members.end(), [&](LocationId id) {
-      const std::vector<Wait>& waits = graph_.waits[id.index()];
+      const Column<Wait>& waits = graph_.waits[id.index()];
       return std::any_of(waits.begin(), waits.end(), [](const Wait& wait) {
         const State state = state_of(wait);
         return state == State::team || state == State::pool;

@@ -41,11 +41,12 @@ class Worst {
 };
 
 /// What the late location did most of that the waiting one did not.
-CallPathId main_cause(const DelayAnalysis& delays, LocationId waiter, size_t wait) {
+CallPathId main_cause(const DelayAnalysis& delays, LocationId waiter, size_t wait,
+                      LocationId late) {
   const WaitCause& cause = delays.causes[waiter.index()][wait];
   const Excess* most = nullptr;
   for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-    const Excess& excess = delays.excess[waiter.index()][e];
+    const Excess& excess = delays.excess[late.index()][e];
     if (most == nullptr || std::tie(most->time, excess.path) < std::tie(excess.time, most->path)) {
       most = &excess;
     }
@@ -74,7 +75,8 @@ std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay:
       const size_t number = static_cast<size_t>(wait - graph.waits[location.index()].data());
       found.push_back({std::string(replay::text(wait->pattern).id), wait->path, location,
                        (wait->begin - run.begin).seconds(), (wait->end - run.begin).seconds(),
-                       wait->amount.seconds(), wait->cause, main_cause(delays, location, number)});
+                       wait->amount.seconds(), wait->cause,
+                       main_cause(delays, location, number, wait->cause)});
     }
   }
   return found;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/run.h"
+#include "replay/waits.h"
 
 namespace culprit::blame {
 
@@ -38,34 +38,42 @@ class PathSums {
   std::vector<CallPathId> touched_;
 };
 
-/// One location's index. Built once, then read by any number of threads.
+/// One location's index. Built once, then read by any number of threads; refers to the activities
+/// and waits.
 class PathTimes {
  public:
   PathTimes() = default;
-  PathTimes(std::span<const replay::Activity> activities, Time end, PathSums& scratch);
+  PathTimes(const replay::Activities& activities, std::span<const replay::Wait> waits,
+            PathSums& scratch);
 
   /// Adds the time without waiting of each call path within [begin, end).
   void sum(Time begin, Time end, PathSums& into) const;
 
  private:
   struct Entry {
-    CallPathId path;
     Duration time;
+    CallPathId path;
   };
+  /// Sums over `block` activities each.
   struct Level {
-    size_t block;               ///< activities in a block
-    std::vector<size_t> first;  ///< entry of each block, and the end
-    std::vector<Entry> entries;
+    size_t block;
+    Column<uint32_t> first;  ///< of each block, and one more: into entries
+    Column<Entry> entries;
   };
-  Time end_of(size_t i) const {
-    return i + 1 < activities_.size() ? activities_[i + 1].begin : end_;
-  }
-  void build_level(size_t block, PathSums& scratch);
-  void add_one(size_t i, Time begin, Time end, PathSums& into) const;
 
-  std::span<const replay::Activity> activities_;
-  Time end_;
-  std::vector<Level> levels_;  // blocks grow
+  void mark_waits();
+  void build_level(size_t block, PathSums& scratch);
+  void add_cut(size_t i, Time begin, Time end, PathSums& into) const;
+  void add_whole(size_t i, PathSums& into) const {
+    if (holds_wait_[i]) return add_cut(i, activities_->begin(i), activities_->end(i), into);
+    into.add(activities_->path(i), activities_->end(i) - activities_->begin(i));
+  }
+  void add_run(size_t i, size_t end, PathSums& into) const;
+
+  const replay::Activities* activities_ = nullptr;
+  std::span<const replay::Wait> waits_;
+  std::vector<bool> holds_wait_;  ///< by activity
+  std::vector<Level> levels_;
 };
 
 }  // namespace culprit::blame

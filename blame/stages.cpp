@@ -67,7 +67,7 @@ class Stages {
 
   /// Waits may contain work (tasks in a barrier); of one that is cut, its share counts.
   double waiting(LocationId id, Time begin, Time end) const {
-    const std::vector<Wait>& waits = graph_.waits[id.index()];
+    const Column<Wait>& waits = graph_.waits[id.index()];
     double sum = 0;
     auto wait = std::lower_bound(waits.begin(), waits.end(), begin,
                                  [](const Wait& w, Time t) { return w.end <= t; });

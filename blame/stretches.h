@@ -18,19 +18,14 @@ namespace culprit::blame {
 template <class Visit>
 void for_each_stretch(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
                       Time from, Time to, const Visit& visit) {
-  const std::vector<replay::Activity>& all = run.at(id).activities;
-  const auto after = [&](Time t) {
-    const auto next = std::upper_bound(
-        all.begin(), all.end(), t, [](Time x, const replay::Activity& a) { return x < a.begin; });
-    return next == all.begin() ? 0 : static_cast<size_t>(next - all.begin()) - 1;
-  };
+  const replay::Activities& all = run.at(id).activities;
   const replay::Wait* wait = std::to_address(std::upper_bound(
       waits.begin(), waits.end(), from, [](Time t, const replay::Wait& w) { return t < w.end; }));
   const replay::Wait* const last = std::to_address(waits.end());
-  for (size_t i = after(from); i < all.size() && all[i].begin < to; ++i) {
-    const Time end = std::min(to, i + 1 < all.size() ? all[i + 1].begin : run.end);
-    const CallPathId path = all[i].path;
-    for (Time at = std::max(from, all[i].begin); at < end;) {
+  for (size_t i = all.after(from); i < all.size() && all.begin(i) < to; ++i) {
+    const Time end = std::min(to, all.end(i));
+    const CallPathId path = all.path(i);
+    for (Time at = std::max(from, all.begin(i)); at < end;) {
       while (wait != last && wait->end <= at) ++wait;
       const bool inside = wait != last && wait->begin <= at && wait->path == path;
       Time until = end;

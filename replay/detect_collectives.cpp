@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits in MPI's collective operations, blocking and non-blocking. The n-th collective that each
-// member calls on a communicator is the same operation on all of them (MPI demands that order).
+// Waits in MPI's collective operations, blocking and non-blocking.
 //
 //   N x N, barrier   everybody waits for the last to enter
 //   one to all       receivers wait for the root to enter
@@ -15,12 +14,12 @@
 // the posting call of the others. Communicator creation and MPI_Finalize count as N x N; freeing
 // and MPI_Init do not: nothing in the standard makes them wait.
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string_view>
-#include <tuple>
 
 #include "replay/detection.h"
+#include "replay/match_collectives.h"
 
 namespace culprit::replay {
 
@@ -62,76 +61,31 @@ Shape shape_of(trace::CollectiveOp op) {
   return Shape::none;
 }
 
-/// One member's part in one operation.
-struct Part {
-  CommId comm;
-  uint32_t ordinal;     ///< how many collectives on the communicator its process called before
-  uint32_t rank;        ///< in the communicator
-  LocationId location;  ///< where it completed
-  uint32_t op;          ///< index into its collectives
-  Time posted;
-  CallRef post;
-};
-
 /// The parts of one operation, by rank.
 struct Operation {
+  CommId comm;
+  uint32_t ordinal;  ///< how many collectives there were before on the communicator
   std::span<const Part> parts;
   Shape shape;
   size_t last;  ///< position of the last to enter; of several, the lowest rank
 };
 
-class CollectiveMatcher {
+/// Finds the waits in operations, one after the other.
+class WaitFinder final : public OperationVisitor {
  public:
-  CollectiveMatcher(const Run& run, Detection& out) : run_(run), out_(out) {
-    for (const trace::Group& group : run.definitions->groups) {
-      std::vector<ProcessId>& members = groups_.emplace_back(group.members);
-      std::sort(members.begin(), members.end());
-    }
-  }
+  using Sets = std::vector<std::vector<ProcessId>>;  ///< by GroupId of the trace, sorted
 
-  void run() {
-    gather();
-    for (size_t i = 0; i < parts_.size();) {
-      size_t j = i;
-      while (j < parts_.size() && same_operation(parts_[i], parts_[j])) ++j;
-      visit(std::span(parts_).subspan(i, j - i));
-      i = j;
-    }
-    out_.losses.add("incomplete_collectives", Severity::data_loss,
-                    "collective operations that not all members of their communicator took part "
-                    "in, as far as the trace tells: waits in them may be missing",
-                    incomplete_);
-    out_.losses.add("intercommunicator_collectives", Severity::warning,
-                    "collective operations on inter-communicators are not searched for waits",
-                    inter_);
-  }
+  WaitFinder(const Run& run, const Sets& sets, Detection& out, Outbox& box)
+      : run_(run), sets_(sets), out_(out), box_(box) {}
+
+  void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) override;
 
  private:
-  static bool same_operation(const Part& a, const Part& b) {
-    return a.comm == b.comm && a.ordinal == b.ordinal;
-  }
-
-  const trace::Comm* comm_of(CommId id) const {
-    return id.valid() && id.index() < run_.definitions->comms.size()
-               ? &run_.definitions->comms[id.index()]
-               : nullptr;
-  }
-
-  void gather();
-  void add_part(LocationId id, uint32_t index, std::vector<std::vector<uint32_t>>& rank_of);
-
-  const CollectiveOp& op_of(const Part& part) const {
-    return run_.at(part.location).collectives[part.op];
-  }
-  const Call& posted(const Part& part) const { return run_.call(op_of(part).posted); }
-  const Call& completed(const Part& part) const { return run_.call(op_of(part).completed); }
-  LocationId posted_by(const Part& part) const { return op_of(part).posted.location; }
-  bool waits(const Part& part, Time until) const {
-    return op_of(part).may_wait && completed(part).enter < until;
+  static bool waits(const Part& part, Time until) {
+    return part.op->may_wait && part.completed.enter < until;
   }
 
   Shape effective_shape(const Part& part) const;
-  void visit(std::span<const Part> parts);
   void visit_all(const Operation& operation);
   void visit_sparse(const Operation& operation);
   /// Whether data flows from one member to another, as far as the two tell.
@@ -142,67 +96,30 @@ class CollectiveMatcher {
   void visit_prefix(const Operation& operation);
   void add_wait(Pattern pattern, const Part& waiter, const Part& cause);
   void add_pair(const Part& waiter, const Part& cause);
+  void join_all(const Operation& operation);
 
-  static const Part* root_of(const Operation& operation, std::optional<uint32_t> rank) {
-    if (!rank) return nullptr;
-    const auto found = std::lower_bound(operation.parts.begin(), operation.parts.end(), *rank,
+  static const Part* root_of(const Operation& operation) {
+    const uint32_t rank = operation.parts[0].op->root;
+    const auto found = std::lower_bound(operation.parts.begin(), operation.parts.end(), rank,
                                         [](const Part& p, uint32_t r) { return p.rank < r; });
-    return found != operation.parts.end() && found->rank == *rank ? &*found : nullptr;
+    return found != operation.parts.end() && found->rank == rank ? &*found : nullptr;
   }
 
   const Run& run_;
+  const Sets& sets_;
   Detection& out_;
-  std::vector<Part> parts_;
-  std::vector<std::vector<ProcessId>> groups_;  ///< of the trace, members in ascending order
-  uint64_t incomplete_ = 0;
-  uint64_t inter_ = 0;
+  Outbox& box_;
+  std::vector<LocationId> last_members_;  ///< by rank, of the operation visited last, ...
+  GroupId last_group_;                    ///< ... and their group
 };
 
-void CollectiveMatcher::add_part(LocationId id, uint32_t index,
-                                 std::vector<std::vector<uint32_t>>& rank_of) {
-  const CollectiveOp& op = run_.at(id).collectives[index];
-  const trace::Comm* comm = comm_of(op.what.comm);
-  if (comm == nullptr || comm->kind == trace::CommKind::mpi_self) return;
-  if (comm->kind == trace::CommKind::mpi_inter) {
-    ++inter_;
-    return;
-  }
-  std::vector<uint32_t>& ranks = rank_of[op.what.comm.index()];
-  if (ranks.empty()) {
-    ranks.assign(run_.definitions->processes.size(), UINT32_MAX);
-    for (size_t r = 0; r < comm->members.size(); ++r) {
-      ranks[comm->members[r].index()] = static_cast<uint32_t>(r);
-    }
-  }
-  parts_.push_back({op.what.comm, 0, ranks[run_.location(id).process.index()], id, index,
-                    run_.call(op.posted).enter, op.posted});
-}
-
-/// All parts, sorted so that an operation's are next to each other, by rank.
-void CollectiveMatcher::gather() {
-  std::vector<std::vector<uint32_t>> rank_of(run_.definitions->comms.size());
-  for (LocationId id : run_.locations) {
-    for (uint32_t i = 0; i < run_.at(id).collectives.size(); ++i) add_part(id, i, rank_of);
-  }
-  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
-    // Calls that last no time begin together: then their order tells.
-    return std::tie(a.comm, a.rank, a.posted, a.post.location, a.post.call, a.op) <
-           std::tie(b.comm, b.rank, b.posted, b.post.location, b.post.call, b.op);
-  });
-  for (size_t i = 1; i < parts_.size(); ++i) {
-    const bool same_member =
-        parts_[i].comm == parts_[i - 1].comm && parts_[i].rank == parts_[i - 1].rank;
-    parts_[i].ordinal = same_member ? parts_[i - 1].ordinal + 1 : 0;
-  }
-  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
-    return std::tie(a.comm, a.ordinal, a.rank) < std::tie(b.comm, b.ordinal, b.rank);
-  });
-}
-
 /// Freeing waits for nobody, but MPI_Finalize does; MPI_Init is left out (see above).
-Shape CollectiveMatcher::effective_shape(const Part& part) const {
-  const trace::CollectiveOp op = op_of(part).what.op;
-  const CallPathId path = completed(part).path;
+Shape WaitFinder::effective_shape(const Part& part) const {
+  const trace::CollectiveOp op = part.op->op;
+  if (op != trace::CollectiveOp::destroy_handle && op != trace::CollectiveOp::create_handle) {
+    return shape_of(op);
+  }
+  const CallPathId path = part.completed.path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
   std::string_view name;
   if (region.valid()) name = run_.regions[region.index()].name;
@@ -213,18 +130,17 @@ Shape CollectiveMatcher::effective_shape(const Part& part) const {
   return shape_of(op);
 }
 
-void CollectiveMatcher::visit(std::span<const Part> parts) {
-  if (comm_of(parts[0].comm)->members.size() != parts.size()) ++incomplete_;
-  Operation operation{parts, effective_shape(parts[0]), 0};
+void WaitFinder::visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) {
+  Operation operation{comm, ordinal, parts, effective_shape(parts[0]), 0};
   for (size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].posted > parts[operation.last].posted) operation.last = i;
+    if (parts[i].posted.enter > parts[operation.last].posted.enter) operation.last = i;
   }
   switch (operation.shape) {
     case Shape::barrier:
       return visit_all(operation);
     case Shape::all_to_all: {
       const bool sparse = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
-        return op_of(part).what.sends_to.valid() || op_of(part).what.receives_from.valid();
+        return part.op->sends_to.valid() || part.op->receives_from.valid();
       });
       return sparse ? visit_sparse(operation) : visit_all(operation);
     }
@@ -239,70 +155,65 @@ void CollectiveMatcher::visit(std::span<const Part> parts) {
   }
 }
 
-void CollectiveMatcher::add_wait(Pattern pattern, const Part& waiter, const Part& cause) {
-  const Call& call = completed(waiter);
-  out_.at(waiter.location)
-      .wait(pattern, call.path, call.enter, call.leave, cause.posted, posted_by(cause),
-            cause.posted);
+void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause) {
+  box_.wait(waiter.location, pattern, waiter.completed, cause.posted.enter, cause.posted_by);
 }
 
-void CollectiveMatcher::add_pair(const Part& waiter, const Part& cause) {
-  const Call& w = completed(waiter);
-  const Call& c = posted(cause);
-  const LocationId by = posted_by(cause);
-  out_.at(waiter.location).sync({w.enter, w.leave, by, c.leave, GroupId::none(), 0});
-  out_.at(by).sync({c.enter, c.leave, waiter.location, w.leave, GroupId::none(), 0});
+void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
+  const Time w = waiter.completed.leave, c = cause.posted.leave;
+  box_.sync(waiter.location, Sync::with(cause.posted_by, w, c));
+  box_.sync(cause.posted_by, Sync::with(waiter.location, c, w));
 }
 
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
-void CollectiveMatcher::visit_all(const Operation& operation) {
+void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
   const Pattern found = operation.shape == Shape::barrier ? pattern("mpi.wait_at_barrier")
                                                           : pattern("mpi.wait_at_nxn");
-  std::vector<std::pair<LocationId, const Part*>> members;
   bool waited = false;
   for (const Part& part : operation.parts) {
-    members.emplace_back(part.location, &part);
-    if (!waits(part, last.posted)) continue;
+    if (!waits(part, last.posted.enter)) continue;
     waited = true;
     add_wait(found, part, last);
   }
-  if (!waited) return;
-  std::sort(members.begin(), members.end());
-  std::vector<LocationId> ids;
-  std::vector<Time> exits;
-  for (const auto& [id, part] : members) {
-    ids.push_back(id);
-    exits.push_back(completed(*part).leave);
+  if (waited) join_all(operation);
+}
+
+void WaitFinder::join_all(const Operation& operation) {
+  const auto same = [](LocationId id, const Part& part) { return id == part.location; };
+  if (!std::equal(last_members_.begin(), last_members_.end(), operation.parts.begin(),
+                  operation.parts.end(), same)) {
+    last_members_.clear();
+    for (const Part& part : operation.parts) last_members_.push_back(part.location);
+    std::vector<LocationId> sorted = last_members_;
+    std::sort(sorted.begin(), sorted.end());
+    last_group_ = out_.group_of(sorted);
   }
-  const GroupId group = out_.group_of(ids);
-  const uint32_t instance = out_.add_instance(group, std::move(exits));
-  for (const auto& [id, part] : members) {
-    const Call& call = completed(*part);
-    out_.at(id).sync({call.enter, call.leave, LocationId::none(), {}, group, instance});
+  const Instance instance{uint64_t{operation.comm.index()} << 32 | operation.ordinal};
+  for (const Part& part : operation.parts) {
+    box_.sync(part.location, Sync::of(last_group_, instance, part.completed.leave));
   }
 }
 
-bool CollectiveMatcher::contains(culprit::GroupId group, const Part& part) const {
+bool WaitFinder::contains(culprit::GroupId group, const Part& part) const {
   if (!group.valid()) return true;
-  const std::vector<ProcessId>& members = groups_[group.index()];
+  const std::vector<ProcessId>& members = sets_[group.index()];
   return std::binary_search(members.begin(), members.end(), run_.location(part.location).process);
 }
 
-bool CollectiveMatcher::gives(const Part& giver, const Part& taker) const {
-  return contains(op_of(giver).what.sends_to, taker) &&
-         contains(op_of(taker).what.receives_from, giver);
+bool WaitFinder::gives(const Part& giver, const Part& taker) const {
+  return contains(giver.op->sends_to, taker) && contains(taker.op->receives_from, giver);
 }
 
 /// Each waits for the last of those that it gets data from.
-void CollectiveMatcher::visit_sparse(const Operation& operation) {
+void WaitFinder::visit_sparse(const Operation& operation) {
   std::vector<const Part*> latest_first;
   for (const Part& part : operation.parts) latest_first.push_back(&part);
   std::stable_sort(latest_first.begin(), latest_first.end(),
-                   [](const Part* a, const Part* b) { return a->posted > b->posted; });
+                   [](const Part* a, const Part* b) { return a->posted.enter > b->posted.enter; });
   for (const Part& part : operation.parts) {
     for (const Part* cause : latest_first) {
-      if (!waits(part, cause->posted)) break;
+      if (!waits(part, cause->posted.enter)) break;
       if (cause == &part || !gives(*cause, part)) continue;
       add_wait(pattern("mpi.wait_at_nxn"), part, *cause);
       add_pair(part, *cause);
@@ -311,45 +222,56 @@ void CollectiveMatcher::visit_sparse(const Operation& operation) {
   }
 }
 
-void CollectiveMatcher::visit_one_to_all(const Operation& operation) {
-  const Part* root = root_of(operation, op_of(operation.parts[0]).what.root);
+void WaitFinder::visit_one_to_all(const Operation& operation) {
+  const Part* root = root_of(operation);
   if (root == nullptr) return;
   for (const Part& part : operation.parts) {
-    if (&part == root || !waits(part, root->posted) || !gives(*root, part)) continue;
+    if (&part == root || !waits(part, root->posted.enter) || !gives(*root, part)) continue;
     add_wait(pattern("mpi.late_broadcast"), part, *root);
     add_pair(part, *root);
   }
 }
 
-void CollectiveMatcher::visit_all_to_one(const Operation& operation) {
-  const Part* root = root_of(operation, op_of(operation.parts[0]).what.root);
+void WaitFinder::visit_all_to_one(const Operation& operation) {
+  const Part* root = root_of(operation);
   if (root == nullptr) return;
   const Part* last = root;
   for (const Part& part : operation.parts) {
-    if (part.posted > last->posted && gives(part, *root)) last = &part;
+    if (part.posted.enter > last->posted.enter && gives(part, *root)) last = &part;
   }
-  if (!waits(*root, last->posted)) return;
+  if (!waits(*root, last->posted.enter)) return;
   add_wait(pattern("mpi.early_reduce"), *root, *last);
   for (const Part& part : operation.parts) {
-    if (waits(*root, part.posted) && gives(part, *root)) add_pair(*root, part);
+    if (waits(*root, part.posted.enter) && gives(part, *root)) add_pair(*root, part);
   }
 }
 
-void CollectiveMatcher::visit_prefix(const Operation& operation) {
+void WaitFinder::visit_prefix(const Operation& operation) {
   const Part* latest = &operation.parts[0];
   for (const Part& part : operation.parts.subspan(1)) {
-    if (waits(part, latest->posted)) {
+    if (waits(part, latest->posted.enter)) {
       add_wait(pattern("mpi.early_scan"), part, *latest);
       add_pair(part, *latest);
     }
-    if (part.posted > latest->posted) latest = &part;
+    if (part.posted.enter > latest->posted.enter) latest = &part;
   }
 }
 
 }  // namespace
 
-void detect_collectives(Run& run, unsigned, Detection& out) {
-  CollectiveMatcher(run, out).run();
+void detect_collectives(Run& run, unsigned threads, Detection& out) {
+  WaitFinder::Sets sets;
+  for (const trace::Group& group : run.definitions->groups) {
+    std::vector<ProcessId>& set = sets.emplace_back(group.members);
+    std::sort(set.begin(), set.end());
+  }
+  std::vector<Outbox> boxes;
+  match_collectives(
+      run, threads,
+      {[&](size_t shares) { boxes.resize(shares); },
+       [&](size_t share) { return std::make_unique<WaitFinder>(run, sets, out, boxes[share]); }},
+      out.losses);
+  out.deliver(boxes, threads);
 }
 
 }  // namespace culprit::replay

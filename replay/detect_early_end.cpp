@@ -10,12 +10,13 @@ namespace culprit::replay {
 void detect_early_end(Run& run, unsigned, Detection& out) {
   const LocationId last = run.last_to_end();
   for (LocationId id : run.locations) {
-    const Activity& final = run.at(id).activities.back();
-    if (final.path != run.ended || final.begin >= run.end) continue;
-    out.at(id).wait(pattern("run.early_end"), run.ended, final.begin, run.end, run.end, last,
+    const Activities& life = run.at(id).activities;
+    const size_t final = life.size() - 1;
+    if (life.path(final) != run.ended || life.begin(final) >= run.end) continue;
+    out.at(id).wait(pattern("run.early_end"), run.ended, life.begin(final), run.end, run.end, last,
                     run.end);
-    out.at(id).sync({final.begin, run.end, last, run.end, GroupId::none(), 0});
-    out.at(last).sync({run.end, run.end, id, run.end, GroupId::none(), 0});
+    out.at(id).sync(Sync::with(last, run.end, run.end));
+    out.at(last).sync(Sync::with(id, run.end, run.end));
   }
 }
 

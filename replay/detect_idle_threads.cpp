@@ -81,11 +81,9 @@ class IdleDetector {
     for (const Awakening& a : awakened) members.push_back(a.worker);
     std::sort(members.begin(), members.end());
     const GroupId group = out_.group_of(members);
-    const uint32_t instance = out_.add_instance(group, std::vector<Time>(members.size(), fork));
-    out_.at(master).sync({fork, fork, LocationId::none(), {}, group, instance});
-    for (const Awakening& a : awakened) {
-      out_.at(a.worker).sync({a.since, fork, LocationId::none(), {}, group, instance});
-    }
+    const Instance instance = out_.next_instance();
+    out_.at(master).sync(Sync::of(group, instance, fork));
+    for (const Awakening& a : awakened) out_.at(a.worker).sync(Sync::of(group, instance, fork));
   }
 
   const Run& run_;

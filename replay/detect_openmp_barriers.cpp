@@ -68,15 +68,17 @@ class BarrierDetector {
   /// arrives there when it leaves.
   BarrierVisit visit(const Member& member, size_t n) const {
     const TeamSpan& span = team(member);
-    if (n >= span.barriers.size()) return {span.end, span.end, CallPathId::none()};
-    return run_.at(member.location).barriers[span.barriers[n]];
+    if (n >= span.barriers) return {span.end, span.end, CallPathId::none()};
+    uint32_t at = span.first_barrier;
+    while (n-- > 0) at = run_.at(member.location).barriers[at].next;
+    return run_.at(member.location).barriers[at];
   }
 
   void visit_team(size_t first, size_t end) {
     if (end - first < 2) return;
     size_t fewest = SIZE_MAX, most = 0;
     for (size_t m = first; m < end; ++m) {
-      const size_t n = team(members_[m]).barriers.size();
+      const size_t n = team(members_[m]).barriers;
       fewest = std::min(fewest, n);
       most = std::max(most, n);
     }
@@ -95,11 +97,9 @@ class BarrierDetector {
     const Time arrival = visit(members_[last], n).enter;
     if (earliest == arrival) return;
     std::vector<LocationId> ids;
-    std::vector<Time> exits;
     for (size_t m = first; m < end; ++m) {
       const BarrierVisit own = visit(members_[m], n);
       ids.push_back(members_[m].location);
-      exits.push_back(own.leave);
       if (own.enter < arrival) {
         out_.at(members_[m].location)
             .wait(pattern("omp.barrier"), own.path, own.enter, own.leave, arrival,
@@ -107,11 +107,10 @@ class BarrierDetector {
       }
     }
     const GroupId group = out_.group_of(ids);
-    const uint32_t instance = out_.add_instance(group, std::move(exits));
+    const Instance instance = out_.next_instance();
     for (size_t m = first; m < end; ++m) {
       const BarrierVisit own = visit(members_[m], n);
-      out_.at(members_[m].location)
-          .sync({own.enter, own.leave, LocationId::none(), {}, group, instance});
+      out_.at(members_[m].location).sync(Sync::of(group, instance, own.leave));
     }
   }
 

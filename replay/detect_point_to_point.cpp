@@ -5,12 +5,16 @@
 //
 //   late sender    a call that completes a receive waits for the enter of the send; of a
 //                  partitioned one, of the call that hands over the last partition
+//   wrong order    a late sender, and meanwhile another message was on its way that had been sent
+//                  earlier and was received only by a later call
 //   late receiver  a call that completes a send waits for the enter of the receive's posting, if
 //                  the call ends only after that: an eager send returns earlier and did not wait
 //
-// Both from the thesis, section 2.4.1 (figures 2.3 and 2.4). Whether a send was synchronous cannot
+// All from the thesis, section 2.4.1 (figures 2.3 and 2.4). Whether a send was synchronous cannot
 // be known; a send that overlaps its receive's posting by chance is taken for one.
-#include "base/parallel.h"
+#include <algorithm>
+#include <memory>
+
 #include "replay/detection.h"
 #include "replay/match_messages.h"
 
@@ -18,83 +22,106 @@ namespace culprit::replay {
 
 namespace {
 
-/// The calls of a matched message, whichever side asks.
-struct Message {
-  CallRef sent, send_completed, recv_posted, recv_completed;
-  bool late_sender = false, late_receiver = false;
-};
-
-Message message_of(const Run& run, const SendOp& send, const RecvOp& recv) {
-  Message m{send.ready.valid() ? send.ready : send.posted, send.completed, recv.posted,
-            recv.completed};
-  const Call& recv_completed = run.call(m.recv_completed);
-  m.late_sender = recv.may_wait && run.call(m.sent).enter > recv_completed.enter;
-  if (!m.send_completed.valid()) return m;
-  const Call& send_completed = run.call(m.send_completed);
-  const Time posted = run.call(m.recv_posted).enter;
-  m.late_receiver = send.may_wait && posted > send_completed.enter && send_completed.leave > posted;
-  return m;
-}
-
-/// What one process found. Its calls may be those of any of its locations.
-class Visitor {
+/// All messages that one process received.
+class Receiver final : public MessageVisitor {
  public:
-  Visitor(const Run& run, Detection& out) : run_(run), out_(out) {}
+  Receiver(const Run& run, ProcessId process, Detection& out, Outbox& others)
+      : run_(run), process_(process), out_(out), others_(others) {}
 
-  void visit_recvs(LocationId id) {
-    for (const RecvOp& recv : run_.at(id).recvs) {
-      if (!recv.partner.valid()) continue;
-      const Message m = message_of(run_, run_.at(recv.partner).sends[recv.partner_op], recv);
-      if (m.late_sender) {
-        wait(pattern("mpi.late_sender"), m.recv_completed, m.sent);
-        sync(m.recv_completed, m.sent);
-      }
-      if (m.late_receiver) sync(m.recv_posted, m.send_completed);
+  void visit(const MatchedMessage& message) override {
+    const SentMessage& sent = message.sent;
+    const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
+    const Call completed = run_.call(completed_ref);
+    received_.push_back({completed.enter, sent.met.enter});
+    if (message.recv.may_wait && sent.met.enter > completed.enter) {
+      late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter});
+      synchronise(completed_ref.location, completed, sent.met_at, sent.met);
     }
+    if (!sent.completed_at.valid() || !sent.may_wait) return;
+    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
+    const Call posted = run_.call(posted_ref);
+    if (posted.enter <= sent.completed.enter || sent.completed.leave <= posted.enter) return;
+    wait(sent.completed_at, pattern("mpi.late_receiver"), sent.completed, posted.enter,
+         posted_ref.location);
+    synchronise(sent.completed_at, sent.completed, posted_ref.location, posted);
   }
 
-  void visit_sends(LocationId id) {
-    for (const SendOp& send : run_.at(id).sends) {
-      if (!send.partner.valid()) continue;
-      const Message m = message_of(run_, send, run_.at(send.partner).recvs[send.partner_op]);
-      if (m.late_receiver) {
-        wait(pattern("mpi.late_receiver"), m.send_completed, m.recv_posted);
-        sync(m.send_completed, m.recv_posted);
-      }
-      if (m.late_sender) sync(m.sent, m.recv_completed);
+  void finish() override {
+    if (late_.empty()) return;
+    sort_received();
+    for (const Late& late : late_) {
+      const bool order = earliest_received_after(late.call.leave) < late.sent;
+      wait(late.at, order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender"), late.call,
+           late.sent, late.sender);
     }
   }
 
  private:
-  void wait(Pattern found, CallRef waiter, CallRef cause) {
-    const Call& call = run_.call(waiter);
-    const Time until = run_.call(cause).enter;
-    out_.at(waiter.location)
-        .wait(found, call.path, call.enter, call.leave, until, cause.location, until);
+  struct Late {
+    LocationId at, sender;
+    Call call;
+    Time sent;
+  };
+  struct Received {
+    Time enter;  ///< of the completing call
+    Time sent;
+  };
+
+  /// By time of receipt; then `sent` becomes the earliest of all from there on.
+  void sort_received() {
+    std::sort(received_.begin(), received_.end(),
+              [](const Received& a, const Received& b) { return a.enter < b.enter; });
+    for (size_t i = received_.size() - 1; i > 0; --i) {
+      received_[i - 1].sent = std::min(received_[i - 1].sent, received_[i].sent);
+    }
   }
-  void sync(CallRef own, CallRef partner) {
-    const Call& call = run_.call(own);
-    out_.at(own.location)
-        .sync({call.enter, call.leave, partner.location, run_.call(partner).leave, GroupId::none(),
-               0});
+
+  Time earliest_received_after(Time time) const {
+    const auto next = std::lower_bound(received_.begin(), received_.end(), time,
+                                       [](const Received& r, Time t) { return r.enter < t; });
+    return next == received_.end() ? Time::max() : next->sent;
+  }
+
+  bool is_own(LocationId at) const { return run_.location(at).process == process_; }
+
+  void wait(LocationId at, Pattern found, const Call& call, Time until, LocationId cause) {
+    if (is_own(at)) {
+      out_.at(at).wait(found, call.path, call.enter, call.leave, until, cause, until);
+    } else {
+      others_.wait(at, found, call, until, cause);
+    }
+  }
+  void synchronise(LocationId a, const Call& call_a, LocationId b, const Call& call_b) {
+    sync(a, Sync::with(b, call_a.leave, call_b.leave));
+    sync(b, Sync::with(a, call_b.leave, call_a.leave));
+  }
+  void sync(LocationId at, const Sync& point) {
+    if (is_own(at)) {
+      out_.at(at).sync(point);
+    } else {
+      others_.sync(at, point);
+    }
   }
 
   const Run& run_;
+  const ProcessId process_;
   Detection& out_;
+  Outbox& others_;
+  Column<Received> received_;
+  Column<Late> late_;
 };
 
 }  // namespace
 
 void detect_point_to_point(Run& run, unsigned threads, Detection& out) {
-  match_messages(run, threads, out.losses);
-  const auto& processes = run.definitions->processes;
-  parallel_for(processes.size(), threads, [&](size_t p) {
-    Visitor visitor(run, out);
-    for (LocationId id : processes[p].locations) {
-      visitor.visit_recvs(id);
-      visitor.visit_sends(id);
-    }
-  });
+  std::vector<Outbox> others(run.definitions->processes.size());
+  match_messages(
+      run, threads,
+      [&](ProcessId process) {
+        return std::make_unique<Receiver>(run, process, out, others[process.index()]);
+      },
+      out.losses);
+  out.deliver(others, threads);
 }
 
 }  // namespace culprit::replay

@@ -6,9 +6,13 @@
 // of one stretch the latest wins, and all that were waited for become synchronisation points.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <mutex>
+#include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "replay/waits.h"
 
 namespace culprit::replay {
@@ -23,10 +27,35 @@ class Findings {
             Time cause_time);
   void sync(const Sync& sync) { syncs.push_back(sync); }
 
-  std::vector<Wait> waits;
-  std::vector<Sync> syncs;
+  Column<Wait> waits;
+  Column<Sync> syncs;
   std::vector<LockWait> lock_waits;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
+};
+
+/// Findings for locations that other threads may be filling at the moment; Detection::deliver
+/// brings them there.
+class Outbox {
+ public:
+  /// As Findings::wait, of location `at`.
+  void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
+  void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
+
+ private:
+  friend class Detection;
+  struct ToldWait {
+    LocationId at;
+    Pattern pattern;
+    LocationId cause;
+    Call call;
+    Time until;
+  };
+  struct ToldSync {
+    LocationId at;
+    Sync sync;
+  };
+  Column<ToldWait> waits_;
+  Column<ToldSync> syncs_;
 };
 
 class Detection {
@@ -35,15 +64,18 @@ class Detection {
 
   Findings& at(LocationId id) { return by_location[id.index()]; }
 
-  /// The group of these locations (sorted), the same for the same set. MT: externally synchronised.
+  /// The group of these locations (sorted), the same for the same set. MT: safe.
   GroupId group_of(const std::vector<LocationId>& members);
-  /// Adds a synchronisation of a group; `exits` by position in its members.
-  uint32_t add_instance(GroupId group, std::vector<Time> exits);
+  /// Of a group whose synchronisations have no number of their own. MT: safe.
+  Instance next_instance() { return Instance{kUnnumbered | instances_++}; }
+
+  /// Empties the outboxes. The order of what a location gets depends only on theirs.
+  void deliver(std::span<Outbox> outboxes, unsigned threads);
 
   /// Joins two locations at a synchronisation point, each in an operation of its own.
   void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
-    at(a).sync({exit_a, exit_a, b, exit_b, GroupId::none(), 0});
-    at(b).sync({exit_b, exit_b, a, exit_a, GroupId::none(), 0});
+    at(a).sync(Sync::with(b, exit_a, exit_b));
+    at(b).sync(Sync::with(a, exit_b, exit_a));
   }
 
   std::vector<Findings> by_location;
@@ -51,6 +83,9 @@ class Detection {
   Losses losses;
 
  private:
+  static constexpr uint64_t kUnnumbered = uint64_t{1} << 63;
+  std::mutex mutex_;
+  std::atomic<uint64_t> instances_ = 0;
   std::map<std::vector<LocationId>, GroupId> group_ids_;
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs the detectors, then turns what they found into a WaitGraph: of overlapping candidates the
-// latest wins, syncs are sorted, and waits are carved out of the activities.
+// latest wins, waits and syncs are sorted, and each wait's amount is measured.
 #include "replay/detection.h"
 
 #include <algorithm>
@@ -26,90 +26,62 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
 
 /// Candidates of the same call begin together: keep the one that lasted longest. Candidates of
 /// different calls do not overlap in a proper trace; where they do, the later begin yields.
-void choose_waits(std::vector<Wait>& waits) {
-  std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+void choose_waits(Column<Wait>& waits) {
+  const auto order = [](const Wait& a, const Wait& b) {
     return std::tie(a.begin, b.end, a.cause, a.pattern) <
            std::tie(b.begin, a.end, b.cause, b.pattern);
-  });
-  std::vector<Wait> chosen;
-  for (const Wait& wait : waits) {
-    if (!chosen.empty() && wait.begin < chosen.back().end) continue;
-    chosen.push_back(wait);
+  };
+  if (!std::is_sorted(waits.begin(), waits.end(), order)) {
+    std::sort(waits.begin(), waits.end(), order);
   }
-  waits = std::move(chosen);
+  size_t chosen = 0;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (chosen > 0 && waits[i].begin < waits[chosen - 1].end) continue;
+    waits[chosen++] = waits[i];
+  }
+  waits.resize(chosen);
+}
+
+/// Of a wait, what the location spent at the wait's own call path is waiting. Waits that turn out
+/// to last no time are dropped.
+void measure_waits(const Activities& life, Column<Wait>& waits) {
+  size_t kept = 0;
+  for (Wait wait : waits) {
+    wait.amount = Duration::zero();
+    for (size_t i = life.after(wait.begin); i < life.size() && life.begin(i) < wait.end; ++i) {
+      if (life.path(i) != wait.path) continue;
+      const Duration overlap =
+          std::min(life.end(i), wait.end) - std::max(life.begin(i), wait.begin);
+      if (overlap > Duration::zero()) wait.amount += overlap;
+    }
+    if (wait.amount > Duration::zero()) waits[kept++] = wait;
+  }
+  waits.resize(kept);
 }
 
 /// What is left of a pool thread's idleness once its waits for forks are known: its master has
 /// forked, and it has not begun yet.
-void tell_waking_from_idle(const Run& run, Timeline& line) {
-  for (Activity& activity : line.activities) {
-    if (activity.path == run.idle && !activity.wait.valid()) activity.path = run.waking;
+void tell_waking_from_idle(const Run& run, Timeline& line, const Column<Wait>& waits) {
+  if (line.teams.empty()) return;
+  Activities& life = line.activities;
+  std::vector<Activities::Piece> pieces;
+  size_t w = 0;
+  for (size_t i = 0; i < life.size(); ++i) {
+    if (life.path(i) != run.idle || life.begin(i) == life.end(i)) continue;
+    while (w < waits.size() && waits[w].end <= life.begin(i)) ++w;
+    Time idle_until = life.begin(i);
+    for (; w < waits.size() && waits[w].begin <= idle_until && waits[w].path == run.idle; ++w) {
+      idle_until = waits[w].end;
+      if (idle_until >= life.end(i)) break;
+    }
+    if (idle_until <= life.begin(i)) {
+      life.set_path(i, run.waking);
+    } else if (idle_until < life.end(i)) {
+      pieces.push_back({idle_until, run.waking});
+    }
   }
+  life.split(pieces);
 }
-
-/// Splits activities where waits begin and end, and gives those within a wait, at the wait's own
-/// call path, its number. Waits that turn out to last no time are dropped.
-class Carver {
- public:
-  Carver(Timeline& line, std::vector<Wait>& waits, Time end)
-      : line_(line), waits_(waits), end_(end) {}
-
-  void carve() {
-    if (waits_.empty()) return;
-    measure();
-    std::erase_if(waits_, [](const Wait& wait) { return wait.amount == Duration::zero(); });
-    std::vector<Activity> pieces;
-    pieces.reserve(line_.activities.size() + 2 * waits_.size());
-    size_t next = 0;
-    for (size_t i = 0; i < line_.activities.size(); ++i) {
-      split(line_.activities[i], end_of(i), next, pieces);
-    }
-    line_.activities = std::move(pieces);
-  }
-
- private:
-  Time end_of(size_t i) const {
-    return i + 1 < line_.activities.size() ? line_.activities[i + 1].begin : end_;
-  }
-
-  void measure() {
-    size_t first = 0;
-    for (Wait& wait : waits_) {
-      wait.amount = Duration::zero();
-      while (end_of(first) <= wait.begin && first + 1 < line_.activities.size()) ++first;
-      for (size_t i = first; i < line_.activities.size(); ++i) {
-        const Activity& activity = line_.activities[i];
-        if (activity.begin >= wait.end) break;
-        if (activity.path != wait.path) continue;
-        const Duration overlap =
-            std::min(end_of(i), wait.end) - std::max(activity.begin, wait.begin);
-        if (overlap > Duration::zero()) wait.amount += overlap;
-      }
-    }
-  }
-
-  void split(const Activity& activity, Time end, size_t& next, std::vector<Activity>& pieces) {
-    Time at = activity.begin;
-    while (next < waits_.size() && waits_[next].end <= at) ++next;
-    for (size_t w = next; at < end; ++w) {
-      while (w < waits_.size() && waits_[w].path != activity.path && waits_[w].begin < end) ++w;
-      if (w >= waits_.size() || waits_[w].begin >= end) {
-        pieces.push_back({at, activity.path, WaitIndex::none()});
-        return;
-      }
-      if (waits_[w].begin > at) {
-        pieces.push_back({at, activity.path, WaitIndex::none()});
-        at = waits_[w].begin;
-      }
-      pieces.push_back({at, activity.path, WaitIndex(w)});
-      at = std::min(end, waits_[w].end);
-    }
-  }
-
-  Timeline& line_;
-  std::vector<Wait>& waits_;
-  Time end_;
-};
 
 }  // namespace
 
@@ -119,19 +91,36 @@ void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Ti
   if (until > leave) ++clock_violations;
   const Time end = std::min(until, leave);
   if (end <= begin) return;
-  waits.push_back({begin, end, end - begin, path, cause, cause_time, pattern});
+  waits.push_back({begin, end, end - begin, cause_time, path, cause, pattern});
+}
+
+void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
+  waits_.push_back({at, pattern, cause, call, until});
 }
 
 GroupId Detection::group_of(const std::vector<LocationId>& members) {
+  const std::lock_guard lock(mutex_);
   const auto [it, fresh] = group_ids_.try_emplace(members, GroupId(groups.size()));
-  if (fresh) groups.push_back({members, {}});
+  if (fresh) groups.push_back({members});
   return it->second;
 }
 
-uint32_t Detection::add_instance(GroupId group, std::vector<Time> exits) {
-  std::vector<std::vector<Time>>& instances = groups[group.index()].exits;
-  instances.push_back(std::move(exits));
-  return static_cast<uint32_t>(instances.size() - 1);
+void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
+  threads = thread_count(threads);
+  parallel_for(threads, threads, [&](size_t share) {
+    const auto mine = [&](LocationId at) { return at.index() % threads == share; };
+    for (const Outbox& box : outboxes) {
+      for (const Outbox::ToldWait& told : box.waits_) {
+        if (!mine(told.at)) continue;
+        at(told.at).wait(told.pattern, told.call.path, told.call.enter, told.call.leave, told.until,
+                         told.cause, told.until);
+      }
+      for (const Outbox::ToldSync& told : box.syncs_) {
+        if (mine(told.at)) at(told.at).sync(told.sync);
+      }
+    }
+  });
+  for (Outbox& box : outboxes) box = {};
 }
 
 WaitGraph detect_waits(Run& run, unsigned threads) {
@@ -144,11 +133,13 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     Findings& found = detection.at(id);
-    std::stable_sort(found.syncs.begin(), found.syncs.end(),
-                     [](const Sync& a, const Sync& b) { return a.enter < b.enter; });
+    run.at(id).release_operations();
+    if (!std::is_sorted(found.syncs.begin(), found.syncs.end())) {
+      std::sort(found.syncs.begin(), found.syncs.end());
+    }
     choose_waits(found.waits);
-    Carver(run.at(id), found.waits, run.end).carve();
-    tell_waking_from_idle(run, run.at(id));
+    measure_waits(run.at(id).activities, found.waits);
+    tell_waking_from_idle(run, run.at(id), found.waits);
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);

@@ -34,59 +34,71 @@ class Joiner {
   }
 
  private:
+  /// How `at` names a call that may be another location's.
+  CallKey key(LocationId at, CallRef call) {
+    if (call.location == at) return CallKey::own(call.call);
+    std::vector<CallRef>& elsewhere = run_.at(at).elsewhere;
+    elsewhere.push_back(call);
+    return CallKey::elsewhere(elsewhere.size() - 1);
+  }
+
+  struct Open {
+    LocationId location;
+    uint32_t value = FlatMap::kNone;
+  };
+  /// What a location still has open under this number.
+  Open find(FlatMap OpenRequests::* open, trace::RequestId request, bool ends) {
+    for (LocationId id : locations_) {
+      FlatMap& map = run_.at(id).open.*open;
+      const uint64_t number = static_cast<uint64_t>(request);
+      const uint32_t value = ends ? map.take(number) : map.find(number);
+      if (value != FlatMap::kNone) return {id, value};
+    }
+    return {};
+  }
+
   void settle(LocationId told_by, const ForeignRequest& what) {
+    const bool ends = what.step != Step::ready;
     switch (what.step) {
       case Step::sent:
-        if (SendOp* send = take(&OpenRequests::sends, &Timeline::sends, what.request, true)) {
-          send->completed = {told_by, what.call};
-          send->may_wait = send->may_wait && what.may_wait;
-        }
-        return;
       case Step::ready:
-        if (SendOp* send = take(&OpenRequests::sends, &Timeline::sends, what.request, false)) {
-          send->ready = {told_by, what.call};
+        if (const Open open = find(&OpenRequests::sends, what.request, ends);
+            open.location.valid()) {
+          settle_send(open, {told_by, what.call}, what);
         }
         return;
       case Step::received:
         // The operation lives where it was completed; what was posted elsewhere stays uncompleted.
-        if (RecvOp* posted = take(&OpenRequests::recvs, &Timeline::recvs, what.request, true)) {
-          run_.at(told_by).recvs[what.op].posted = posted->posted;
+        if (const Open open = find(&OpenRequests::recvs, what.request, true);
+            open.location.valid()) {
+          const CallKey posted = run_.at(open.location).recvs[open.value].posted;
+          run_.at(told_by).recvs[what.op].posted = key(told_by, run_.ref(open.location, posted));
         }
         return;
       case Step::cancelled:
-        take(&OpenRequests::sends, &Timeline::sends, what.request, true);
-        take(&OpenRequests::recvs, &Timeline::recvs, what.request, true);
+        find(&OpenRequests::sends, what.request, true);
+        find(&OpenRequests::recvs, what.request, true);
         return;
       case Step::collective:
-        return settle_collective(told_by, what);
+        if (const Open open = find(&OpenRequests::collectives, what.request, true);
+            open.location.valid()) {
+          run_.at(told_by).collectives[what.op].posted =
+              key(told_by, {open.location, CallIndex(open.value)});
+        }
+        return;
     }
   }
 
-  /// The operation that a location still has open under this number.
-  template <class Op>
-  Op* take(std::unordered_map<uint64_t, uint32_t> OpenRequests::* open,
-           std::vector<Op> Timeline::* operations, trace::RequestId request, bool ends) {
-    for (LocationId id : locations_) {
-      Timeline& line = run_.at(id);
-      auto& map = line.open.*open;
-      const auto found = map.find(static_cast<uint64_t>(request));
-      if (found == map.end()) continue;
-      Op* const op = &(line.*operations)[found->second];
-      if (ends) map.erase(found);
-      return op;
-    }
-    return nullptr;
-  }
-
-  void settle_collective(LocationId told_by, const ForeignRequest& what) {
-    for (LocationId id : locations_) {
-      auto& open = run_.at(id).open.collectives;
-      const auto found = open.find(static_cast<uint64_t>(what.request));
-      if (found == open.end()) continue;
-      run_.at(told_by).collectives[what.op].posted = {id, found->second};
-      open.erase(found);
+  void settle_send(const Open& open, CallRef call, const ForeignRequest& what) {
+    Timeline& line = run_.at(open.location);
+    MessageOp& send = line.sends[open.value];
+    if (what.step == Step::ready) {
+      send.rare = true;
+      line.rare_sends[open.value].met = call;
       return;
     }
+    send.completed = key(open.location, call);
+    send.may_wait = send.may_wait && what.may_wait;
   }
 
   void find_probes() {
@@ -94,17 +106,16 @@ class Joiner {
                                  [&](LocationId id) { return !run_.at(id).open.probes.empty(); });
     if (!any) return;
     for (LocationId id : locations_) {
-      for (RecvOp& recv : run_.at(id).recvs) {
-        if (recv.message.probe != trace::MatchedProbe::none) recv.found = probe(recv.message.probe);
+      for (auto& [op, recv] : run_.at(id).rare_recvs) {
+        if (recv.probe != trace::MatchedProbe::none) recv.met = probe(recv.probe);
       }
     }
   }
 
-  CallRef probe(trace::MatchedProbe number) const {
+  CallRef probe(trace::MatchedProbe number) {
     for (LocationId id : locations_) {
-      const auto& probes = run_.at(id).open.probes;
-      const auto found = probes.find(static_cast<uint64_t>(number));
-      if (found != probes.end()) return {id, found->second};
+      const uint32_t call = run_.at(id).open.probes.find(static_cast<uint64_t>(number));
+      if (call != FlatMap::kNone) return {id, CallIndex(call)};
     }
     return {};
   }

@@ -1,200 +1,113 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// First each process sorts its sends by receiver and its receives by sender, in the order of
+// posting. Then each receiver joins its lists with those of its senders. Both in parallel.
 #include "replay/match_messages.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <span>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/parallel.h"
+#include "replay/message_ends.h"
 
 namespace culprit::replay {
 
 namespace {
 
-/// All messages between two processes with one tag on one communicator: their order is their match.
-struct Channel {
-  CommId comm;
-  ProcessId source, destination;
-  int32_t tag;
-  uint32_t partitioned;  ///< MpiMessage::partitioned
+struct Tally {
+  uint64_t sends = 0, recvs = 0, matched = 0, unknown = 0, unordered = 0;
 
-  bool operator==(const Channel&) const = default;
-};
-
-struct ChannelHash {
-  size_t operator()(const Channel& c) const {
-    uint64_t h = (uint64_t{c.comm.index()} << 32) ^ static_cast<uint32_t>(c.tag);
-    h ^= uint64_t{c.partitioned} << 48;
-    h = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9ull;
-    h ^= (uint64_t{c.source.index()} << 32) | c.destination.index();
-    return static_cast<size_t>((h ^ (h >> 32)) * 0x94d049bb133111ebull);
+  Tally& operator+=(const Tally& o) {
+    sends += o.sends, recvs += o.recvs, matched += o.matched;
+    unknown += o.unknown, unordered += o.unordered;
+    return *this;
   }
 };
 
-/// How long after its enter a call may have posted at the latest: it may lose its core first.
-constexpr Duration kPostedWithin = Duration::from_nanos(50'000);
-
-/// A send or receive of one channel.
-struct End {
-  Time posted;
-  LocationId location;
-  uint32_t op;  ///< index into its location's sends or recvs
-  Time posted_latest;
-  bool unordered = false;  ///< towards those before it: another thread may have come in between
-
-  bool operator<(const End& o) const {
-    return std::tie(posted, location, op) < std::tie(o.posted, o.location, o.op);
-  }
-};
-
-/// One process's ends, by channel, each in the order of posting.
-using Ends = std::unordered_map<Channel, std::vector<End>, ChannelHash>;
-
-/// The process that a message's peer rank means, seen from `self`; none if the trace does not say.
-ProcessId peer_process(const Run& run, ProcessId self, const trace::MpiMessage& message) {
-  if (!message.comm.valid() || message.comm.index() >= run.definitions->comms.size()) return {};
-  const trace::Comm& comm = run.definitions->comms[message.comm.index()];
-  if (comm.kind == trace::CommKind::mpi_self) return self;
-  const auto in_members = [&] {
-    return std::find(comm.members.begin(), comm.members.end(), self) != comm.members.end();
-  };
-  const bool remote = comm.kind == trace::CommKind::mpi_inter && in_members();
-  const std::vector<ProcessId>& group = remote ? comm.remote : comm.members;
-  return message.peer < group.size() ? group[message.peer] : ProcessId::none();
-}
-
-/// Sends meet receives process by process, in parallel: each channel belongs to one sender.
-class Matcher {
+/// Joins what one process sent to another with what that one received.
+class Joiner {
  public:
-  explicit Matcher(Run& run)
-      : run_(run),
-        sends_(run.definitions->processes.size()),
-        recvs_(run.definitions->processes.size()),
-        counts_(run.definitions->processes.size()) {}
+  Joiner(const Run& run, MessageVisitor& visitor, Tally& tally)
+      : run_(run), visitor_(visitor), tally_(tally) {}
 
-  void match(unsigned threads, Losses& losses) {
-    parallel_for(sends_.size(), threads, [&](size_t p) { collect(ProcessId(p)); });
-    parallel_for(sends_.size(), threads, [&](size_t p) { join(p); });
-    Counts sum;
-    for (const Counts& c : counts_) {
-      sum.sends += c.sends, sum.recvs += c.recvs, sum.matched += c.matched,
-          sum.unknown += c.unknown, sum.unordered += c.unordered;
+  void join(std::span<const OpRef> sends, std::span<const OpRef> recvs, bool ordered) {
+    if (one_channel(sends, recvs)) return join_channel(sends, recvs, ordered);
+    by_channel(sends, true, sends_);
+    by_channel(recvs, false, recvs_);
+    for (auto& [channel, list] : sends_) {
+      const auto others = recvs_.find(channel);
+      if (others != recvs_.end()) join_channel(list, others->second, ordered);
     }
-    losses.add("unmatched_sends", Severity::warning,
-               "messages whose receive is not in the trace: cancelled, never received, or their "
-               "records were lost",
-               sum.sends - sum.matched);
-    losses.add("unmatched_receives", Severity::data_loss,
-               "received messages whose send is not in the trace: waits in these receives are not "
-               "explained",
-               sum.recvs - sum.matched);
-    losses.add("messages_with_unknown_peer", Severity::data_loss,
-               "these messages name a rank that their communicator does not have", sum.unknown);
-    losses.add("unordered_messages", Severity::warning,
-               "threads of one process sent or received with the same communicator, partner and "
-               "tag at the same time, so which message met which receive is not known; waits in "
-               "them may be taken for each other's (different tags would tell them apart)",
-               sum.unordered);
   }
 
  private:
-  struct Counts {
-    uint64_t sends = 0, recvs = 0, matched = 0, unknown = 0, unordered = 0;
+  /// Their order is their match.
+  struct Channel {
+    CommId comm;
+    int32_t tag;
+    uint32_t partitioned;
+    auto operator<=>(const Channel&) const = default;
   };
+  using Lists = std::map<Channel, std::vector<OpRef>>;
+
   /// Among so many the receive of an unordered send is looked for.
   static constexpr size_t kCandidates = 64;
 
-  void collect(ProcessId process) {
-    Counts& counts = counts_[process.index()];
-    const std::vector<LocationId>& locations =
-        run_.definitions->processes[process.index()].locations;
-    for (LocationId id : locations) {
-      const Timeline& line = run_.at(id);
-      for (uint32_t i = 0; i < line.sends.size(); ++i) {
-        counts.sends += add(process, id, line.sends[i], i, true, sends_[process.index()]);
-      }
-      for (uint32_t i = 0; i < line.recvs.size(); ++i) {
-        if (!line.recvs[i].completed.valid()) continue;  // cancelled, or never completed
-        counts.recvs += add(process, id, line.recvs[i], i, false, recvs_[process.index()]);
-      }
+  const MessageOp& send(OpRef ref) const { return run_.at(ref.location).sends[ref.op]; }
+  const MessageOp& recv(OpRef ref) const { return run_.at(ref.location).recvs[ref.op]; }
+
+  Channel channel(OpRef ref, bool is_send) const {
+    const MessageOp& op = is_send ? send(ref) : recv(ref);
+    Channel channel{op.comm, op.tag, 0};
+    if (op.rare) {
+      const Timeline& line = run_.at(ref.location);
+      channel.partitioned = (is_send ? line.rare_sends : line.rare_recvs).at(ref.op).partitioned;
     }
-    for (Ends* ends : {&sends_[process.index()], &recvs_[process.index()]}) {
-      for (auto& [channel, list] : *ends) {
-        // One thread's are in order already, unless a matched probe has gone before.
-        if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
-        if (locations.size() > 1) find_unordered(list);
-      }
-    }
+    return channel;
   }
 
-  /// Marks the ends that other threads' posts may have overtaken.
-  static void find_unordered(std::vector<End>& list) {
-    struct Latest {
-      LocationId location;
-      Time time = Time::min();
-    };
-    Latest first, second;  // the two latest, of different locations
-    for (End& end : list) {
-      const Latest& other = first.location == end.location ? second : first;
-      end.unordered = other.location.valid() && other.time > end.posted;
-      if (first.location == end.location) {
-        first.time = std::max(first.time, end.posted_latest);
-      } else if (end.posted_latest >= first.time) {
-        second = first;
-        first = {end.location, end.posted_latest};
-      } else if (second.location == end.location || end.posted_latest >= second.time) {
-        second = {end.location, std::max(second.time, end.posted_latest)};
-      }
+  bool one_channel(std::span<const OpRef> sends, std::span<const OpRef> recvs) const {
+    const Channel first = channel(sends[0], true);
+    return std::all_of(sends.begin(), sends.end(),
+                       [&](OpRef ref) { return channel(ref, true) == first; }) &&
+           std::all_of(recvs.begin(), recvs.end(),
+                       [&](OpRef ref) { return channel(ref, false) == first; });
+  }
+
+  void by_channel(std::span<const OpRef> ops, bool is_send, Lists& lists) const {
+    lists.clear();
+    auto last = lists.end();
+    for (OpRef ref : ops) {
+      const Channel key = channel(ref, is_send);
+      if (last == lists.end() || last->first != key) last = lists.try_emplace(key).first;
+      last->second.push_back(ref);
     }
   }
 
-  /// Returns 1 if the operation has a channel, 0 if its peer is unknown.
-  template <class Op>
-  uint64_t add(ProcessId self, LocationId id, const Op& op, uint32_t index, bool is_send,
-               Ends& ends) {
-    const ProcessId peer = peer_process(run_, self, op.message);
-    if (!peer.valid()) {
-      ++counts_[self.index()].unknown;
-      return 0;
+  void join_channel(std::span<const OpRef> sends, std::span<const OpRef> recvs, bool ordered) {
+    const size_t matched = std::min(sends.size(), recvs.size());
+    tally_.matched += matched;
+    if (ordered) {
+      for (size_t i = 0; i < matched; ++i) link(sends[i], recvs[i]);
+      return;
     }
-    const Channel channel{op.message.comm, is_send ? self : peer, is_send ? peer : self,
-                          op.message.tag, op.message.partitioned};
-    const Call& call = run_.call(order_of(op));
-    ends[channel].push_back(
-        {call.enter, id, index, std::min(call.leave, call.enter + kPostedWithin)});
-    return 1;
-  }
-
-  /// The call that decides which message it is among those of its channel.
-  static CallRef order_of(const SendOp& send) { return send.posted; }
-  static CallRef order_of(const RecvOp& recv) {
-    return recv.found.valid() ? recv.found : recv.posted;
-  }
-
-  void join(size_t sender) {
-    for (const auto& [channel, sends] : sends_[sender]) {
-      const Ends& other = recvs_[channel.destination.index()];
-      const auto recvs = other.find(channel);
-      if (recvs == other.end()) continue;
-      const size_t matched = std::min(sends.size(), recvs->second.size());
-      for (size_t i = 0, end; i < matched; i = end) {
-        end = i + 1;
-        while (end < matched && (sends[end].unordered || recvs->second[end].unordered)) ++end;
-        if (end == i + 1) {
-          link(sends[i], recvs->second[i]);
-        } else {
-          join_unordered(sends, recvs->second, i, end, counts_[sender]);
-        }
-      }
-      counts_[sender].matched += matched;
+    const std::vector<bool> unordered_sends = find_unordered(run_, sends, true);
+    const std::vector<bool> unordered_recvs = find_unordered(run_, recvs, false);
+    for (size_t i = 0, end; i < matched; i = end) {
+      end = i + 1;
+      while (end < matched && (unordered_sends[end] || unordered_recvs[end])) ++end;
+      join_unordered(sends, recvs, i, end);
     }
   }
 
   /// Each send from `begin` to `end` meets the first receive that it can have met.
-  void join_unordered(const std::vector<End>& sends, const std::vector<End>& recvs, size_t begin,
-                      size_t end, Counts& counts) {
+  void join_unordered(std::span<const OpRef> sends, std::span<const OpRef> recvs, size_t begin,
+                      size_t end) {
+    if (end == begin + 1) return link(sends[begin], recvs[begin]);
     std::vector<size_t> left;
     for (size_t i = begin; i < end; ++i) left.push_back(i);
     for (size_t i = begin; i < end; ++i) {
@@ -204,36 +117,97 @@ class Matcher {
         if (!can_meet(sends[i], recvs[left[k]])) continue;
         if (candidates++ == 0) chosen = k;
       }
-      counts.unordered += candidates != 1 && left.size() > 1;
+      tally_.unordered += candidates != 1 && left.size() > 1;
       link(sends[i], recvs[left[chosen]]);
       left.erase(left.begin() + static_cast<ptrdiff_t>(chosen));
     }
   }
 
   /// A receive may be longer than its message only as a buffer: its status told what came.
-  bool can_meet(const End& from, const End& to) const {
-    const SendOp& send = run_.at(from.location).sends[from.op];
-    const RecvOp& recv = run_.at(to.location).recvs[to.op];
-    return send.message.bytes == recv.message.bytes &&
-           run_.call(recv.completed).leave >= run_.call(send.posted).enter;
+  bool can_meet(OpRef from, OpRef to) const {
+    const MessageOp& out = send(from);
+    const MessageOp& in = recv(to);
+    return out.bytes == in.bytes && run_.call(run_.ref(to.location, in.completed)).leave >=
+                                        run_.call(run_.ref(from.location, out.posted)).enter;
   }
 
-  void link(const End& from, const End& to) {
-    SendOp& send = run_.at(from.location).sends[from.op];
-    RecvOp& recv = run_.at(to.location).recvs[to.op];
-    send.partner = to.location, send.partner_op = to.op;
-    recv.partner = from.location, recv.partner_op = from.op;
+  void link(OpRef from, OpRef to) {
+    const SentMessage sent = sent_message(from);
+    visitor_.visit({to.location, recv(to), sent});
   }
 
-  Run& run_;
-  std::vector<Ends> sends_, recvs_;  // by ProcessId
-  std::vector<Counts> counts_;       // likewise
+  SentMessage sent_message(OpRef from) const {
+    const MessageOp& op = send(from);
+    SentMessage sent;
+    CallRef met = run_.ref(from.location, op.posted);
+    if (op.rare) {
+      const CallRef ready = run_.at(from.location).rare_sends.at(from.op).met;
+      if (ready.valid()) met = ready;
+    }
+    sent.met = run_.call(met);
+    sent.met_at = met.location;
+    if (op.completed.valid()) {
+      const CallRef completed = run_.ref(from.location, op.completed);
+      sent.completed = run_.call(completed);
+      sent.completed_at = completed.location;
+    }
+    sent.may_wait = op.may_wait;
+    return sent;
+  }
+
+  const Run& run_;
+  MessageVisitor& visitor_;
+  Tally& tally_;
+  Lists sends_, recvs_;
 };
+
+void report(const Tally& sum, Losses& losses) {
+  losses.add("unmatched_sends", Severity::warning,
+             "messages whose receive is not in the trace: cancelled, never received, or their "
+             "records were lost",
+             sum.sends - sum.matched);
+  losses.add("unmatched_receives", Severity::data_loss,
+             "received messages whose send is not in the trace: waits in these receives are not "
+             "explained",
+             sum.recvs - sum.matched);
+  losses.add("messages_with_unknown_peer", Severity::data_loss,
+             "these messages name a rank that their communicator does not have", sum.unknown);
+  losses.add("unordered_messages", Severity::warning,
+             "threads of one process sent or received with the same communicator, partner and "
+             "tag at the same time, so which message met which receive is not known; waits in "
+             "them may be taken for each other's (different tags would tell them apart)",
+             sum.unordered);
+}
 
 }  // namespace
 
-void match_messages(Run& run, unsigned threads, Losses& losses) {
-  Matcher(run).match(threads, losses);
+void match_messages(const Run& run, unsigned threads,
+                    const std::function<std::unique_ptr<MessageVisitor>(ProcessId)>& visitor_of,
+                    Losses& losses) {
+  const size_t processes = run.definitions->processes.size();
+  std::vector<MessageEnds> sends(processes), recvs(processes);
+  std::vector<Tally> tallies(processes);
+  parallel_for(processes, threads, [&](size_t p) {
+    sends[p] = collect_ends(run, ProcessId(p), true);
+    recvs[p] = collect_ends(run, ProcessId(p), false);
+    tallies[p].sends = sends[p].ops.size();
+    tallies[p].recvs = recvs[p].ops.size();
+    tallies[p].unknown = sends[p].unknown + recvs[p].unknown;
+  });
+  parallel_for(processes, threads, [&](size_t p) {
+    const std::unique_ptr<MessageVisitor> visitor = visitor_of(ProcessId(p));
+    Joiner joiner(run, *visitor, tallies[p]);
+    for (size_t i = 0; i < recvs[p].peers.size(); ++i) {
+      const MessageEnds& other = sends[recvs[p].peers[i].index()];
+      const std::span<const OpRef> from = other.with(ProcessId(p));
+      if (from.empty()) continue;
+      joiner.join(from, recvs[p].of(i), recvs[p].ordered && other.ordered);
+    }
+    visitor->finish();
+  });
+  Tally sum;
+  for (const Tally& tally : tallies) sum += tally;
+  report(sum, losses);
 }
 
 }  // namespace culprit::replay

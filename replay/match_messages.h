@@ -1,20 +1,48 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sends meet receives in order, for every (communicator, source, destination, tag): MPI's
-// non-overtaking rule, with receives in the order in which they were posted, or found by a matched
-// probe. Partitioned messages meet among themselves, pair by pair of their requests.
-//
-// Where threads of one process post on the same channel at the same time, MPI itself leaves the
-// order open. Then sizes and times may still say who met whom; what they do not settle is matched
-// in the order of the calls, and counted.
+// Which send met which receive. MPI does not overtake: between two processes, on one communicator
+// and with one tag, the n-th message sent is the n-th received. Threads of one process that send
+// or receive with the same three at the same time make that unclear; then the lengths of messages
+// and the time help, and what stays unclear is counted.
 #pragma once
 
+#include <functional>
+
+#include "base/losses.h"
 #include "replay/run.h"
 
 namespace culprit::replay {
 
-/// Fills `partner` and `partner_op` of all sends and receives.
-void match_messages(Run& run, unsigned threads, Losses& losses);
+/// What a receiver must know of a message that was sent.
+struct SentMessage {
+  Call met;        ///< that handed it over: the send, or of a partitioned one its last MPI_Pready
+  Call completed;  ///< only if completed_at is valid
+  LocationId met_at, completed_at;
+  bool may_wait = false;  ///< the send may have waited in `completed`
+};
+
+/// A message that was sent and received, as its receiver sees it.
+struct MatchedMessage {
+  LocationId receiver;    ///< where it was completed
+  const MessageOp& recv;  ///< of that location
+  const SentMessage& sent;
+};
+
+/// Called by a receiving process's thread for each of its messages; those of one process come in an
+/// order that is always the same, but not that of time.
+class MessageVisitor {
+ public:
+  virtual ~MessageVisitor() = default;
+  virtual void visit(const MatchedMessage& message) = 0;
+  /// All messages of the process have been visited.
+  virtual void finish() {}
+};
+
+/// Matches all messages. `visitor_of` makes the visitor of a receiving process; visitors of
+/// different processes work at the same time.
+void match_messages(const Run& run, unsigned threads,
+                    const std::function<std::unique_ptr<MessageVisitor>(ProcessId)>& visitor_of,
+                    Losses& losses);
 
 }  // namespace culprit::replay

@@ -169,7 +169,6 @@ class RunReader {
           {name, trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
       *path = run_.callpaths.child(CallPathId::none(), RegionId(run_.regions.size() - 1));
     }
-    parallel_for(run_.locations.size(), threads_, [&](size_t i) { renumber(run_.locations[i]); });
   }
 
   /// Adds a location's tree to the run's; first those of the locations that it hangs under.
@@ -193,27 +192,6 @@ class RunReader {
     }
   }
 
-  void renumber(LocationId id) {
-    Timeline& line = run_.at(id);
-    const std::vector<CallPathId>& map = maps_[id.index()];
-    const auto renew = [&](CallPathId& path) {
-      if (path.valid()) path = map[path.index()];
-    };
-    for (Activity& activity : line.activities) renew(activity.path);
-    for (Call& call : line.calls) renew(call.path);
-    for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
-    for (Fork& fork : line.forks) renew(fork.path);
-    for_each_path(line.openmp, renew);
-    for (Count& count : line.counts) renew(count.path);
-    std::vector<uint64_t>& visits = run_.visits[id.index()];
-    visits.resize(run_.callpaths.size());
-    for (size_t i = 0; i < map.size(); ++i) {
-      if (map[i].valid()) visits[map[i].index()] += line.visits[i];
-    }
-    line.tree = {};
-    line.visits = {};
-  }
-
   // --- lives ------------------------------------------------------------------------------------
 
   void fill_lives() {
@@ -232,30 +210,54 @@ class RunReader {
     Timeline& line = run_.at(id);
     const Timeline& master = run_.at(run_.master_of(id));
     const bool pool_thread = !run_.is_master(id) && !line.teams.empty() && !master.empty();
-    const CallPathId nowhere = pool_thread ? run_.idle : run_.outside;
+    renumber(id, pool_thread ? run_.idle : run_.outside);
+    Activities& life = line.activities;
+    life.set_begin(0, run_.begin);
+    life.set_path(0, run_.not_started);
+    const bool late = pool_thread && master.first < line.first;
+    life.set_begin(1, late ? master.first : line.first);
+    life.set_path(1, run_.idle);
+    life.set_end(run_.end);
+    if (line.last == run_.end) return;
+    const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
+    if (line.last < end) append(life, line.last, run_.idle);
+    if (end < run_.end) append(life, end, run_.ended);
+  }
+
+  static void append(Activities& life, Time begin, CallPathId path) {
+    if (life.begins().back() == begin) {
+      life.paths().back() = path;
+    } else {
+      life.push_back(begin, path);
+    }
+  }
+
+  /// From the call paths of its own tree to those of the run's.
+  void renumber(LocationId id, CallPathId nowhere) {
+    Timeline& line = run_.at(id);
+    const std::vector<CallPathId>& map = maps_[id.index()];
+    const auto renew = [&](CallPathId& path) {
+      if (path.valid()) path = map[path.index()];
+    };
+    for (CallPathId& path : line.activities.paths()) {
+      renew(path);
+      if (!path.valid()) path = nowhere;
+    }
+    for (Call& call : line.calls.whole()) renew(call.path);
+    for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
+    for (Fork& fork : line.forks) renew(fork.path);
+    for_each_path(line.openmp, renew);
     for (Count& count : line.counts) {
+      renew(count.path);
       if (!count.path.valid()) count.path = nowhere;
     }
-    std::vector<Activity> life;
-    life.reserve(line.activities.size() + 4);
-    const auto add = [&](Time begin, CallPathId path) {
-      if (!life.empty() && life.back().begin >= begin) {
-        life.back().path = path;
-      } else if (life.empty() || life.back().path != path) {
-        life.push_back({begin, path, WaitIndex::none()});
-      }
-    };
-    add(run_.begin, run_.not_started);
-    if (pool_thread && master.first < line.first) add(master.first, run_.idle);
-    for (const Activity& activity : line.activities) {
-      add(activity.begin, activity.path.valid() ? activity.path : nowhere);
+    std::vector<uint64_t>& visits = run_.visits[id.index()];
+    visits.resize(run_.callpaths.size());
+    for (size_t i = 0; i < map.size(); ++i) {
+      if (map[i].valid()) visits[map[i].index()] += line.visits[i];
     }
-    if (line.last < run_.end) {
-      if (pool_thread && line.last < master.last) add(line.last, run_.idle);
-      const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
-      if (end < run_.end) add(end, run_.ended);
-    }
-    line.activities = std::move(life);
+    line.tree = {};
+    line.visits = {};
   }
 
   const trace::Source& source_;

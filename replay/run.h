@@ -37,7 +37,15 @@ struct Run {
   }
   Timeline& at(LocationId id) { return timelines[id.index()]; }
   const Timeline& at(LocationId id) const { return timelines[id.index()]; }
-  const Call& call(CallRef ref) const { return at(ref.location).calls[ref.call.index()]; }
+  Call call(LocationId id, CallIndex call) const {
+    const Timeline& line = at(id);
+    return line.calls.get(call, line.activities);
+  }
+  Call call(CallRef ref) const { return call(ref.location, ref.call); }
+  /// What an operation of location `id` means by `key`, which must be valid.
+  CallRef ref(LocationId id, CallKey key) const {
+    return key.is_own() ? CallRef{id, key.call()} : at(id).elsewhere[key.place()];
+  }
   /// The first location of a location's process.
   LocationId master_of(LocationId id) const {
     return definitions->processes[location(id).process.index()].locations.front();

@@ -10,65 +10,73 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/column.h"
+#include "base/flat_map.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "replay/activities.h"
 #include "replay/call_paths.h"
+#include "replay/calls.h"
 #include "replay/counts.h"
 #include "replay/openmp_facts.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
 
-using CallIndex = Id<struct CallTag>;
-using WaitIndex = Id<struct WaitTag>;
 using ForkIndex = Id<struct ForkTag>;
 
-/// A stretch at one call path, until the next one's begin; the last ends with the run. After
-/// detection, a stretch in a wait state is one of its own and knows its wait.
-struct Activity {
-  Time begin;
-  CallPathId path;
-  WaitIndex wait;
+/// A call of this location by its number, or one of another by its place in Timeline::elsewhere.
+class CallKey {
+ public:
+  CallKey() = default;
+  static CallKey own(CallIndex call) {
+    return CallKey(call.valid() ? static_cast<uint32_t>(call.index()) : kNone);
+  }
+  static CallKey elsewhere(size_t place) {
+    return CallKey(kElsewhere | static_cast<uint32_t>(place));
+  }
+  bool valid() const { return value_ != kNone; }
+  bool is_own() const { return (value_ & kElsewhere) == 0; }
+  CallIndex call() const { return CallIndex(value_); }
+  size_t place() const { return value_ & ~kElsewhere; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX, kElsewhere = 0x80000000u;
+  explicit CallKey(uint32_t value) : value_(value) {}
+  uint32_t value_ = kNone;
 };
 
-struct Call {
-  Time enter, leave;
-  CallPathId path;
+/// A send or a receive.
+struct MessageOp {
+  CallKey posted;
+  CallKey completed;  ///< none: never seen to complete
+  CommId comm;
+  uint32_t peer = 0;  ///< as in trace::MpiMessage, and so is the tag
+  int32_t tag = 0;
+  uint32_t bytes = 0;  ///< UINT32_MAX if more
+  /// How a call can complete an operation. Test never waits; a buffered or ready send neither.
+  bool may_wait = true;
+  bool rare = false;  ///< more of it stands in rare_sends, rare_recvs
 };
 
-/// A call that may be another location's: with threads, one may post what another completes.
-struct CallRef {
-  LocationId location;
-  CallIndex call;
-  bool valid() const { return call.valid(); }
+/// What few messages have.
+struct RareMessage {
+  /// Of a partitioned send: where its last partition was handed over. Of a receive: the matched
+  /// probe that found its message; then, not when it was posted, it met it.
+  CallRef met;
+  uint32_t partitioned = 0;  ///< as in trace::MpiMessage
+  trace::MatchedProbe probe = trace::MatchedProbe::none;
 };
-
-/// How a call can complete an operation. Test never waits; a buffered or ready send neither.
-struct SendOp {
-  CallRef posted;
-  CallRef completed;  ///< none: never seen to complete
-  CallRef ready;      ///< partitioned: where its last partition was handed over
-  trace::MpiMessage message;
-  bool may_wait =
-      true;  ///< false for MPI_Bsend, MPI_Rsend and their kind, and when completed by a test
-  LocationId partner;       ///< the receiver, once matched
-  uint32_t partner_op = 0;  ///< index into its recvs
-};
-
-struct RecvOp {
-  CallRef posted;
-  CallRef completed;
-  CallRef found;  ///< by this matched probe: then, not when posted, it met its message
-  trace::MpiMessage message;
-  bool may_wait = true;  ///< false when completed by a test
-  LocationId partner;
-  uint32_t partner_op = 0;
-};
+using RareMessages = std::unordered_map<uint32_t, RareMessage>;  ///< by index of the operation
 
 struct CollectiveOp {
-  CallRef posted;
-  CallRef completed;
-  trace::MpiCollective what;
+  static constexpr uint32_t kNoRoot = UINT32_MAX;
+  CallKey posted;
+  CallKey completed;
+  CommId comm;
+  uint32_t root = kNoRoot;
+  culprit::GroupId sends_to, receives_from;  ///< as in trace::MpiCollective
+  trace::CollectiveOp op = trace::CollectiveOp::other;
   bool may_wait = true;
 };
 
@@ -82,17 +90,21 @@ struct Fork {
 
 /// A visit of an OpenMP barrier, explicit or implicit.
 struct BarrierVisit {
+  static constexpr uint32_t kNone = UINT32_MAX;
   Time enter, leave;
   CallPathId path;
+  uint32_t next = kNone;  ///< index of the team's next visit by this thread
 };
 
 /// One thread's membership in one team.
 struct TeamSpan {
   Time begin, end;
   trace::RegionInstance instance;
-  LocationId fork_location;        ///< the team's master; none if no fork was found
-  ForkIndex fork;                  ///< index into its forks
-  std::vector<uint32_t> barriers;  ///< indices of its visits, in order
+  LocationId fork_location;                      ///< the team's master; none if no fork was found
+  ForkIndex fork;                                ///< index into its forks
+  uint32_t first_barrier = BarrierVisit::kNone;  ///< its visits are linked, in order
+  uint32_t last_barrier = BarrierVisit::kNone;
+  uint32_t barriers = 0;  ///< how many
 };
 
 /// A visit of a phase or iteration that the program named.
@@ -115,21 +127,22 @@ struct ForeignRequest {
 
 /// What the locations of a process owe each other until join_requests has settled it.
 struct OpenRequests {
-  std::unordered_map<uint64_t, uint32_t> sends, recvs;  ///< index of the operation
-  std::unordered_map<uint64_t, CallIndex> collectives, probes;
+  FlatMap sends, recvs;         ///< index of the operation
+  FlatMap collectives, probes;  ///< index of the call
   std::vector<ForeignRequest> foreign;
 };
 
 struct Timeline {
   Time first, last;  ///< of its events; first > last if there are none
-  std::vector<Activity> activities;
-  std::vector<Call> calls;
-  std::vector<SendOp> sends;
-  std::vector<RecvOp> recvs;
-  std::vector<CollectiveOp> collectives;
-  std::vector<Fork> forks;
-  std::vector<TeamSpan> teams;
-  std::vector<BarrierVisit> barriers;
+  Activities activities;
+  Calls calls;
+  Column<MessageOp> sends, recvs;
+  Column<CollectiveOp> collectives;
+  std::vector<CallRef> elsewhere;  ///< calls of other locations that operations here name
+  RareMessages rare_sends, rare_recvs;
+  Column<Fork> forks;
+  Column<TeamSpan> teams;
+  Column<BarrierVisit> barriers;
   OpenmpFacts openmp;
   std::vector<Count> counts;  ///< what its counters counted
   std::vector<StageVisit> stages;
@@ -139,6 +152,17 @@ struct Timeline {
   uint64_t events = 0;
 
   bool empty() const { return events == 0; }
+  /// What only detectors need.
+  void release_operations() {
+    calls.release();
+    sends.release();
+    recvs.release();
+    collectives.release();
+    barriers.release();
+    rare_sends = {};
+    rare_recvs = {};
+    elsewhere = {};
+  }
 };
 
 }  // namespace culprit::replay

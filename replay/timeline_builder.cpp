@@ -3,6 +3,7 @@
 
 #include "replay/timeline_builder.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace culprit::replay {
@@ -55,17 +56,19 @@ void TimelineBuilder::touch(Time time) {
   if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
   if (line_.events++ == 0) {
     line_.first = time;
-    line_.activities.push_back({time, top(), WaitIndex::none()});
+    // Two places for what was before; read_run knows what that is.
+    for (int i = 0; i < 2; ++i) line_.activities.push_back(Time::min(), CallPathId::none());
+    line_.activities.push_back(time, top());
   }
   line_.last = time;
 }
 
 void TimelineBuilder::set_path(Time time, CallPathId path) {
-  Activity& current = line_.activities.back();
-  if (current.begin == time) {
-    current.path = path;  // nothing lasted no time
-  } else if (current.path != path) {
-    line_.activities.push_back({time, path, WaitIndex::none()});
+  Activities& all = line_.activities;
+  if (all.begins().back() == time) {
+    all.paths().back() = path;  // nothing lasted no time
+  } else if (all.paths().back() != path) {
+    all.push_back(time, path);
   }
 }
 
@@ -79,23 +82,27 @@ void TimelineBuilder::enter(Time time, RegionId region) {
     if (path.index() >= line_.visits.size()) line_.visits.resize(path.index() + 1);
     ++line_.visits[path.index()];
   }
-  uint32_t barrier = 0;
-  if (traits.omp_barrier) {
-    line_.barriers.push_back({time, Time::max(), path});
-    barrier = static_cast<uint32_t>(line_.barriers.size());
-    openmp_.enter_barrier(barrier - 1);
-    if (!open_teams_.empty()) {
-      line_.teams[open_teams_.back().span].barriers.push_back(barrier - 1);
-    }
-  }
-  uint32_t stage = 0;
+  Frame& frame = stack_.emplace_back(path, region, time);
+  if (traits.omp_barrier) frame.barrier = enter_barrier(time, path);
   if (traits.stage) {
     line_.stages.push_back({time, Time::max(), region, 0});
-    stage = static_cast<uint32_t>(line_.stages.size());
+    frame.stage = static_cast<uint32_t>(line_.stages.size());
   }
-  stack_.push_back({path, region, time, CallIndex::none(), barrier, stage});
   set_path(time, path);
+  frame.activity = static_cast<uint32_t>(line_.activities.size() - 1);
   if (traits.openmp != OpenmpRegion::none) openmp_.enter(time, traits.openmp, path);
+}
+
+uint32_t TimelineBuilder::enter_barrier(Time time, CallPathId path) {
+  const uint32_t index = static_cast<uint32_t>(line_.barriers.size());
+  line_.barriers.push_back({time, Time::max(), path});
+  openmp_.enter_barrier(index);
+  if (!open_teams_.empty()) {
+    TeamSpan& team = line_.teams[open_teams_.back().span];
+    (team.barriers++ == 0 ? team.first_barrier : line_.barriers[team.last_barrier].next) = index;
+    team.last_barrier = index;
+  }
+  return index + 1;
 }
 
 void TimelineBuilder::leave(Time time, RegionId) {
@@ -103,7 +110,6 @@ void TimelineBuilder::leave(Time time, RegionId) {
   if (stack_.empty()) return;  // readers repair nesting; a sink must not trust that
   const Frame frame = stack_.back();
   stack_.pop_back();
-  if (frame.call.valid()) line_.calls[frame.call.index()].leave = time;
   if (frame.barrier != 0) {
     line_.barriers[frame.barrier - 1].leave = time;
     openmp_.leave_barrier();
@@ -111,127 +117,153 @@ void TimelineBuilder::leave(Time time, RegionId) {
   if (traits_[frame.region.index()].openmp != OpenmpRegion::none) openmp_.leave(time);
   if (frame.stage != 0) line_.stages[frame.stage - 1].end = time;
   set_path(time, top());
+  if (frame.call.valid()) close_call(frame, time);
+}
+
+/// A call is its activity if that began and ended with it.
+void TimelineBuilder::close_call(const Frame& frame, Time leave) {
+  const Activities& all = line_.activities;
+  const size_t i = frame.activity;
+  const bool whole = i + 2 == all.size() && all.begin(i) == frame.enter &&
+                     all.begin(i + 1) == leave && all.path(i) == frame.path;
+  if (!whole) line_.calls.set(frame.call, {frame.enter, leave, frame.path});
 }
 
 CallIndex TimelineBuilder::current_call(Time time) {
   touch(time);
-  if (stack_.empty()) {  // an operation outside of any call: give it one of no duration
-    line_.calls.push_back({time, time, top()});
-    call_region_.push_back(RegionId::none());
-    return CallIndex(line_.calls.size() - 1);
-  }
+  // An operation outside of any call: give it one of no duration.
+  if (stack_.empty()) return line_.calls.add({time, time, top()});
   Frame& frame = stack_.back();
-  if (!frame.call.valid()) {
-    frame.call = CallIndex(line_.calls.size());
-    line_.calls.push_back({frame.enter, Time::max(), frame.path});
-    call_region_.push_back(frame.region);
-  }
+  if (!frame.call.valid()) frame.call = line_.calls.add(frame.activity);
   return frame.call;
 }
 
-const RegionTraits& TimelineBuilder::traits(CallIndex call) const {
+const RegionTraits& TimelineBuilder::top_traits() const {
   static constexpr RegionTraits kNone;
-  const RegionId region = call_region_[call.index()];
-  return region.valid() ? traits_[region.index()] : kNone;
+  return stack_.empty() ? kNone : traits_[stack_.back().region.index()];
+}
+
+MessageOp TimelineBuilder::message_op(const trace::MpiMessage& message, CallIndex call) const {
+  MessageOp op;
+  op.posted = op.completed = CallKey::own(call);
+  op.comm = message.comm;
+  op.peer = message.peer;
+  op.tag = message.tag;
+  op.bytes = static_cast<uint32_t>(std::min<uint64_t>(message.bytes, UINT32_MAX));
+  op.rare = message.partitioned != 0 || message.probe != trace::MatchedProbe::none;
+  return op;
+}
+
+void TimelineBuilder::add_rare(RareMessages& rare, size_t op, const trace::MpiMessage& message) {
+  RareMessage& more = rare[static_cast<uint32_t>(op)];
+  more.partitioned = message.partitioned;
+  more.probe = message.probe;
 }
 
 void TimelineBuilder::foreign(ForeignRequest::Step step, trace::RequestId request, Time time,
                               CallIndex call, size_t op) {
   line_.open.foreign.push_back(
-      {step, request, time, call, static_cast<uint32_t>(op), !traits(call).test});
+      {step, request, time, call, static_cast<uint32_t>(op), !top_traits().test});
 }
 
 void TimelineBuilder::mpi_send(Time time, const trace::MpiMessage& message) {
-  const CallIndex call = current_call(time);
-  SendOp& send = line_.sends.emplace_back();
-  send.posted = send.completed = own(call);
-  send.message = message;
-  send.may_wait = !traits(call).never_blocks;
+  MessageOp send = message_op(message, current_call(time));
+  send.may_wait = !top_traits().never_blocks;
+  if (send.rare) add_rare(line_.rare_sends, line_.sends.size(), message);
+  line_.sends.push_back(send);
 }
 
 void TimelineBuilder::mpi_recv(Time time, const trace::MpiMessage& message) {
-  const CallIndex call = current_call(time);
-  RecvOp& recv = line_.recvs.emplace_back();
-  recv.posted = recv.completed = own(call);
-  recv.message = message;
-  recv.may_wait = !traits(call).test;
+  MessageOp recv = message_op(message, current_call(time));
+  recv.may_wait = !top_traits().test;
+  if (recv.rare) add_rare(line_.rare_recvs, line_.recvs.size(), message);
+  line_.recvs.push_back(recv);
 }
 
 void TimelineBuilder::mpi_isend(Time time, const trace::MpiMessage& message,
                                 trace::RequestId request) {
-  const CallIndex call = current_call(time);
-  line_.open.sends[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.sends.size());
-  SendOp& send = line_.sends.emplace_back();
-  send.posted = own(call);
-  send.message = message;
-  send.may_wait = !traits(call).never_blocks;
+  MessageOp send = message_op(message, current_call(time));
+  send.completed = CallKey();
+  send.may_wait = !top_traits().never_blocks;
+  if (send.rare) add_rare(line_.rare_sends, line_.sends.size(), message);
+  line_.open.sends.set(static_cast<uint64_t>(request), static_cast<uint32_t>(line_.sends.size()));
+  line_.sends.push_back(send);
 }
 
 void TimelineBuilder::mpi_isend_complete(Time time, trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = line_.open.sends.find(static_cast<uint64_t>(request));
-  if (pending == line_.open.sends.end()) {
-    return foreign(ForeignRequest::Step::sent, request, time, call);
-  }
-  SendOp& send = line_.sends[pending->second];
-  send.completed = own(call);
-  send.may_wait = send.may_wait && !traits(call).test;
-  line_.open.sends.erase(pending);
+  const uint32_t pending = line_.open.sends.take(static_cast<uint64_t>(request));
+  if (pending == FlatMap::kNone) return foreign(ForeignRequest::Step::sent, request, time, call);
+  MessageOp& send = line_.sends[pending];
+  send.completed = CallKey::own(call);
+  send.may_wait = send.may_wait && !top_traits().test;
 }
 
 void TimelineBuilder::mpi_isend_ready(Time time, trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = line_.open.sends.find(static_cast<uint64_t>(request));
-  if (pending == line_.open.sends.end()) {
-    return foreign(ForeignRequest::Step::ready, request, time, call);
-  }
-  line_.sends[pending->second].ready = own(call);
+  const uint32_t pending = line_.open.sends.find(static_cast<uint64_t>(request));
+  if (pending == FlatMap::kNone) return foreign(ForeignRequest::Step::ready, request, time, call);
+  line_.sends[pending].rare = true;
+  line_.rare_sends[pending].met = {location_, call};
 }
 
 void TimelineBuilder::mpi_irecv_request(Time time, trace::RequestId request) {
-  const CallIndex call = current_call(time);
-  line_.open.recvs[static_cast<uint64_t>(request)] = static_cast<uint32_t>(line_.recvs.size());
-  RecvOp& recv = line_.recvs.emplace_back();
-  recv.posted = own(call);
+  MessageOp recv;
+  recv.posted = CallKey::own(current_call(time));
   recv.may_wait = false;
+  line_.open.recvs.set(static_cast<uint64_t>(request), static_cast<uint32_t>(line_.recvs.size()));
+  line_.recvs.push_back(recv);
 }
 
 void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
                                 trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = line_.open.recvs.find(static_cast<uint64_t>(request));
-  size_t op = line_.recvs.size();
-  if (pending != line_.open.recvs.end()) {
-    op = pending->second;
-    line_.open.recvs.erase(pending);
+  size_t op = line_.open.recvs.take(static_cast<uint64_t>(request));
+  MessageOp recv = message_op(message, call);
+  if (op != FlatMap::kNone) {
+    recv.posted = line_.recvs[op].posted;
+    line_.recvs[op] = recv;
   } else {
-    line_.recvs.emplace_back().posted = own(call);  // until its posting is found elsewhere
+    op = line_.recvs.size();
+    line_.recvs.push_back(recv);  // posted here until its posting is found elsewhere
     foreign(ForeignRequest::Step::received, request, time, call, op);
   }
-  RecvOp& recv = line_.recvs[op];
-  recv.completed = own(call);
-  recv.message = message;
-  recv.may_wait = !traits(call).test;
+  line_.recvs[op].may_wait = !top_traits().test;
+  if (recv.rare) add_rare(line_.rare_recvs, op, message);
 }
 
 void TimelineBuilder::mpi_request_cancelled(Time time, trace::RequestId request) {
   touch(time);
   // The operation stays uncompleted: matching skips it.
-  const bool known = line_.open.recvs.erase(static_cast<uint64_t>(request)) > 0 ||
-                     line_.open.sends.erase(static_cast<uint64_t>(request)) > 0;
+  const bool known = line_.open.recvs.take(static_cast<uint64_t>(request)) != FlatMap::kNone ||
+                     line_.open.sends.take(static_cast<uint64_t>(request)) != FlatMap::kNone;
   if (!known) foreign(ForeignRequest::Step::cancelled, request, time, current_call(time));
 }
 
 void TimelineBuilder::mpi_probe(Time time, const trace::MpiMessage& message) {
   touch(time);
   if (message.probe == trace::MatchedProbe::none) return;
-  line_.open.probes[static_cast<uint64_t>(message.probe)] = current_call(time);
+  line_.open.probes.set(static_cast<uint64_t>(message.probe),
+                        static_cast<uint32_t>(current_call(time).index()));
+}
+
+void TimelineBuilder::add_collective(const trace::MpiCollective& what, CallIndex posted,
+                                     CallIndex completed, bool may_wait) {
+  CollectiveOp op;
+  op.posted = CallKey::own(posted);
+  op.completed = CallKey::own(completed);
+  op.comm = what.comm;
+  op.root = what.root.value_or(CollectiveOp::kNoRoot);
+  op.sends_to = what.sends_to;
+  op.receives_from = what.receives_from;
+  op.op = what.op;
+  op.may_wait = may_wait;
+  line_.collectives.push_back(op);
 }
 
 void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what) {
-  const CallIndex index = current_call(time);
-  const CallRef call = own(index);
-  line_.collectives.push_back({call, call, what, !traits(index).not_recorded});
+  const CallIndex call = current_call(time);
+  add_collective(what, call, call, !top_traits().not_recorded);
 }
 
 void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what) {
@@ -241,21 +273,19 @@ void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what
 }
 
 void TimelineBuilder::mpi_icollective_request(Time time, trace::RequestId request) {
-  line_.open.collectives[static_cast<uint64_t>(request)] = current_call(time);
+  line_.open.collectives.set(static_cast<uint64_t>(request),
+                             static_cast<uint32_t>(current_call(time).index()));
 }
 
 void TimelineBuilder::mpi_icollective_complete(Time time, const trace::MpiCollective& what,
                                                trace::RequestId request) {
   const CallIndex call = current_call(time);
-  const auto pending = line_.open.collectives.find(static_cast<uint64_t>(request));
-  const bool known = pending != line_.open.collectives.end();
-  const CallIndex posted = known ? pending->second : call;
-  if (known) {
-    line_.open.collectives.erase(pending);
-  } else {
+  const uint32_t pending = line_.open.collectives.take(static_cast<uint64_t>(request));
+  if (pending == FlatMap::kNone) {
     foreign(ForeignRequest::Step::collective, request, time, call, line_.collectives.size());
   }
-  line_.collectives.push_back({own(posted), own(call), what, !traits(call).test});
+  const CallIndex posted = pending == FlatMap::kNone ? call : CallIndex(pending);
+  add_collective(what, posted, call, !top_traits().test);
 }
 
 void TimelineBuilder::thread_fork(Time time, uint32_t, trace::RegionInstance instance) {
@@ -275,7 +305,7 @@ void TimelineBuilder::thread_team_begin(Time time, trace::RegionInstance instanc
   touch(time);
   openmp_.team_begin(line_.teams.size());
   open_teams_.push_back({line_.teams.size(), base_, base_region_});
-  line_.teams.push_back({time, Time::max(), instance, LocationId::none(), ForkIndex::none(), {}});
+  line_.teams.push_back({time, Time::max(), instance, LocationId::none(), ForkIndex::none()});
   join_team(line_.teams.back());
 }
 
@@ -345,8 +375,8 @@ void TimelineBuilder::other(Time time, const char*) {
 
 Timeline TimelineBuilder::take() {
   // What is still open ends with the location's last event.
-  for (Call& call : line_.calls) {
-    if (call.leave == Time::max()) call.leave = line_.last;
+  for (const Frame& frame : stack_) {
+    if (frame.call.valid()) line_.calls.set(frame.call, {frame.enter, line_.last, frame.path});
   }
   for (BarrierVisit& barrier : line_.barriers) {
     if (barrier.leave == Time::max()) barrier.leave = line_.last;

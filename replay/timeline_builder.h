@@ -107,27 +107,34 @@ class TimelineBuilder : public trace::EventSink {
 
  private:
   struct Frame {
+    Frame(CallPathId p, RegionId r, Time t) : path(p), region(r), enter(t) {}
     CallPathId path;
     RegionId region;
     Time enter;
-    CallIndex call;    // set once something happened in it
-    uint32_t barrier;  // index + 1 of its visit, if it is an OpenMP barrier
-    uint32_t stage;    // index + 1 of its visit, if it is a phase or iteration
+    CallIndex call;         // set once something happened in it
+    uint32_t activity = 0;  // the one that its enter began
+    uint32_t barrier = 0;   // index + 1 of its visit, if it is an OpenMP barrier
+    uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
   void touch(Time time);
   void set_path(Time time, CallPathId path);
   CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
   RegionId top_region() const { return stack_.empty() ? base_region_ : stack_.back().region; }
+  uint32_t enter_barrier(Time time, CallPathId path);
+  void close_call(const Frame& frame, Time leave);
+  void add_collective(const trace::MpiCollective& what, CallIndex posted, CallIndex completed,
+                      bool may_wait);
   void join_team(TeamSpan& span);
   CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
   /// The innermost frame as a call.
   CallIndex current_call(Time time);
-  CallRef own(CallIndex call) const { return {location_, call}; }
+  /// Of the innermost frame, and so of the call that something just happened in.
+  const RegionTraits& top_traits() const;
+  MessageOp message_op(const trace::MpiMessage& message, CallIndex call) const;
+  static void add_rare(RareMessages& rare, size_t op, const trace::MpiMessage& message);
   void foreign(ForeignRequest::Step step, trace::RequestId request, Time time, CallIndex call,
                size_t op = 0);
-  const RegionTraits& traits(CallIndex call) const;
-
   LocationId location_;
   const std::vector<RegionTraits>& traits_;
   const std::vector<trace::Window>& windows_;
@@ -136,9 +143,8 @@ class TimelineBuilder : public trace::EventSink {
   CountBuilder counts_;
   OpenmpFactsBuilder openmp_;
   std::vector<Frame> stack_;
-  CallPathId base_;                    // the team's origin while a worker is in a team
-  RegionId base_region_;               // the innermost region of that origin
-  std::vector<RegionId> call_region_;  // by CallIndex
+  CallPathId base_;       // the team's origin while a worker is in a team
+  RegionId base_region_;  // the innermost region of that origin
   struct OpenTeam {
     size_t span;      // index into line_.teams
     CallPathId base;  // what base_ was outside

@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "base/column.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "replay/patterns.h"
@@ -25,25 +26,47 @@ struct Wait {
   Time begin;  ///< also the end of its synchronisation interval on the waiter
   Time end;
   Duration amount;  ///< end - begin, less what the location did in between (tasks in a barrier)
+  Time cause_time;  ///< when that one entered its operation: the end of the interval there
   CallPathId path;
   LocationId cause;  ///< who was waited for
-  Time cause_time;   ///< when that one entered its operation: the end of the interval there
   Pattern pattern;
 };
 
+/// Which of its group's synchronisations one is; the same number at all members.
+enum class Instance : uint64_t {};
+
 /// A synchronisation point as one of its locations sees it.
-struct Sync {
-  Time enter, exit;    ///< of its own operation
-  LocationId partner;  ///< none: a group's
-  Time partner_exit;   ///< of the partner's operation
-  GroupId group;
-  uint32_t instance = 0;  ///< of the group
+class Sync {
+ public:
+  static Sync with(LocationId partner, Time exit, Time partner_exit) {
+    return Sync(exit, static_cast<uint64_t>(partner_exit.nanos()), partner.index(), false);
+  }
+  static Sync of(GroupId group, Instance instance, Time exit) {
+    return Sync(exit, static_cast<uint64_t>(instance), group.index(), true);
+  }
+
+  Time exit() const { return exit_; }  ///< of its own operation
+  bool of_group() const { return of_group_; }
+  LocationId partner() const { return LocationId(other_); }
+  Time partner_exit() const { return Time::from_nanos(static_cast<int64_t>(detail_)); }
+  GroupId group() const { return GroupId(other_); }
+  Instance instance() const { return Instance{detail_}; }
+
+  /// By exit, then anything that is always the same.
+  friend auto operator<=>(const Sync&, const Sync&) = default;
+
+ private:
+  Sync(Time exit, uint64_t detail, size_t other, bool of_group)
+      : exit_(exit), detail_(detail), other_(static_cast<uint32_t>(other)), of_group_(of_group) {}
+  Time exit_;
+  uint64_t detail_;
+  uint32_t other_;
+  bool of_group_;
 };
 
 /// The same set of locations synchronising again and again (a communicator, a team).
 struct Group {
-  std::vector<LocationId> members;       ///< sorted
-  std::vector<std::vector<Time>> exits;  ///< by instance, by position in `members`
+  std::vector<LocationId> members;  ///< sorted
 };
 
 /// Where the holder of a lock took it and gave it back, of a wait of omp.lock, omp.critical,
@@ -55,14 +78,14 @@ struct LockWait {
 };
 
 struct WaitGraph {
-  std::vector<std::vector<Wait>> waits;           ///< by LocationId, sorted by begin
-  std::vector<std::vector<Sync>> syncs;           ///< by LocationId, sorted by enter
+  std::vector<Column<Wait>> waits;                ///< by LocationId, sorted by begin
+  std::vector<Column<Sync>> syncs;                ///< by LocationId, sorted by exit
   std::vector<std::vector<LockWait>> lock_waits;  ///< by LocationId, sorted by begin
   std::vector<Group> groups;                      ///< by GroupId
 };
 
-/// Finds all waits of a run and carves them out of its activities (Activity::wait). Runs every
-/// detector of detectors.cpp. Counts what does not fit into Run::losses.
+/// Finds all waits of a run. Runs every detector of detectors.cpp. Counts what does not fit into
+/// Run::losses. The operations of the run's timelines are used up.
 WaitGraph detect_waits(Run& run, unsigned threads);
 
 }  // namespace culprit::replay

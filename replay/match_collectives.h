@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which calls belong to one collective operation: the n-th collective that each member calls on a
+// communicator is the same operation on all of them (MPI demands that order).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "base/losses.h"
+#include "replay/run.h"
+
+namespace culprit::replay {
+
+/// One member's part in one operation.
+struct Part {
+  const CollectiveOp* op;
+  uint32_t rank;  ///< in the communicator
+  LocationId posted_by, location;
+  Call posted, completed;
+};
+
+/// Called with one operation after the other, of one communicator, its parts by rank.
+class OperationVisitor {
+ public:
+  virtual ~OperationVisitor() = default;
+  /// `ordinal`: how many collectives there were before on the communicator.
+  virtual void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) = 0;
+};
+
+/// Finds all operations. The work is split into shares; `visitor_of` makes the visitor of a share,
+/// and those of different shares work at the same time. `shares` is told how many there will be.
+struct CollectiveVisitors {
+  std::function<void(size_t)> shares;
+  std::function<std::unique_ptr<OperationVisitor>(size_t)> visitor_of;
+};
+void match_collectives(const Run& run, unsigned threads, const CollectiveVisitors& visitors,
+                       Losses& losses);
+
+}  // namespace culprit::replay
