@@ -38,6 +38,7 @@ constexpr struct {
     {"idle threads", explain_idle_threads},
     {"worst instances", explain_instances},
     {"distributions", explain_distributions},
+    {"stages", explain_stages},
 };
 
 std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::WaitGraph& graph,

@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "blame/stages.h"
+#include "blame/short_segments.h"
 
 namespace culprit::blame {
 
@@ -38,7 +38,6 @@ class Collector {
     add_critical_path();
     add_profile();
     add_counts();
-    found_.stages = collect_stages(run_, graph_);
     sum_identities();
     found_.losses = run_.losses;
     return std::move(found_);
@@ -156,7 +155,7 @@ class Collector {
       found_.critical_path.push_back({row.path, row.location, row.on_path.seconds()});
     }
     largest_first(found_.critical_path, [](const FoundCriticalPath& row) { return row.time_s; });
-    for (const PathSegment& segment : all_.path) {
+    for (const PathSegment& segment : join_short_segments(all_.path, kMostSegments)) {
       found_.segments.push_back({segment.location, segment.path,
                                  (segment.begin - run_.begin).seconds(),
                                  (segment.end - run_.begin).seconds()});

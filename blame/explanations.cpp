@@ -9,6 +9,7 @@
 #include "blame/efficiency.h"
 #include "blame/idle_blame.h"
 #include "blame/instances.h"
+#include "blame/stages.h"
 
 namespace culprit::blame {
 
@@ -59,6 +60,10 @@ void explain_instances(const Explained& given, Findings& found) {
 void explain_distributions(const Explained& given, Findings& found) {
   found.distributions = distribute_delays(given.run, given.graph, given.all.delays,
                                           given.all.profiles, given.threads);
+}
+
+void explain_stages(const Explained& given, Findings& found) {
+  found.stages = collect_stages(given.run, given.graph, given.threads);
 }
 
 }  // namespace culprit::blame

@@ -22,5 +22,7 @@ void explain_idle_threads(const Explained& given, Findings& found);
 void explain_instances(const Explained& given, Findings& found);
 /// How the costliest delays are distributed over locations and time.
 void explain_distributions(const Explained& given, Findings& found);
+/// What happened in phases and iterations.
+void explain_stages(const Explained& given, Findings& found);
 
 }  // namespace culprit::blame

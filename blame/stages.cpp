@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Mostly a process's master alone tells of a phase; then its other threads are in it, too, as long
-// as they do not tell of it themselves.
+// as they do not tell of it themselves. What happened in each visit is summed in parallel; visits
+// are then joined in order of process, so that a stage needs no memory for each process.
 #include "blame/stages.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "base/parallel.h"
+#include "blame/path_kinds.h"
+#include "blame/stretches.h"
 
 namespace culprit::blame {
 
@@ -17,78 +22,156 @@ namespace {
 using replay::StageVisit;
 using replay::Wait;
 
+/// What the threads of a process did in one visit.
+struct Inside {
+  size_t threads = 0;
+  double waiting_s = 0, useful_s = 0;
+};
+
+/// A stage, and the process that is being added to it.
+struct Row {
+  FoundStage stage;
+  ProcessId process;
+  double own_s = 0, own_useful_s = 0;  ///< of the process, for each thread
+  size_t processes = 0;                ///< those before it
+  double sum_useful_s = 0, largest_useful_s = 0, longest_s = 0;
+
+  void finish_process() {
+    if (!process.valid()) return;
+    ++processes;
+    sum_useful_s += own_useful_s;
+    largest_useful_s = std::max(largest_useful_s, own_useful_s);
+    longest_s = std::max(longest_s, own_s);
+    own_s = own_useful_s = 0;
+  }
+};
+
 class Stages {
  public:
-  Stages(const replay::Run& run, const replay::WaitGraph& graph) : run_(run), graph_(graph) {}
+  Stages(const replay::Run& run, const replay::WaitGraph& graph)
+      : run_(run), graph_(graph), kinds_(path_kinds(run)) {}
 
-  std::vector<FoundStage> collect() {
-    tell_.resize(run_.timelines.size());
-    for (LocationId id : run_.locations) {
-      for (const StageVisit& visit : run_.at(id).stages) tell_[id.index()].insert(visit.region);
-    }
-    for (LocationId teller : run_.locations) {
-      const std::vector<StageVisit>& visits = run_.at(teller).stages;
-      for (size_t i = 0; i < visits.size(); ++i)
-        add(teller, visits[i], i > 0 ? &visits[i - 1] : nullptr);
-    }
+  std::vector<FoundStage> collect(unsigned threads) {
+    find_tellers();
+    std::vector<std::vector<Inside>> inside(tellers_.size());
+    parallel_for(tellers_.size(), threads, [&](size_t i) {
+      for (const StageVisit& visit : run_.at(tellers_[i]).stages) {
+        inside[i].push_back(look_into(tellers_[i], visit));
+      }
+    });
+    for (size_t i = 0; i < tellers_.size(); ++i) add_visits(tellers_[i], inside[i]);
     std::vector<FoundStage> found;
-    for (auto& [key, row] : rows_) found.push_back(std::move(row));
+    for (auto& [key, row] : rows_) {
+      row.finish_process();
+      if (row.largest_useful_s > 0) {
+        row.stage.load_balance =
+            row.sum_useful_s / static_cast<double>(row.processes) / row.largest_useful_s;
+      }
+      if (row.longest_s > 0) row.stage.communication = row.largest_useful_s / row.longest_s;
+      found.push_back(std::move(row.stage));
+    }
     return found;
   }
 
  private:
-  void add(LocationId teller, const StageVisit& visit, const StageVisit* before) {
-    const trace::Region& region = run_.regions[visit.region.index()];
-    const bool iteration = region.role == trace::RegionRole::iteration;
-    FoundStage& row = rows_[{iteration, region.name, visit.number}];
-    row.kind = iteration ? "iteration" : "phase";
-    row.name = region.name;
-    row.number = visit.number;
-    // Where a function ended in between, a visit comes in pieces.
-    const bool goes_on = before != nullptr && before->region == visit.region &&
-                         before->number == visit.number && before->end == visit.begin;
-    if (!goes_on) {
-      ++row.visits;
-      begin_ = visit.begin;
+  /// In order of process, and whether there are several in it.
+  void find_tellers() {
+    tell_.resize(run_.timelines.size());
+    for (LocationId id : run_.locations) {
+      for (const StageVisit& visit : run_.at(id).stages) tell_[id.index()].insert(visit.region);
+      if (!run_.at(id).stages.empty()) tellers_.push_back(id);
     }
-    const double length = (visit.end - begin_).seconds();
-    if (length > row.longest_s || !row.longest_location.valid()) {
-      row.longest_s = length;
-      row.longest_location = teller;
-    }
+    std::stable_sort(tellers_.begin(), tellers_.end(), [&](LocationId a, LocationId b) {
+      return run_.location(a).process < run_.location(b).process;
+    });
+  }
+
+  Inside look_into(LocationId teller, const StageVisit& visit) const {
+    Inside inside;
     for (LocationId id :
          run_.definitions->processes[run_.location(teller).process.index()].locations) {
       if (run_.at(id).empty() || (id != teller && tell_[id.index()].contains(visit.region)))
         continue;
-      row.time_s += (visit.end - visit.begin).seconds();
-      row.waiting_s += waiting(id, visit.begin, visit.end);
+      ++inside.threads;
+      for_each_stretch(run_, id, graph_.waits[id.index()], visit.begin, visit.end,
+                       [&](Time begin, Time end, CallPathId path, const Wait* wait) {
+                         if (wait != nullptr) {
+                           inside.waiting_s += (end - begin).seconds();
+                         } else if (kinds_[path.index()] == PathKind::work) {
+                           inside.useful_s += (end - begin).seconds();
+                         }
+                       });
+    }
+    return inside;
+  }
+
+  void add_visits(LocationId teller, const std::vector<Inside>& inside) {
+    const std::vector<StageVisit>& visits = run_.at(teller).stages;
+    Time begin;  // of the visit that may come in pieces
+    for (size_t i = 0; i < visits.size(); ++i) {
+      // Where a function ended in between, a visit comes in pieces.
+      const StageVisit &visit = visits[i], *before = i > 0 ? &visits[i - 1] : nullptr;
+      const bool goes_on = before != nullptr && before->region == visit.region &&
+                           before->number == visit.number && before->end == visit.begin;
+      if (!goes_on) begin = visit.begin;
+      Row& row = row_of(visit);
+      row.stage.visits += !goes_on;
+      const double length = (visit.end - begin).seconds();
+      if (length > row.stage.longest_s || !row.stage.longest_location.valid()) {
+        row.stage.longest_s = length;
+        row.stage.longest_location = teller;
+      }
+      add_times(row, run_.location(teller).process, (visit.end - visit.begin).seconds(), inside[i]);
     }
   }
 
-  /// Waits may contain work (tasks in a barrier); of one that is cut, its share counts.
-  double waiting(LocationId id, Time begin, Time end) const {
-    const Column<Wait>& waits = graph_.waits[id.index()];
-    double sum = 0;
-    auto wait = std::lower_bound(waits.begin(), waits.end(), begin,
-                                 [](const Wait& w, Time t) { return w.end <= t; });
-    for (; wait != waits.end() && wait->begin < end; ++wait) {
-      const Duration inside = std::min(wait->end, end) - std::max(wait->begin, begin);
-      sum += wait->amount.seconds() * inside.seconds() / (wait->end - wait->begin).seconds();
+  Row& row_of(const StageVisit& visit) {
+    const trace::Region& region = run_.regions[visit.region.index()];
+    const bool iteration = region.role == trace::RegionRole::iteration;
+    Row& row = rows_[{iteration, region.name, visit.number}];
+    if (row.stage.kind.empty()) {
+      row.stage.kind = iteration ? "iteration" : "phase";
+      row.stage.name = region.name;
+      row.stage.number = visit.number;
     }
-    return sum;
+    return row;
+  }
+
+  /// A process of which several threads tell counts with their mean.
+  void add_times(Row& row, ProcessId process, double length_s, const Inside& inside) {
+    row.stage.time_s += length_s * static_cast<double>(inside.threads);
+    row.stage.waiting_s += inside.waiting_s;
+    row.stage.useful_s += inside.useful_s;
+    if (row.process != process) {
+      row.finish_process();
+      row.process = process;
+    }
+    const double all = static_cast<double>(threads_of(process));
+    row.own_s += length_s * static_cast<double>(inside.threads) / all;
+    row.own_useful_s += inside.useful_s / all;
+  }
+
+  size_t threads_of(ProcessId process) const {
+    size_t count = 0;
+    for (LocationId id : run_.definitions->processes[process.index()].locations) {
+      count += !run_.at(id).empty();
+    }
+    return count;
   }
 
   const replay::Run& run_;
   const replay::WaitGraph& graph_;
-  std::map<std::tuple<bool, std::string, int64_t>, FoundStage> rows_;
+  const std::vector<PathKind> kinds_;
+  std::map<std::tuple<bool, std::string, int64_t>, Row> rows_;
   std::vector<std::set<RegionId>> tell_;  ///< by LocationId: the stages that it tells of
-  Time begin_;                            ///< of the visit that may come in pieces
+  std::vector<LocationId> tellers_;
 };
 
 }  // namespace
 
-std::vector<FoundStage> collect_stages(const replay::Run& run, const replay::WaitGraph& graph) {
-  return Stages(run, graph).collect();
+std::vector<FoundStage> collect_stages(const replay::Run& run, const replay::WaitGraph& graph,
+                                       unsigned threads) {
+  return Stages(run, graph).collect(threads);
 }
 
 }  // namespace culprit::blame

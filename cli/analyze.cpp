@@ -12,7 +12,7 @@
 #include "cli/message.h"
 #include "cli/pipeline.h"
 #include "cli/subcommands.h"
-#include "trace/otf2_reader.h"
+#include "cli/verdict.h"
 
 namespace culprit::cli {
 namespace {
@@ -30,12 +30,7 @@ int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& ar
              const fs::path& experiment) {
   if (!findings) return fail(findings.error());
   if (arguments.report) print_report(findings.value(), experiment);
-  if (!trace::archive_was_damaged(findings.value().losses)) return 0;
-  say("the trace is damaged or cut short: {} holds what could be read, and its report lists what "
-      "is "
-      "missing",
-      for_display(experiment).string());
-  return kDamaged;
+  return judge(findings.value(), experiment);
 }
 
 Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOptions& options) {

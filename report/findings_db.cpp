@@ -92,6 +92,7 @@ void write_patterns(Database& database, const Findings& findings) {
   write_new(findings.delays);
   write_new(findings.victims);
   write_new(findings.unattributed);
+  write_new(findings.instances);
 }
 
 template <class Row>
@@ -122,6 +123,11 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.critical_callpaths);
   write_rows(database, f.critical_path);
   write_rows(database, f.segments);
+  write_rows(database, f.idle_blame);
+  write_rows(database, f.idle_nobody);
+  write_rows(database, f.efficiencies);
+  write_rows(database, f.instances);
+  write_rows(database, f.distributions);
   write_rows(database, f.profile);
   write_rows(database, f.metrics);
   write_rows(database, f.counts);
@@ -212,6 +218,11 @@ Findings read_all(Database& database) {
   f.critical_callpaths = read_rows<blame::FoundCriticalCallPath>(database);
   f.critical_path = read_rows<blame::FoundCriticalPath>(database);
   f.segments = read_rows<blame::FoundSegment>(database);
+  f.idle_blame = read_rows<blame::FoundIdleBlame>(database);
+  f.idle_nobody = read_rows<blame::FoundNobody>(database);
+  f.efficiencies = read_rows<blame::FoundEfficiency>(database);
+  f.instances = read_rows<blame::FoundInstance>(database);
+  f.distributions = read_rows<blame::FoundDistribution>(database);
   f.profile = read_rows<blame::FoundProfile>(database);
   f.metrics = read_rows<blame::FoundMetric>(database);
   f.counts = read_rows<blame::FoundCount>(database);
@@ -247,7 +258,7 @@ bool ids_in_range(const Findings& f) {
         ...);
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts, f.stages);
+        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.instances, f.distributions);
   return good;
 }
 
@@ -259,12 +270,17 @@ Result<void> save_findings(const Findings& findings, const fs::path& file) {
   std::error_code ignored;
   fs::remove(temporary, ignored);
   Database database(temporary, Database::Mode::create);
-  database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON");
+  // Ids come from places in lists, so that they refer to rows that exist; checking each again would
+  // take longer than all the rest.
+  database.execute(
+      "PRAGMA page_size = 32768; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA foreign_keys = OFF");
   database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   database.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
   database.execute("BEGIN");
   database.execute(kSchema);
   write_all(database, findings);
+  database.execute(kIndices);
   database.execute("COMMIT");
   database.close();
   std::string failure = database.failure();

@@ -65,13 +65,39 @@ CREATE TABLE critical_callpaths (  -- the critical path by call path, over all l
   imbalance_s REAL NOT NULL,    -- of it beyond the average of its class
   activity_s REAL NOT NULL,     -- allocation time spent here without waiting
   intra_s REAL NOT NULL,        -- imbalance costs on locations that execute it
-  inter_s REAL NOT NULL);       -- and on those that never do
+  inter_s REAL NOT NULL,        -- and on those that never do
+  impact_s REAL NOT NULL);      -- performance impact: activity_s + intra_s + inter_s
 CREATE TABLE critical_path (  -- the critical path by call path and location
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, time_s REAL NOT NULL);
 CREATE TABLE segments (  -- the critical path in order of time, since the run's begin
   id INTEGER PRIMARY KEY, location INTEGER REFERENCES locations,
   callpath INTEGER REFERENCES callpaths, begin_s REAL NOT NULL, end_s REAL NOT NULL);
+CREATE TABLE idle_blame (  -- idle threads' time, by the code that others executed meanwhile
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, time_s REAL NOT NULL);
+CREATE TABLE idle_nobody (  -- idle threads' time in which no thread of theirs worked
+  id INTEGER PRIMARY KEY,
+  location INTEGER REFERENCES locations,  -- the first of these threads
+  reason TEXT NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE efficiencies (  -- each the product of those whose parent it is
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  parent TEXT NOT NULL,         -- '' for the root
+  value REAL NOT NULL);         -- from 0 to 1
+CREATE TABLE instances (  -- the longest waits of each pattern
+  id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
+  callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
+  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- since the run's begin
+  time_s REAL NOT NULL,         -- of it spent waiting
+  cause_location INTEGER REFERENCES locations,
+  cause_callpath INTEGER REFERENCES callpaths);  -- what that did most beyond the waiting one
+CREATE TABLE distributions (  -- how the costliest delays are distributed
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths, cost_s REAL NOT NULL,
+  shape TEXT NOT NULL,          -- of the load over the locations that share the work
+  locations INTEGER NOT NULL,   -- how many these are
+  high INTEGER NOT NULL, low INTEGER NOT NULL,  -- sizes of the highest and lowest group; 0: none
+  course TEXT NOT NULL,         -- of the cost over time
+  same_place REAL NOT NULL);    -- part of the cost that is where it always is
 CREATE TABLE profile (  -- allocation time, waiting included
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL);
@@ -88,11 +114,14 @@ CREATE TABLE stages (  -- phases and iterations that the program named
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('phase', 'iteration')),
   name TEXT NOT NULL, number INTEGER NOT NULL, visits INTEGER NOT NULL, time_s REAL NOT NULL,
   waiting_s REAL NOT NULL, longest_s REAL NOT NULL,
-  longest_location INTEGER REFERENCES locations);
+  longest_location INTEGER REFERENCES locations,
+  useful_s REAL NOT NULL,       -- of time_s, in the program's own code
+  load_balance REAL NOT NULL, communication REAL NOT NULL);  -- efficiencies, from 0 to 1
 CREATE TABLE identities (  -- one row: sums that must agree
   id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
   unattributed_s REAL NOT NULL, critical_path_s REAL NOT NULL, wall_s REAL NOT NULL,
-  imbalance_costs_s REAL NOT NULL, imbalance_unattributed_s REAL NOT NULL);
+  imbalance_costs_s REAL NOT NULL, imbalance_unattributed_s REAL NOT NULL,
+  idle_s REAL NOT NULL, idle_blame_s REAL NOT NULL, idle_nobody_s REAL NOT NULL);
 CREATE TABLE violations (  -- sums that do not agree; empty in a sound result
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
 CREATE TABLE losses (  -- what the result does not cover
@@ -102,23 +131,15 @@ CREATE TABLE losses (  -- what the result does not cover
 CREATE TABLE passes (  -- what the analysis itself took
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, time_s REAL NOT NULL);
 
-CREATE INDEX waits_by_callpath ON waits (callpath, location);
-CREATE INDEX waits_by_location ON waits (location);
-CREATE INDEX delays_by_callpath ON delays (callpath, location);
-CREATE INDEX delays_by_location ON delays (location);
-CREATE INDEX victims_by_delay ON victims (delay_callpath, delay_location);
-CREATE INDEX victims_by_wait ON victims (wait_callpath, wait_location);
-CREATE INDEX critical_path_by_callpath ON critical_path (callpath, location);
-CREATE INDEX segments_by_location ON segments (location);
-CREATE INDEX profile_by_callpath ON profile (callpath, location);
-CREATE INDEX counts_by_callpath ON counts (callpath, location);
-CREATE INDEX profile_by_location ON profile (location);
-
 CREATE VIEW waits_named AS  -- waits with names instead of numbers
   SELECT w.id, w.pattern, c.name AS callpath, l.name AS location, w.count, w.time_s,
          w.indirect_s, w.propagating_s
   FROM waits w LEFT JOIN callpaths c ON c.id = w.callpath
                LEFT JOIN locations l ON l.id = w.location;
+CREATE VIEW idle_blame_named AS  -- blame for idle threads with names instead of numbers
+  SELECT b.id, c.name AS callpath, l.name AS location, b.time_s
+  FROM idle_blame b LEFT JOIN callpaths c ON c.id = b.callpath
+                    LEFT JOIN locations l ON l.id = b.location;
 CREATE VIEW counts_named AS  -- counts with names instead of numbers
   SELECT n.id, m.name AS metric, m.unit, c.name AS callpath, l.name AS location, n.value, n.time_s
   FROM counts n JOIN metrics m ON m.id = n.metric
@@ -128,6 +149,14 @@ CREATE VIEW delays_named AS  -- delays with names instead of numbers
   SELECT d.id, d.pattern, c.name AS callpath, l.name AS location, d.short_s, d.long_s
   FROM delays d LEFT JOIN callpaths c ON c.id = d.callpath
                 LEFT JOIN locations l ON l.id = d.location;
+)sql";
+
+// Few: a table of a million rows is scanned in less time than a person notices, and each index
+// takes as long to write as the table does.
+const char* const kIndices = R"sql(
+CREATE INDEX waits_by_callpath ON waits (callpath, location);
+CREATE INDEX delays_by_callpath ON delays (callpath, location);
+CREATE INDEX victims_by_delay ON victims (delay_callpath, delay_location);
 )sql";
 
 }  // namespace culprit::report

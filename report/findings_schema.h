@@ -16,11 +16,14 @@ namespace culprit::report {
 
 /// "CULP", in the file's header: tells a findings file from other SQLite files.
 inline constexpr int64_t kApplicationId = 0x43554c50;
-/// Raised whenever a reader of the previous version would misunderstand the file.
-inline constexpr int64_t kSchemaVersion = 1;
+/// Raised whenever a reader of the previous version would misunderstand the file, or one of this
+/// version finds something missing in previous ones.
+inline constexpr int64_t kSchemaVersion = 2;
 
-/// CREATE TABLE, INDEX and VIEW statements.
+/// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
+/// CREATE INDEX statements: for when the tables are full.
+extern const char* const kIndices;
 
 /// A sentence that belongs to the run (notes) or to its identities (violations).
 struct NoteRow {
@@ -94,6 +97,7 @@ CULPRIT_TABLE(blame::FoundUnattributed, "unattributed") {
 CULPRIT_TABLE(blame::FoundCriticalCallPath, "critical_callpaths") {
   v("callpath", r.callpath), v("time_s", r.time_s), v("imbalance_s", r.imbalance_s);
   v("activity_s", r.activity_s), v("intra_s", r.intra_s), v("inter_s", r.inter_s);
+  v("impact_s", r.impact_s);
 }
 
 CULPRIT_TABLE(blame::FoundCriticalPath, "critical_path") {
@@ -103,6 +107,30 @@ CULPRIT_TABLE(blame::FoundCriticalPath, "critical_path") {
 CULPRIT_TABLE(blame::FoundSegment, "segments") {
   v("location", r.location), v("callpath", r.callpath);
   v("begin_s", r.begin_s), v("end_s", r.end_s);
+}
+
+CULPRIT_TABLE(blame::FoundIdleBlame, "idle_blame") {
+  v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundNobody, "idle_nobody") {
+  v("location", r.location), v("reason", r.reason), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundEfficiency, "efficiencies") {
+  v("name", r.name), v("parent", r.parent), v("value", r.value);
+}
+
+CULPRIT_TABLE(blame::FoundInstance, "instances") {
+  v("pattern", r.pattern), v("callpath", r.callpath), v("location", r.location);
+  v("begin_s", r.begin_s), v("end_s", r.end_s), v("time_s", r.time_s);
+  v("cause_location", r.cause_location), v("cause_callpath", r.cause_callpath);
+}
+
+CULPRIT_TABLE(blame::FoundDistribution, "distributions") {
+  v("callpath", r.callpath), v("cost_s", r.cost_s), v("shape", r.shape);
+  v("locations", r.locations), v("high", r.high), v("low", r.low);
+  v("course", r.course), v("same_place", r.same_place);
 }
 
 CULPRIT_TABLE(blame::FoundProfile, "profile") {
@@ -123,13 +151,16 @@ CULPRIT_TABLE(blame::FoundStage, "stages") {
   v("kind", r.kind), v("name", r.name), v("number", r.number), v("visits", r.visits);
   v("time_s", r.time_s), v("waiting_s", r.waiting_s);
   v("longest_s", r.longest_s), v("longest_location", r.longest_location);
+  v("useful_s", r.useful_s), v("load_balance", r.load_balance);
+  v("communication", r.communication);
 }
 
 CULPRIT_TABLE(blame::Identities, "identities") {
   v("waiting_s", r.waiting_s), v("delay_costs_s", r.delay_costs_s);
   v("unattributed_s", r.unattributed_s), v("critical_path_s", r.critical_path_s);
   v("wall_s", r.wall_s), v("imbalance_costs_s", r.imbalance_costs_s);
-  v("imbalance_unattributed_s", r.imbalance_unattributed_s);
+  v("imbalance_unattributed_s", r.imbalance_unattributed_s), v("idle_s", r.idle_s);
+  v("idle_blame_s", r.idle_blame_s), v("idle_nobody_s", r.idle_nobody_s);
 }
 
 CULPRIT_TABLE(ViolationRow, "violations") {

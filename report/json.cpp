@@ -63,6 +63,9 @@ Json identities_of(const Findings& f) {
           {"wall_s", i.wall_s},
           {"imbalance_costs_s", i.imbalance_costs_s},
           {"imbalance_unattributed_s", i.imbalance_unattributed_s},
+          {"idle_s", i.idle_s},
+          {"idle_blame_s", i.idle_blame_s},
+          {"idle_nobody_s", i.idle_nobody_s},
           {"violations", i.violations}};
 }
 
@@ -120,6 +123,61 @@ Json critical_path_of(const Findings& f, Names name) {
   });
 }
 
+Json impacts_of(const Findings& f, Names name) {
+  return list(f.critical_callpaths, [&](const blame::FoundCriticalCallPath& c) {
+    return Json{{"callpath", name(c.callpath)}, {"impact_s", c.impact_s},
+                {"activity_s", c.activity_s},   {"intra_s", c.intra_s},
+                {"inter_s", c.inter_s},         {"imbalance_s", c.imbalance_s}};
+  });
+}
+
+Json idle_blame_of(const Findings& f, Names name) {
+  return list(f.idle_blame, [&](const blame::FoundIdleBlame& b) {
+    return Json{
+        {"callpath", name(b.callpath)}, {"location", name(b.location)}, {"time_s", b.time_s}};
+  });
+}
+
+Json idle_nobody_of(const Findings& f, Names name) {
+  return list(f.idle_nobody, [&](const blame::FoundNobody& n) {
+    return Json{{"location", name(n.location)}, {"reason", n.reason}, {"time_s", n.time_s}};
+  });
+}
+
+Json efficiencies_of(const Findings& f) {
+  return list(f.efficiencies, [](const blame::FoundEfficiency& e) {
+    return Json{{"name", e.name},
+                {"parent", e.parent.empty() ? Json() : Json(e.parent)},
+                {"value", e.value}};
+  });
+}
+
+Json instances_of(const Findings& f, Names name) {
+  return list(f.instances, [&](const blame::FoundInstance& i) {
+    return Json{{"pattern", i.pattern},
+                {"callpath", name(i.callpath)},
+                {"location", name(i.location)},
+                {"begin_s", i.begin_s},
+                {"end_s", i.end_s},
+                {"time_s", i.time_s},
+                {"cause_location", name(i.cause_location)},
+                {"cause_callpath", name(i.cause_callpath)}};
+  });
+}
+
+Json distributions_of(const Findings& f, Names name) {
+  return list(f.distributions, [&](const blame::FoundDistribution& d) {
+    return Json{{"callpath", name(d.callpath)},
+                {"cost_s", d.cost_s},
+                {"shape", d.shape},
+                {"locations", d.locations},
+                {"high", d.high},
+                {"low", d.low},
+                {"course", d.course},
+                {"same_place", d.same_place}};
+  });
+}
+
 Json unattributed_of(const Findings& f) {
   return list(f.unattributed, [](const blame::FoundUnattributed& u) {
     return Json{{"pattern", u.pattern}, {"reason", u.reason}, {"time_s", u.time_s}};
@@ -144,10 +202,17 @@ Json locations_of(const Findings& f) {
 
 Json stages_of(const Findings& f, Names name) {
   return list(f.stages, [&](const blame::FoundStage& s) {
-    return Json{{"kind", s.kind},           {"name", s.name},
-                {"number", s.number},       {"visits", s.visits},
-                {"time_s", s.time_s},       {"waiting_s", s.waiting_s},
-                {"longest_s", s.longest_s}, {"longest_location", name(s.longest_location)}};
+    return Json{{"kind", s.kind},
+                {"name", s.name},
+                {"number", s.number},
+                {"visits", s.visits},
+                {"time_s", s.time_s},
+                {"waiting_s", s.waiting_s},
+                {"longest_s", s.longest_s},
+                {"longest_location", name(s.longest_location)},
+                {"useful_s", s.useful_s},
+                {"load_balance", s.load_balance},
+                {"communication", s.communication}};
   });
 }
 
@@ -173,6 +238,12 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"victims", victims_of(findings, name)},
                        {"unattributed", unattributed_of(findings)},
                        {"critical_path", critical_path_of(findings, name)},
+                       {"performance_impacts", impacts_of(findings, name)},
+                       {"efficiencies", efficiencies_of(findings)},
+                       {"idle_blame", idle_blame_of(findings, name)},
+                       {"idle_nobody", idle_nobody_of(findings, name)},
+                       {"worst_waits", instances_of(findings, name)},
+                       {"distributions", distributions_of(findings, name)},
                        {"counters", counters_of(findings, name)},
                        {"stages", stages_of(findings, name)},
                        {"locations", locations_of(findings)},

@@ -76,7 +76,7 @@ void Statement::bind(double value) {
 void Statement::bind(std::string_view value) {
   if (!database_.ok()) return;
   database_.note(sqlite3_bind_text64(handle_.get(), ++parameter_, value.data(), value.size(),
-                                     SQLITE_TRANSIENT, SQLITE_UTF8));
+                                     SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void Statement::bind_null() {

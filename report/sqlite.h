@@ -52,6 +52,7 @@ class Statement {
 
   void bind(int64_t value);
   void bind(double value);
+  /// `value` must live until the insert.
   void bind(std::string_view value);
   void bind_null();
   /// Executes an insert with what is bound, and makes ready for the next.

@@ -77,6 +77,14 @@ void expect_same(const blame::Findings& a, const blame::Findings& b) {
   expect_same(a.critical_callpaths, b.critical_callpaths);
   expect_same(a.critical_path, b.critical_path);
   expect_same(a.segments, b.segments);
+  expect_same(a.idle_blame, b.idle_blame);
+  expect_same(a.idle_nobody, b.idle_nobody);
+  expect_same(a.efficiencies, b.efficiencies);
+  expect_same(a.instances, b.instances);
+  expect_same(a.distributions, b.distributions);
+  expect_same(a.metrics, b.metrics);
+  expect_same(a.counts, b.counts);
+  expect_same(a.stages, b.stages);
   expect_same(a.profile, b.profile);
   expect_same(a.passes, b.passes);
   EXPECT_EQ(show(a.identities), show(b.identities));

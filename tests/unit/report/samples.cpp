@@ -87,6 +87,16 @@ Findings every_field() {
   f.critical_callpaths = {{path(1), 1.1, 1.2, 1.3, 1.4, 1.5, 1.55}};
   f.critical_path = {{path(1), at(1), 1.6}};
   f.segments = {{at(0), path(0), 0, 1.7}, {at(1), path(1), 1.7, 1.8}};
+  f.idle_blame = {{path(1), at(0), 1.81}};
+  f.idle_nobody = {{at(1), "io", 1.82}};
+  f.efficiencies = {{"parallel", "", 0.83}, {"mpi", "parallel", 0.84}};
+  f.instances = {
+      {"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1)},
+      {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(), CallPathId::none()}};
+  f.distributions = {{path(1), 1.86, "clusters", 9, 8, 7, "moving", 0.87}};
+  f.metrics = {{"PAPI_TOT_INS", "", false}, {"power", "W", true}};
+  f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
+  f.stages = {{"iteration", "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.identities = {2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3.0, {"a is not b", "c is not d"}};
   f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Can findings be relied on? What is wrong with them goes to stderr and into the exit status, so
+// that scripts notice, too.
+#pragma once
+
+#include <filesystem>
+
+#include "blame/findings.h"
+
+namespace culprit::cli {
+
+/// Says what speaks against relying on findings. Returns 0, kContradiction if an identity of the
+/// analysis does not hold, or kDamaged if the trace was damaged; `experiment` is where they lie.
+int judge(const blame::Findings& findings, const std::filesystem::path& experiment);
+
+}  // namespace culprit::cli
