@@ -49,7 +49,7 @@ class TextParser {
     }
     std::string rest((std::istreambuf_iterator<char>(input_)), {});
     trace_->expectations_ = std::move(rest);
-    define_world();
+    if (!define_world()) return fail();
     for (size_t lane = 0; lane < lanes_.size(); ++lane) draw_calls(lane);
     for (const auto& [number, words] : event_lines_) {
       line_number_ = number;
@@ -76,6 +76,8 @@ class TextParser {
     std::vector<size_t> team_prefix;                 // frames that belong to the master's fork
   };
   using Place = TextPlace;
+  static constexpr unsigned kMostRanks = 4096;
+  static constexpr long long kLastCell = 1'000'000;  // its time stays within 64 bits
 
   Error fail() const {
     return Error{"line " + std::to_string(line_number_) + " of the picture: " + why_};
@@ -118,8 +120,9 @@ class TextParser {
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
     const std::string_view suffix(rest, text.data() + text.size() - rest);
     const double scale = suffix == "s" ? 1e9 : suffix == "ms" ? 1e6 : suffix == "us" ? 1e3 : 1;
-    if (error != std::errc() || amount <= 0) return bad("a unit is like `1s` or `0.1ms`");
-    trace_->unit_ = std::llround(amount * scale);
+    const double nanos = error == std::errc() ? amount * scale : 0;
+    if (!(nanos >= 1 && nanos <= 1e12)) return bad("a unit is like `1s` or `0.1ms`");
+    trace_->unit_ = std::llround(nanos);
     return true;
   }
 
@@ -138,6 +141,7 @@ class TextParser {
     if (bar == std::string::npos) return bad("a lane is `<rank>.<thread> |letters`");
     unsigned rank = 0, thread = 0;
     if (std::sscanf(line.c_str(), " %u.%u", &rank, &thread) != 2) return bad("no rank.thread");
+    if (rank >= kMostRanks) return bad("so many ranks cannot be drawn");
     Definitions& defs = trace_->definitions_;
     while (defs.processes.size() <= rank) {
       const uint32_t r = static_cast<uint32_t>(defs.processes.size());
@@ -162,18 +166,45 @@ class TextParser {
 
   bool take_comm(const std::vector<std::string>& words) {
     std::vector<ProcessId> members;
-    for (size_t i = 1; i < words.size(); ++i) members.emplace_back(std::stoul(words[i]));
+    for (size_t i = 1; i < words.size(); ++i) {
+      uint32_t rank = 0;
+      if (!number(words[i], rank)) return false;
+      members.emplace_back(rank);
+    }
     comms_.push_back({"comm " + std::to_string(comms_.size() + 1), CommKind::mpi, members, {}});
     return true;
   }
 
-  void define_world() {
+  bool define_world() {
     Definitions& defs = trace_->definitions_;
     defs.creator = "text";
     Comm world{"MPI_COMM_WORLD", CommKind::mpi_world, {}, {}};
     for (size_t p = 0; p < defs.processes.size(); ++p) world.members.emplace_back(p);
     defs.comms.push_back(std::move(world));
-    for (Comm& comm : comms_) defs.comms.push_back(std::move(comm));
+    for (Comm& comm : comms_) {
+      for (ProcessId member : comm.members) {
+        if (member.index() >= defs.processes.size()) return bad("a member has no lane");
+      }
+      defs.comms.push_back(std::move(comm));
+    }
+    for (const Process& process : defs.processes) {
+      if (process.locations.empty()) return bad("a rank has no lane");
+    }
+    return true;
+  }
+
+  /// A whole word that is a number from 0 to the type's largest.
+  template <class Number>
+  bool number(const std::string& word, Number& value) {
+    const char* end = word.data() + word.size();
+    const auto [rest, error] = std::from_chars(word.data(), end, value);
+    return (error == std::errc() && rest == end && value >= 0) || bad("no number: " + word);
+  }
+  bool comm_number(const std::string& word, CommId& comm) {
+    uint32_t value = 0;
+    if (!number(word, value)) return false;
+    comm = CommId(value);
+    return value < trace_->definitions_.comms.size() || bad("no communicator " + word);
   }
 
   RegionId region(const std::string& name) {
@@ -211,6 +242,8 @@ class TextParser {
       return bad("no lane " + word);
     }
     place.lane = processes[rank].locations[thread].index();
+    const auto drawn = [](long long cell) { return cell >= 0 && cell <= kLastCell; };
+    if (!drawn(at) || !drawn(until)) return bad("beyond any lane: " + word);
     if (fields >= 3) place.at = at;
     if (fields == 4) place.until = until;
     return true;
@@ -256,20 +289,25 @@ class TextParser {
   bool parse_later(const std::string& word, const Place& side, std::optional<Place>& later) {
     later = side;
     if (word.find('@') != std::string::npos) return parse_place(word, *later);
-    later->at = std::stoll(word);
-    return true;
+    return number(word, later->at.emplace());
   }
   /// `1,2` or `-` for nobody.
-  GroupId group_of(const std::string& word) {
+  bool parse_group(const std::string& word, GroupId& id) {
     Group group;
     std::istringstream in(word == "-" ? "" : word);
-    for (std::string rank; std::getline(in, rank, ',');)
-      group.members.emplace_back(std::stoul(rank));
+    for (std::string text; std::getline(in, text, ',');) {
+      uint32_t rank = 0;
+      if (!number(text, rank)) return false;
+      if (rank >= trace_->definitions_.processes.size()) return bad("no rank " + text);
+      group.members.emplace_back(rank);
+    }
     std::vector<Group>& groups = trace_->definitions_.groups;
     groups.push_back(std::move(group));
-    return GroupId(groups.size() - 1);
+    id = GroupId(groups.size() - 1);
+    return true;
   }
   bool parse_side(const std::vector<std::string>& words, size_t& i, Side& side) {
+    if (i >= words.size()) return bad("a call is missing");
     if (words[i] == "send" || words[i] == "isend" || words[i] == "irecv") {
       side.immediate = words[i++] != "send";
     }
@@ -278,9 +316,9 @@ class TextParser {
     for (; i + 1 < words.size(); i += 2) {
       const std::string& what = words[i + 1];
       if (words[i] == "to") {
-        side.to = group_of(what);
+        if (!parse_group(what, side.to)) return false;
       } else if (words[i] == "from") {
-        side.from = group_of(what);
+        if (!parse_group(what, side.from)) return false;
       } else if (words[i] == "wait") {
         if (!parse_later(what, side.place, side.wait)) return false;
       } else if (words[i] == "ready") {
@@ -308,16 +346,19 @@ class TextParser {
     MpiMessage message{CommId(0), 0, 0, 8};
     std::optional<Place> probe;
     for (; i + 1 < words.size(); i += 2) {
-      if (words[i] == "tag") message.tag = std::stoi(words[i + 1]);
-      if (words[i] == "comm") message.comm = CommId(std::stoul(words[i + 1]));
-      if (words[i] == "bytes") message.bytes = std::stoull(words[i + 1]);
-      if (words[i] == "pair") message.partitioned = static_cast<uint32_t>(std::stoul(words[i + 1]));
-      if (words[i] == "probe" && !parse_later(words[i + 1], to.place, probe)) return false;
+      const std::string& what = words[i + 1];
+      if (words[i] == "tag" && !number(what, message.tag)) return false;
+      if (words[i] == "comm" && !comm_number(what, message.comm)) return false;
+      if (words[i] == "bytes" && !number(what, message.bytes)) return false;
+      if (words[i] == "pair" && !number(what, message.partitioned)) return false;
+      if (words[i] == "probe" && !parse_later(what, to.place, probe)) return false;
     }
     MpiMessage sent = message, received = message;
     if (probe) received.probe = MatchedProbe{++requests_};
     sent.peer = rank_in(message.comm, to.place.lane);
     received.peer = rank_in(message.comm, from.place.lane);
+    const size_t members = trace_->definitions_.comms[message.comm.index()].members.size();
+    if (sent.peer >= members || received.peer >= members) return bad("not in this communicator");
     if (probe) {
       const Call* call = call_at(probe->lane, *probe->at);
       if (call == nullptr) return false;
@@ -391,10 +432,10 @@ class TextParser {
     std::vector<Side> sides;
     for (size_t i = 1; i < words.size();) {
       if (words[i] == "root" && i + 1 < words.size()) {
-        collective.root = static_cast<uint32_t>(std::stoul(words[i + 1]));
+        if (!number(words[i + 1], collective.root.emplace())) return false;
         i += 2;
       } else if (words[i] == "comm" && i + 1 < words.size()) {
-        collective.comm = CommId(std::stoul(words[i + 1]));
+        if (!comm_number(words[i + 1], collective.comm)) return false;
         i += 2;
       } else {
         sides.emplace_back();
@@ -402,6 +443,8 @@ class TextParser {
       }
     }
     if (is_rooted(op) && !collective.root) return bad("this operation needs `root`");
+    const size_t members = trace_->definitions_.comms[collective.comm.index()].members.size();
+    if (collective.root && *collective.root >= members) return bad("`root` is not a member");
     for (const Side& side : sides) {
       collective.sends_to = side.to;
       collective.receives_from = side.from;

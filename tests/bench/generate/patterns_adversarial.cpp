@@ -245,6 +245,100 @@ class OneLate final : public Pattern {
   Shape shape_;
 };
 
+/// Like `master_worker`, but the master works in functions of its own between any two workers, as
+/// many functions as there are ranks: each worker's interval contains them all. Quadratic where an
+/// interval's call paths are walked through for each wait.
+class ManyPaths final : public Pattern {
+ public:
+  explicit ManyPaths(const Shape& shape) : shape_(shape) {}
+  void define(trace::Definitions& definitions) const override {
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
+      definitions.regions.push_back({"serve" + std::to_string(r), trace::RegionRole::function,
+                                     trace::Paradigm::user, "synthetic.c", 200});
+    }
+  }
+  void play(uint32_t rank, uint32_t, Pen& pen) const override {
+    pen.enter(0, kMain);
+    int64_t now = 0;
+    for (uint32_t i = 0; i < shape_.iterations; ++i) {
+      for (uint32_t r = rank == 0 ? 1 : rank; r < shape_.ranks; ++r) {
+        const int64_t served = kPeriod * (int64_t{i} * shape_.ranks + r);
+        if (rank == 0) {
+          pen.visit(now, served, kRegionCount + r);
+          pen.send(served, served + 1, r);
+          now = served + 1;
+        } else if (r == rank) {
+          const int64_t spent = static_cast<int64_t>(scatter(rank, i, shape_.seed) & 63);
+          pen.visit(now, now + spent, kCompute);
+          pen.recv(now + spent, served + 10, 0);
+          now = served + 10;
+        }
+      }
+    }
+    pen.leave(now, kMain);
+  }
+
+ private:
+  static constexpr int64_t kPeriod = 100;
+  Shape shape_;
+};
+
+/// Barriers of eight ranks, in groups that are mixed anew each iteration: two ranks meet again only
+/// after many others, so that both sides of an interval are long. Quadratic where an interval's
+/// activities are walked through for each wait, or a table of all pairs is kept.
+class MixedGroups final : public Pattern {
+ public:
+  explicit MixedGroups(const Shape& shape) : shape_(shape) {
+    groups_ = (shape.ranks + kMembers - 1) / kMembers;
+    int64_t now = 0;
+    std::vector<int64_t> free(shape.ranks, now), left(size_t{groups_});
+    for (uint32_t i = 0; i < shape.iterations; ++i) {
+      std::fill(left.begin(), left.end(), 0);
+      for (uint32_t r = 0; r < shape.ranks; ++r) {
+        int64_t& last = left[group(i, r)];
+        last = std::max(last, free[r] + work(r, i));
+      }
+      for (uint32_t r = 0; r < shape.ranks; ++r) free[r] = left[group(i, r)] + 10;
+      left_.insert(left_.end(), left.begin(), left.end());
+    }
+  }
+  void define(trace::Definitions& definitions) const override {
+    for (uint32_t i = 0; i < shape_.iterations; ++i) {
+      const size_t first = definitions.comms.size();
+      definitions.comms.resize(first + groups_, {"mixed", trace::CommKind::mpi, {}, {}});
+      for (uint32_t r = 0; r < shape_.ranks; ++r) {
+        definitions.comms[first + group(i, r)].members.emplace_back(r);
+      }
+    }
+  }
+  void play(uint32_t rank, uint32_t, Pen& pen) const override {
+    pen.enter(0, kMain);
+    int64_t now = 0;
+    for (uint32_t i = 0; i < shape_.iterations; ++i) {
+      const size_t instance = size_t{i} * groups_ + group(i, rank);
+      pen.visit(now, now + work(rank, i), kCompute);
+      pen.collective(now + work(rank, i), left_[instance] + 10, kBarrier, CollectiveOp::barrier,
+                     CommId(1 + instance));
+      now = left_[instance] + 10;
+    }
+    pen.leave(now, kMain);
+  }
+
+ private:
+  static constexpr uint32_t kMembers = 8;
+  /// Ranks are dealt out with a stride of their own each iteration.
+  uint32_t group(uint32_t iteration, uint32_t rank) const {
+    const uint64_t stride = 2 * (scatter(iteration, shape_.seed) % shape_.ranks) + 1;
+    return static_cast<uint32_t>(rank * stride % shape_.ranks % groups_);
+  }
+  int64_t work(uint32_t rank, uint32_t iteration) const {
+    return 1000 + static_cast<int64_t>(scatter(rank, iteration, shape_.seed) & 1023);
+  }
+  Shape shape_;
+  uint32_t groups_ = 0;
+  std::vector<int64_t> left_;  ///< by iteration and group: when its last member arrives
+};
+
 }  // namespace
 
 std::span<const PatternKind> adversarial_patterns() {
@@ -257,6 +351,8 @@ std::span<const PatternKind> adversarial_patterns() {
       kind_of<OpenRequests>("open_requests", "all requests open at once, one Waitall", true),
       kind_of<SameMoment>("same_moment", "volleys of events at the same moment", true),
       kind_of<OneLate>("one_late", "rank 0 is late for everybody", true),
+      kind_of<ManyPaths>("many_paths", "a master with as many functions as workers", true),
+      kind_of<MixedGroups>("mixed_groups", "barriers of groups that are mixed each time", true),
   };
   return kAll;
 }
