@@ -24,6 +24,13 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_early_end,        //
 };
 
+/// Damaged traces nest a send in the call that waits for its message: nobody else is late there.
+void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
+  const Wait* end = std::remove_if(waits.begin(), waits.end(),
+                                   [&](const Wait& wait) { return wait.cause == id; });
+  waits.resize(static_cast<size_t>(end - waits.begin()));
+}
+
 /// Candidates of the same call begin together: keep the one that lasted longest. Candidates of
 /// different calls do not overlap in a proper trace; where they do, the later begin yields.
 void choose_waits(Column<Wait>& waits) {
@@ -137,8 +144,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     if (!std::is_sorted(found.syncs.begin(), found.syncs.end())) {
       std::sort(found.syncs.begin(), found.syncs.end());
     }
-    // Damaged traces nest a send in the call that waits for its message: nobody else is late there.
-    std::erase_if(found.waits, [&](const Wait& wait) { return wait.cause == id; });
+    drop_waits_for_itself(id, found.waits);
     choose_waits(found.waits);
     measure_waits(run.at(id).activities, found.waits);
     tell_waking_from_idle(run, run.at(id), found.waits);

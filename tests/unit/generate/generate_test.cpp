@@ -12,6 +12,11 @@
 #include "trace/otf2_reader.h"
 
 namespace culprit::bench {
+
+void PrintTo(const PatternKind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
