@@ -36,12 +36,13 @@ std::vector<Member> members_of(const Run& run, ProcessId process) {
     tellers += !all.empty();
     for (uint32_t i = 0; i < all.size(); ++i) members.push_back({all[i].comm, id, i});
   }
+  // Calls that last no time begin together: then their order tells.
   const auto posted = [&](const Member& m) {
-    return run.call(run.ref(m.location, run.at(m.location).collectives[m.op].posted)).enter;
+    const CallRef call = run.ref(m.location, run.at(m.location).collectives[m.op].posted);
+    return std::tuple(run.call(call).enter, call.location, call.call, m.op);
   };
   const auto earlier = [&](const Member& a, const Member& b) {
-    if (a.comm != b.comm) return a.comm < b.comm;
-    return std::tuple(posted(a), a.location, a.op) < std::tuple(posted(b), b.location, b.op);
+    return a.comm != b.comm ? a.comm < b.comm : posted(a) < posted(b);
   };
   // Mostly one thread calls them; completions of non-blocking ones may come in another order.
   if (!std::is_sorted(members.begin(), members.end(), earlier)) {

@@ -116,8 +116,8 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     if (critical_columns > 2) text = row_of({text, number(row.imbalance_s)});
     if (critical_columns > 3) text = row_of({text, number(row.intra_s), number(row.inter_s)});
     out["critical_path"].push_back(text);
-    out["impact"].push_back(row_of({path(row.callpath), number(row.activity_s),
-                                    number(row.activity_s + row.intra_s + row.inter_s)}));
+    out["impact"].push_back(
+        row_of({path(row.callpath), number(row.activity_s), number(row.impact_s)}));
   }
   for (const auto& row : found.critical_path) {
     out["critical_profile"].push_back(

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/unit/blame/random_program.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace culprit::testing_support {
+
+using trace::CommKind;
+
+RandomProgram::RandomProgram(uint32_t seed, RandomShape shape) : random_(seed), shape_(shape) {
+  ranks_ = pick(2, 6);
+  threads_ = pick(1, 4);
+  define_places();
+  define_comms();
+  pending_.resize(ranks_);
+}
+
+RandomTrace RandomProgram::run() {
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    now(master(r)) = last_for(20);
+    enter(master(r), "main");
+  }
+  const uint32_t steps = pick(5, 40);
+  for (uint32_t s = 0; s < steps; ++s) step();
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    complete_all(r);
+    leave(master(r), now(master(r)) + last_for(20), "main");
+  }
+  return std::move(trace_);
+}
+
+int64_t RandomProgram::last_for(uint32_t most) {
+  return shape_.no_ties ? pick(1, most * 100'003) : pick(0, most);
+}
+
+/// The world's order is that of the processes; that of communicator 1 is the program's.
+void RandomProgram::define_places() {
+  std::vector<uint32_t> order(ranks_);
+  std::iota(order.begin(), order.end(), 0);
+  if (shape_.renamed) {  // with numbers of its own: the program stays the same
+    std::mt19937 shuffle(ranks_ * 7919 + threads_);
+    std::shuffle(order.begin(), order.end(), shuffle);
+  }
+  process_of_.resize(ranks_);
+  trace::Definitions& definitions = trace_.definitions_;
+  for (uint32_t p = 0; p < ranks_; ++p) {
+    process_of_[order[p]] = ProcessId(p);
+    definitions.processes.push_back({"rank", "node" + std::to_string(order[p] / 2), p, {}});
+    for (uint32_t t = 0; t < threads_; ++t) {
+      definitions.processes.back().locations.emplace_back(definitions.locations.size());
+      definitions.locations.push_back(
+          {"thread", trace::LocationKind::cpu_thread, ProcessId(p), t, 0, 0});
+    }
+  }
+  trace_.events_.resize(definitions.locations.size());
+  now_.resize(definitions.locations.size());
+  rank_of_ = order;
+  trace_.original_ranks_ = order;
+}
+
+void RandomProgram::define_comms() {
+  std::vector<uint32_t> all(ranks_);
+  std::iota(all.begin(), all.end(), 0);
+  comms_ = {rank_of_, all};
+  for (uint32_t more = pick(0, 2); more > 0; --more) {
+    std::vector<uint32_t> some = all;
+    std::shuffle(some.begin(), some.end(), random_);
+    some.resize(pick(2, ranks_));
+    comms_.push_back(std::move(some));
+  }
+  for (const std::vector<uint32_t>& members : comms_) {
+    const bool world = trace_.definitions_.comms.empty();
+    trace::Comm comm{"comm", world ? CommKind::mpi_world : CommKind::mpi, {}, {}};
+    for (uint32_t r : members) comm.members.push_back(process_of_[r]);
+    trace_.definitions_.comms.push_back(std::move(comm));
+  }
+}
+
+RegionId RandomProgram::region(std::string_view name) {
+  std::vector<trace::Region>& regions = trace_.definitions_.regions;
+  for (size_t r = 0; r < regions.size(); ++r) {
+    if (regions[r].name == name) return RegionId(r);
+  }
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  trace::Region region{
+      std::string(name), trace::RegionRole::function, trace::Paradigm::user, {}, 0};
+  if (has("MPI_")) region.paradigm = trace::Paradigm::mpi;
+  if (has("!$omp")) {
+    region.paradigm = trace::Paradigm::openmp;
+    region.role = has("implicit barrier") ? trace::RegionRole::implicit_barrier
+                  : has("barrier")        ? trace::RegionRole::barrier
+                  : has("critical")       ? trace::RegionRole::critical
+                  : has("parallel")       ? trace::RegionRole::parallel
+                                          : trace::RegionRole::task;
+  }
+  regions.push_back(std::move(region));
+  return RegionId(regions.size() - 1);
+}
+
+void RandomProgram::work(LocationId at) {
+  static constexpr const char* kNames[] = {"solve", "assemble", "refine"};
+  const char* const name = kNames[pick(0, 2)];
+  enter(at, name);
+  if (toss(3)) {
+    now(at) += last_for(10);
+    enter(at, "inner");
+    leave(at, now(at) + last_for(15), "inner");
+  }
+  leave(at, now(at) + last_for(20), name);
+}
+
+void RandomProgram::step() {
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    if (!toss(4)) work(master(r));
+  }
+  const uint32_t from = any_rank();
+  switch (pick(0, 9)) {
+    case 0:
+    case 1:
+    case 2:
+      return collective();
+    case 3:
+    case 4:
+      return parallel_regions();
+    case 5:
+      return complete(from);
+    case 6:
+      return send_receive(from, other_rank(from));
+    case 7:
+      if (toss(4)) cancelled_receive(from);
+      [[fallthrough]];
+    default:
+      return message(from, other_rank(from));
+  }
+}
+
+}  // namespace culprit::testing_support
