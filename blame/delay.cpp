@@ -62,8 +62,9 @@ class Delays {
   void measure_caused_by(LocationId late, Scratch& scratch);
   void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
   void find_inner_waits(const Wait& wait, Time begin, WaitCause& cause);
-  Column<Ended> latest_first() const;
-  void sort_ties(std::span<Ended> ties) const;
+  Column<Ended> latest_first();
+  void sort_ties(std::span<Ended> ties);
+  void cut_circle(WaitRef ref);
   void sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const;
 
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
@@ -222,7 +223,7 @@ void Delays::find_inner_waits(const Wait& wait, Time begin, WaitCause& cause) {
 // --- propagation ------------------------------------------------------------------------------
 
 /// All waits, so that each comes after those that it may have caused.
-Column<Delays::Ended> Delays::latest_first() const {
+Column<Delays::Ended> Delays::latest_first() {
   Column<Ended> order;
   size_t count = 0;
   for (LocationId id : run_.locations) count += graph_.waits[id.index()].size();
@@ -246,7 +247,7 @@ Column<Delays::Ended> Delays::latest_first() const {
 /// Among waits that end at one moment, the only one inside another's interval can be the last wait
 /// there. So each has at most one successor, and following these chains from their heads is the
 /// order.
-void Delays::sort_ties(std::span<Ended> ties) const {
+void Delays::sort_ties(std::span<Ended> ties) {
   const auto position = [&](LocationId location, uint32_t wait) {
     const auto found = std::lower_bound(ties.begin(), ties.end(), std::tuple(location, wait),
                                         [](const Ended& e, const auto& key) {
@@ -281,10 +282,29 @@ void Delays::sort_ties(std::span<Ended> ties) const {
       if (at != SIZE_MAX) --predecessors[at];
     }
   }
-  for (size_t i = 0; i < ties.size(); ++i) {  // a cycle: clocks that lie; any order is as good
-    if (!done[i]) sorted.push_back(ties[i]);
+  // What is left are circles, each waiting for the next: clocks lie. Any order is as good.
+  for (size_t i = 0; i < ties.size(); ++i) {
+    for (size_t at = i; !done[at]; at = successor[at]) {
+      done[at] = true;
+      sorted.push_back(ties[at]);
+      if (successor[at] == i) cut_circle(ties[at].wait);
+    }
   }
   std::copy(sorted.begin(), sorted.end(), ties.begin());
+}
+
+/// The last wait inside this one's interval comes before it in the order: what it were to inherit
+/// would be lost. It is taken out of the interval.
+void Delays::cut_circle(WaitRef ref) {
+  WaitCause& c = cause(ref);
+  --c.end_wait;
+  const Wait& w = wait(ref);
+  Duration waiting, excess;
+  for (uint32_t i = c.first_wait; i < c.end_wait; ++i) waiting += wait({w.cause, i}).amount;
+  const Column<Excess>& all = result_.excess[w.cause.index()];
+  for (uint32_t e = c.first_excess; e < c.end_excess; ++e) excess += all[e].time;
+  c.waiting_s = waiting.seconds();
+  c.denominator_s = excess.seconds() + c.waiting_s;
 }
 
 /// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
