@@ -36,6 +36,7 @@ constexpr struct {
   void (*explain)(const Explained&, Findings&);
 } kExplanations[] = {
     {"idle threads", explain_idle_threads},
+    {"locks", explain_locks},
     {"worst instances", explain_instances},
     {"distributions", explain_distributions},
     {"stages", explain_stages},

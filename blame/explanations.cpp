@@ -9,6 +9,7 @@
 #include "blame/efficiency.h"
 #include "blame/idle_blame.h"
 #include "blame/instances.h"
+#include "blame/lock_blame.h"
 #include "blame/stages.h"
 
 namespace culprit::blame {
@@ -51,6 +52,10 @@ void explain_idle_threads(const Explained& given, Findings& found) {
   std::stable_sort(found.idle_nobody.begin(), found.idle_nobody.end(), larger);
   found.efficiencies = efficiencies(process_times(given.run, given.graph, given.all.profiles, idle),
                                     given.run.wall().seconds());
+}
+
+void explain_locks(const Explained& given, Findings& found) {
+  found.lock_blame = blame_for_locks(given.run, given.graph, given.threads);
 }
 
 void explain_instances(const Explained& given, Findings& found) {

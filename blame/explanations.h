@@ -18,6 +18,8 @@ struct Explained {
 
 /// Blame shifting for idle threads, and the efficiencies that need it.
 void explain_idle_threads(const Explained& given, Findings& found);
+/// Blame shifting for those who wait for locks.
+void explain_locks(const Explained& given, Findings& found);
 /// The longest waits of each pattern.
 void explain_instances(const Explained& given, Findings& found);
 /// How the costliest delays are distributed over locations and time.

@@ -116,6 +116,17 @@ struct FoundNobody {
   double time_s = 0;
 };
 
+/// Waiting for what another thread held, by that thread and the code in which it did (lock_blame.h).
+struct FoundLockBlame {
+  std::string pattern;
+  LocationId holder;
+  CallPathId acquired;  ///< where it took the lock; none: unknown
+  CallPathId released;  ///< where it gave it back; none: it never did
+  CallPathId callpath;  ///< where it was waited for
+  uint64_t count = 0;   ///< of waits
+  double time_s = 0;
+};
+
 /// One factor of parallel efficiency, from 0 to 1. Each is the product of those below it
 /// (efficiency.h).
 struct FoundEfficiency {
@@ -226,6 +237,7 @@ struct Findings {
   std::vector<FoundSegment> segments;
   std::vector<FoundIdleBlame> idle_blame;
   std::vector<FoundNobody> idle_nobody;
+  std::vector<FoundLockBlame> lock_blame;
   std::vector<FoundEfficiency> efficiencies;     ///< each below the one that it is a factor of
   std::vector<FoundInstance> instances;          ///< by pattern, the longest first
   std::vector<FoundDistribution> distributions;  ///< the costliest delays first

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <map>
 
+#include "blame/path_kinds.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -40,6 +42,7 @@ class Checker {
            "imbalance costs do not add up to the waiting time", worst_imbalance());
     expect(sums.idle_blame_s + sums.idle_nobody_s, sums.idle_s,
            "blame for idle threads does not add up to their idle time", worst_idle_blame());
+    check_lock_blame();
     check_lives();
     check_efficiencies();
     return std::move(violations_);
@@ -119,6 +122,23 @@ class Checker {
       check_part(row, row.indirect_s, "is more indirect than it is long");
       check_part(row, row.propagating_s, "propagates more than it is long");
     }
+  }
+
+  void check_lock_blame() {
+    double waiting = 0, blamed = 0;
+    for (const FoundWait& row : found_.waits) {
+      const size_t pattern = replay::find_pattern(row.pattern);
+      if (pattern == replay::kPatterns.size()) continue;
+      if (wait_kind(static_cast<replay::Pattern>(pattern)) == WaitKind::mutex)
+        waiting += row.time_s;
+    }
+    for (const FoundLockBlame& row : found_.lock_blame) blamed += row.time_s;
+    const FoundLockBlame* row =
+        most(found_.lock_blame, [](const FoundLockBlame& b) { return std::abs(b.time_s); });
+    expect(blamed, waiting, "blame for locks does not add up to the waiting for them",
+           row == nullptr
+               ? "; nobody is blamed"
+               : "; the largest blame is " + seconds(row->time_s) + at(row->holder, row->acquired));
   }
 
   void check_part(const FoundWait& row, double part_s, const char* what) {

@@ -93,6 +93,7 @@ void write_patterns(Database& database, const Findings& findings) {
   write_new(findings.victims);
   write_new(findings.unattributed);
   write_new(findings.instances);
+  write_new(findings.lock_blame);
 }
 
 template <class Row>
@@ -125,6 +126,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.segments);
   write_rows(database, f.idle_blame);
   write_rows(database, f.idle_nobody);
+  write_rows(database, f.lock_blame);
   write_rows(database, f.efficiencies);
   write_rows(database, f.instances);
   write_rows(database, f.distributions);
@@ -220,6 +222,7 @@ Findings read_all(Database& database) {
   f.segments = read_rows<blame::FoundSegment>(database);
   f.idle_blame = read_rows<blame::FoundIdleBlame>(database);
   f.idle_nobody = read_rows<blame::FoundNobody>(database);
+  f.lock_blame = read_rows<blame::FoundLockBlame>(database);
   f.efficiencies = read_rows<blame::FoundEfficiency>(database);
   f.instances = read_rows<blame::FoundInstance>(database);
   f.distributions = read_rows<blame::FoundDistribution>(database);
@@ -258,7 +261,8 @@ bool ids_in_range(const Findings& f) {
         ...);
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.instances, f.distributions);
+        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.instances,
+        f.distributions);
   return good;
 }
 

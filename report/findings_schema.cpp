@@ -80,6 +80,13 @@ CREATE TABLE idle_nobody (  -- idle threads' time in which no thread of theirs w
   id INTEGER PRIMARY KEY,
   location INTEGER REFERENCES locations,  -- the first of these threads
   reason TEXT NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE lock_blame (  -- waiting for what another thread held, by that thread
+  id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
+  holder INTEGER REFERENCES locations,
+  acquired INTEGER REFERENCES callpaths,  -- where it took the lock
+  released INTEGER REFERENCES callpaths,  -- where it gave it back; NULL: it never did
+  callpath INTEGER REFERENCES callpaths,  -- where it was waited for
+  count INTEGER NOT NULL, time_s REAL NOT NULL);
 CREATE TABLE efficiencies (  -- each the product of those whose parent it is
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   parent TEXT NOT NULL,         -- '' for the root

@@ -117,6 +117,11 @@ CULPRIT_TABLE(blame::FoundNobody, "idle_nobody") {
   v("location", r.location), v("reason", r.reason), v("time_s", r.time_s);
 }
 
+CULPRIT_TABLE(blame::FoundLockBlame, "lock_blame") {
+  v("pattern", r.pattern), v("holder", r.holder), v("acquired", r.acquired);
+  v("released", r.released), v("callpath", r.callpath), v("count", r.count), v("time_s", r.time_s);
+}
+
 CULPRIT_TABLE(blame::FoundEfficiency, "efficiencies") {
   v("name", r.name), v("parent", r.parent), v("value", r.value);
 }

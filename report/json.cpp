@@ -144,6 +144,18 @@ Json idle_nobody_of(const Findings& f, Names name) {
   });
 }
 
+Json lock_blame_of(const Findings& f, Names name) {
+  return list(f.lock_blame, [&](const blame::FoundLockBlame& b) {
+    return Json{{"pattern", b.pattern},
+                {"holder", name(b.holder)},
+                {"acquired", name(b.acquired)},
+                {"released", name(b.released)},
+                {"callpath", name(b.callpath)},
+                {"count", b.count},
+                {"time_s", b.time_s}};
+  });
+}
+
 Json efficiencies_of(const Findings& f) {
   return list(f.efficiencies, [](const blame::FoundEfficiency& e) {
     return Json{{"name", e.name},
@@ -242,6 +254,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"efficiencies", efficiencies_of(findings)},
                        {"idle_blame", idle_blame_of(findings, name)},
                        {"idle_nobody", idle_nobody_of(findings, name)},
+                       {"lock_blame", lock_blame_of(findings, name)},
                        {"worst_waits", instances_of(findings, name)},
                        {"distributions", distributions_of(findings, name)},
                        {"counters", counters_of(findings, name)},

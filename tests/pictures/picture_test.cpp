@@ -130,14 +130,19 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
   for (const auto& row : found.idle_nobody) {
     out["idle_nobody"].push_back(row_of({row.reason, location(row.location), number(row.time_s)}));
   }
+  const auto if_known = [&](CallPathId id) { return id.valid() ? path(id) : std::string("-"); };
+  for (const auto& row : found.lock_blame) {
+    out["lock_blame"].push_back(
+        row_of({row.pattern, location(row.holder), if_known(row.acquired), if_known(row.released),
+                path(row.callpath), number(row.time_s)}));
+  }
   for (const auto& row : found.efficiencies) {
     out["efficiencies"].push_back(row_of({row.name, number(row.value)}));
   }
   for (const auto& row : found.instances) {
-    const CallPathId cause = row.cause_callpath;
     out["instances"].push_back(
         row_of({row.pattern, path(row.callpath), location(row.location), number(row.begin_s),
-                number(row.time_s), cause.valid() ? path(cause) : "-",
+                number(row.time_s), if_known(row.cause_callpath),
                 location(row.cause_location) + " late"}));
   }
   for (const auto& row : found.distributions) {

@@ -81,6 +81,12 @@ TEST_F(BrokenFindings, IdleBlame) {
   expect_violation("idle threads", "on location 0.1 at main/!$omp parallel");
 }
 
+TEST_F(BrokenFindings, LockBlame) {
+  const LocationId holder = found.idle_blame[0].location;
+  found.lock_blame.push_back({"omp.lock", holder, found.idle_blame[0].callpath, {}, {}, 1, 0.5});
+  expect_violation("blame for locks", "on location 0.1 at main/!$omp parallel");
+}
+
 TEST_F(BrokenFindings, Lives) {
   for (FoundProfile& row : found.profile) {
     if (found.locations[row.location.index()].name == "1.0") row.time_s -= 1e-6;
