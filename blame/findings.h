@@ -116,7 +116,8 @@ struct FoundNobody {
   double time_s = 0;
 };
 
-/// Waiting for what another thread held, by that thread and the code in which it did (lock_blame.h).
+/// Waiting for what another thread held, by that thread and the code in which it did
+/// (lock_blame.h).
 struct FoundLockBlame {
   std::string pattern;
   LocationId holder;

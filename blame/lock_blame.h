@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blame shifting, directed: each second that a thread waits for a lock goes to the thread that holds
-// it, at the call path where that one took it and at the one where it gave it back (Tallent, Mellor-
-// Crummey and Porterfield, "Analyzing lock contention in multithreaded applications", PPoPP 2010,
-// who sample it). A wait is cut where the lock changes hands, so that each has one holder.
+// Blame shifting, directed: each second that a thread waits for a lock goes to the thread that
+// holds it, at the call path where that one took it and at the one where it gave it back (Tallent,
+// Mellor- Crummey and Porterfield, "Analyzing lock contention in multithreaded applications", PPoPP
+// 2010, who sample it). A wait is cut where the lock changes hands, so that each has one holder.
 #pragma once
 
 #include <vector>
