@@ -72,20 +72,28 @@ void tell_waking_from_idle(const Run& run, Timeline& line, const Column<Wait>& w
   if (line.teams.empty()) return;
   Activities& life = line.activities;
   std::vector<Activities::Piece> pieces;
-  size_t w = 0;
+  size_t first = 0;
   for (size_t i = 0; i < life.size(); ++i) {
-    if (life.path(i) != run.idle || life.begin(i) == life.end(i)) continue;
-    while (w < waits.size() && waits[w].end <= life.begin(i)) ++w;
-    Time idle_until = life.begin(i);
-    for (; w < waits.size() && waits[w].begin <= idle_until && waits[w].path == run.idle; ++w) {
-      idle_until = waits[w].end;
-      if (idle_until >= life.end(i)) break;
+    const Time begin = life.begin(i), end = life.end(i);
+    if (life.path(i) != run.idle || begin == end) continue;
+    const auto put = [&](Time at, CallPathId path) {
+      if (at == begin) {
+        life.set_path(i, path);
+      } else {
+        pieces.push_back({at, path});
+      }
+    };
+    while (first < waits.size() && waits[first].end <= begin) ++first;
+    Time at = begin;
+    for (size_t w = first; w < waits.size() && waits[w].begin < end; ++w) {
+      if (waits[w].path != run.idle) continue;
+      if (waits[w].begin > at) {
+        put(at, run.waking);
+        put(waits[w].begin, run.idle);
+      }
+      at = std::min(end, waits[w].end);
     }
-    if (idle_until <= life.begin(i)) {
-      life.set_path(i, run.waking);
-    } else if (idle_until < life.end(i)) {
-      pieces.push_back({idle_until, run.waking});
-    }
+    if (at < end) put(at, run.waking);
   }
   life.split(pieces);
 }
