@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "base/parallel.h"
@@ -12,22 +13,54 @@
 namespace culprit::replay {
 
 ExchangeId Precedence::add_exchange() {
-  exchanges_.emplace_back();
+  exchanges_.push_back({});
   return ExchangeId(exchanges_.size() - 1);
 }
 
 void Precedence::begins(ExchangeId exchange, ClockId clock, Time time) {
   ++exchanges_[exchange.index()].begins;
-  points_[clock.index()].push_back({time, exchange, false});
+  points_.push_back({time, clock, exchange, false});
 }
 
 void Precedence::ends(ExchangeId exchange, ClockId clock, Time time) {
-  points_[clock.index()].push_back({time, exchange, true});
+  points_.push_back({time, clock, exchange, true});
 }
 
 void Precedence::follows(ExchangeId earlier, ExchangeId later) {
   exchanges_[earlier.index()].next = later;
   ++exchanges_[later.index()].begins;
+}
+
+void Precedence::append(const Precedence& other) {
+  const size_t first = exchanges_.size();
+  const auto renumbered = [first](ExchangeId id) {
+    return id.valid() ? ExchangeId(first + id.index()) : id;
+  };
+  for (const Exchange& e : other.exchanges_) exchanges_.push_back({e.begins, renumbered(e.next)});
+  for (const Point& p : other.points_) {
+    points_.push_back({p.time, p.clock, renumbered(p.exchange), p.end, p.given_up});
+  }
+}
+
+namespace {
+
+using Point = Precedence::Point;
+using Exchanges = Column<Precedence::Exchange>;
+/// By ClockId, in order of time.
+using Points = std::vector<Column<Point>>;
+
+Points points_by_clock(const Precedence& precedence, size_t clocks, unsigned threads) {
+  std::vector<size_t> counts(clocks);
+  for (const Point& point : precedence.points()) ++counts[point.clock.index()];
+  Points points(clocks);
+  for (size_t c = 0; c < clocks; ++c) points[c].reserve(counts[c]);
+  for (const Point& point : precedence.points()) points[point.clock.index()].push_back(point);
+  parallel_for(clocks, threads, [&](size_t c) {
+    std::sort(points[c].begin(), points[c].end(), [](const Point& a, const Point& b) {
+      return std::tie(a.time, a.end, a.exchange) < std::tie(b.time, b.end, b.exchange);
+    });
+  });
+  return points;
 }
 
 /// A clock is put forward by `height` at `time`, as one event there demands.
@@ -62,11 +95,8 @@ class Steps {
 /// it does a handful of operations a point, and each may depend on all before.
 class ForwardPass {
  public:
-  explicit ForwardPass(Precedence& precedence)
-      : points_(precedence.points_),
-        exchanges_(precedence.exchanges_),
-        states_(exchanges_.size()),
-        clocks_(points_.size()) {}
+  ForwardPass(Points& points, const Exchanges& exchanges)
+      : points_(points), exchanges_(exchanges), states_(exchanges.size()), clocks_(points.size()) {}
 
   /// A begin is visited before the ends of the same time, and learns of their demands only in the
   /// next round: where such ties are chained over several clocks, each takes a round.
@@ -82,8 +112,6 @@ class ForwardPass {
   }
 
   const Steps& steps(ClockId clock) const { return clocks_[clock.index()].steps; }
-  /// When all that an exchange waits for had begun, repaired.
-  Time begun(ExchangeId exchange) const { return states_[exchange.index()].begun; }
   /// When the first of its ends comes, repaired.
   Time first_end(ExchangeId exchange) const { return states_[exchange.index()].first_end; }
 
@@ -113,13 +141,13 @@ class ForwardPass {
   void visit_all();
   void visit(ClockId id);
   void begin(ExchangeId exchange, Time repaired);
-  void end(Clock& clock, const Precedence::Point& point);
-  void foresee(Clock& clock, const std::vector<Precedence::Point>& points);
+  void end(Clock& clock, const Point& point);
+  void foresee(Clock& clock, const Column<Point>& points);
   void block(ClockId id, ExchangeId exchange, Time time);
   void give_one_up();
 
-  std::vector<std::vector<Precedence::Point>>& points_;
-  const std::vector<Precedence::Exchange>& exchanges_;
+  Points& points_;
+  const Exchanges& exchanges_;
   std::vector<State> states_;
   std::vector<Clock> clocks_;
   std::vector<ClockId> ready_;
@@ -150,9 +178,9 @@ void ForwardPass::visit_all() {
 /// Goes on with a clock until it ends or has to wait.
 void ForwardPass::visit(ClockId id) {
   Clock& clock = clocks_[id.index()];
-  const std::vector<Precedence::Point>& points = points_[id.index()];
+  const Column<Point>& points = points_[id.index()];
   for (; clock.next < points.size(); ++clock.next) {
-    const Precedence::Point& point = points[clock.next];
+    const Point& point = points[clock.next];
     if (point.given_up) continue;
     if (point.end) {
       const bool missing = states_[point.exchange.index()].missing > 0;
@@ -167,7 +195,7 @@ void ForwardPass::visit(ClockId id) {
 }
 
 /// Before the begins of a time are visited: what the ends of the same time are known to demand.
-void ForwardPass::foresee(Clock& clock, const std::vector<Precedence::Point>& points) {
+void ForwardPass::foresee(Clock& clock, const Column<Point>& points) {
   const Time now = points[clock.next].time;
   for (size_t i = clock.next; i < points.size() && points[i].time == now; ++i) {
     if (!points[i].end || points[i].given_up) continue;
@@ -189,7 +217,7 @@ void ForwardPass::begin(ExchangeId exchange, Time time) {
   }
 }
 
-void ForwardPass::end(Clock& clock, const Precedence::Point& point) {
+void ForwardPass::end(Clock& clock, const Point& point) {
   State& state = states_[point.exchange.index()];
   const Time before = clock.steps(point.time);
   clock.steps.put_forward(point.time, state.begun);
@@ -211,7 +239,7 @@ void ForwardPass::give_one_up() {
   blocked_.pop();
   Clock& clock = clocks_[top.clock.index()];
   if (!clock.blocked || clock.next != top.point) return;  // it has gone on since
-  Precedence::Point& point = points_[top.clock.index()][top.point];
+  Point& point = points_[top.clock.index()][top.point];
   point.given_up = true;
   ClockId* link = &states_[point.exchange.index()].waiting;
   while (*link != top.clock) link = &clocks_[link->index()].waiting;
@@ -223,8 +251,7 @@ void ForwardPass::give_one_up() {
 /// Spreads the steps of one clock over the time before them, from the last to the first.
 class BackwardPass {
  public:
-  BackwardPass(const std::vector<Precedence::Point>& points, const Steps& steps,
-               const ForwardPass& forward)
+  BackwardPass(const Column<Point>& points, const Steps& steps, const ForwardPass& forward)
       : points_(points), steps_(steps), forward_(forward) {}
 
   ClockMap run() {
@@ -260,7 +287,7 @@ class BackwardPass {
     pieces_.push_back({begin, before.height, before.time, rise_begin, rise_end});
   }
 
-  const std::vector<Precedence::Point>& points_;
+  const Column<Point>& points_;
   const Steps& steps_;
   const ForwardPass& forward_;
   std::vector<ClockMap::Piece> pieces_;  // the last first
@@ -302,11 +329,11 @@ void BackwardPass::find_corners(size_t step, size_t end) {
   const Time left = step == 0 ? Time::min() : steps_[step - 1].time;
   corners_.assign(1, {time, rise});
   for (size_t i = end; i-- > 0 && points_[i].time >= left;) {
-    const Precedence::Point& point = points_[i];
+    const Point& point = points_[i];
     const Duration unhindered = fallen_back(rise, point.time, time);
     if (unhindered == Duration::zero()) return;
-    if (point.end) continue;
     const Time allowed = forward_.first_end(point.exchange);
+    if (point.end || allowed == Time::max()) continue;
     const Time repaired = steps_.after(step, point.time);
     const Corner corner{point.time, allowed > repaired ? allowed - repaired : Duration::zero()};
     if (corner.rise >= unhindered || corner.rise >= corners_.back().rise) continue;
@@ -317,61 +344,53 @@ void BackwardPass::find_corners(size_t step, size_t end) {
   }
 }
 
-namespace {
-
-ClockRepair summary_of(const std::vector<const Steps*>& clocks) {
-  ClockRepair repair;
-  for (const Steps* steps : clocks) {
-    repair.repairs += steps->size();
-    for (size_t s = 0; s < steps->size(); ++s) {
-      const auto [time, height] = (*steps)[s];
-      repair.largest = std::max(repair.largest, height);
-      repair.total += time + height - steps->after(s, time);
-    }
+void summarise(const Steps& steps, ClockRepair& repair) {
+  repair.repairs += steps.size();
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const auto [time, height] = steps[s];
+    repair.largest = std::max(repair.largest, height);
+    repair.total += time + height - steps.after(s, time);
   }
-  return repair;
 }
 
-}  // namespace
-
 /// How many ends still come before a begin that they waited for.
-uint64_t Precedence::count_early_ends(const std::vector<ClockMap>& maps) const {
-  std::vector<Time> begun(exchanges_.size(), Time::min());
-  for (size_t c = 0; c < points_.size(); ++c) {
+uint64_t count_early_ends(const Points& points, const Exchanges& exchanges,
+                          const std::vector<ClockMap>& maps) {
+  std::vector<Time> begun(exchanges.size(), Time::min());
+  for (size_t c = 0; c < points.size(); ++c) {
     ClockMap::Cursor repaired(maps[c]);
-    for (const Point& point : points_[c]) {
+    for (const Point& point : points[c]) {
       Time& last = begun[point.exchange.index()];
       if (!point.end) last = std::max(last, repaired(point.time));
     }
   }
-  for (size_t e = 0; e < exchanges_.size(); ++e) {
-    const ExchangeId next = exchanges_[e].next;
+  for (size_t e = 0; e < exchanges.size(); ++e) {
+    const ExchangeId next = exchanges[e].next;
     if (next.valid()) begun[next.index()] = std::max(begun[next.index()], begun[e]);
   }
   uint64_t early = 0;
-  for (size_t c = 0; c < points_.size(); ++c) {
+  for (size_t c = 0; c < points.size(); ++c) {
     ClockMap::Cursor repaired(maps[c]);
-    for (const Point& point : points_[c]) {
+    for (const Point& point : points[c]) {
       early += point.end && repaired(point.time) < begun[point.exchange.index()];
     }
   }
   return early;
 }
 
-ClockRepair repair_clocks(Precedence precedence, unsigned threads) {
-  std::vector<std::vector<Precedence::Point>>& points = precedence.points_;
-  parallel_for(points.size(), threads,
-               [&](size_t c) { std::sort(points[c].begin(), points[c].end()); });
-  ForwardPass forward(precedence);
+}  // namespace
+
+ClockRepair repair_clocks(const Precedence& precedence, size_t clocks, unsigned threads) {
+  Points points = points_by_clock(precedence, clocks, threads);
+  ForwardPass forward(points, precedence.exchanges());
   forward.run();
-  std::vector<const Steps*> steps;
-  for (size_t c = 0; c < points.size(); ++c) steps.push_back(&forward.steps(ClockId(c)));
-  ClockRepair repair = summary_of(steps);
-  repair.maps.resize(points.size());
-  parallel_for(points.size(), threads, [&](size_t c) {
-    repair.maps[c] = BackwardPass(points[c], *steps[c], forward).run();
+  ClockRepair repair;
+  repair.maps.resize(clocks);
+  for (size_t c = 0; c < clocks; ++c) summarise(forward.steps(ClockId(c)), repair);
+  parallel_for(clocks, threads, [&](size_t c) {
+    repair.maps[c] = BackwardPass(points[c], forward.steps(ClockId(c)), forward).run();
   });
-  repair.unrepaired = precedence.count_early_ends(repair.maps);
+  repair.unrepaired = count_early_ends(points, precedence.exchanges(), repair.maps);
   return repair;
 }
 

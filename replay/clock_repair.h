@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/column.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "replay/clock_map.h"
@@ -36,8 +37,6 @@ using ExchangeId = Id<struct ExchangeTag>;
 /// and one end, a barrier those of all its members, a broadcast the root's begin and all ends.
 class Precedence {
  public:
-  explicit Precedence(size_t clocks) : points_(clocks) {}
-
   ExchangeId add_exchange();
   void begins(ExchangeId exchange, ClockId clock, Time time);
   void ends(ExchangeId exchange, ClockId clock, Time time);
@@ -51,30 +50,26 @@ class Precedence {
     ends(exchange, receiver, received);
   }
 
- private:
-  friend class ForwardPass;
-  friend class BackwardPass;
-  friend struct ClockRepair repair_clocks(Precedence, unsigned);
+  /// Takes what another one was told of.
+  void append(const Precedence& other);
 
   struct Point {
     Time time;
+    ClockId clock;
     ExchangeId exchange;
     bool end;               ///< of equal times, begins come first
     bool given_up = false;  ///< an end that cannot have waited for its begins
-    bool operator<(const Point& o) const {
-      if (time != o.time) return time < o.time;
-      return end != o.end ? o.end : exchange < o.exchange;
-    }
   };
   struct Exchange {
     uint32_t begins = 0;  ///< how many, and one for an exchange that it follows
     ExchangeId next;      ///< that follows it
   };
+  const Column<Point>& points() const { return points_; }
+  const Column<Exchange>& exchanges() const { return exchanges_; }
 
-  uint64_t count_early_ends(const std::vector<ClockMap>& maps) const;
-
-  std::vector<std::vector<Point>> points_;  // by ClockId
-  std::vector<Exchange> exchanges_;         // by ExchangeId
+ private:
+  Column<Point> points_;        // as they were told
+  Column<Exchange> exchanges_;  // by ExchangeId
 };
 
 struct ClockRepair {
@@ -85,7 +80,7 @@ struct ClockRepair {
   Duration total;              ///< of all steps forward
 };
 
-/// Does not depend on the number of threads.
-ClockRepair repair_clocks(Precedence precedence, unsigned threads);
+/// Does not depend on the number of threads. `clocks`: how many there are.
+ClockRepair repair_clocks(const Precedence& precedence, size_t clocks, unsigned threads);
 
 }  // namespace culprit::replay

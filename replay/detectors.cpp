@@ -6,9 +6,11 @@
 #include "replay/detection.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 
 #include "base/parallel.h"
+#include "replay/repair_run.h"
 
 namespace culprit::replay {
 
@@ -138,9 +140,29 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
   for (Outbox& box : outboxes) box = {};
 }
 
+namespace {
+
+std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads) {
+  auto detection = std::make_unique<Detection>(run);
+  for (const auto& detect : kDetectors) detect(run, threads, *detection);
+  return detection;
+}
+
+uint64_t clock_violations(const Detection& detection) {
+  uint64_t sum = 0;
+  for (const Findings& found : detection.by_location) sum += found.clock_violations;
+  return sum;
+}
+
+}  // namespace
+
+/// Whether clocks need repair shows while looking for waits; then all is looked for again.
 WaitGraph detect_waits(Run& run, unsigned threads) {
-  Detection detection(run);
-  for (const auto& detect : kDetectors) detect(run, threads, detection);
+  std::unique_ptr<Detection> found_last = run_detectors(run, threads);
+  if (clock_violations(*found_last) > 0 && repair_run(run, threads)) {
+    found_last = run_detectors(run, threads);
+  }
+  Detection& detection = *found_last;
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());
@@ -160,12 +182,10 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
   });
-  uint64_t violations = 0;
-  for (const Findings& found : detection.by_location) violations += found.clock_violations;
   detection.losses.add("clock_violations", Severity::warning,
                        "operations that ended before the event they waited for, by the clocks: the "
                        "nodes' clocks disagree, waits there are cut short",
-                       violations);
+                       clock_violations(detection));
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);
   return graph;

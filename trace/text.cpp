@@ -140,13 +140,16 @@ class TextParser {
     const size_t bar = line.find('|');
     if (bar == std::string::npos) return bad("a lane is `<rank>.<thread> |letters`");
     unsigned rank = 0, thread = 0;
-    if (std::sscanf(line.c_str(), " %u.%u", &rank, &thread) != 2) return bad("no rank.thread");
+    char node[32] = "";
+    const int fields = std::sscanf(line.c_str(), " %u.%u %31[^ |]", &rank, &thread, node);
+    if (fields < 2) return bad("no rank.thread");
     if (rank >= kMostRanks) return bad("so many ranks cannot be drawn");
     Definitions& defs = trace_->definitions_;
     while (defs.processes.size() <= rank) {
       const uint32_t r = static_cast<uint32_t>(defs.processes.size());
       defs.processes.push_back({"MPI Rank " + std::to_string(r), "node", r, {}});
     }
+    if (fields == 3) defs.processes[rank].node = node;
     if (defs.processes[rank].locations.size() != thread) return bad("threads come in order from 0");
     Lane lane;
     lane.location = LocationId(defs.locations.size());

@@ -10,7 +10,8 @@
 //       R main/MPI_Recv
 //     lanes
 //       0.0 |ccccccSmm              rank.thread; one visit is a stretch of one letter, so two
-//       visits 1.0 |cccRRRRmm              of one path next to each other take two letters for it
+//       1.0 |cccRRRRmm              visits of one path next to each other take two letters for it
+//       2.0 b |ccc                  of a process on the node `b`
 //     comms
 //       1: 0 2                      world ranks of communicator 1 (0 is the world, always there)
 //     events

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Random traces for property tests: a random program of several ranks with threads is simulated
-// (random_program.h), so that every wait has its cause; make_chaotic then shakes all times (within
-// what a location's order allows), as clocks that disagree would. Sources in memory.
+// (random_program.h), so that every wait has its cause. make_chaotic then shakes all times (within
+// what a location's order allows), which no clock does; make_skewed gives the trace clocks that
+// disagree. Sources in memory.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,8 @@ class RandomTrace : public trace::Source {
   static RandomTrace make(uint32_t seed, RandomShape shape = {});
   /// Moves each event's time at random; order within a location stays.
   void make_chaotic(uint32_t seed);
+  /// Gives each node, or each process, a clock of its own, that is wrong and runs fast or slow.
+  void make_skewed(uint32_t seed, bool by_node);
   /// All clocks of the trace.
   void shift(Duration by) { shift_ = by; }
 

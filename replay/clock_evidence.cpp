@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/clock_evidence.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "replay/collective_shapes.h"
+#include "replay/match_messages.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// What both visitors need.
+class Witness {
+ public:
+  Witness(const Run& run, const std::vector<ClockId>& clock_of, Duration slack)
+      : run_(run), clock_of_(clock_of), slack_(slack) {}
+
+  const Run& run() const { return run_; }
+  ClockId clock(LocationId id) const { return clock_of_[run_.location(id).process.index()]; }
+  /// Whether the clocks may have changed the order.
+  bool matters(Time begin, Time end) const { return end - begin < slack_ || end < begin; }
+
+ private:
+  const Run& run_;
+  const std::vector<ClockId>& clock_of_;
+  Duration slack_;
+};
+
+class MessageWitness final : public MessageVisitor {
+ public:
+  MessageWitness(const Witness& witness, Precedence& out) : witness_(witness), out_(out) {}
+
+  void visit(const MatchedMessage& message) override {
+    const CallRef receipt = receipt_of(message);
+    const Time sent = message.sent.met.enter, received = witness_.run().call(receipt).leave;
+    if (!witness_.matters(sent, received)) return;
+    out_.message(witness_.clock(message.sent.met_at), sent, witness_.clock(receipt.location),
+                 received);
+  }
+
+ private:
+  /// A matched probe has seen the message already.
+  CallRef receipt_of(const MatchedMessage& message) const {
+    const Timeline& line = witness_.run().at(message.receiver);
+    if (message.recv.rare) {
+      const auto op = static_cast<uint32_t>(&message.recv - line.recvs.data());
+      const CallRef probe = line.rare_recvs.at(op).met;
+      if (probe.valid()) return probe;
+    }
+    return witness_.run().ref(message.receiver, message.recv.completed);
+  }
+
+  const Witness& witness_;
+  Precedence& out_;
+};
+
+class CollectiveWitness final : public OperationVisitor {
+ public:
+  CollectiveWitness(const Witness& witness, const CollectiveShapes& shapes, Precedence& out)
+      : witness_(witness), shapes_(shapes), out_(out) {}
+
+  void visit(CommId, uint32_t, std::span<const Part> parts) override {
+    switch (shapes_.of(parts)) {
+      case Shape::barrier:
+        return visit_all(parts);
+      case Shape::all_to_all:
+        return CollectiveShapes::sparse(parts) ? visit_sparse(parts) : visit_all(parts);
+      case Shape::one_to_all:
+      case Shape::all_to_one:
+        return visit_rooted(parts);
+      case Shape::prefix:
+        return visit_prefix(parts);
+      case Shape::none:
+        return;
+    }
+  }
+
+ private:
+  bool matters(const Part& giver, const Part& taker) const {
+    return witness_.matters(giver.posted.enter, taker.completed.leave);
+  }
+  void begins(ExchangeId exchange, const Part& part) {
+    out_.begins(exchange, witness_.clock(part.posted_by), part.posted.enter);
+  }
+  void ends(ExchangeId exchange, const Part& part) {
+    out_.ends(exchange, witness_.clock(part.location), part.completed.leave);
+  }
+  void pair(const Part& giver, const Part& taker) {
+    if (&giver == &taker || !matters(giver, taker) || !shapes_.gives(giver, taker)) return;
+    const ExchangeId exchange = out_.add_exchange();
+    begins(exchange, giver);
+    ends(exchange, taker);
+  }
+
+  void visit_all(std::span<const Part> parts) {
+    const Part* last = &parts[0];
+    const Part* first = &parts[0];
+    for (const Part& part : parts) {
+      if (part.posted.enter > last->posted.enter) last = &part;
+      if (part.completed.leave < first->completed.leave) first = &part;
+    }
+    if (!matters(*last, *first)) return;
+    const ExchangeId exchange = out_.add_exchange();
+    for (const Part& part : parts) {
+      if (matters(part, *first)) begins(exchange, part);
+      if (matters(*last, part)) ends(exchange, part);
+    }
+  }
+
+  void visit_sparse(std::span<const Part> parts) {
+    latest_first_.clear();
+    for (const Part& part : parts) latest_first_.push_back(&part);
+    std::stable_sort(latest_first_.begin(), latest_first_.end(), [](const Part* a, const Part* b) {
+      return a->posted.enter > b->posted.enter;
+    });
+    for (const Part& taker : parts) {
+      for (const Part* giver : latest_first_) {
+        if (!matters(*giver, taker)) break;
+        pair(*giver, taker);
+      }
+    }
+  }
+
+  void visit_rooted(std::span<const Part> parts) {
+    const Part* root = CollectiveShapes::root_of(parts);
+    if (root == nullptr) return;
+    const bool from_root = shapes_.of(parts) == Shape::one_to_all;
+    for (const Part& part : parts) from_root ? pair(*root, part) : pair(part, *root);
+  }
+
+  void visit_prefix(std::span<const Part> parts) {
+    const Part* last = &parts[0];
+    bool any = false;
+    for (const Part& part : parts) {
+      if (part.posted.enter > last->posted.enter) last = &part;
+      any = any || matters(*last, part);
+    }
+    if (!any) return;
+    ExchangeId before;
+    for (const Part& part : parts) {
+      if (before.valid()) ends(before, part);
+      const ExchangeId next = out_.add_exchange();
+      begins(next, part);
+      if (before.valid()) out_.follows(before, next);
+      before = next;
+    }
+  }
+
+  const Witness& witness_;
+  const CollectiveShapes& shapes_;
+  Precedence& out_;
+  std::vector<const Part*> latest_first_;
+};
+
+}  // namespace
+
+Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_of, Duration slack,
+                             unsigned threads) {
+  const Witness witness(run, clock_of, slack);
+  const CollectiveShapes shapes(run);
+  Losses told_elsewhere;  // the detectors match as well
+  std::vector<Precedence> by_receiver(run.definitions->processes.size()), by_share;
+  match_messages(
+      run, threads,
+      [&](ProcessId process) {
+        return std::make_unique<MessageWitness>(witness, by_receiver[process.index()]);
+      },
+      told_elsewhere);
+  match_collectives(run, threads,
+                    {[&](size_t shares) { by_share.resize(shares); },
+                     [&](size_t share) {
+                       return std::make_unique<CollectiveWitness>(witness, shapes, by_share[share]);
+                     }},
+                    told_elsewhere);
+  Precedence all;
+  for (const Precedence& some : by_receiver) all.append(some);
+  for (const Precedence& some : by_share) all.append(some);
+  return all;
+}
+
+}  // namespace culprit::replay
