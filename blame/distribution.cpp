@@ -4,9 +4,9 @@
 #include "blame/distribution.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include "base/parallel.h"
 #include "blame/path_kinds.h"
@@ -50,45 +50,8 @@ class Ranges {
 
 // --- costs over time --------------------------------------------------------------------------
 
-/// What some waits cost, by (delay, slice, location). Rows are joined now and then.
-class CostTable {
- public:
-  struct Row {
-    size_t delay;
-    SliceCost at;
-  };
-  void add(size_t delay, const SliceCost& cost) {
-    rows_.push_back({delay, cost});
-    if (rows_.size() >= limit_) {
-      join();
-      limit_ = std::max(kOften, 2 * rows_.size());
-    }
-  }
-  void add(const CostTable& other) {
-    for (const Row& row : other.rows_) add(row.delay, row.at);
-  }
-  /// Sums in the order in which they were added.
-  void join() {
-    const auto key = [](const Row& r) { return std::tie(r.delay, r.at.slice, r.at.location); };
-    std::stable_sort(rows_.begin(), rows_.end(),
-                     [&](const Row& a, const Row& b) { return key(a) < key(b); });
-    size_t kept = 0;
-    for (const Row& row : rows_) {
-      if (kept > 0 && key(rows_[kept - 1]) == key(row)) {
-        rows_[kept - 1].at.cost_s += row.at.cost_s;
-      } else {
-        rows_[kept++] = row;
-      }
-    }
-    rows_.resize(kept);
-  }
-  const std::vector<Row>& rows() const { return rows_; }
-
- private:
-  static constexpr size_t kOften = 4096;
-  size_t limit_ = kOften;
-  std::vector<Row> rows_;
-};
+/// What the delays of one location cost, by place in the list of the costliest.
+using DelaySlices = std::array<std::array<double, kSlices>, kDelaysWithDistribution>;
 
 class Distributor {
  public:
@@ -97,13 +60,14 @@ class Distributor {
 
   std::vector<FoundDistribution> distribute(const Profiles& profiles, unsigned threads) {
     choose_top();
-    std::vector<CostTable> tables(run_.locations.size());
+    std::vector<std::vector<std::vector<SliceCost>>> by_location(run_.locations.size());
     parallel_for(run_.locations.size(), threads,
-                 [&](size_t i) { sum_costs(run_.locations[i], tables[i]); });
-    CostTable all;
-    for (const CostTable& table : tables) all.add(table);
-    all.join();
-    for (const CostTable::Row& row : all.rows()) slices_[row.delay].push_back(row.at);
+                 [&](size_t i) { by_location[i] = sum_costs(run_.locations[i]); });
+    for (const auto& slices : by_location) {
+      for (size_t d = 0; d < slices.size(); ++d) {
+        slices_[d].insert(slices_[d].end(), slices[d].begin(), slices[d].end());
+      }
+    }
     describe(profiles);
     return std::move(found_);
   }
@@ -130,20 +94,28 @@ class Distributor {
   }
 
   /// The costs of all waits that `late` caused, at the time of the wait.
-  void sum_costs(LocationId late, CostTable& table) const {
+  std::vector<std::vector<SliceCost>> sum_costs(LocationId late) const {
     const Column<Excess>& excess = delays_.excess[late.index()];
+    if (excess.empty()) return {};
+    DelaySlices sums{};
     for (WaitRef ref : delays_.caused[late.index()]) {
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
+      if (cause.first_excess == cause.end_excess) continue;
+      const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s;
+      const size_t slice = slice_of(wait.begin);
       for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
         const uint8_t delay = number_[excess[e].path.index()];
-        if (delay == kNotTop) continue;
-        const double share = excess[e].time.seconds() / cause.denominator_s;
-        table.add(delay,
-                  {slice_of(wait.begin), late, share * (wait.amount.seconds() + cause.long_s)});
+        if (delay != kNotTop) sums[delay][slice] += excess[e].time.seconds() * cost;
       }
     }
-    table.join();
+    std::vector<std::vector<SliceCost>> slices(found_.size());
+    for (size_t d = 0; d < slices.size(); ++d) {
+      for (size_t s = 0; s < kSlices; ++s) {
+        if (sums[d][s] > 0) slices[d].push_back({s, late, sums[d][s]});
+      }
+    }
+    return slices;
   }
 
   size_t slice_of(Time time) const {

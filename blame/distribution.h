@@ -71,7 +71,7 @@ struct Constancy {
   double same_place = 1;  ///< what kMoving is compared with
 };
 
-/// Each (slice, location) at most once, ascending.
+/// Each (slice, location) at most once, in any order that is always the same.
 Constancy find_course(std::span<const SliceCost> costs);
 
 inline constexpr size_t kDelaysWithDistribution = 10;

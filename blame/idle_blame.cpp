@@ -6,8 +6,6 @@
 #include "blame/idle_blame.h"
 
 #include <algorithm>
-#include <numeric>
-#include <queue>
 
 #include "base/parallel.h"
 #include "blame/stretches.h"
@@ -79,11 +77,62 @@ struct Step {
   double potential;
 };
 
+/// Whose next change is the earliest: a tournament, O(log n) for each change.
+class EarliestOf {
+ public:
+  explicit EarliestOf(size_t members) {
+    while (leaves_ < members) leaves_ *= 2;
+    times_.assign(leaves_, Time::max());
+    winners_.assign(2 * leaves_, 0);
+    for (size_t m = 0; m < leaves_; ++m) winners_[leaves_ + m] = static_cast<uint32_t>(m);
+    for (size_t node = leaves_ - 1; node >= 1; --node) play(node);
+  }
+  void set(size_t member, Time time) {
+    times_[member] = time;
+    for (size_t node = (leaves_ + member) / 2; node >= 1; node /= 2) play(node);
+  }
+  size_t member() const { return winners_[1]; }  ///< of equal ones the first
+  Time time() const { return times_[winners_[1]]; }
+
+ private:
+  void play(size_t node) {
+    const uint32_t left = winners_[2 * node], right = winners_[2 * node + 1];
+    winners_[node] = times_[right] < times_[left] ? right : left;
+  }
+  size_t leaves_ = 1;
+  std::vector<Time> times_;        // by member
+  std::vector<uint32_t> winners_;  // by node of a binary tree; its leaves are the members
+};
+
+/// What one location earned by call path: dense, and used again.
+class EarnedSums {
+ public:
+  explicit EarnedSums(size_t callpaths) : nanos_(callpaths) {}
+  void add(CallPathId path, double nanos) {
+    if (nanos <= 0) return;
+    double& sum = nanos_[path.index()];
+    if (sum == 0) touched_.push_back(path);
+    sum += nanos;
+  }
+  void move_to(LocationId location, std::vector<IdleBlame::Earned>& rows) {
+    std::sort(touched_.begin(), touched_.end());
+    for (CallPathId path : touched_) {
+      rows.push_back({location, path, nanos_[path.index()] * 1e-9});
+      nanos_[path.index()] = 0;
+    }
+    touched_.clear();
+  }
+
+ private:
+  std::vector<double> nanos_;
+  std::vector<CallPathId> touched_;
+};
+
 class Sweep {
  public:
   Sweep(const Run& run, const WaitGraph& graph, const std::vector<PathKind>& kinds,
-        IdleBlame::Crew& crew, std::vector<IdleBlame::Earned>& earned)
-      : run_(run), graph_(graph), kinds_(kinds), crew_(crew), earned_(earned) {}
+        EarnedSums& sums, IdleBlame::Crew& crew, std::vector<IdleBlame::Earned>& earned)
+      : run_(run), graph_(graph), kinds_(kinds), sums_(sums), crew_(crew), earned_(earned) {}
 
   void run() {
     if (!anybody_idle()) return;
@@ -129,6 +178,7 @@ class Sweep {
   const Run& run_;
   const WaitGraph& graph_;
   const std::vector<PathKind>& kinds_;
+  EarnedSums& sums_;
   IdleBlame::Crew& crew_;
   std::vector<IdleBlame::Earned>& earned_;
 
@@ -141,21 +191,20 @@ class Sweep {
 
 /// All members' changes in order of time; of equal ones that of the first member comes first.
 void Sweep::merge() {
-  using Next = std::pair<Time, size_t>;  // of which member
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
-  std::vector<size_t> next(changes_.size(), 0);
   states_.assign(changes_.size(), State::absent);
   count(State::absent) = changes_.size();
   steps_.push_back({run_.begin, 0});
-  for (size_t m = 0; m < changes_.size(); ++m) {
-    if (!changes_[m].empty()) queue.push({changes_[m][0].time, m});
-  }
-  while (!queue.empty()) {
-    const auto [time, m] = queue.top();
-    queue.pop();
-    pass_until(time);
-    change(m, changes_[m][next[m]].state);
-    if (++next[m] < changes_[m].size()) queue.push({changes_[m][next[m]].time, m});
+  EarliestOf next(changes_.size());
+  std::vector<size_t> at(changes_.size(), 0);
+  const auto time_of = [&](size_t m) {
+    return at[m] < changes_[m].size() ? changes_[m][at[m]].time : Time::max();
+  };
+  for (size_t m = 0; m < changes_.size(); ++m) next.set(m, time_of(m));
+  while (next.time() != Time::max()) {
+    const size_t m = next.member();
+    pass_until(next.time());
+    change(m, changes_[m][at[m]++].state);
+    next.set(m, time_of(m));
   }
   pass_until(run_.end);
   for (size_t m = 0; m < changes_.size(); ++m) change(m, State::absent);
@@ -211,29 +260,23 @@ double Sweep::potential_at(Time time, const WorkSpan& span) const {
   return before.potential + part * (after->potential - before.potential);
 }
 
-/// Gives what a member's work earned to its call paths.
+/// Gives what a member's work earned to its call paths. Spans and activities are in order of time.
 void Sweep::share(size_t member) {
   const LocationId id = crew_.members[member];
-  std::vector<IdleBlame::Earned> found;
+  const replay::Activities& all = run_.at(id).activities;
+  size_t i = 0;
   for (const WorkSpan& span : spans_[member]) {
     if (span.earned_after <= span.earned_before) continue;
+    while (all.end(i) <= span.begin) ++i;
     double before = span.earned_before;
-    for_each_stretch(
-        run_, id, {}, span.begin, span.end, [&](Time, Time end, CallPathId path, const Wait*) {
-          const double after = end == span.end ? span.earned_after : potential_at(end, span);
-          if (after > before) found.push_back({id, path, (after - before) * 1e-9});
-          before = after;
-        });
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.path < b.path; });
-  for (const IdleBlame::Earned& row : found) {
-    if (earned_.empty() || earned_.back().location != id || earned_.back().path != row.path) {
-      earned_.push_back(row);
-    } else {
-      earned_.back().time_s += row.time_s;
+    for (; all.end(i) < span.end; ++i) {
+      const double after = potential_at(all.end(i), span);
+      sums_.add(all.path(i), after - before);
+      before = after;
     }
+    sums_.add(all.path(i), span.earned_after - before);
   }
+  sums_.move_to(id, earned_);
 }
 
 /// Threads of each process, joined where one was in a team of another's.
@@ -267,8 +310,11 @@ IdleBlame blame_for_idleness(const Run& run, const WaitGraph& graph, unsigned th
   IdleBlame result;
   result.crews = find_crews(run);
   std::vector<std::vector<IdleBlame::Earned>> earned(result.crews.size());
-  parallel_for(result.crews.size(), threads,
-               [&](size_t c) { Sweep(run, graph, kinds, result.crews[c], earned[c]).run(); });
+  parallel_for(
+      result.crews.size(), threads, [&] { return EarnedSums(run.callpaths.size()); },
+      [&](size_t c, EarnedSums& sums) {
+        Sweep(run, graph, kinds, sums, result.crews[c], earned[c]).run();
+      });
   for (const auto& rows : earned) {
     result.earned.insert(result.earned.end(), rows.begin(), rows.end());
   }
