@@ -72,6 +72,14 @@ struct CountedPath {
   std::vector<double> values;  ///< by MetricId
 };
 
+/// Idle threads' time by what was executed meanwhile, or why nothing was, over all locations.
+struct IdleTotal {
+  CallPathId callpath;  ///< none: nobody worked, for this reason:
+  std::string reason;
+  double time_s = 0;
+};
+
+std::vector<IdleTotal> idle_totals(const blame::Findings& findings);
 std::vector<CountedPath> counted_paths(const blame::Findings& findings);
 std::vector<Blamed> blamed(const blame::Findings& findings);
 std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings);

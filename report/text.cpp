@@ -16,7 +16,9 @@
 
 #include "report/counts.h"
 #include "report/formats.h"
+#include "report/glance.h"
 #include "report/layout.h"
+#include "report/names.h"
 #include "report/nowhere.h"
 #include "report/patterns.h"
 #include "report/summary.h"
@@ -61,38 +63,34 @@ class Page {
   void entry(std::string_view mark, double time_s, double whole_s, std::string_view text);
   void more_line(size_t more, std::string_view what);
 
-  const blame::FoundCallPath* path(CallPathId id) const;
-  std::string path_name(CallPathId id, size_t width) const;
-  std::string region_name(CallPathId id) const;
-  std::string code_name(CallPathId id) const;
-  std::string location_name(LocationId id) const;
+  const blame::FoundCallPath* path(CallPathId id) const { return name_.find(id); }
+  std::string path_name(CallPathId id, size_t width) const { return name_.path(id, width); }
+  std::string region_name(CallPathId id) const { return name_.region(id); }
+  std::string code_name(CallPathId id) const { return name_.code(id); }
+  std::string location_name(LocationId id) const { return name_.location(id); }
   std::string worst(const std::vector<Share>& shares) const;
   std::string why(const Blamed& blamed);
 
   const Findings& findings_;
   const std::filesystem::path experiment_;
   const TimeFormat time_;
-  bool many_ranks_ = false;
-  bool many_threads_ = false;           ///< in at least one process
+  const Names name_;
   std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;
 };
 
 Page::Page(const Findings& findings, const std::filesystem::path& experiment)
-    : findings_(findings), experiment_(experiment), time_(findings.run.wall_s) {
-  for (const blame::FoundLocation& location : findings.locations) {
-    many_ranks_ |= location.rank != findings.locations.front().rank;
-    many_threads_ |= location.thread != 0;
-  }
-}
+    : findings_(findings), experiment_(experiment), time_(findings.run.wall_s), name_(findings) {}
 
 std::string Page::write() {
   write_head();
   write_verdict();
+  page_ += at_a_glance(findings_, name_);
   write_time_spent();
   write_blame();
   write_waits();
   write_critical_path();
+  page_ += longest_waits(findings_, name_);
   write_counters();
   write_stages();
   write_not_covered();
@@ -101,38 +99,6 @@ std::string Page::write() {
 }
 
 // --- names ---
-
-const blame::FoundCallPath* Page::path(CallPathId id) const {
-  return id.valid() ? &findings_.callpaths[id.index()] : nullptr;
-}
-
-std::string Page::path_name(CallPathId id, size_t width) const {
-  const blame::FoundCallPath* found = path(id);
-  return found ? shortened(found->name, width) : "(unknown call path)";
-}
-
-std::string Page::region_name(CallPathId id) const {
-  const blame::FoundCallPath* found = path(id);
-  return found ? shortened(found->region, 60) : "(unknown)";
-}
-
-/// The region with its place in the source, unless the name tells that already.
-std::string Page::code_name(CallPathId id) const {
-  const blame::FoundCallPath* found = path(id);
-  std::string name = region_name(id);
-  if (!found || found->file.empty() || name.find(found->file) != std::string::npos) return name;
-  return name + (found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
-                                 : fmt::format(" ({})", found->file));
-}
-
-/// "rank 0 thread 1", without the half that is the same for all.
-std::string Page::location_name(LocationId id) const {
-  if (!id.valid()) return "(unknown)";
-  const blame::FoundLocation& location = findings_.locations[id.index()];
-  if (!many_threads_) return fmt::format("rank {}", location.rank);
-  if (!many_ranks_) return fmt::format("thread {}", location.thread);
-  return fmt::format("rank {} thread {}", location.rank, location.thread);
-}
 
 /// The worst locations with their times, and how many more there are if that matters.
 std::string Page::worst(const std::vector<Share>& shares) const {
@@ -320,7 +286,8 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
     line(std::string(kTextColumn, ' ') + "in " +
          path_name(blamed.callpath, kPageWidth - kTextColumn - 3));
   }
-  page_ += wrapped(why(blamed), kTextColumn);
+  const std::string spread = distribution_sentence(findings_, blamed.callpath);
+  page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
 }
 
 /// The sentence that says how the cost came about, and what can be done.

@@ -56,6 +56,22 @@ Findings hybrid_chain() {
                           {path(kMain), 2, 0, 5, 0, 2, 7},
                           {path(kRecv), 1, 0, 1, 0, 0, 1}};
   f.critical_path = {{path(kRegion), at(1), 8}, {path(kMain), at(0), 2}, {path(kRecv), at(2), 1}};
+  f.idle_blame = {{path(kRegion), at(1), 6}, {path(kMain), at(0), 2}};
+  f.idle_nobody = {{at(0), "mpi", 1}};
+  f.efficiencies = {{"parallel", "", 15.0 / 33},
+                    {"mpi", "parallel", 23.0 / 33},
+                    {"mpi.load_balance", "mpi", 23.0 / 30},
+                    {"mpi.communication", "mpi", 10.0 / 11},
+                    {"mpi.serialisation", "mpi.communication", 1},
+                    {"mpi.transfer", "mpi.communication", 10.0 / 11},
+                    {"omp", "parallel", 15.0 / 23},
+                    {"omp.serial", "omp", 21.0 / 23},
+                    {"omp.load_balance", "omp", 15.0 / 21},
+                    {"omp.runtime", "omp", 1}};
+  f.instances = {{"mpi.late_sender", path(kRecv), at(2), 3, 10, 7, at(0), path(kRegion)},
+                 {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion)}};
+  f.distributions = {{path(kRegion), 13, "overloaded minority", 3, 1, 2, "steady", 0.77},
+                     {path(kMain), 2, "overloaded minority", 2, 1, 1, "burst", 1}};
   f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, {}};
   return f;
 }

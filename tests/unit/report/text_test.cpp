@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "report/formats.h"
@@ -43,6 +44,51 @@ TEST(Text, BeginsWithAVerdict) {
   EXPECT_TRUE(has(page(hybrid_chain()),
                   "48.5 % of the time was waiting. 70.3 % of that is because of !$omp parallel "
                   "@chain.c:20 on rank 0 thread 1."));
+}
+
+TEST(Text, FitsItsOverviewOnAScreen) {
+  const std::string p = page(hybrid_chain());
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "Efficiency 45.5 % of the time was useful: MPI 69.7 % x OpenMP 65.2 %"));
+  EXPECT_TRUE(has(p, "69.7 % MPI: load balance 76.7 % x transfer 90.9 %"));
+  EXPECT_TRUE(has(p, "65.2 % OpenMP: serial parts 91.3 % x load balance 71.4 %"));
+  EXPECT_TRUE(has(p, "Waits 21.2 % Late sender"));
+  EXPECT_TRUE(has(p, "Delays 81.2 % !$omp parallel @chain.c:20: 1 of 3 overloaded"));
+  EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded, at one time"));
+  EXPECT_TRUE(has(p, "Critical path 72.7 % !$omp parallel @chain.c:20"));
+  EXPECT_TRUE(has(p, "Idle threads 66.7 % while others executed !$omp parallel @chain.c:20"));
+  EXPECT_TRUE(has(p, "11.1 % while nobody worked: in MPI"));
+  const size_t overview = p.find("WHERE THE TIME WENT");
+  ASSERT_NE(overview, std::string::npos);
+  EXPECT_LE(std::count(p.begin(), p.begin() + static_cast<long>(overview), '\n'), 30);
+}
+
+TEST(Text, LeavesOutWhatIsPerfect) {
+  blame::Findings findings = hybrid_chain();
+  for (blame::FoundEfficiency& row : findings.efficiencies) {
+    if (row.name.starts_with("omp")) row.value = 1;
+    if (row.name == "parallel") row.value = 23.0 / 33;
+  }
+  const std::string p = page(findings);
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "69.7 % of the time was useful 69.7 % MPI: load balance"));
+  EXPECT_FALSE(has(p, "OpenMP:"));
+}
+
+TEST(Text, NamesTheLongestWaits) {
+  EXPECT_TRUE(has(page(hybrid_chain()),
+                  "7.00 s Late sender, 3.000000 s after the begin: rank 1 thread 0 in MPI_Recv "
+                  "waited for rank 0 thread 0, late by !$omp parallel @chain.c:20"));
+}
+
+TEST(Text, SaysHowADelayIsDistributed) {
+  blame::Findings findings = hybrid_chain();
+  blame::FoundDistribution& row = findings.distributions[0];
+  EXPECT_TRUE(has(page(findings), "Load: 1 of 3 overloaded."));
+  row = {row.callpath, 13, "spread", 64, 0, 0, "moving", 0.1};
+  EXPECT_TRUE(has(page(findings), "Load: spread over 64, moving over time."));
+  row.shape = "single";
+  EXPECT_TRUE(has(page(findings), "Load: moving over time."));
 }
 
 /// A thousand call paths that end in two functions, none of them costly by itself.

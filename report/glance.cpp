@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/glance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/layout.h"
+#include "report/patterns.h"
+#include "report/summary.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr size_t kRows = 3;              ///< of each kind
+constexpr double kRowMatters = 0.01;     ///< of the whole
+constexpr size_t kLabelColumn = 18;      ///< where shares begin
+constexpr size_t kTextColumn = 28;       ///< where words begin
+constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
+
+/// Rows of a share and a text; the first says what they are shares of.
+class Rows {
+ public:
+  explicit Rows(std::string_view label) : label_(label) {}
+
+  void add(double part, double whole, std::string_view text) {
+    const size_t width = kPageWidth - kTextColumn;
+    lines_ += fmt::format("{}{}  {}\n", left("  " + label_, kLabelColumn),
+                          right(percent(part, whole), kTextColumn - kLabelColumn - 2),
+                          text.size() <= width ? std::string(text) : shortened(text, width));
+    label_.clear();
+    ++count_;
+  }
+  bool full() const { return count_ == kRows; }
+  const std::string& lines() const { return lines_; }
+
+ private:
+  std::string label_;
+  std::string lines_;
+  size_t count_ = 0;
+};
+
+double efficiency(const Findings& findings, std::string_view name) {
+  for (const blame::FoundEfficiency& row : findings.efficiencies) {
+    if (row.name == name) return row.value;
+  }
+  return 1;
+}
+
+/// "MPI: load balance 95.0 % x serialisation 93.0 %", factors of 1 left out.
+std::string factors(const Findings& findings, std::string_view name,
+                    std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
+  std::string text;
+  for (const auto& [id, words] : parts) {
+    const double value = efficiency(findings, id);
+    if (value >= kAsGoodAsOne) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", words, percent(value, 1));
+  }
+  return text.empty() ? std::string(name) : fmt::format("{}: {}", name, text);
+}
+
+std::string efficiency_rows(const Findings& findings) {
+  if (findings.efficiencies.empty()) return "";
+  Rows rows("Efficiency");
+  const double mpi = efficiency(findings, "mpi"), omp = efficiency(findings, "omp");
+  const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
+  rows.add(efficiency(findings, "parallel"), 1,
+           both ? fmt::format("of the time was useful: MPI {} x OpenMP {}", percent(mpi, 1),
+                              percent(omp, 1))
+                : "of the time was useful");
+  if (mpi < kAsGoodAsOne) {
+    rows.add(mpi, 1,
+             factors(findings, "MPI",
+                     {{"mpi.load_balance", "load balance"},
+                      {"mpi.serialisation", "serialisation"},
+                      {"mpi.transfer", "transfer"}}));
+  }
+  if (omp < kAsGoodAsOne) {
+    rows.add(omp, 1,
+             factors(findings, "OpenMP",
+                     {{"omp.serial", "serial parts"},
+                      {"omp.load_balance", "load balance"},
+                      {"omp.runtime", "runtime"}}));
+  }
+  return rows.lines();
+}
+
+std::string wait_rows(const Findings& findings) {
+  Rows rows("Waits");
+  for (const PatternTotal& total : waiting_by_pattern(findings)) {
+    if (rows.full() || total.time_s < kRowMatters * findings.identities.waiting_s) break;
+    rows.add(total.time_s, findings.run.allocation_s, pattern_name(total.pattern));
+  }
+  return rows.lines();
+}
+
+std::string delay_rows(const Findings& findings, const Names& names) {
+  Rows rows("Delays");
+  const double waiting = findings.identities.waiting_s;
+  for (const Blamed& delay : blamed(findings)) {
+    if (rows.full() || delay.cost_s() < kRowMatters * waiting) break;
+    const std::string words = distribution_words(findings, delay.callpath);
+    rows.add(delay.cost_s(), waiting,
+             names.code(delay.callpath) + (words.empty() ? "" : ": " + words));
+  }
+  return rows.lines();
+}
+
+std::string critical_rows(const Findings& findings, const Names& names) {
+  Rows rows("Critical path");
+  for (const OnCriticalPath& item : on_critical_path(findings)) {
+    if (rows.full() || item.time_s < kRowMatters * findings.run.wall_s) break;
+    rows.add(item.time_s, findings.run.wall_s, names.code(item.callpath));
+  }
+  return rows.lines();
+}
+
+std::string_view reason_words(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"io", "in a file operation"},  {"mpi", "in MPI"},
+      {"mpi_wait", "waiting in MPI"}, {"mutex", "waiting for a lock"},
+      {"waking", "waking up"},        {"absent", "all idle, or not there"},
+  };
+  for (const auto& [id, words] : kWords) {
+    if (id == reason) return words;
+  }
+  return reason;
+}
+
+std::string idle_rows(const Findings& findings, const Names& names) {
+  Rows rows("Idle threads");
+  const double idle = findings.identities.idle_s;
+  if (idle < kRowMatters * findings.run.allocation_s) return "";
+  for (const IdleTotal& total : idle_totals(findings)) {
+    if (rows.full() || total.time_s < kRowMatters * idle) break;
+    rows.add(total.time_s, idle,
+             total.callpath.valid()
+                 ? fmt::format("while others executed {}", names.code(total.callpath))
+                 : fmt::format("while nobody worked: {}", reason_words(total.reason)));
+  }
+  return rows.lines();
+}
+
+}  // namespace
+
+std::string at_a_glance(const Findings& findings, const Names& names) {
+  if (findings.identities.waiting_s <= 0) return "";
+  return "\nAT A GLANCE\n" + efficiency_rows(findings) + wait_rows(findings) +
+         delay_rows(findings, names) + critical_rows(findings, names) + idle_rows(findings, names) +
+         wrapped(
+             "Shares are of allocation time (efficiency, waits), of all waiting (delays), of the "
+             "run's length (critical path), and of idle threads' time.",
+             2);
+}
+
+std::string longest_waits(const Findings& findings, const Names& names) {
+  std::string lines;
+  for (const PatternTotal& total : waiting_by_pattern(findings)) {
+    if (total.time_s < kRowMatters * findings.identities.waiting_s) break;
+    const auto worst = std::find_if(
+        findings.instances.begin(), findings.instances.end(),
+        [&](const blame::FoundInstance& instance) { return instance.pattern == total.pattern; });
+    if (worst == findings.instances.end()) continue;
+    const std::string text = fmt::format(
+        "{}, {:.6f} s after the begin: {} in {} waited for {}{}", pattern_name(worst->pattern),
+        worst->begin_s, names.location(worst->location), names.region(worst->callpath),
+        names.location(worst->cause_location),
+        worst->cause_callpath.valid() ? ", late by " + names.code(worst->cause_callpath) : "");
+    std::string entry = wrapped(text, 25);
+    entry.replace(0, 25, left(right(TimeFormat(worst->time_s)(worst->time_s), 14), 25));
+    lines += entry;
+  }
+  return lines.empty() ? "" : "\nTHE LONGEST SINGLE WAITS\n" + lines;
+}
+
+namespace {
+
+const blame::FoundDistribution* find_distribution(const Findings& findings, CallPathId callpath) {
+  for (const blame::FoundDistribution& row : findings.distributions) {
+    if (row.callpath == callpath) return &row;
+  }
+  return nullptr;
+}
+
+std::string shape_words(const blame::FoundDistribution& row) {
+  if (row.shape == "overloaded minority") {
+    return fmt::format("{} of {} overloaded", row.high, row.locations);
+  }
+  if (row.shape == "underloaded minority") {
+    return fmt::format("{} of {} underloaded", row.low, row.locations);
+  }
+  if (row.shape == "clusters") return fmt::format("clusters among {}", row.locations);
+  if (row.shape == "spread") return fmt::format("spread over {}", row.locations);
+  if (row.shape == "even") return fmt::format("even over {} in total", row.locations);
+  return "";  // single: there is nobody else
+}
+
+}  // namespace
+
+std::string distribution_words(const Findings& findings, CallPathId callpath) {
+  const blame::FoundDistribution* row = find_distribution(findings, callpath);
+  if (row == nullptr) return "";
+  std::string words = shape_words(*row);
+  const std::string course = row->course == "moving"  ? "moving over time"
+                             : row->course == "burst" ? "at one time"
+                                                      : "";
+  if (!words.empty() && !course.empty()) words += ", ";
+  return words + course;
+}
+
+std::string distribution_sentence(const Findings& findings, CallPathId callpath) {
+  const std::string words = distribution_words(findings, callpath);
+  return words.empty() ? "" : fmt::format("Load: {}.", words);
+}
+
+}  // namespace culprit::report

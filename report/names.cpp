@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/names.h"
+
+#include <fmt/format.h>
+
+#include "report/layout.h"
+
+namespace culprit::report {
+
+Names::Names(const blame::Findings& findings) : findings_(findings) {
+  for (const blame::FoundLocation& location : findings.locations) {
+    many_ranks_ |= location.rank != findings.locations.front().rank;
+    many_threads_ |= location.thread != 0;
+  }
+}
+
+const blame::FoundCallPath* Names::find(CallPathId id) const {
+  return id.valid() ? &findings_.callpaths[id.index()] : nullptr;
+}
+
+std::string Names::path(CallPathId id, size_t width) const {
+  const blame::FoundCallPath* found = find(id);
+  return found ? shortened(found->name, width) : "(unknown call path)";
+}
+
+std::string Names::region(CallPathId id) const {
+  const blame::FoundCallPath* found = find(id);
+  return found ? shortened(found->region, 60) : "(unknown)";
+}
+
+std::string Names::code(CallPathId id) const {
+  const blame::FoundCallPath* found = find(id);
+  std::string name = region(id);
+  if (!found || found->file.empty() || name.find(found->file) != std::string::npos) return name;
+  return name + (found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
+                                 : fmt::format(" ({})", found->file));
+}
+
+std::string Names::location(LocationId id) const {
+  if (!id.valid()) return "(unknown)";
+  const blame::FoundLocation& location = findings_.locations[id.index()];
+  if (!many_threads_) return fmt::format("rank {}", location.rank);
+  if (!many_ranks_) return fmt::format("thread {}", location.thread);
+  return fmt::format("rank {} thread {}", location.rank, location.thread);
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How pages call call paths and locations: as short as can be told apart in this run.
+#pragma once
+
+#include <string>
+
+#include "blame/findings.h"
+
+namespace culprit::report {
+
+/// Refers to the findings, which outlive it.
+class Names {
+ public:
+  explicit Names(const blame::Findings& findings);
+
+  /// nullptr for an absent id.
+  const blame::FoundCallPath* find(CallPathId id) const;
+  /// The whole path, shortened to `width` columns.
+  std::string path(CallPathId id, size_t width) const;
+  /// Its last region.
+  std::string region(CallPathId id) const;
+  /// The region with its place in the source, unless the name tells that already.
+  std::string code(CallPathId id) const;
+  /// "rank 0 thread 1", without the half that is the same for all.
+  std::string location(LocationId id) const;
+
+ private:
+  const blame::Findings& findings_;
+  bool many_ranks_ = false;
+  bool many_threads_ = false;  ///< in at least one process
+};
+
+}  // namespace culprit::report
