@@ -109,7 +109,8 @@ MpiCollective MpiRecords::collective(const RawRecord& record, CommId comm) {
                   ? static_cast<trace::CollectiveOp>(record.flags)
                   : trace::CollectiveOp::other;
   result.comm = comm;
-  if (record.w[0] != kNoRoot) result.root = static_cast<uint32_t>(record.w[0]);
+  result.is_root = record.w[0] != kNoRoot && record.w[0] >> 32 != 0;
+  if (record.w[0] >> 32 == 0) result.root = static_cast<uint32_t>(record.w[0]);
   result.bytes_sent = record.w[1];
   result.bytes_received = record.w[2];
   const uint64_t sets = further_word(record);

@@ -64,11 +64,15 @@ class CollectiveWitness final : public OperationVisitor {
       : witness_(witness), shapes_(shapes), out_(out) {}
 
   void visit(CommId, uint32_t, std::span<const Part> parts) override {
-    switch (shapes_.of(parts)) {
+    const CollectiveKind kind = shapes_.of(parts);
+    if (kind.may_leave_early) return;
+    switch (kind.shape) {
       case Shape::barrier:
         return visit_all(parts);
       case Shape::all_to_all:
         return CollectiveShapes::sparse(parts) ? visit_sparse(parts) : visit_all(parts);
+      case Shape::neighbors:
+        return visit_sparse(parts);
       case Shape::one_to_all:
       case Shape::all_to_one:
         return visit_rooted(parts);
@@ -128,7 +132,7 @@ class CollectiveWitness final : public OperationVisitor {
   void visit_rooted(std::span<const Part> parts) {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
-    const bool from_root = shapes_.of(parts) == Shape::one_to_all;
+    const bool from_root = shapes_.of(parts).shape == Shape::one_to_all;
     for (const Part& part : parts) from_root ? pair(*root, part) : pair(part, *root);
   }
 

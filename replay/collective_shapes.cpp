@@ -10,22 +10,35 @@ namespace culprit::replay {
 
 namespace {
 
-Shape shape_of(trace::CollectiveOp op) {
+/// What the processes did before MPI_Init is not known. Freeing a communicator waits for nobody,
+/// MPI_Finalize does.
+CollectiveKind kind_of_handles(bool makes, std::string_view name) {
+  if (makes) {
+    const bool init = name == "MPI_Init" || name == "MPI_Init_thread";
+    return {init ? Shape::none : Shape::all_to_all};
+  }
+  if (name == "MPI_Finalize") return {Shape::all_to_all};
+  const bool flushes = name == "MPI_File_close" || name == "MPI_Win_free";
+  return {flushes ? Shape::all_to_all : Shape::none, true};
+}
+
+/// Of an operation that was begun in the call `name`, which matters where `op` leaves it open.
+CollectiveKind kind_of(trace::CollectiveOp op, std::string_view name) {
   using Op = trace::CollectiveOp;
   switch (op) {
     case Op::barrier:
-      return Shape::barrier;
+      return {Shape::barrier};
     case Op::bcast:
     case Op::scatter:
     case Op::scatterv:
-      return Shape::one_to_all;
+      return {Shape::one_to_all};
     case Op::gather:
     case Op::gatherv:
     case Op::reduce:
-      return Shape::all_to_one;
+      return {Shape::all_to_one};
     case Op::scan:
     case Op::exscan:
-      return Shape::prefix;
+      return {Shape::prefix};
     case Op::allgather:
     case Op::allgatherv:
     case Op::alltoall:
@@ -34,14 +47,17 @@ Shape shape_of(trace::CollectiveOp op) {
     case Op::allreduce:
     case Op::reduce_scatter:
     case Op::reduce_scatter_block:
+      return {Shape::all_to_all};
     case Op::create_handle:
-      return Shape::all_to_all;
-    case Op::destroy_handle:  // only MPI_Finalize synchronises: see below
+      return kind_of_handles(true, name);
+    case Op::destroy_handle:
+      return kind_of_handles(false, name);
     case Op::neighbor:
+      return {Shape::neighbors};
     case Op::other:
-      return Shape::none;
+      return {name.starts_with("MPI_File_") ? Shape::all_to_all : Shape::none, true};
   }
-  return Shape::none;
+  return {};
 }
 
 }  // namespace
@@ -53,25 +69,17 @@ CollectiveShapes::CollectiveShapes(const Run& run) : run_(run) {
   }
 }
 
-Shape CollectiveShapes::of(std::span<const Part> parts) const {
-  const trace::CollectiveOp op = parts[0].op->op;
-  if (op != trace::CollectiveOp::destroy_handle && op != trace::CollectiveOp::create_handle) {
-    return shape_of(op);
-  }
-  const CallPathId path = parts[0].completed.path;
+CollectiveKind CollectiveShapes::of(std::span<const Part> parts) const {
+  const CallPathId path = parts[0].posted.path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
   std::string_view name;
   if (region.valid()) name = run_.regions[region.index()].name;
-  if (op == trace::CollectiveOp::destroy_handle) {
-    return name == "MPI_Finalize" ? Shape::all_to_all : Shape::none;
-  }
-  if (name == "MPI_Init" || name == "MPI_Init_thread") return Shape::none;
-  return shape_of(op);
+  return kind_of(parts[0].op->op, name);
 }
 
 bool CollectiveShapes::sparse(std::span<const Part> parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
-    return part.op->sends_to.valid() || part.op->receives_from.valid();
+    return part.side != Side::whole || part.op->sends_to.valid() || part.op->receives_from.valid();
   });
 }
 
@@ -83,6 +91,12 @@ bool CollectiveShapes::contains(culprit::GroupId group, const Part& part) const 
 
 const Part* CollectiveShapes::root_of(std::span<const Part> parts) {
   const uint32_t rank = parts[0].op->root;
+  if (parts[0].side != Side::whole || rank >= CollectiveOp::kIsRoot) {
+    const auto root = std::find_if(parts.begin(), parts.end(), [](const Part& part) {
+      return part.op->root == CollectiveOp::kIsRoot;
+    });
+    return root == parts.end() ? nullptr : &*root;
+  }
   const auto found = std::lower_bound(parts.begin(), parts.end(), rank,
                                       [](const Part& p, uint32_t r) { return p.rank < r; });
   return found != parts.end() && found->rank == rank ? &*found : nullptr;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "base/flat_map.h"
 #include "replay/collective_shapes.h"
 #include "replay/detection.h"
 
@@ -15,30 +16,37 @@ namespace culprit::replay {
 
 namespace {
 
+Pattern everybody_waits(Shape shape) {
+  return shape == Shape::barrier ? pattern("mpi.wait_at_barrier") : pattern("mpi.wait_at_nxn");
+}
+
 /// The parts of one operation, by rank.
 struct Operation {
   CommId comm;
   uint32_t ordinal;  ///< how many collectives there were before on the communicator
   std::span<const Part> parts;
   Shape shape;
-  size_t last;  ///< position of the last to enter; of several, the lowest rank
+  bool may_leave_early;  ///< as in CollectiveKind
+  size_t last;           ///< position of the last to enter; of several, the lowest rank
 };
 
 /// Finds the waits in operations, one after the other.
 class WaitFinder final : public OperationVisitor {
  public:
-  WaitFinder(const CollectiveShapes& shapes, Detection& out, Outbox& box)
-      : shapes_(shapes), out_(out), box_(box) {}
+  WaitFinder(const Run& run, const CollectiveShapes& shapes, Detection& out, Outbox& box)
+      : run_(run), shapes_(shapes), out_(out), box_(box) {}
 
   void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) override;
 
  private:
-  static bool waits(const Part& part, Time until) {
-    return part.op->may_wait && part.completed.enter < until;
+  static bool waits(const Operation& operation, const Part& part, Time until) {
+    if (!part.op->may_wait || part.completed.enter >= until) return false;
+    return !operation.may_leave_early || until <= part.completed.leave;
   }
 
   void visit_all(const Operation& operation);
-  void visit_sparse(const Operation& operation);
+  void visit_sparse(const Operation& operation, Pattern found);
+  const Part* latest_giver(const Operation& operation, const Part& taker) const;
   void visit_one_to_all(const Operation& operation);
   void visit_all_to_one(const Operation& operation);
   void visit_prefix(const Operation& operation);
@@ -46,23 +54,30 @@ class WaitFinder final : public OperationVisitor {
   void add_pair(const Part& waiter, const Part& cause);
   void join_all(const Operation& operation);
 
+  const Run& run_;
   const CollectiveShapes& shapes_;
   Detection& out_;
   Outbox& box_;
-  std::vector<LocationId> last_members_;  ///< by rank, of the operation visited last, ...
-  GroupId last_group_;                    ///< ... and their group
+  std::vector<const Part*> latest_first_[3];  ///< by side, where data flows sparsely
+  FlatMap place_of_;                          ///< of a process among the parts
+  std::vector<LocationId> last_members_;      ///< by rank, of the operation visited last, ...
+  GroupId last_group_;                        ///< ... and their group
 };
 
 void WaitFinder::visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) {
-  Operation operation{comm, ordinal, parts, shapes_.of(parts), 0};
+  const CollectiveKind kind = shapes_.of(parts);
+  Operation operation{comm, ordinal, parts, kind.shape, kind.may_leave_early, 0};
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].posted.enter > parts[operation.last].posted.enter) operation.last = i;
   }
   switch (operation.shape) {
     case Shape::barrier:
-      return visit_all(operation);
     case Shape::all_to_all:
-      return CollectiveShapes::sparse(parts) ? visit_sparse(operation) : visit_all(operation);
+      if (parts[0].op->op == trace::CollectiveOp::create_handle) return visit_all(operation);
+      if (!CollectiveShapes::sparse(parts)) return visit_all(operation);
+      return visit_sparse(operation, everybody_waits(kind.shape));
+    case Shape::neighbors:
+      return visit_sparse(operation, pattern("mpi.wait_at_neighbors"));
     case Shape::one_to_all:
       return visit_one_to_all(operation);
     case Shape::all_to_one:
@@ -87,11 +102,10 @@ void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
 void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
-  const Pattern found = operation.shape == Shape::barrier ? pattern("mpi.wait_at_barrier")
-                                                          : pattern("mpi.wait_at_nxn");
+  const Pattern found = everybody_waits(operation.shape);
   bool waited = false;
   for (const Part& part : operation.parts) {
-    if (!waits(part, last.posted.enter)) continue;
+    if (!waits(operation, part, last.posted.enter)) continue;
     waited = true;
     add_wait(found, part, last);
   }
@@ -114,20 +128,53 @@ void WaitFinder::join_all(const Operation& operation) {
   }
 }
 
-/// Each waits for the last of those that it gets data from.
-void WaitFinder::visit_sparse(const Operation& operation) {
-  std::vector<const Part*> latest_first;
-  for (const Part& part : operation.parts) latest_first.push_back(&part);
-  std::stable_sort(latest_first.begin(), latest_first.end(),
-                   [](const Part* a, const Part* b) { return a->posted.enter > b->posted.enter; });
-  for (const Part& part : operation.parts) {
-    for (const Part* cause : latest_first) {
-      if (!waits(part, cause->posted.enter)) break;
-      if (cause == &part || !shapes_.gives(*cause, part)) continue;
-      add_wait(pattern("mpi.wait_at_nxn"), part, *cause);
-      add_pair(part, *cause);
-      break;
+/// The last to enter of those that `taker` gets data from and waits for; nullptr: none.
+const Part* WaitFinder::latest_giver(const Operation& operation, const Part& taker) const {
+  const auto awaited = [&](const Part& part) {
+    return &part != &taker && waits(operation, taker, part.posted.enter) &&
+           shapes_.gives(part, taker);
+  };
+  const std::vector<ProcessId>* few = shapes_.givers(taker);
+  // In a list of m of n parts, or among all from the latest on: then it takes n / m tries.
+  if (few != nullptr && few->size() * few->size() <= operation.parts.size()) {
+    const Part* latest = nullptr;
+    for (ProcessId process : *few) {
+      const uint32_t place = place_of_.find(process.index());
+      if (place == FlatMap::kNone || !awaited(operation.parts[place])) continue;
+      const Part& part = operation.parts[place];
+      if (latest == nullptr || part.posted.enter > latest->posted.enter) latest = &part;
     }
+    return latest;
+  }
+  const Side from = taker.side == Side::whole   ? Side::whole
+                    : taker.side == Side::first ? Side::second
+                                                : Side::first;
+  for (const Part* part : latest_first_[static_cast<size_t>(from)]) {
+    if (part->posted.enter <= taker.completed.enter) break;
+    if (awaited(*part)) return part;
+  }
+  return nullptr;
+}
+
+/// Each waits for the last of those that it gets data from.
+void WaitFinder::visit_sparse(const Operation& operation, Pattern found) {
+  for (auto& list : latest_first_) list.clear();
+  place_of_.clear();
+  for (size_t i = 0; i < operation.parts.size(); ++i) {
+    const Part& part = operation.parts[i];
+    latest_first_[static_cast<size_t>(part.side)].push_back(&part);
+    place_of_.set(run_.location(part.location).process.index(), static_cast<uint32_t>(i));
+  }
+  for (auto& list : latest_first_) {
+    std::stable_sort(list.begin(), list.end(), [](const Part* a, const Part* b) {
+      return a->posted.enter > b->posted.enter;
+    });
+  }
+  for (const Part& part : operation.parts) {
+    const Part* cause = latest_giver(operation, part);
+    if (cause == nullptr) continue;
+    add_wait(found, part, *cause);
+    add_pair(part, *cause);
   }
 }
 
@@ -135,7 +182,8 @@ void WaitFinder::visit_one_to_all(const Operation& operation) {
   const Part* root = CollectiveShapes::root_of(operation.parts);
   if (root == nullptr) return;
   for (const Part& part : operation.parts) {
-    if (&part == root || !waits(part, root->posted.enter) || !shapes_.gives(*root, part)) continue;
+    if (&part == root || !waits(operation, part, root->posted.enter) || !shapes_.gives(*root, part))
+      continue;
     add_wait(pattern("mpi.late_broadcast"), part, *root);
     add_pair(part, *root);
   }
@@ -148,17 +196,18 @@ void WaitFinder::visit_all_to_one(const Operation& operation) {
   for (const Part& part : operation.parts) {
     if (part.posted.enter > last->posted.enter && shapes_.gives(part, *root)) last = &part;
   }
-  if (!waits(*root, last->posted.enter)) return;
+  if (!waits(operation, *root, last->posted.enter)) return;
   add_wait(pattern("mpi.early_reduce"), *root, *last);
   for (const Part& part : operation.parts) {
-    if (waits(*root, part.posted.enter) && shapes_.gives(part, *root)) add_pair(*root, part);
+    if (waits(operation, *root, part.posted.enter) && shapes_.gives(part, *root))
+      add_pair(*root, part);
   }
 }
 
 void WaitFinder::visit_prefix(const Operation& operation) {
   const Part* latest = &operation.parts[0];
   for (const Part& part : operation.parts.subspan(1)) {
-    if (waits(part, latest->posted.enter)) {
+    if (waits(operation, part, latest->posted.enter)) {
       add_wait(pattern("mpi.early_scan"), part, *latest);
       add_pair(part, *latest);
     }
@@ -174,7 +223,7 @@ void detect_collectives(Run& run, unsigned threads, Detection& out) {
   match_collectives(
       run, threads,
       {[&](size_t shares) { boxes.resize(shares); },
-       [&](size_t share) { return std::make_unique<WaitFinder>(shapes, out, boxes[share]); }},
+       [&](size_t share) { return std::make_unique<WaitFinder>(run, shapes, out, boxes[share]); }},
       out.losses);
   out.deliver(boxes, threads);
 }

@@ -7,15 +7,19 @@
 //                  partitioned one, of the call that hands over the last partition
 //   wrong order    a late sender, and meanwhile another message was on its way that had been sent
 //                  earlier and was received only by a later call
+//   probe          MPI_Probe waits for the enter of the send of the message it finds (ours)
+//   polling        from the first test that found nothing to the enter of the send: told, but no
+//                  waiting (ours)
 //   late receiver  a call that completes a send waits for the enter of the receive's posting, if
 //                  the call ends only after that: an eager send returns earlier and did not wait
 //
-// All from the thesis, section 2.4.1 (figures 2.3 and 2.4). Whether a send was synchronous cannot
-// be known; a send that overlaps its receive's posting by chance is taken for one.
+// The others from the thesis, section 2.4.1 (figures 2.3 and 2.4). Whether a send was synchronous
+// cannot be known; a send that overlaps its receive's posting by chance is taken for one.
 #include <algorithm>
 #include <memory>
 
 #include "replay/detection.h"
+#include "replay/find_probed.h"
 #include "replay/match_messages.h"
 
 namespace culprit::replay {
@@ -26,13 +30,14 @@ namespace {
 class Receiver final : public MessageVisitor {
  public:
   Receiver(const Run& run, ProcessId process, Detection& out, Outbox& others)
-      : run_(run), process_(process), out_(out), others_(others) {}
+      : run_(run), process_(process), out_(out), others_(others), probes_(run, process) {}
 
   void visit(const MatchedMessage& message) override {
     const SentMessage& sent = message.sent;
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
     received_.push_back({completed.enter, sent.met.enter});
+    probes_.received(message, out_);
     if (message.recv.may_wait && sent.met.enter > completed.enter) {
       late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter});
       synchronise(completed_ref.location, completed, sent.met_at, sent.met);
@@ -47,6 +52,7 @@ class Receiver final : public MessageVisitor {
   }
 
   void finish() override {
+    probes_.finish([&](const FoundProbe& found) { visit(found); });
     if (late_.empty()) return;
     sort_received();
     for (const Late& late : late_) {
@@ -66,6 +72,17 @@ class Receiver final : public MessageVisitor {
     Time enter;  ///< of the completing call
     Time sent;
   };
+
+  void visit(const FoundProbe& found) {
+    const auto& [location, sender, probe, call, sent] = found;
+    if (!probe.waits) {
+      out_.at(location).polling(
+          {probe.polled_since, std::min(sent.enter, call.leave), call.path, sender});
+    } else if (sent.enter > call.enter) {
+      wait(location, pattern("mpi.probe"), call, sent.enter, sender);
+      synchronise(location, call, sender, sent);
+    }
+  }
 
   /// By time of receipt; then `sent` becomes the earliest of all from there on.
   void sort_received() {
@@ -107,6 +124,7 @@ class Receiver final : public MessageVisitor {
   const ProcessId process_;
   Detection& out_;
   Outbox& others_;
+  ProbeFinder probes_;
   Column<Received> received_;
   Column<Late> late_;
 };

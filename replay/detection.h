@@ -26,10 +26,13 @@ class Findings {
   void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause,
             Time cause_time);
   void sync(const Sync& sync) { syncs.push_back(sync); }
+  /// Stretches may overlap, and be empty.
+  void polling(const Polling& stretch) { pollings.push_back(stretch); }
 
   Column<Wait> waits;
   Column<Sync> syncs;
   std::vector<LockWait> lock_waits;
+  Column<Polling> pollings;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 

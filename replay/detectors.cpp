@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "replay/find_probed.h"
 #include "replay/repair_run.h"
 
 namespace culprit::replay {
@@ -167,6 +168,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());
   graph.lock_waits.resize(run.timelines.size());
+  graph.pollings.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     Findings& found = detection.at(id);
@@ -177,10 +179,12 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     drop_waits_for_itself(id, found.waits);
     choose_waits(found.waits);
     measure_waits(run.at(id).activities, found.waits);
+    separate(found.pollings);
     tell_waking_from_idle(run, run.at(id), found.waits);
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
+    graph.pollings[id.index()] = std::move(found.pollings);
   });
   detection.losses.add("clock_violations", Severity::warning,
                        "operations that ended before the event they waited for, by the clocks: the "

@@ -23,7 +23,7 @@ struct Member {
 
 /// What one process did on one communicator, in order: its n-th is everybody's n-th.
 struct Sequence {
-  uint32_t rank;
+  uint32_t rank;  ///< those of a second group follow those of the first
   std::span<const Member> members;
 };
 
@@ -73,8 +73,6 @@ class CollectiveMatcher {
                "collective operations that not all members of their communicator took part "
                "in, as far as the trace tells: waits in them may be missing",
                incomplete_);
-    losses.add("intercommunicator_collectives", Severity::warning,
-               "collective operations on inter-communicators are not searched for waits", inter_);
   }
 
  private:
@@ -94,17 +92,14 @@ class CollectiveMatcher {
       if (!id.valid() || id.index() >= sequences.size()) continue;
       const trace::Comm& comm = run_.definitions->comms[id.index()];
       if (comm.kind == trace::CommKind::mpi_self) continue;
-      if (comm.kind == trace::CommKind::mpi_inter) {
-        inter_ += end - i;
-        continue;
-      }
       sequences[id.index()].push_back({rank_in(id, process), std::span(all).subspan(i, end - i)});
     }
   }
 
   /// UINT32_MAX if it is no member.
   uint32_t rank_in(CommId id, ProcessId process) {
-    const std::vector<ProcessId>& members = run_.definitions->comms[id.index()].members;
+    const trace::Comm& comm = run_.definitions->comms[id.index()];
+    const std::vector<ProcessId>& members = comm.members;
     // In the world, and in most others, ranks are in the order of processes.
     const auto sorted = std::lower_bound(members.begin(), members.end(), process);
     if (sorted != members.end() && *sorted == process) {
@@ -114,6 +109,9 @@ class CollectiveMatcher {
     if (ranks.empty()) {
       for (size_t r = 0; r < members.size(); ++r) {
         ranks.set(members[r].index(), static_cast<uint32_t>(r));
+      }
+      for (size_t r = 0; r < comm.remote.size(); ++r) {
+        ranks.set(comm.remote[r].index(), static_cast<uint32_t>(members.size() + r));
       }
     }
     return ranks.find(process.index());
@@ -134,25 +132,37 @@ class CollectiveMatcher {
   uint64_t visit(const Work& work, const std::vector<std::vector<Sequence>>& sequences,
                  OperationVisitor& visitor) {
     const std::vector<Sequence>& all = sequences[work.comm.index()];
+    const trace::Comm& comm = run_.definitions->comms[work.comm.index()];
+    const auto locals = static_cast<uint32_t>(comm.members.size());
     std::vector<Part> parts;
     uint64_t incomplete = 0;
     for (uint32_t ordinal = work.begin; ordinal < work.end; ++ordinal) {
       parts.clear();
       for (const Sequence& s : all) {
-        if (ordinal < s.members.size()) parts.push_back(part(s.rank, s.members[ordinal]));
+        if (ordinal >= s.members.size()) continue;
+        const Side side = comm.kind != trace::CommKind::mpi_inter ? Side::whole
+                          : s.rank < locals                       ? Side::first
+                                                                  : Side::second;
+        const uint32_t rank = side == Side::second ? s.rank - locals : s.rank;
+        parts.push_back(part(rank, side, s.members[ordinal]));
       }
-      incomplete += run_.definitions->comms[work.comm.index()].members.size() != parts.size();
+      incomplete += comm.members.size() + comm.remote.size() != parts.size();
       visitor.visit(work.comm, ordinal, parts);
     }
     return incomplete;
   }
 
-  Part part(uint32_t rank, const Member& member) const {
+  Part part(uint32_t rank, Side side, const Member& member) const {
     const CollectiveOp& op = run_.at(member.location).collectives[member.op];
     const CallRef posted = run_.ref(member.location, op.posted);
     const CallRef completed = run_.ref(member.location, op.completed);
-    return {
-        &op, rank, posted.location, completed.location, run_.call(posted), run_.call(completed)};
+    return {&op,
+            rank,
+            side,
+            posted.location,
+            completed.location,
+            run_.call(posted),
+            run_.call(completed)};
   }
 
   const Run& run_;
@@ -161,7 +171,6 @@ class CollectiveMatcher {
   std::map<CommId, FlatMap> ranks_;           // of communicators whose ranks are in no order
   std::vector<Work> work_;
   uint64_t incomplete_ = 0;
-  uint64_t inter_ = 0;
 };
 
 }  // namespace

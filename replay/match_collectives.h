@@ -14,15 +14,20 @@
 
 namespace culprit::replay {
 
+/// Of an inter-communicator, which of its groups.
+enum class Side : uint8_t { whole, first, second };
+
 /// One member's part in one operation.
 struct Part {
   const CollectiveOp* op;
-  uint32_t rank;  ///< in the communicator
+  uint32_t rank;  ///< in the communicator; in an inter-communicator, in its own group
+  Side side;
   LocationId posted_by, location;
   Call posted, completed;
 };
 
-/// Called with one operation after the other, of one communicator, its parts by rank.
+/// Called with one operation after the other, of one communicator, its parts by rank; those of the
+/// second group of an inter-communicator follow those of the first.
 class OperationVisitor {
  public:
   virtual ~OperationVisitor() = default;

@@ -133,7 +133,7 @@ class Joiner {
 
   void link(OpRef from, OpRef to) {
     const SentMessage sent = sent_message(from);
-    visitor_.visit({to.location, recv(to), sent});
+    visitor_.visit({to.location, recv(to), sent, to.op});
   }
 
   SentMessage sent_message(OpRef from) const {

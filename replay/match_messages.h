@@ -27,6 +27,7 @@ struct MatchedMessage {
   LocationId receiver;    ///< where it was completed
   const MessageOp& recv;  ///< of that location
   const SentMessage& sent;
+  uint32_t op;  ///< index of `recv`
 };
 
 /// Called by a receiving process's thread for each of its messages; those of one process come in an

@@ -19,6 +19,7 @@
 #include "replay/calls.h"
 #include "replay/counts.h"
 #include "replay/openmp_facts.h"
+#include "replay/probes.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -70,7 +71,7 @@ struct RareMessage {
 using RareMessages = std::unordered_map<uint32_t, RareMessage>;  ///< by index of the operation
 
 struct CollectiveOp {
-  static constexpr uint32_t kNoRoot = UINT32_MAX;
+  static constexpr uint32_t kNoRoot = UINT32_MAX, kIsRoot = UINT32_MAX - 1;
   CallKey posted;
   CallKey completed;
   CommId comm;
@@ -140,6 +141,7 @@ struct Timeline {
   Column<CollectiveOp> collectives;
   std::vector<CallRef> elsewhere;  ///< calls of other locations that operations here name
   RareMessages rare_sends, rare_recvs;
+  ProbeFacts probes;
   Column<Fork> forks;
   Column<TeamSpan> teams;
   Column<BarrierVisit> barriers;
@@ -158,6 +160,7 @@ struct Timeline {
     sends.release();
     recvs.release();
     collectives.release();
+    probes.release();
     barriers.release();
     rare_sends = {};
     rare_recvs = {};

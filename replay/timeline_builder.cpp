@@ -47,6 +47,7 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
         .not_recorded = not_recorded,
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
+        .asking = asking_region_of(region.name),
     });
   }
   return traits;
@@ -117,7 +118,12 @@ void TimelineBuilder::leave(Time time, RegionId) {
   if (traits_[frame.region.index()].openmp != OpenmpRegion::none) openmp_.leave(time);
   if (frame.stage != 0) line_.stages[frame.stage - 1].end = time;
   set_path(time, top());
-  if (frame.call.valid()) close_call(frame, time);
+  if (frame.call.valid()) {
+    close_call(frame, time);
+    probes_.left_call();
+  } else if (traits_[frame.region.index()].asking.polls) {
+    probes_.fruitless(frame.enter);
+  }
 }
 
 /// A call is its activity if that began and ended with it.
@@ -176,6 +182,7 @@ void TimelineBuilder::mpi_send(Time time, const trace::MpiMessage& message) {
 void TimelineBuilder::mpi_recv(Time time, const trace::MpiMessage& message) {
   MessageOp recv = message_op(message, current_call(time));
   recv.may_wait = !top_traits().test;
+  probes_.completed();
   if (recv.rare) add_rare(line_.rare_recvs, line_.recvs.size(), message);
   line_.recvs.push_back(recv);
 }
@@ -229,6 +236,7 @@ void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
     foreign(ForeignRequest::Step::received, request, time, call, op);
   }
   line_.recvs[op].may_wait = !top_traits().test;
+  probes_.received(op, top_traits().asking);
   if (recv.rare) add_rare(line_.rare_recvs, op, message);
 }
 
@@ -241,19 +249,20 @@ void TimelineBuilder::mpi_request_cancelled(Time time, trace::RequestId request)
 }
 
 void TimelineBuilder::mpi_probe(Time time, const trace::MpiMessage& message) {
-  touch(time);
+  const CallIndex call = current_call(time);
+  probes_.probed(message, top_traits().asking, call);
   if (message.probe == trace::MatchedProbe::none) return;
-  line_.open.probes.set(static_cast<uint64_t>(message.probe),
-                        static_cast<uint32_t>(current_call(time).index()));
+  line_.open.probes.set(static_cast<uint64_t>(message.probe), static_cast<uint32_t>(call.index()));
 }
 
 void TimelineBuilder::add_collective(const trace::MpiCollective& what, CallIndex posted,
                                      CallIndex completed, bool may_wait) {
+  probes_.completed();
   CollectiveOp op;
   op.posted = CallKey::own(posted);
   op.completed = CallKey::own(completed);
   op.comm = what.comm;
-  op.root = what.root.value_or(CollectiveOp::kNoRoot);
+  op.root = what.root.value_or(what.is_root ? CollectiveOp::kIsRoot : CollectiveOp::kNoRoot);
   op.sends_to = what.sends_to;
   op.receives_from = what.receives_from;
   op.op = what.op;
@@ -392,6 +401,7 @@ Timeline TimelineBuilder::take() {
   }
   line_.counts = counts_.take();
   line_.openmp = openmp_.take(line_.last);
+  line_.probes = probes_.take();
   line_.visits.resize(line_.tree.size());
   return std::move(line_);
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "replay/openmp_facts_builder.h"
+#include "replay/probes.h"
 #include "replay/timeline.h"
 #include "trace/definitions.h"
 
@@ -35,6 +36,7 @@ struct RegionTraits {
   bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
   bool waits_for_mutex = false;
   OpenmpRegion openmp = OpenmpRegion::none;
+  AskingRegion asking;
 };
 std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
 
@@ -142,6 +144,7 @@ class TimelineBuilder : public trace::EventSink {
   Timeline line_;
   CountBuilder counts_;
   OpenmpFactsBuilder openmp_;
+  ProbeBuilder probes_;
   std::vector<Frame> stack_;
   CallPathId base_;       // the team's origin while a worker is in a team
   RegionId base_region_;  // the innermost region of that origin

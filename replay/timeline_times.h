@@ -25,6 +25,14 @@ void for_each_time(OpenmpFacts& facts, const Change& change) {
   for (BarrierTail& tail : facts.barrier_tails) change(tail.begin), change(tail.end);
 }
 
+template <class Change>
+void for_each_time(ProbeFacts& facts, const Change& change) {
+  for (Probe& probe : facts.probes) {
+    if (probe.polled_since != Time::max()) change(probe.polled_since);
+  }
+  for (PolledReceive& polled : facts.polled) change(polled.since);
+}
+
 /// The same for all but the end of the last activity, which is the run's.
 template <class Change>
 void for_each_time(Timeline& line, const Change& change) {
@@ -36,6 +44,7 @@ void for_each_time(Timeline& line, const Change& change) {
   for (BarrierVisit& barrier : line.barriers) change(barrier.enter), change(barrier.leave);
   for (StageVisit& stage : line.stages) change(stage.begin), change(stage.end);
   for_each_time(line.openmp, change);
+  for_each_time(line.probes, change);
 }
 
 }  // namespace culprit::replay

@@ -77,10 +77,20 @@ struct LockWait {
   CallPathId released;  ///< none: it was held until the end, as far as the trace tells
 };
 
+/// A thread tested again and again for a message that had not been sent (mpi.polling). It may have
+/// worked in between: no waiting time.
+struct Polling {
+  Time begin;  ///< the first test that found nothing
+  Time end;    ///< enter of the send
+  CallPathId path;
+  LocationId sender;
+};
+
 struct WaitGraph {
   std::vector<Column<Wait>> waits;                ///< by LocationId, sorted by begin
   std::vector<Column<Sync>> syncs;                ///< by LocationId, sorted by exit
   std::vector<std::vector<LockWait>> lock_waits;  ///< by LocationId, sorted by begin
+  std::vector<Column<Polling>> pollings;          ///< by LocationId, sorted, not overlapping
   std::vector<Group> groups;                      ///< by GroupId
 };
 

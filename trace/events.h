@@ -43,13 +43,16 @@ struct MpiMessage {
 struct MpiCollective {
   CollectiveOp op = CollectiveOp::other;
   CommId comm;
-  std::optional<uint32_t> root;  ///< rank in `comm`, for rooted operations
+  /// Of rooted operations: rank in `comm`. In an inter-communicator, in the group that the caller
+  /// is not in; in the root's own group the root says that it is, and the others know of none.
+  std::optional<uint32_t> root;
   uint64_t bytes_sent = 0;
   uint64_t bytes_received = 0;
   /// With whom this process exchanges data, where that is not what `op` says: some counts are zero,
   /// or only neighbours take part. The process itself does not matter.
   GroupId sends_to = GroupId::none();
   GroupId receives_from = GroupId::none();
+  bool is_root = false;  ///< the caller is the root; not told in other communicators
 };
 
 enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other, nest_lock };

@@ -97,6 +97,7 @@ std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* 
   collective.bytes_received = received;
   collective.sends_to = partners(attributes, tables_.sends_to);
   collective.receives_from = partners(attributes, tables_.receives_from);
+  collective.is_root = root == static_cast<uint32_t>(OTF2_COLLECTIVE_ROOT_SELF);
   if (root < known->peers || (known->peers == 0 && root < peers_of(*known))) collective.root = root;
   uint8_t exact = 0;
   if (has(attributes, tables_.collective_op) &&

@@ -14,6 +14,7 @@ namespace culprit::trace {
 namespace {
 
 uint32_t otf2_root(const MpiCollective& collective) {
+  if (collective.is_root) return static_cast<uint32_t>(OTF2_COLLECTIVE_ROOT_SELF);
   return collective.root.value_or(static_cast<uint32_t>(OTF2_COLLECTIVE_ROOT_NONE));
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 
+#include "trace/text_mpi.h"
 #include "trace/text_names.h"
 #include "trace/text_openmp.h"
 
@@ -55,8 +56,8 @@ class TextParser {
       line_number_ = number;
       if (!take_event(words)) return fail();
     }
-    for (const OpenmpLines::Event& event : openmp_.finish()) {
-      add(event.lane, event.cell, event.step, event.play);
+    for (const auto& events : {openmp_.finish(), mpi_.finish()}) {
+      for (const auto& event : events) add(event.lane, event.cell, event.step, event.play);
     }
     for (size_t lane = 0; lane < lanes_.size(); ++lane) finish(lane);
     return std::move(trace_);
@@ -168,13 +169,15 @@ class TextParser {
   }
 
   bool take_comm(const std::vector<std::string>& words) {
-    std::vector<ProcessId> members;
+    Comm comm{"comm " + std::to_string(comms_.size() + 1), CommKind::mpi, {}, {}};
     for (size_t i = 1; i < words.size(); ++i) {
       uint32_t rank = 0;
-      if (!number(words[i], rank)) return false;
-      members.emplace_back(rank);
+      const bool second = words[i] == "|";
+      if (second) comm.kind = CommKind::mpi_inter;
+      if (!second && !number(words[i], rank)) return false;
+      if (!second) (comm.kind == CommKind::mpi ? comm.members : comm.remote).emplace_back(rank);
     }
-    comms_.push_back({"comm " + std::to_string(comms_.size() + 1), CommKind::mpi, members, {}});
+    comms_.push_back(std::move(comm));
     return true;
   }
 
@@ -185,9 +188,7 @@ class TextParser {
     for (size_t p = 0; p < defs.processes.size(); ++p) world.members.emplace_back(p);
     defs.comms.push_back(std::move(world));
     for (Comm& comm : comms_) {
-      for (ProcessId member : comm.members) {
-        if (member.index() >= defs.processes.size()) return bad("a member has no lane");
-      }
+      if (!members_have_lanes(defs, comm)) return bad("a member has no lane");
       defs.comms.push_back(std::move(comm));
     }
     for (const Process& process : defs.processes) {
@@ -264,10 +265,17 @@ class TextParser {
     if (words[0] == "send" || words[0] == "isend") return take_message(words);
     if (words[0] == "fork") return take_fork(words);
     if (words[0] == "cancel") return take_cancel(words);
-    if (OpenmpLines::knows(words[0])) {
-      const auto find = [this](const std::string& word, Place& place) {
-        return parse_place(word, place);
+    const auto find = [this](const std::string& word, Place& place) {
+      return parse_place(word, place);
+    };
+    if (MpiLines::knows(words[0])) {
+      const auto end = [this](const Place& place) {
+        const Call* call = call_at(place.lane, *place.at);
+        return call == nullptr ? std::nullopt : std::optional(call->end);
       };
+      return mpi_.take(words, find, end) || (why_.empty() ? bad(mpi_.usage(words[0])) : false);
+    }
+    if (OpenmpLines::knows(words[0])) {
       return openmp_.take(words, find) || (why_.empty() ? bad(openmp_.usage(words[0])) : false);
     }
     std::string_view name = words[0];
@@ -334,10 +342,7 @@ class TextParser {
   }
 
   uint32_t rank_in(CommId comm, size_t lane) const {
-    const ProcessId process = trace_->definitions_.locations[lane].process;
-    const auto& members = trace_->definitions_.comms[comm.index()].members;
-    return static_cast<uint32_t>(std::find(members.begin(), members.end(), process) -
-                                 members.begin());
+    return trace::rank_in(trace_->definitions_, comm, lane);
   }
 
   bool take_message(const std::vector<std::string>& words) {
@@ -446,12 +451,13 @@ class TextParser {
       }
     }
     if (is_rooted(op) && !collective.root) return bad("this operation needs `root`");
-    const size_t members = trace_->definitions_.comms[collective.comm.index()].members.size();
-    if (collective.root && *collective.root >= members) return bad("`root` is not a member");
+    const Definitions& defs = trace_->definitions_;
+    if (!root_is_member(defs, collective)) return bad("`root` is not a member");
     for (const Side& side : sides) {
       collective.sends_to = side.to;
       collective.receives_from = side.from;
-      if (!put_collective(side, collective, immediate)) return false;
+      if (!put_collective(side, as_seen_by(defs, side.place.lane, collective), immediate))
+        return false;
     }
     return true;
   }
@@ -573,6 +579,7 @@ class TextParser {
   std::vector<Comm> comms_;
   std::vector<std::pair<size_t, std::vector<std::string>>> event_lines_;
   OpenmpLines openmp_{trace_->definitions_};
+  MpiLines mpi_{trace_->definitions_};
   uint64_t requests_ = 0;
   uint64_t instances_ = 0;
 };

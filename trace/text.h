@@ -14,10 +14,13 @@
 //       2.0 b |ccc                  of a process on the node `b`
 //     comms
 //       1: 0 2                      world ranks of communicator 1 (0 is the world, always there)
+//       2: 0 1 | 2 3                an inter-communicator
 //     events
 //       send 0.0@6 -> 1.0@3         calls are named by lane and the time they begin
 //       isend 0.0@6 wait 8 -> irecv 1.0@1 wait 3 tag 7 comm 1
 //       barrier 0.0@3 1.0@5         any collective of trace::CollectiveOp; `root 0` if it has one
+//                                   (its rank in the communicator, in an inter-communicator in the
+//                                   world)
 //       ibarrier 0.0@3 wait 5 1.0@2 wait 6
 //       alltoallv 0.0@3 to 1 from - 1.0@5   with whom data is exchanged; `-` is nobody
 //       isend 0.0@1 ready 0.1@5 wait 8 -> irecv 1.0@1 wait 6 pair 1    partitioned; the last
@@ -25,6 +28,12 @@
 //                                   `wait` too, is told with its lane
 //       send 0.0@1 -> 1.0@8 probe 4 found by a matched probe
 //       fork 0.0@2-8: 0.0 0.1@2-7   the master's fork and join; members, with times if they differ
+//       probe 1.0@3 from 0.0        found a message; `tag`, `comm`. A test, or a probe that finds
+//                                   nothing, is a visit of its region with no line here
+//       win_fence 0.0@3 1.0@5       one-sided; all take `window 1` (0) and `comm 1`, of the window
+//       win_start 0.0@3 with 1,2    and so win_post; `nocheck`. Then win_complete, win_wait
+//       put 0.0@4 to 1              or get, accumulate
+//       win_lock 0.0@3 to 1 exclusive    without `to`: all. And so win_flush, win_unlock
 //       cancel 1.0@1                the receive posted there never completes
 //       mutex critical 7 0.1@3-8    acquired and released; the wait for it is the visit that ends
 //                                   or goes deeper at 3. Without an end: not released by this
@@ -70,6 +79,7 @@ class TextTrace : public Source {
  private:
   friend class TextParser;
   friend class OpenmpLines;
+  friend class MpiLines;
 
   /// What happens on a lane at a boundary, in this order for equal times.
   enum class Step {

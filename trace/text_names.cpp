@@ -31,6 +31,7 @@ constexpr std::pair<std::string_view, CollectiveOp> kCollectives[] = {
     {"create_handle", CollectiveOp::create_handle},
     {"destroy_handle", CollectiveOp::destroy_handle},
     {"neighbor", CollectiveOp::neighbor},
+    {"other", CollectiveOp::other},
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {

@@ -234,6 +234,7 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread) {
       if (op % 4 == 1) collective.sends_to = GroupId(op % 3);
       if (op % 4 > 1) collective.receives_from = GroupId(op % 2);
       if (op % 3 == 0) collective.root = process;
+      collective.is_root = op % 3 == 2;
       call(2, [&] { sink.mpi_collective(tick(), collective); });
       call(2, [&] { sink.mpi_icollective_request(tick(), RequestId(op)); });
       call(2, [&] { sink.mpi_icollective_complete(tick(), collective, RequestId(op)); });

@@ -128,6 +128,7 @@ class RecordingSink : public EventSink {
   void collective(Time t, const char* kind, const MpiCollective& c, Facts... facts) {
     note(t, kind, static_cast<int>(c.op), c.comm.index(),
          c.root ? static_cast<int64_t>(*c.root) : -1, c.bytes_sent, c.bytes_received, facts...);
+    if (c.is_root) add("is_root", 1);
     if (c.sends_to.valid()) add("to", c.sends_to.index());
     if (c.receives_from.valid()) add("from", c.receives_from.index());
   }
