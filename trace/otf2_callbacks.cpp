@@ -146,6 +146,7 @@ OTF2_CallbackCode on_old_join(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, v
 OTF2_CallbackCode on_team_begin(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
                                 Attributes attributes, OTF2_CommRef) {
   EventDecoder& d = decoder(data);
+  d.promises().saw_team();
   d.sink().thread_team_begin(d.at(time), d.instance(attributes));
   return kGoOn;
 }
@@ -154,6 +155,14 @@ OTF2_CallbackCode on_team_end(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, v
                               Attributes, OTF2_CommRef) {
   EventDecoder& d = decoder(data);
   d.sink().thread_team_end(d.at(time));
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_sample(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data, Attributes,
+                            OTF2_CallingContextRef, uint32_t, OTF2_InterruptGeneratorRef) {
+  EventDecoder& d = decoder(data);
+  d.promises().saw_sample();
+  d.sink().other(d.at(time), "CallingContextSample");
   return kGoOn;
 }
 
@@ -280,7 +289,6 @@ void set_others(OTF2_EvtReaderCallbacks* c) {
   CULPRIT_OTHER(BufferFlush)
   CULPRIT_OTHER(ProgramBegin)
   CULPRIT_OTHER(ProgramEnd)
-  CULPRIT_OTHER(CallingContextSample)
   CULPRIT_OTHER(CommCreate)
   CULPRIT_OTHER(CommDestroy)
   CULPRIT_OTHER(ParameterString)
@@ -315,6 +323,7 @@ const OTF2_EvtReaderCallbacks* EventDecoder::callbacks() {
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
     OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, on_sample);
     OTF2_EvtReaderCallbacks_SetMetricCallback(c, on_metric);
     set_messages(c);
     set_collectives(c);

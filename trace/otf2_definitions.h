@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "trace/definitions.h"
 #include "trace/events.h"
+#include "trace/otf2_promises.h"
 
 namespace culprit::trace {
 
@@ -182,6 +183,7 @@ struct Otf2Tables {
   uint64_t offset = 0;
   RefTable<RegionId> regions;
   std::vector<OTF2_RegionRole> roles;  ///< by RegionId, as OTF2 has them
+  std::vector<Promise> promises;       ///< by RegionId
   RefTable<CommRef> comms;
   std::vector<RmaTraits> rma_traits;  ///< by RegionId
   RefTable<GroupId> groups;

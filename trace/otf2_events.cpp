@@ -71,6 +71,21 @@ void EventDecoder::pop_misnested(Time time, RegionId region) {
   }
 }
 
+/// The end of MPI is a collective of all; older writers show only the call.
+void EventDecoder::keep_promise(Time time, Promise promise) {
+  if (!promises_.left(promise)) return;
+  const ProcessId self = definitions_.locations[location_.index()].process;
+  for (size_t c = 0; c < definitions_.comms.size(); ++c) {
+    const Comm& comm = definitions_.comms[c];
+    if (comm.kind != CommKind::mpi_world) continue;
+    if (std::find(comm.members.begin(), comm.members.end(), self) == comm.members.end()) return;
+    MpiCollective end;
+    end.op = CollectiveOp::destroy_handle;
+    end.comm = CommId(c);
+    return sink_.mpi_collective(time, end);
+  }
+}
+
 /// In an inter-communicator ranks count in the group that the caller is not in.
 uint32_t EventDecoder::peers_of(const CommRef& ref) const {
   const Comm& comm = definitions_.comms[ref.id.index()];
@@ -85,6 +100,7 @@ std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* 
                                                       OTF2_CollectiveOp op, OTF2_CommRef comm,
                                                       uint32_t root, uint64_t sent,
                                                       uint64_t received) {
+  promises_.saw_collective();
   const CommRef* known = tables_.comms.find(comm);
   if (!known) {
     ++repairs_.unknown_peers;
@@ -223,6 +239,7 @@ void EventDecoder::finish(Losses& losses) {
   if (last_ == -kFarthest) last_ = 0;
   repairs_.left_open = open_.size();
   for (; !open_.empty(); open_.pop_back()) sink_.leave(Time::from_nanos(last_), open_.back());
+  promises_.report(definitions_.processes.size() < 2, losses);
   constexpr auto kDamage = Severity::data_loss;
   constexpr auto kRepair = Severity::warning;
   losses.add("times_backward", kRepair,

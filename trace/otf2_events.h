@@ -16,6 +16,7 @@
 #include "base/losses.h"
 #include "trace/events.h"
 #include "trace/otf2_definitions.h"
+#include "trace/otf2_promises.h"
 
 namespace culprit::trace {
 
@@ -73,6 +74,7 @@ class EventDecoder {
 
   Time at(OTF2_TimeStamp ticks);
   EventSink& sink() { return sink_; }
+  Promises& promises() { return promises_; }
 
  private:
   /// Sums of two times stay within 64 bits; a date beyond (73 years into the run) is damage.
@@ -82,6 +84,7 @@ class EventDecoder {
   void push(OTF2_TimeStamp time, const RegionId* region);
   void pop(OTF2_TimeStamp time, const RegionId* region);
   void pop_misnested(Time time, RegionId region);
+  void keep_promise(Time time, Promise promise);
   Time repaired(int64_t nanos);
   uint32_t peers_of(const CommRef& comm) const;
   /// What OTF2 has no record for comes with the leave of the call.
@@ -98,6 +101,7 @@ class EventDecoder {
   const bool messages_have_facts_;
   int64_t last_;
   std::vector<RegionId> open_;
+  Promises promises_;
 
   struct Repairs {
     uint64_t backward_times = 0, far_times = 0;
@@ -129,6 +133,8 @@ inline void EventDecoder::pop(OTF2_TimeStamp time, const RegionId* region) {
   if (!region) {
     ++repairs_.unknown_regions;
   } else if (!open_.empty() && open_.back() == *region) {
+    const Promise promise = tables_.promises[region->index()];
+    if (promise != Promise::none) keep_promise(now, promise);
     open_.pop_back();
     sink_.leave(now, *region);
   } else {
@@ -141,6 +147,7 @@ void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attrib
                            OTF2_CommRef comm, uint32_t peer, uint32_t tag, uint64_t bytes,
                            Deliver deliver) {
   const Time now = at(time);
+  promises_.saw_message();
   const CommRef* known = tables_.comms.find(comm);
   if (!known || (peer >= known->peers && peer >= peers_of(*known))) {
     ++repairs_.unknown_peers;

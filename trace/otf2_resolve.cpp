@@ -154,6 +154,13 @@ RmaTraits rma_traits(std::string_view name) {
   return traits;
 }
 
+/// TAU writes "MPI_Send()".
+std::string name_of_call(std::string name) {
+  constexpr std::string_view kEnd = "()";
+  if (name.starts_with("MPI_") && name.ends_with(kEnd)) name.resize(name.size() - kEnd.size());
+  return name;
+}
+
 void Resolver::regions() {
   std::vector<Region>& regions = out_.definitions.regions;
   for (const RawRegion& raw : sorted_by_ref(raw_.regions)) {
@@ -161,12 +168,13 @@ void Resolver::regions() {
       ++duplicates_;
       continue;
     }
-    Region region{text(raw.name), role_from_otf2(raw.role, raw.paradigm, raw.flags),
+    Region region{name_of_call(text(raw.name)), role_from_otf2(raw.role, raw.paradigm, raw.flags),
                   paradigm_from_otf2(raw.paradigm), text(raw.file), raw.line};
     if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
     if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();
     if (raw.line == OTF2_UNDEFINED_UINT32) region.line = 0;
     out_.tables.rma_traits.push_back(rma_traits(region.name));
+    out_.tables.promises.push_back(promise_of(region));
     regions.push_back(std::move(region));
     out_.tables.roles.push_back(raw.role);
   }
@@ -232,9 +240,13 @@ std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
       found[group.ref].group = &group;
     }
   }
-  uint64_t orphans = 0;
+  uint64_t orphans = 0, metrics = 0;
   std::map<OTF2_LocationRef, bool> seen;
   for (const RawLocation& location : raw_.locations) {
+    if (location.type == OTF2_LOCATION_TYPE_METRIC) {
+      ++metrics;
+      continue;
+    }
     auto group = owner.find(location.group);
     auto process = group == owner.end() ? found.end() : found.find(group->second);
     if (process == found.end()) {
@@ -247,6 +259,10 @@ std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
   }
   losses_.add("locations_without_process", Severity::data_loss,
               "These time lines belong to no known process and were left out.", orphans);
+  losses_.add(
+      "metric_locations", Severity::info,
+      "These time lines are of metrics alone, which nobody computes on; they were left out.",
+      metrics);
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 
+#include "base/losses.h"
 #include "trace/definitions.h"
 #include "trace/events.h"
 
@@ -36,6 +37,10 @@ void play_everything(EventSink& sink, uint32_t process, uint32_t thread);
 
 /// Writes rich_definitions() and play_everything() to `folder`/traces.otf2 and returns that path.
 std::filesystem::path write_rich_archive(const std::filesystem::path& folder);
+
+/// True if everything was read. That the calls of play_everything() come without the records that
+/// their names promise is no damage.
+bool lost_nothing(const Losses& losses);
 
 /// Exit status and output (both streams) of a shell command.
 struct CommandResult {

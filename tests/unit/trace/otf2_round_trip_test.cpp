@@ -34,7 +34,7 @@ TEST(Otf2RoundTrip, EveryEvent) {
     Losses losses;
     ASSERT_TRUE(source->read(LocationId(i), read, losses).ok());
     EXPECT_EQ(read.lines, expected.lines);
-    EXPECT_TRUE(losses.all().empty());
+    EXPECT_TRUE(lost_nothing(losses));
   }
 }
 
@@ -257,7 +257,7 @@ TEST(Otf2Concurrency, EightLocationsOnFourThreads) {
     Losses losses;
     play_long(expected, i, kEvents);
     same[i] = source->read(LocationId(i), read, losses).ok() && read.lines == expected.lines &&
-              losses.all().empty();
+              lost_nothing(losses);
   });
   EXPECT_EQ(same, std::vector<char>(kLocations, 1));
 }
