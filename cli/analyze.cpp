@@ -13,6 +13,7 @@
 #include "cli/pipeline.h"
 #include "cli/subcommands.h"
 #include "cli/verdict.h"
+#include "trace/otf2_anchor.h"
 
 namespace culprit::cli {
 namespace {
@@ -90,8 +91,8 @@ int analyze(const AnalyzeArguments& arguments) {
   const fs::path& input = arguments.input;
   if (!fs::exists(input, code)) return fail({"there is no '" + input.string() + "'"});
   const bool folder = fs::is_directory(input, code);
-  const fs::path anchor = folder ? input / "traces.otf2" : input;
-  if (folder && !fs::exists(anchor, code)) return analyze_experiment_folder(arguments);
+  const fs::path anchor = folder ? trace::find_anchor(input) : input;
+  if (anchor.empty()) return analyze_experiment_folder(arguments);
   ExperimentInfo info;
   info.program = name_of_trace(anchor);
   return analyze_elsewhere(arguments, anchor, info);

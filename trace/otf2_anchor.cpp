@@ -22,6 +22,8 @@ constexpr size_t kByteOrderAt = 1;
 constexpr char kLittleEndian = 'B';
 constexpr size_t kMagicAt = 2;
 constexpr std::string_view kMagic = "OTF2";
+constexpr size_t kSubstrateAt = 28;
+constexpr size_t kCompressionAt = 29;
 constexpr size_t kStringsAt = 46;
 constexpr uintmax_t kLargest = uintmax_t{64} << 20;
 
@@ -85,6 +87,31 @@ std::string anchor_refusal(const fs::path& anchor) {
     return "it is an OTF2 anchor file, but damaged or truncated";
   }
   return "";
+}
+
+std::string needed_of_library(const fs::path& anchor) {
+  constexpr char kSionlib = 2, kZlib = 2;
+  char head[kStringsAt] = {};
+  if (!std::ifstream(anchor, std::ios::binary).read(head, sizeof head)) return "";
+  if (head[kSubstrateAt] == kSionlib) {
+    return "its time lines lie in SIONlib containers, which the OTF2 library here cannot read";
+  }
+  if (head[kCompressionAt] == kZlib) {
+    return "its files are compressed, which the OTF2 library here cannot read";
+  }
+  return "";
+}
+
+fs::path find_anchor(const fs::path& folder) {
+  std::error_code code;
+  if (fs::exists(folder / "traces.otf2", code)) return folder / "traces.otf2";
+  fs::path found;
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    if (entry.path().extension() != ".otf2") continue;
+    if (!found.empty()) return {};
+    found = entry.path();
+  }
+  return found;
 }
 
 }  // namespace culprit::trace

@@ -142,7 +142,11 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   if (std::string why = anchor_refusal(anchor); !why.empty()) return cannot_open(anchor, why);
 
   ReaderHandle reader(OTF2_Reader_Open(anchor.c_str()));
-  if (!reader) return cannot_open(anchor, "it is an OTF2 anchor file, but damaged or truncated");
+  if (!reader) {
+    const std::string needed = needed_of_library(anchor);
+    return cannot_open(
+        anchor, needed.empty() ? "it is an OTF2 anchor file, but damaged or truncated" : needed);
+  }
   lock_otf2(reader.get());
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
 

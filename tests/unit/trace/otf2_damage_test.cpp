@@ -14,6 +14,7 @@
 
 #include "otf2_fixture.h"
 #include "recording_sink.h"
+#include "trace/otf2_anchor.h"
 #include "trace/otf2_reader.h"
 #include "trace/otf2_writer.h"
 
@@ -95,6 +96,27 @@ TEST_F(Otf2Damage, AnchorWithoutEndsOfStrings) {
     set_content(anchor_, damaged);
     error_of(anchor_);
   }
+}
+
+TEST_F(Otf2Damage, WhatTheLibraryLacksIsSaid) {
+  const std::string whole = content(anchor_);
+  std::string other = whole;
+  other[28] = 2;
+  set_content(anchor_, other);
+  expect_error(anchor_, "SIONlib");
+  other = whole;
+  other[29] = 2;
+  set_content(anchor_, other);
+  expect_error(anchor_, "compressed");
+}
+
+TEST_F(Otf2Damage, AnchorsAreFoundByName) {
+  EXPECT_EQ(find_anchor(folder_.path() / "trace"), anchor_);
+  EXPECT_EQ(find_anchor(folder_.path()), "");
+  fs::rename(anchor_, part("eztrace_log.otf2"));
+  EXPECT_EQ(find_anchor(folder_.path() / "trace"), part("eztrace_log.otf2"));
+  set_content(part("another.otf2"), "");
+  EXPECT_EQ(find_anchor(folder_.path() / "trace"), "");
 }
 
 TEST_F(Otf2Damage, GlobalDefinitions) {
