@@ -13,8 +13,8 @@ namespace culprit::trace {
 /// Why the file cannot be an OTF2 anchor; empty if it looks like one.
 std::string anchor_refusal(const std::filesystem::path& anchor);
 
-/// What of an archive the OTF2 library may have been built without, as a clause for its refusal; for
-/// an anchor file that OTF2 does not open. Empty if there is nothing special about it.
+/// What of an archive the OTF2 library may have been built without, as a clause for its refusal;
+/// for an anchor file that OTF2 does not open. Empty if there is nothing special about it.
 std::string needed_of_library(const std::filesystem::path& anchor);
 
 /// The anchor file in `folder`: traces.otf2, as most tools name it, or the only one there is. Empty
