@@ -7,6 +7,7 @@
 
 #include <chrono>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "blame/collect.h"
 #include "blame/explanations.h"
@@ -59,6 +60,7 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) {
   const unsigned threads = thread_count(options.threads);
+  return_large_blocks_to_the_system();
   Passes passes;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.

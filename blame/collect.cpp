@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "blame/short_segments.h"
@@ -117,22 +118,26 @@ class Collector {
 
   /// For the delays that cost most: who waited for them.
   void add_victims() {
-    std::map<std::pair<LocationId, CallPathId>, double> top;
+    std::map<LocationId, std::set<CallPathId>> top;
+    size_t chosen = 0;
     for (const FoundDelay& delay : found_.delays) {
-      if (top.size() >= kDelaysWithVictims) break;
-      top[{delay.location, delay.callpath}] += delay.short_s;
+      if (chosen >= kDelaysWithVictims) break;
+      chosen += top[delay.location].insert(delay.callpath).second;
     }
+    std::vector<bool> is_top(run_.callpaths.size());
     using Key = std::tuple<LocationId, CallPathId, replay::Pattern, CallPathId, LocationId>;
     std::map<Key, double> victims;
-    for (LocationId late : run_.locations) {
+    for (const auto& [late, paths] : top) {
+      is_top.assign(run_.callpaths.size(), false);
+      for (CallPathId path : paths) is_top[path.index()] = true;
       const Column<Excess>& excess = all_.delays.excess[late.index()];
       for (WaitRef ref : all_.delays.caused[late.index()]) {
         const Wait& wait = graph_.waits[ref.location.index()][ref.wait];
         const WaitCause& cause = all_.delays.causes[ref.location.index()][ref.wait];
         for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-          if (!top.contains({late, excess[e].path})) continue;
-          victims[{late, excess[e].path, wait.pattern, wait.path, ref.location}] +=
-              excess[e].time.seconds() / cause.denominator_s * wait.amount.seconds();
+          if (!is_top[excess[e].path().index()]) continue;
+          victims[{late, excess[e].path(), wait.pattern, wait.path, ref.location}] +=
+              excess[e].time().seconds() / cause.denominator_s * wait.amount.seconds();
         }
       }
     }

@@ -13,9 +13,10 @@
 #include <tuple>
 
 #include "base/flat_map.h"
+#include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "blame/meetings.h"
-#include "blame/range_tree.h"
+#include "blame/range_sums.h"
 
 namespace culprit::blame {
 
@@ -49,6 +50,10 @@ class Delays {
     explicit Scratch(const Run& run) : own(run.callpaths.size()), late(run.callpaths.size()) {}
     PathSums own, late;
     Time late_begin, late_end;  ///< the interval that `late` holds the times of
+    size_t late_last = 0;       ///< the activity at its end
+    size_t begin_wait = 0;      ///< the first wait of the late location that begins at or after it
+    size_t end_wait = 0;        ///< the first wait of the late location that ends after it
+    size_t instance = 0;        ///< where the instance looked up last stands in its index
   };
   /// A wait and when it ended.
   struct Ended {
@@ -58,10 +63,10 @@ class Delays {
 
   void find_meetings_of(LocationId id, Meetings& meetings);
   void index_instances();
-  Time exit_of(LocationId id, const Meeting& meeting) const;
+  Time exit_of(LocationId id, const Sync& meeting, size_t& place) const;
   void measure_caused_by(LocationId late, Scratch& scratch);
   void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
-  void find_inner_waits(const Wait& wait, Time begin, WaitCause& cause);
+  void find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause);
   Column<Ended> latest_first();
   void sort_ties(std::span<Ended> ties);
   void cut_circle(WaitRef ref);
@@ -79,7 +84,7 @@ class Delays {
   const WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
   unsigned threads_;
-  std::vector<Column<Meeting>> meetings_;         // by LocationId of the waiter, by its waits
+  std::vector<Column<Sync>> meetings_;            // by LocationId of the waiter, by its waits
   std::vector<Column<uint32_t>> instances_;       // by LocationId: its syncs in groups, by instance
   std::vector<Column<Duration>> waiting_before_;  // by LocationId: running sums of its waits
   DelayAnalysis result_;
@@ -133,23 +138,31 @@ void Delays::index_instances() {
       return std::tuple(syncs[a].group(), syncs[a].instance()) <
              std::tuple(syncs[b].group(), syncs[b].instance());
     };
-    if (!std::is_sorted(index.begin(), index.end(), less)) {
-      std::sort(index.begin(), index.end(), less);
-    }
+    merge_runs(index.begin(), index.end(), less);
   });
 }
 
-Time Delays::exit_of(LocationId id, const Meeting& meeting) const {
-  if (!meeting.group.valid()) return meeting.partner_exit;
+/// `place` is where the last one was found; the next is often near.
+Time Delays::exit_of(LocationId id, const Sync& meeting, size_t& place) const {
+  if (!meeting.of_group()) return meeting.partner_exit();
   const Column<Sync>& syncs = graph_.syncs[id.index()];
   const Column<uint32_t>& index = instances_[id.index()];
-  const auto found =
-      std::lower_bound(index.begin(), index.end(), std::tuple(meeting.group, meeting.instance),
-                       [&](uint32_t s, const auto& key) {
-                         return std::tuple(syncs[s].group(), syncs[s].instance()) < key;
-                       });
-  CULPRIT_CHECK(found != index.end() && syncs[*found].instance() == meeting.instance);
-  return syncs[*found].exit();
+  const auto key = std::tuple(meeting.group(), meeting.instance());
+  const auto is_before = [&](uint32_t s, const auto& k) {
+    return std::tuple(syncs[s].group(), syncs[s].instance()) < k;
+  };
+  constexpr size_t kNear = 4;
+  for (size_t n = 0; n < kNear; ++n, ++place) {
+    if (place >= index.size() || !is_before(index[place], key)) break;
+  }
+  const bool found = place < index.size() && syncs[index[place]].instance() == meeting.instance() &&
+                     syncs[index[place]].group() == meeting.group();
+  if (!found) {
+    place = static_cast<size_t>(std::lower_bound(index.begin(), index.end(), key, is_before) -
+                                index.begin());
+  }
+  CULPRIT_CHECK(place < index.size() && syncs[index[place]].instance() == meeting.instance());
+  return syncs[index[place]].exit();
 }
 
 // --- excess -----------------------------------------------------------------------------------
@@ -167,16 +180,15 @@ void Delays::measure() {
 void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   Column<WaitRef>& caused = result_.caused[late.index()];
   // Who waits for the same moment is next to each other.
-  std::sort(caused.begin(), caused.end(), [&](WaitRef a, WaitRef b) {
-    return std::tuple(interval_end(wait(a)), a.location, a.wait) <
-           std::tuple(interval_end(wait(b)), b.location, b.wait);
-  });
+  merge_runs(caused.begin(), caused.end(),
+             [&](WaitRef a, WaitRef b) { return interval_end(wait(a)) < interval_end(wait(b)); });
   scratch.late.clear();
   scratch.late_begin = scratch.late_end = Time::min();
+  scratch.late_last = scratch.begin_wait = scratch.end_wait = scratch.instance = 0;
   for (WaitRef ref : caused) {
-    const Time begin = exit_of(late, meetings_[ref.location.index()][ref.wait]);
+    const Time begin = exit_of(late, meetings_[ref.location.index()][ref.wait], scratch.instance);
     measure_excess(ref, begin, scratch);
-    find_inner_waits(wait(ref), begin, cause(ref));
+    find_inner_waits(wait(ref), begin, scratch.end_wait, cause(ref));
   }
 }
 
@@ -186,12 +198,18 @@ void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
   const Time end = interval_end(w);
   if (scratch.late_begin != begin || scratch.late_end != end) {
     scratch.late.clear();
-    times_[w.cause.index()].sum(begin, end, scratch.late);
+    // Ends come in ascending order.
+    scratch.late_last = run_.at(w.cause).activities.after(end, scratch.late_last);
+    const Column<Wait>& inner = graph_.waits[w.cause.index()];
+    size_t& next = scratch.begin_wait;
+    while (next < inner.size() && inner[next].begin < end) ++next;
+    times_[w.cause.index()].sum_back(begin, end, scratch.late_last, scratch.begin_wait,
+                                     scratch.late);
     scratch.late_begin = begin, scratch.late_end = end;
   }
   scratch.own.clear();
-  times_[ref.location.index()].sum(meetings_[ref.location.index()][ref.wait].own_exit, w.begin,
-                                   scratch.own);
+  times_[ref.location.index()].sum_back(meetings_[ref.location.index()][ref.wait].exit(), w.begin,
+                                        w.activity, ref.wait, scratch.own);
   WaitCause& c = cause(ref);
   Column<Excess>& excess = result_.excess[w.cause.index()];
   Duration sum;
@@ -199,21 +217,28 @@ void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
   for (CallPathId path : scratch.late.paths()) {
     const Duration more = scratch.late[path] - scratch.own[path];
     if (more <= Duration::zero()) continue;
-    excess.push_back({more, path});
+    excess.push_back(Excess(more, path));
     sum += more;
   }
   c.end_excess = static_cast<uint32_t>(excess.size());
   c.denominator_s = sum.seconds();  // D; W comes with the inner waits
 }
 
-void Delays::find_inner_waits(const Wait& wait, Time begin, WaitCause& cause) {
+void Delays::find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause) {
   const Column<Wait>& inner = graph_.waits[wait.cause.index()];
-  const auto first = std::lower_bound(inner.begin(), inner.end(), begin,
-                                      [](const Wait& x, Time t) { return x.begin < t; });
-  const auto end = std::upper_bound(first, inner.end(), interval_end(wait),
-                                    [](Time t, const Wait& x) { return t < x.end; });
-  cause.first_wait = static_cast<uint32_t>(first - inner.begin());
-  cause.end_wait = static_cast<uint32_t>(end - inner.begin());
+  const Time until = interval_end(wait);
+  while (end < inner.size() && inner[end].end <= until) ++end;
+  // Few lie inside, mostly.
+  size_t first = end;
+  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].begin >= begin; ++n) --first;
+  if (first > 0 && inner[first - 1].begin >= begin) {
+    first =
+        static_cast<size_t>(std::lower_bound(inner.begin(), inner.begin() + first, begin,
+                                             [](const Wait& x, Time t) { return x.begin < t; }) -
+                            inner.begin());
+  }
+  cause.first_wait = static_cast<uint32_t>(first);
+  cause.end_wait = static_cast<uint32_t>(end);
   const Column<Duration>& before = waiting_before_[wait.cause.index()];
   const Duration waiting = before[cause.end_wait] - before[cause.first_wait];
   cause.waiting_s = waiting.seconds();
@@ -302,22 +327,22 @@ void Delays::cut_circle(WaitRef ref) {
   Duration waiting, excess;
   for (uint32_t i = c.first_wait; i < c.end_wait; ++i) waiting += wait({w.cause, i}).amount;
   const Column<Excess>& all = result_.excess[w.cause.index()];
-  for (uint32_t e = c.first_excess; e < c.end_excess; ++e) excess += all[e].time;
+  for (uint32_t e = c.first_excess; e < c.end_excess; ++e) excess += all[e].time();
   c.waiting_s = waiting.seconds();
   c.denominator_s = excess.seconds() + c.waiting_s;
 }
 
 /// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
-/// for all waits inside an interval are added to a range at once, so this is O(log n) a wait.
+/// for all waits inside an interval are added to a range at once.
 void Delays::propagate() {
-  std::vector<RangeTree> inherited;
+  std::vector<RangeSums> inherited;
   inherited.reserve(run_.timelines.size());
   for (const auto& waits : graph_.waits) inherited.emplace_back(waits.size());
   for (const Ended& ended : latest_first()) {
     const WaitRef ref = ended.wait;
     const Wait& w = wait(ref);
     WaitCause& c = cause(ref);
-    const RangeTree::Value factor = inherited[ref.location.index()].at(ref.wait);
+    const RangeSums::Value factor = inherited[ref.location.index()].at(ref.wait);
     const double amount = w.amount.seconds();
     c.long_s = amount * factor.sum;
     c.propagating_s = std::min(amount, amount * factor.largest);
@@ -342,10 +367,11 @@ void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, Patter
       continue;
     }
     for (uint32_t e = c.first_excess; e < c.end_excess; ++e) {
-      const uint64_t key = uint64_t{excess[e].path.index()} << 8 | static_cast<uint8_t>(w.pattern);
+      const uint64_t key =
+          uint64_t{excess[e].path().index()} << 8 | static_cast<uint8_t>(w.pattern);
       const uint32_t row = row_of.at(key, static_cast<uint32_t>(costs.size()));
-      if (row == costs.size()) costs.push_back({late, excess[e].path, w.pattern, 0, 0});
-      const double share = excess[e].time.seconds() / c.denominator_s;
+      if (row == costs.size()) costs.push_back({late, excess[e].path(), w.pattern, 0, 0});
+      const double share = excess[e].time().seconds() / c.denominator_s;
       costs[row].short_s += share * amount;
       costs[row].long_s += share * c.long_s;
     }

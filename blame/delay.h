@@ -42,9 +42,21 @@ struct WaitRef {
   uint32_t wait;
 };
 
-struct Excess {
-  Duration time;
-  CallPathId path;
+/// There are several to a wait: kept in twelve bytes.
+class Excess {
+ public:
+  Excess(Duration time, CallPathId path)
+      : high_(static_cast<uint32_t>(time.nanos() >> 32)),
+        low_(static_cast<uint32_t>(time.nanos())),
+        path_(path) {}
+  Duration time() const {
+    return Duration::from_nanos(static_cast<int64_t>(uint64_t{high_} << 32 | low_));
+  }
+  CallPathId path() const { return path_; }
+
+ private:
+  uint32_t high_, low_;
+  CallPathId path_;
 };
 
 struct DelayCost {

@@ -105,8 +105,8 @@ class Distributor {
       const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s;
       const size_t slice = slice_of(wait.begin);
       for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-        const uint8_t delay = number_[excess[e].path.index()];
-        if (delay != kNotTop) sums[delay][slice] += excess[e].time.seconds() * cost;
+        const uint8_t delay = number_[excess[e].path().index()];
+        if (delay != kNotTop) sums[delay][slice] += excess[e].time().seconds() * cost;
       }
     }
     std::vector<std::vector<SliceCost>> slices(found_.size());

@@ -288,9 +288,9 @@ std::vector<IdleBlame::Crew> find_crews(const Run& run) {
     return id;
   };
   for (LocationId id : run.locations) {
-    for (const replay::TeamSpan& team : run.at(id).teams) {
-      if (!team.fork_location.valid() || !leader[team.fork_location.index()].valid()) continue;
-      const LocationId a = find(id), b = find(team.fork_location);
+    for (LocationId team_of : run.at(id).leaders) {
+      if (!leader[team_of.index()].valid()) continue;
+      const LocationId a = find(id), b = find(team_of);
       (a < b ? leader[b.index()] : leader[a.index()]) = std::min(a, b);
     }
   }

@@ -47,11 +47,12 @@ CallPathId main_cause(const DelayAnalysis& delays, LocationId waiter, size_t wai
   const Excess* most = nullptr;
   for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
     const Excess& excess = delays.excess[late.index()][e];
-    if (most == nullptr || std::tie(most->time, excess.path) < std::tie(excess.time, most->path)) {
+    if (most == nullptr ||
+        std::tuple(most->time(), excess.path()) < std::tuple(excess.time(), most->path())) {
       most = &excess;
     }
   }
-  return most != nullptr ? most->path : CallPathId::none();
+  return most != nullptr ? most->path() : CallPathId::none();
 }
 
 }  // namespace

@@ -14,14 +14,6 @@
 
 namespace culprit::blame {
 
-/// The last meeting of a location with another, as the one sees it.
-struct Meeting {
-  Time own_exit;
-  Time partner_exit;            ///< if `group` is none
-  replay::GroupId group;        ///< they met in a synchronisation of this group: ...
-  replay::Instance instance{};  ///< ... the partner knows when it left that
-};
-
 class Meetings {
  public:
   explicit Meetings(const std::vector<replay::Group>& groups) : groups_(groups) {}
@@ -40,35 +32,31 @@ class Meetings {
     if (sync.of_group()) return add_group(sync);
     const uint32_t fresh = static_cast<uint32_t>(pairs_.size());
     const uint32_t at = pair_of_.at(sync.partner().index(), fresh);
-    if (at == fresh) pairs_.emplace_back();
-    pairs_[at] = {sync.exit(), sync.partner_exit()};
+    if (at == fresh) {
+      pairs_.push_back(sync);
+    } else {
+      pairs_[at] = sync;
+    }
   }
 
-  Meeting last(LocationId partner) const {
-    Meeting found{begin_, begin_, replay::GroupId::none()};
-    if (const uint32_t pair = pair_of_.find(partner.index()); pair != kNone) {
-      found.own_exit = pairs_[pair].own_exit;
-      found.partner_exit = pairs_[pair].partner_exit;
-    }
+  /// The synchronisation point in which the location and `partner` met last.
+  replay::Sync last(LocationId partner) const {
+    replay::Sync found = replay::Sync::with(partner, begin_, begin_);
+    if (const uint32_t pair = pair_of_.find(partner.index()); pair != kNone) found = pairs_[pair];
     for (uint32_t at = latest_; at != kNone; at = seen_[at].earlier) {
-      const Seen& seen = seen_[at];
-      if (seen.own_exit < found.own_exit) break;
-      const std::vector<LocationId>& members = groups_[seen.group.index()].members;
+      const replay::Sync& seen = seen_[at].last;
+      if (seen.exit() < found.exit()) break;
+      const std::vector<LocationId>& members = groups_[seen.group().index()].members;
       if (!std::binary_search(members.begin(), members.end(), partner)) continue;
-      return {seen.own_exit, {}, seen.group, seen.instance};
+      return seen;
     }
     return found;
   }
 
  private:
   static constexpr uint32_t kNone = FlatMap::kNone;
-  struct Pair {
-    Time own_exit, partner_exit;
-  };
   struct Seen {
-    replay::GroupId group;
-    replay::Instance instance;
-    Time own_exit;
+    replay::Sync last;
     uint32_t earlier = kNone, later = kNone;
   };
 
@@ -76,10 +64,9 @@ class Meetings {
     const uint32_t fresh = static_cast<uint32_t>(seen_.size());
     const uint32_t at = seen_of_.at(sync.group().index(), fresh);
     if (at == fresh) {
-      seen_.push_back({sync.group(), sync.instance(), sync.exit()});
+      seen_.push_back({sync});
     } else {
-      seen_[at].instance = sync.instance();
-      seen_[at].own_exit = sync.exit();
+      seen_[at].last = sync;
       if (at == latest_) return;
       unlink(at);
     }
@@ -99,7 +86,7 @@ class Meetings {
   const std::vector<replay::Group>& groups_;
   Time begin_;
   FlatMap pair_of_, seen_of_;
-  std::vector<Pair> pairs_;
+  std::vector<replay::Sync> pairs_;
   std::vector<Seen> seen_;  // a list from the latest to the earliest
   uint32_t latest_ = kNone;
 };

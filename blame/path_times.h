@@ -48,6 +48,9 @@ class PathTimes {
 
   /// Adds the time without waiting of each call path within [begin, end).
   void sum(Time begin, Time end, PathSums& into) const;
+  /// The same where it is known which activity holds the stretch right before or after `end`, and
+  /// which wait is the first to begin at `end` or later.
+  void sum_back(Time begin, Time end, size_t last, size_t wait, PathSums& into) const;
 
  private:
   struct Entry {
@@ -63,12 +66,13 @@ class PathTimes {
 
   void mark_waits();
   void build_level(size_t block, PathSums& scratch);
-  void add_cut(size_t i, Time begin, Time end, PathSums& into) const;
-  void add_whole(size_t i, PathSums& into) const {
-    if (holds_wait_[i]) return add_cut(i, activities_->begin(i), activities_->end(i), into);
+  void add_whole(size_t i, size_t& wait, PathSums& into) const {
+    if (holds_wait_[i]) return add_cut(i, activities_->begin(i), activities_->end(i), wait, into);
     into.add(activities_->path(i), activities_->end(i) - activities_->begin(i));
   }
-  void add_run(size_t i, size_t end, PathSums& into) const;
+  void add_cut(size_t i, Time begin, Time end, size_t& wait, PathSums& into) const;
+  void add_run_back(size_t begin, size_t i, size_t& wait, PathSums& into) const;
+  size_t first_wait_from(Time time, size_t wait) const;
 
   const replay::Activities* activities_ = nullptr;
   std::span<const replay::Wait> waits_;

@@ -29,12 +29,34 @@ class Activities {
     const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
     return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
   }
+  /// The same, looked for from activity `from` on, which must not begin later than `time` (unless
+  /// it is the first). Cheap if it is not far.
+  size_t after(Time time, size_t from) const {
+    size_t step = 1, low = from;
+    while (low + step < begins_.size() && begins_[low + step] <= time) low += step, step *= 2;
+    const Time* end = begins_.begin() + std::min(low + step, begins_.size());
+    const Time* next = std::upper_bound(begins_.begin() + low, end, time);
+    return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
+  }
+  /// The same, looked for from activity `from` back, which must not end before `time`.
+  size_t after_back(Time time, size_t from) const {
+    size_t step = 1, high = from;
+    while (high > 0 && begins_[high] > time) {
+      high = high > step ? high - step : 0;
+      step *= 2;
+    }
+    return after(time, high);
+  }
   /// The one that holds the stretch right before `time`.
   size_t before(Time time) const {
     const auto next = std::lower_bound(begins_.begin(), begins_.end(), time);
     return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
   }
 
+  void reserve(size_t size) {
+    begins_.reserve(size);
+    paths_.reserve(size);
+  }
   void push_back(Time begin, CallPathId path) {
     begins_.push_back(begin);
     paths_.push_back(path);

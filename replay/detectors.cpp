@@ -6,9 +6,11 @@
 #include "replay/detection.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <tuple>
 
+#include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "replay/find_probed.h"
 #include "replay/repair_run.h"
@@ -41,9 +43,7 @@ void choose_waits(Column<Wait>& waits) {
     return std::tie(a.begin, b.end, a.cause, a.pattern) <
            std::tie(b.begin, a.end, b.cause, b.pattern);
   };
-  if (!std::is_sorted(waits.begin(), waits.end(), order)) {
-    std::sort(waits.begin(), waits.end(), order);
-  }
+  merge_runs(waits.begin(), waits.end(), order);
   size_t chosen = 0;
   for (size_t i = 0; i < waits.size(); ++i) {
     if (chosen > 0 && waits[i].begin < waits[chosen - 1].end) continue;
@@ -55,10 +55,12 @@ void choose_waits(Column<Wait>& waits) {
 /// Of a wait, what the location spent at the wait's own call path is waiting. Waits that turn out
 /// to last no time are dropped.
 void measure_waits(const Activities& life, Column<Wait>& waits) {
-  size_t kept = 0;
+  size_t kept = 0, first = 0;
   for (Wait wait : waits) {
     wait.amount = Duration::zero();
-    for (size_t i = life.after(wait.begin); i < life.size() && life.begin(i) < wait.end; ++i) {
+    first = life.after(wait.begin, first);
+    wait.activity = static_cast<uint32_t>(first);
+    for (size_t i = first; i < life.size() && life.begin(i) < wait.end; ++i) {
       if (life.path(i) != wait.path) continue;
       const Duration overlap =
           std::min(life.end(i), wait.end) - std::max(life.begin(i), wait.begin);
@@ -71,7 +73,7 @@ void measure_waits(const Activities& life, Column<Wait>& waits) {
 
 /// What is left of a pool thread's idleness once its waits for forks are known: its master has
 /// forked, and it has not begun yet.
-void tell_waking_from_idle(const Run& run, Timeline& line, const Column<Wait>& waits) {
+void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) {
   if (line.teams.empty()) return;
   Activities& life = line.activities;
   std::vector<Activities::Piece> pieces;
@@ -99,6 +101,11 @@ void tell_waking_from_idle(const Run& run, Timeline& line, const Column<Wait>& w
     if (at < end) put(at, run.waking);
   }
   life.split(pieces);
+  size_t before = 0;
+  for (Wait& wait : waits) {
+    while (before < pieces.size() && pieces[before].begin <= wait.begin) ++before;
+    wait.activity += static_cast<uint32_t>(before);
+  }
 }
 
 }  // namespace
@@ -109,7 +116,7 @@ void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Ti
   if (until > leave) ++clock_violations;
   const Time end = std::min(until, leave);
   if (end <= begin) return;
-  waits.push_back({begin, end, end - begin, cause_time, path, cause, pattern});
+  waits.push_back({begin, end, end - begin, cause_time, path, cause, 0, pattern});
 }
 
 void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
@@ -172,10 +179,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     Findings& found = detection.at(id);
-    run.at(id).release_operations();
-    if (!std::is_sorted(found.syncs.begin(), found.syncs.end())) {
-      std::sort(found.syncs.begin(), found.syncs.end());
-    }
+    merge_runs(found.syncs.begin(), found.syncs.end(), std::less<Sync>());
     drop_waits_for_itself(id, found.waits);
     choose_waits(found.waits);
     measure_waits(run.at(id).activities, found.waits);
@@ -185,6 +189,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
     graph.pollings[id.index()] = std::move(found.pollings);
+    run.at(id).release_operations();
   });
   detection.losses.add("clock_violations", Severity::warning,
                        "operations that ended before the event they waited for, by the clocks: the "

@@ -74,6 +74,7 @@ class RunReader {
     if (run_.locations.empty()) return Error{"the trace holds no events of any thread"};
     resolve_anchors(others);
     join_requests(run_, threads_);
+    for (LocationId id : run_.locations) find_leaders(run_.at(id));
     join_call_paths();
     fill_lives();
     return std::move(run_);
@@ -111,6 +112,7 @@ class RunReader {
                               [&forks, master](Time t, trace::RegionInstance instance) {
                                 return master ? nullptr : forks.find(t, instance);
                               });
+      builder.expect(definitions_.locations[id.index()].event_count);
       if (auto done = source_.read(id, builder, losses[i]); !done) {
         losses[i].add("unreadable_locations", Severity::data_loss,
                       "threads whose events cannot be read are missing from every number: " +
@@ -150,6 +152,17 @@ class RunReader {
                           "threads joined a parallel region whose begin is not in the trace; their "
                           "call paths lack the part above it");
         }
+      }
+    }
+  }
+
+  static void find_leaders(Timeline& line) {
+    for (const TeamSpan& team : line.teams) {
+      if (!team.fork_location.valid()) continue;
+      if (!line.leaders.empty() && line.leaders.back() == team.fork_location) continue;
+      if (std::find(line.leaders.begin(), line.leaders.end(), team.fork_location) ==
+          line.leaders.end()) {
+        line.leaders.push_back(team.fork_location);
       }
     }
   }

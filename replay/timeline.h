@@ -146,7 +146,8 @@ struct Timeline {
   Column<TeamSpan> teams;
   Column<BarrierVisit> barriers;
   OpenmpFacts openmp;
-  std::vector<Count> counts;  ///< what its counters counted
+  std::vector<LocationId> leaders;  ///< whose teams it was in, each once
+  std::vector<Count> counts;        ///< what its counters counted
   std::vector<StageVisit> stages;
   CallPathTree tree;             ///< its own; empty once joined into the run's
   std::vector<uint64_t> visits;  ///< by call path of its own tree
@@ -162,6 +163,9 @@ struct Timeline {
     collectives.release();
     probes.release();
     barriers.release();
+    forks.release();
+    teams.release();
+    openmp = {};
     rare_sends = {};
     rare_recvs = {};
     elsewhere = {};

@@ -53,6 +53,11 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
   return traits;
 }
 
+void TimelineBuilder::expect(uint64_t events) {
+  // An archive may promise anything.
+  line_.activities.reserve(std::min<uint64_t>(events, uint64_t{1} << 24));
+}
+
 void TimelineBuilder::touch(Time time) {
   if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
   if (line_.events++ == 0) {

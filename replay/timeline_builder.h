@@ -59,6 +59,8 @@ class TimelineBuilder : public trace::EventSink {
         counts_(definitions),
         openmp_(location) {}
 
+  /// About so many events will come. What is reserved in vain costs nothing.
+  void expect(uint64_t events);
   /// The finished timeline; call once, after the last event.
   Timeline take();
   std::vector<Anchor> take_anchors() { return std::move(anchors_); }

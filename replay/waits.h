@@ -28,8 +28,9 @@ struct Wait {
   Duration amount;  ///< end - begin, less what the location did in between (tasks in a barrier)
   Time cause_time;  ///< when that one entered its operation: the end of the interval there
   CallPathId path;
-  LocationId cause;  ///< who was waited for
-  Pattern pattern;
+  LocationId cause;       ///< who was waited for
+  uint32_t activity = 0;  ///< of the waiter, the one that `begin` lies in
+  Pattern pattern{};
 };
 
 /// Which of its group's synchronisations one is; the same number at all members.

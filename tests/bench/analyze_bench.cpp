@@ -26,6 +26,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace culprit;
 
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](timeval t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 template <class Work>
 double seconds(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -45,11 +52,13 @@ void print_passes(const blame::Findings& found) {
 }
 
 void compare(const fs::path& anchor, int pairs, unsigned threads) {
-  std::vector<double> bare, whole, ratios;
+  std::vector<double> bare, whole, ratios, cpu_ratios;
   uint64_t events = 0;
   blame::Findings last;
   for (int i = 0; i < pairs; ++i) {
+    const double cpu = cpu_seconds();
     bare.push_back(seconds([&] { events = bench::bare_read(anchor, threads); }));
+    const double cpu_bare = cpu_seconds() - cpu;
     whole.push_back(seconds([&] {
       Losses losses;
       auto source = trace::open_otf2(anchor, losses);
@@ -59,6 +68,7 @@ void compare(const fs::path& anchor, int pairs, unsigned threads) {
       last = std::move(found).value();
     }));
     ratios.push_back(whole.back() / bare.back());
+    cpu_ratios.push_back((cpu_seconds() - cpu - cpu_bare) / cpu_bare);
   }
   const double per_event = 1e9 / static_cast<double>(events);
   rusage usage{};
@@ -68,8 +78,13 @@ void compare(const fs::path& anchor, int pairs, unsigned threads) {
   std::printf("bare OTF2 read  %7.1f ns/event\n", median(bare) * per_event);
   std::printf("analysis        %7.1f ns/event\n", median(whole) * per_event);
   std::printf("ratio           %7.2f (median of pairs)\n", median(ratios));
+  std::printf("ratio of CPU    %7.2f (less moved by what else runs)\n", median(cpu_ratios));
   std::printf("peak memory     %7.1f bytes/event (whole process)\n",
               static_cast<double>(usage.ru_maxrss) * 1024 / static_cast<double>(events));
+  uint64_t waits = 0;
+  for (const auto& row : last.waits) waits += row.count;
+  std::printf("waits           %7.3f an event\n",
+              static_cast<double>(waits) / static_cast<double>(events));
   print_passes(last);
 }
 

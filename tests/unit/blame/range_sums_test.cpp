@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/range_tree.h"
+#include "blame/range_sums.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 namespace culprit::blame {
 namespace {
 
-TEST(RangeTree, AgreesWithAPlainList) {
+TEST(RangeSums, AgreesWithAPlainList) {
   std::mt19937 random(7);
   for (size_t size : {1u, 2u, 3u, 17u, 64u, 100u}) {
-    RangeTree tree(size);
-    std::vector<RangeTree::Value> plain(size);
+    RangeSums tree(size);
+    std::vector<RangeSums::Value> plain(size);
     for (int n = 0; n < 200; ++n) {
       const size_t begin = random() % size;
       const size_t end = begin + random() % (size - begin + 1);
@@ -32,8 +32,8 @@ TEST(RangeTree, AgreesWithAPlainList) {
   }
 }
 
-TEST(RangeTree, CanBeEmpty) {
-  RangeTree tree(0);
+TEST(RangeSums, CanBeEmpty) {
+  RangeSums tree(0);
   tree.add(0, 0, {1, 1});
 }
 
