@@ -94,7 +94,9 @@ RegionId RandomProgram::region(std::string_view name) {
                   : has("barrier")        ? trace::RegionRole::barrier
                   : has("critical")       ? trace::RegionRole::critical
                   : has("parallel")       ? trace::RegionRole::parallel
-                                          : trace::RegionRole::task;
+                  : has("taskwait")       ? trace::RegionRole::task_wait
+                  : has("task")           ? trace::RegionRole::task
+                                          : trace::RegionRole::worksharing;
   }
   regions.push_back(std::move(region));
   return RegionId(regions.size() - 1);

@@ -96,13 +96,22 @@ class RandomProgram {
 
   struct Team {
     uint32_t rank;
-    std::vector<LocationId> members;  ///< the master first
+    std::string_view region;
+    std::vector<LocationId> members;  ///< the one that forked it first
   };
   void parallel_regions();
-  Team fork(uint32_t rank, uint32_t size);
+  void in_region(const Team& team);
+  Team fork(uint32_t rank, std::string_view region, std::vector<LocationId> members);
+  void nested_region(const Team& team);
   void join(const Team& team);
-  void barrier(const Team& team, std::string_view name, bool ends);
+  LocationId any_member(const Team& team) {
+    return team.members[pick(0, static_cast<uint32_t>(team.members.size()) - 1)];
+  }
+  void barrier(const Team& team, std::string_view name);
   void critical(const Team& team);
+  void single(const Team& team);
+  void tasks(const Team& team);
+  int64_t run_task(trace::TaskId task, LocationId at, int64_t begin);
 
   std::mt19937 random_;
   RandomShape shape_;
@@ -113,6 +122,7 @@ class RandomProgram {
   std::vector<int64_t> now_;                   // by LocationId, nanoseconds
   std::vector<std::vector<Pending>> pending_;  // by rank
   uint64_t requests_ = 0, instances_ = 0, probes_ = 0;
+  uint32_t tasks_ = 0;
   RandomTrace trace_;
 };
 
