@@ -56,16 +56,21 @@ using DelaySlices = std::array<std::array<double, kSlices>, kDelaysWithDistribut
 class Distributor {
  public:
   Distributor(const replay::Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays)
-      : run_(run), graph_(graph), delays_(delays), number_(run.callpaths.size(), kNotTop) {}
+      : run_(run),
+        graph_(graph),
+        delays_(delays),
+        number_(run.callpaths.size(), kNotTop),
+        parallel_(inside_parallel(run)) {}
 
   std::vector<FoundDistribution> distribute(const Profiles& profiles, unsigned threads) {
     choose_top();
-    std::vector<std::vector<std::vector<SliceCost>>> by_location(run_.locations.size());
+    std::vector<Costs> by_location(run_.locations.size());
     parallel_for(run_.locations.size(), threads,
                  [&](size_t i) { by_location[i] = sum_costs(run_.locations[i]); });
-    for (const auto& slices : by_location) {
-      for (size_t d = 0; d < slices.size(); ++d) {
-        slices_[d].insert(slices_[d].end(), slices[d].begin(), slices[d].end());
+    for (const Costs& costs : by_location) {
+      for (size_t d = 0; d < costs.slices.size(); ++d) {
+        slices_[d].insert(slices_[d].end(), costs.slices[d].begin(), costs.slices[d].end());
+        peers_s_[d] += costs.peers_s[d];
       }
     }
     describe(profiles);
@@ -74,6 +79,13 @@ class Distributor {
 
  private:
   static constexpr uint8_t kNotTop = UINT8_MAX;
+
+  /// Of one late location, by place in found_.
+  struct Costs {
+    std::vector<std::vector<SliceCost>> slices;
+    std::array<double, kDelaysWithDistribution>
+        peers_s{};  ///< for waits of those who share the work
+  };
 
   /// The call paths that cost most, on all locations.
   void choose_top() {
@@ -94,28 +106,34 @@ class Distributor {
   }
 
   /// The costs of all waits that `late` caused, at the time of the wait.
-  std::vector<std::vector<SliceCost>> sum_costs(LocationId late) const {
+  Costs sum_costs(LocationId late) const {
     const Column<Excess>& excess = delays_.excess[late.index()];
     if (excess.empty()) return {};
     DelaySlices sums{};
+    Costs costs;
     for (WaitRef ref : delays_.caused[late.index()]) {
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       if (cause.first_excess == cause.end_excess) continue;
       const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s;
       const size_t slice = slice_of(wait.begin);
+      const bool by_master = run_.is_master(ref.location);
       for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-        const uint8_t delay = number_[excess[e].path().index()];
-        if (delay != kNotTop) sums[delay][slice] += excess[e].time().seconds() * cost;
+        const CallPathId path = excess[e].path();
+        const uint8_t delay = number_[path.index()];
+        if (delay == kNotTop) continue;
+        const double part = excess[e].time().seconds() * cost;
+        sums[delay][slice] += part;
+        if (by_master || parallel_[path.index()]) costs.peers_s[delay] += part;
       }
     }
-    std::vector<std::vector<SliceCost>> slices(found_.size());
-    for (size_t d = 0; d < slices.size(); ++d) {
+    costs.slices.resize(found_.size());
+    for (size_t d = 0; d < found_.size(); ++d) {
       for (size_t s = 0; s < kSlices; ++s) {
-        if (sums[d][s] > 0) slices[d].push_back({s, late, sums[d][s]});
+        if (sums[d][s] > 0) costs.slices[d].push_back({s, late, sums[d][s]});
       }
     }
-    return slices;
+    return costs;
   }
 
   size_t slice_of(Time time) const {
@@ -124,7 +142,6 @@ class Distributor {
   }
 
   void describe(const Profiles& profiles) {
-    const std::vector<bool> parallel = inside_parallel(run_);
     std::vector<std::vector<double>> loads(found_.size());
     std::vector<double> own(found_.size());
     for (LocationId id : run_.locations) {
@@ -134,7 +151,7 @@ class Distributor {
         if (delay != kNotTop) own[delay] = entry.time.seconds();
       }
       for (size_t i = 0; i < found_.size(); ++i) {
-        const bool shares = parallel[found_[i].callpath.index()] || run_.is_master(id);
+        const bool shares = parallel_[found_[i].callpath.index()] || run_.is_master(id);
         if (shares || own[i] > 0) loads[i].push_back(own[i]);
       }
     }
@@ -146,8 +163,9 @@ class Distributor {
       row.shape = name(groups.shape);
       row.high = groups.high;
       row.low = groups.low;
-      // Load that is even in total, and yet was waited for, was not at any one time.
-      const bool moves = groups.shape == Shape::even && over_time.course != Course::burst;
+      // Load that is even in total, and for which those who share it waited, was not at any time.
+      const bool moves = groups.shape == Shape::even && over_time.course != Course::burst &&
+                         peers_s_[i] >= 0.5 * row.cost_s;
       row.course = name(moves ? Course::moving : over_time.course);
       row.same_place = over_time.same_place;
     }
@@ -166,7 +184,9 @@ class Distributor {
   const replay::Run& run_;
   const replay::WaitGraph& graph_;
   const DelayAnalysis& delays_;
-  std::vector<uint8_t> number_;  // by CallPathId: place in found_
+  std::vector<uint8_t> number_;       // by CallPathId: place in found_
+  const std::vector<bool> parallel_;  // by CallPathId
+  std::array<double, kDelaysWithDistribution> peers_s_{};
   std::vector<FoundDistribution> found_;
   std::vector<std::vector<SliceCost>> slices_;  // by place in found_
 };

@@ -81,6 +81,12 @@ def regions(place, compiler):
     slowest = max((s for s in run.report.data["stages"] if s["kind"] == "phase"),
                   key=lambda s: s["longest_s"])
     check(slowest["waiting_s"] > 0.03, f"rank 1 waited in the phase: {slowest}")
+    check(0 < slowest["useful_s"] <= slowest["time_s"] - slowest["waiting_s"] + 1e-9,
+          f"useful is neither waiting nor more than all: {slowest}")
+    # One thread a rank: mean useful time / longest time in the phase.
+    used = slowest["load_balance"] * slowest["communication"]
+    check(abs(used - slowest["useful_s"] / 2 / slowest["longest_s"]) < 1e-6 * used,
+          f"efficiencies do not multiply: {slowest}")
     page = succeed([place.culprit, "report", run.folder]).stdout
     check("PHASES AND ITERATIONS" in page and "step: 4 iterations" in page, page)
 
