@@ -4,8 +4,10 @@
 #include "replay/clock_evidence.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
+#include "base/flat_map.h"
 #include "replay/collective_shapes.h"
 #include "replay/match_messages.h"
 
@@ -45,10 +47,8 @@ class MessageWitness final : public MessageVisitor {
  private:
   /// A matched probe has seen the message already.
   CallRef receipt_of(const MatchedMessage& message) const {
-    const Timeline& line = witness_.run().at(message.receiver);
     if (message.recv.rare) {
-      const auto op = static_cast<uint32_t>(&message.recv - line.recvs.data());
-      const CallRef probe = line.rare_recvs.at(op).met;
+      const CallRef probe = witness_.run().at(message.receiver).rare_recvs.at(message.op).met;
       if (probe.valid()) return probe;
     }
     return witness_.run().ref(message.receiver, message.recv.completed);
@@ -68,9 +68,12 @@ class CollectiveWitness final : public OperationVisitor {
     if (kind.may_leave_early) return;
     switch (kind.shape) {
       case Shape::barrier:
-        return visit_all(parts);
       case Shape::all_to_all:
-        return CollectiveShapes::sparse(parts) ? visit_sparse(parts) : visit_all(parts);
+        if (parts[0].op->op != trace::CollectiveOp::create_handle &&
+            CollectiveShapes::sparse(parts)) {
+          return visit_sparse(parts);
+        }
+        return visit_all(parts);
       case Shape::neighbors:
         return visit_sparse(parts);
       case Shape::one_to_all:
@@ -84,6 +87,8 @@ class CollectiveWitness final : public OperationVisitor {
   }
 
  private:
+  using Parts = std::vector<const Part*>;
+
   bool matters(const Part& giver, const Part& taker) const {
     return witness_.matters(giver.posted.enter, taker.completed.leave);
   }
@@ -100,33 +105,57 @@ class CollectiveWitness final : public OperationVisitor {
     ends(exchange, taker);
   }
 
-  void visit_all(std::span<const Part> parts) {
-    const Part* last = &parts[0];
-    const Part* first = &parts[0];
-    for (const Part& part : parts) {
-      if (part.posted.enter > last->posted.enter) last = &part;
-      if (part.completed.leave < first->completed.leave) first = &part;
-    }
-    if (!matters(*last, *first)) return;
+  /// Each of the takers waits for all givers.
+  void meet(const Parts& givers, const Parts& takers) {
+    if (givers.empty() || takers.empty()) return;
+    const Part& last = **std::max_element(
+        givers.begin(), givers.end(),
+        [](const Part* a, const Part* b) { return a->posted.enter < b->posted.enter; });
+    const Part& first = **std::min_element(
+        takers.begin(), takers.end(),
+        [](const Part* a, const Part* b) { return a->completed.leave < b->completed.leave; });
+    if (!matters(last, first)) return;
     const ExchangeId exchange = out_.add_exchange();
-    for (const Part& part : parts) {
-      if (matters(part, *first)) begins(exchange, part);
-      if (matters(*last, part)) ends(exchange, part);
+    for (const Part* giver : givers) {
+      if (matters(*giver, first)) begins(exchange, *giver);
+    }
+    for (const Part* taker : takers) {
+      if (matters(last, *taker)) ends(exchange, *taker);
     }
   }
 
+  void visit_all(std::span<const Part> parts) {
+    givers_[0].clear();
+    for (const Part& part : parts) givers_[0].push_back(&part);
+    meet(givers_[0], givers_[0]);
+  }
+
+  /// Who says whom it gets data from waits for these; the others wait for all, of the other group
+  /// on an inter-communicator.
   void visit_sparse(std::span<const Part> parts) {
-    latest_first_.clear();
-    for (const Part& part : parts) latest_first_.push_back(&part);
-    std::stable_sort(latest_first_.begin(), latest_first_.end(), [](const Part* a, const Part* b) {
-      return a->posted.enter > b->posted.enter;
-    });
+    place_of_.clear();
+    for (auto* lists : {&givers_, &takers_}) {
+      for (Parts& list : *lists) list.clear();
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const ProcessId process = witness_.run().location(parts[i].location).process;
+      place_of_.set(process.index(), static_cast<uint32_t>(i));
+      givers_[static_cast<size_t>(parts[i].side)].push_back(&parts[i]);
+    }
     for (const Part& taker : parts) {
-      for (const Part* giver : latest_first_) {
-        if (!matters(*giver, taker)) break;
-        pair(*giver, taker);
+      if (const std::vector<ProcessId>* few = shapes_.givers(taker)) {
+        for (ProcessId process : *few) {
+          const uint32_t place = place_of_.find(process.index());
+          if (place != FlatMap::kNone) pair(parts[place], taker);
+        }
+      } else if (taker.op->op != trace::CollectiveOp::neighbor) {
+        takers_[static_cast<size_t>(taker.side)].push_back(&taker);
       }
     }
+    const auto of = [](Side side) { return static_cast<size_t>(side); };
+    meet(givers_[of(Side::whole)], takers_[of(Side::whole)]);
+    meet(givers_[of(Side::first)], takers_[of(Side::second)]);
+    meet(givers_[of(Side::second)], takers_[of(Side::first)]);
   }
 
   void visit_rooted(std::span<const Part> parts) {
@@ -157,7 +186,8 @@ class CollectiveWitness final : public OperationVisitor {
   const Witness& witness_;
   const CollectiveShapes& shapes_;
   Precedence& out_;
-  std::vector<const Part*> latest_first_;
+  std::array<Parts, 3> givers_, takers_;  // by Side
+  FlatMap place_of_;                      // of a process, among the parts
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr Kind kKinds[] = {
     {CollectiveOp::allreduce, "MPI_Allreduce", "MPI_Iallreduce"},
     {CollectiveOp::alltoall, "MPI_Alltoall", "MPI_Ialltoall"},
     {CollectiveOp::alltoallv, "MPI_Alltoallv", "MPI_Ialltoallv"},
+    {CollectiveOp::neighbor, "MPI_Neighbor_alltoall", "MPI_Ineighbor_alltoall"},
     {CollectiveOp::bcast, "MPI_Bcast", "MPI_Ibcast"},
     {CollectiveOp::scatter, "MPI_Scatter", "MPI_Iscatter"},
     {CollectiveOp::reduce, "MPI_Reduce", "MPI_Ireduce"},
@@ -41,6 +42,7 @@ bool is_rooted(CollectiveOp op) {
 
 /// On any communicator but the world, whose order is not the program's.
 void RandomProgram::collective() {
+  if (toss(6)) return between_groups();
   const CommId comm(pick(1, static_cast<uint32_t>(comms_.size()) - 1));
   const Kind& kind = kKinds[pick(0, std::size(kKinds) - 1)];
   const uint32_t root = pick(0, static_cast<uint32_t>(comms_[comm.index()].size()) - 1);
@@ -51,19 +53,40 @@ void RandomProgram::collective() {
     members.push_back({rank, now(master(rank)), 0, what});
   }
   ends_of(kind.op, root, members);
+  play(members, kind.name, kind.started);
+}
+
+/// On the inter-communicator: everybody waits for the other group.
+void RandomProgram::between_groups() {
+  const CommId comm(comms_.size());
+  const bool barrier = toss();
+  int64_t last[2] = {0, 0};
+  std::vector<Member> members;
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    const CollectiveOp op = barrier ? CollectiveOp::barrier : CollectiveOp::alltoall;
+    members.push_back({rank, now(master(rank)), 0, {op, comm, std::nullopt, 8, 8}});
+    last[rank % 2] = std::max(last[rank % 2], now(master(rank)));
+  }
+  for (Member& m : members) m.ends = std::max(m.entered, last[1 - m.rank % 2]);
+  play(members, barrier ? "MPI_Barrier" : "MPI_Alltoall",
+       barrier ? "MPI_Ibarrier" : "MPI_Ialltoall");
+}
+
+void RandomProgram::play(const std::vector<Member>& members, std::string_view name,
+                         std::string_view started) {
   const bool blocking = !toss(3);
   for (const Member& member : members) {
     const LocationId at = master(member.rank);
-    enter(at, blocking ? kind.name : kind.started);
+    enter(at, blocking ? name : started);
     if (blocking) {
       const int64_t end = member.ends + last_for(2);
       put(at, end, [what = member.what](EventSink& sink, Time t) { sink.mpi_collective(t, what); });
-      leave(at, end, kind.name);
+      leave(at, end, name);
       continue;
     }
     const RequestId request{++requests_};
     put(at, now(at), [=](EventSink& sink, Time t) { sink.mpi_icollective_request(t, request); });
-    leave(at, now(at), kind.started);
+    leave(at, now(at), started);
     pending_[member.rank].push_back(
         {member.ends, request, [request, what = member.what](EventSink& sink, Time t) {
            sink.mpi_icollective_complete(t, what, request);
@@ -75,7 +98,7 @@ void RandomProgram::collective() {
 void RandomProgram::ends_of(CollectiveOp op, uint32_t root, std::vector<Member>& members) {
   int64_t last = 0, so_far = 0;
   for (const Member& member : members) last = std::max(last, member.entered);
-  if (op == CollectiveOp::alltoallv) return sparse_ends_of(members);
+  if (op == CollectiveOp::alltoallv || op == CollectiveOp::neighbor) return sparse_ends_of(members);
   for (size_t m = 0; m < members.size(); ++m) {
     Member& member = members[m];
     so_far = std::max(so_far, member.entered);

@@ -77,6 +77,11 @@ void RandomProgram::define_comms() {
     for (uint32_t r : members) comm.members.push_back(process_of_[r]);
     trace_.definitions_.comms.push_back(std::move(comm));
   }
+  trace::Comm between{"between", CommKind::mpi_inter, {}, {}};
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    (r % 2 == 0 ? between.members : between.remote).push_back(process_of_[r]);
+  }
+  trace_.definitions_.comms.push_back(std::move(between));
 }
 
 RegionId RandomProgram::region(std::string_view name) {

@@ -88,6 +88,8 @@ class RandomProgram {
     trace::MpiCollective what;
   };
   void collective();
+  void between_groups();
+  void play(const std::vector<Member>& members, std::string_view name, std::string_view started);
   void ends_of(trace::CollectiveOp op, uint32_t root, std::vector<Member>& members);
   void sparse_ends_of(std::vector<Member>& members);
   GroupId group_of(const std::vector<bool>& taken, const std::vector<Member>& members);
@@ -116,9 +118,10 @@ class RandomProgram {
   std::mt19937 random_;
   RandomShape shape_;
   uint32_t ranks_ = 0, threads_ = 0;
-  std::vector<ProcessId> process_of_;          // by rank
-  std::vector<uint32_t> rank_of_;              // by ProcessId
-  std::vector<std::vector<uint32_t>> comms_;   // by CommId: its members; 0 is the world
+  std::vector<ProcessId> process_of_;  // by rank
+  std::vector<uint32_t> rank_of_;      // by ProcessId
+  std::vector<std::vector<uint32_t>>
+      comms_;  // by CommId: its members; 0 is the world. Then comes one between even and odd ranks
   std::vector<int64_t> now_;                   // by LocationId, nanoseconds
   std::vector<std::vector<Pending>> pending_;  // by rank
   uint64_t requests_ = 0, instances_ = 0, probes_ = 0;

@@ -235,8 +235,8 @@ TEST(RandomTraces, WaitInEveryWay) {
   }
   for (const char* pattern :
        {"mpi.late_sender", "mpi.late_receiver", "mpi.late_broadcast", "mpi.early_reduce",
-        "mpi.early_scan", "mpi.wait_at_nxn", "mpi.wait_at_barrier", "omp.barrier",
-        "omp.idle_threads", "omp.critical", "run.early_end"}) {
+        "mpi.early_scan", "mpi.wait_at_nxn", "mpi.wait_at_barrier", "mpi.wait_at_neighbors",
+        "omp.barrier", "omp.idle_threads", "omp.critical", "run.early_end"}) {
     EXPECT_GT(patterns[pattern], 100) << pattern;
   }
 }
