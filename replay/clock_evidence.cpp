@@ -81,6 +81,7 @@ class CollectiveWitness final : public OperationVisitor {
         return visit_rooted(parts);
       case Shape::prefix:
         return visit_prefix(parts);
+      case Shape::fence:
       case Shape::none:
         return;
     }

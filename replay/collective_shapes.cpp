@@ -70,6 +70,7 @@ CollectiveShapes::CollectiveShapes(const Run& run) : run_(run) {
 }
 
 CollectiveKind CollectiveShapes::of(std::span<const Part> parts) const {
+  if (run_.is_window(parts[0].op->comm)) return {Shape::fence, true};
   const CallPathId path = parts[0].posted.path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
   std::string_view name;

@@ -9,6 +9,7 @@
 //   all to one       the root waits for everybody
 //   prefix (scan)    a rank waits for the lower ranks
 //   neighbours       a rank waits for those that it gets data from
+//   fence            everybody waits for everybody, but what a fence promises may spare it
 //
 // Where the trace says that some exchange no data with some others, nobody waits for those. On an
 // inter-communicator data flows between its two groups alone: the root's own group waits for
@@ -24,7 +25,7 @@
 
 namespace culprit::replay {
 
-enum class Shape { none, barrier, all_to_all, one_to_all, all_to_one, prefix, neighbors };
+enum class Shape { none, barrier, all_to_all, one_to_all, all_to_one, prefix, neighbors, fence };
 
 struct CollectiveKind {
   Shape shape = Shape::none;

@@ -17,7 +17,9 @@ namespace culprit::replay {
 namespace {
 
 Pattern everybody_waits(Shape shape) {
-  return shape == Shape::barrier ? pattern("mpi.wait_at_barrier") : pattern("mpi.wait_at_nxn");
+  return shape == Shape::barrier ? pattern("mpi.wait_at_barrier")
+         : shape == Shape::fence ? pattern("mpi.rma.fence")
+                                 : pattern("mpi.wait_at_nxn");
 }
 
 /// The parts of one operation, by rank.
@@ -71,6 +73,8 @@ void WaitFinder::visit(CommId comm, uint32_t ordinal, std::span<const Part> part
     if (parts[i].posted.enter > parts[operation.last].posted.enter) operation.last = i;
   }
   switch (operation.shape) {
+    case Shape::fence:
+      return visit_all(operation);
     case Shape::barrier:
     case Shape::all_to_all:
       if (parts[0].op->op == trace::CollectiveOp::create_handle) return visit_all(operation);

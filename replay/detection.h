@@ -95,6 +95,7 @@ class Detection {
 // The detectors, one per file; detectors.cpp lists them.
 void detect_point_to_point(Run& run, unsigned threads, Detection& out);
 void detect_collectives(Run& run, unsigned threads, Detection& out);
+void detect_one_sided(Run& run, unsigned threads, Detection& out);
 void detect_mutexes(Run& run, unsigned threads, Detection& out);
 void detect_openmp_barriers(Run& run, unsigned threads, Detection& out);
 void detect_idle_threads(Run& run, unsigned threads, Detection& out);

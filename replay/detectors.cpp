@@ -23,6 +23,7 @@ namespace {
 constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_point_to_point,   //
     detect_collectives,      //
+    detect_one_sided,        //
     detect_mutexes,          //
     detect_openmp_barriers,  //
     detect_idle_threads,     //

@@ -59,8 +59,7 @@ class CollectiveMatcher {
   void match(const CollectiveVisitors& visitors, Losses& losses) {
     parallel_for(members_.size(), threads_,
                  [&](size_t p) { members_[p] = members_of(run_, ProcessId(p)); });
-    const auto& comms = run_.definitions->comms;
-    std::vector<std::vector<Sequence>> sequences(comms.size());
+    std::vector<std::vector<Sequence>> sequences(run_.comm_count());
     for (size_t p = 0; p < members_.size(); ++p) add_sequences(ProcessId(p), sequences);
     for (size_t c = 0; c < sequences.size(); ++c) add_work(CommId(c), sequences[c]);
     visitors.shares(work_.size());
@@ -90,7 +89,7 @@ class CollectiveMatcher {
       while (end < all.size() && all[end].comm == all[i].comm) ++end;
       const CommId id = all[i].comm;
       if (!id.valid() || id.index() >= sequences.size()) continue;
-      const trace::Comm& comm = run_.definitions->comms[id.index()];
+      const trace::Comm& comm = run_.comm(id);
       if (comm.kind == trace::CommKind::mpi_self) continue;
       sequences[id.index()].push_back({rank_in(id, process), std::span(all).subspan(i, end - i)});
     }
@@ -98,7 +97,7 @@ class CollectiveMatcher {
 
   /// UINT32_MAX if it is no member.
   uint32_t rank_in(CommId id, ProcessId process) {
-    const trace::Comm& comm = run_.definitions->comms[id.index()];
+    const trace::Comm& comm = run_.comm(id);
     const std::vector<ProcessId>& members = comm.members;
     // In the world, and in most others, ranks are in the order of processes.
     const auto sorted = std::lower_bound(members.begin(), members.end(), process);
@@ -132,7 +131,7 @@ class CollectiveMatcher {
   uint64_t visit(const Work& work, const std::vector<std::vector<Sequence>>& sequences,
                  OperationVisitor& visitor) {
     const std::vector<Sequence>& all = sequences[work.comm.index()];
-    const trace::Comm& comm = run_.definitions->comms[work.comm.index()];
+    const trace::Comm& comm = run_.comm(work.comm);
     const auto locals = static_cast<uint32_t>(comm.members.size());
     std::vector<Part> parts;
     uint64_t incomplete = 0;

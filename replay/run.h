@@ -31,6 +31,17 @@ struct Run {
   /// the thread is not there yet (it slept, or has no core); until the fork it was `idle`.
   CallPathId not_started, idle, waking, ended, outside;
 
+  /// Windows have collective operations of their own (fences), in an order of their own: their
+  /// numbers follow those of the communicators.
+  size_t comm_count() const { return definitions->comms.size() + definitions->windows.size(); }
+  bool is_window(CommId id) const { return id.index() >= definitions->comms.size(); }
+  /// A window's is the communicator that it was made from.
+  const trace::Comm& comm(CommId id) const {
+    const size_t window = id.index() - definitions->comms.size();
+    return definitions
+        ->comms[is_window(id) ? definitions->windows[window].comm.index() : id.index()];
+  }
+
   Duration wall() const { return end - begin; }
   const trace::Location& location(LocationId id) const {
     return definitions->locations[id.index()];

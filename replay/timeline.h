@@ -20,6 +20,7 @@
 #include "replay/counts.h"
 #include "replay/openmp_facts.h"
 #include "replay/probes.h"
+#include "replay/rma_facts.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -142,6 +143,7 @@ struct Timeline {
   std::vector<CallRef> elsewhere;  ///< calls of other locations that operations here name
   RareMessages rare_sends, rare_recvs;
   ProbeFacts probes;
+  Column<RmaFact> rma;
   Column<Fork> forks;
   Column<TeamSpan> teams;
   Column<BarrierVisit> barriers;
@@ -162,6 +164,7 @@ struct Timeline {
     recvs.release();
     collectives.release();
     probes.release();
+    rma.release();
     barriers.release();
     forks.release();
     teams.release();

@@ -280,12 +280,6 @@ void TimelineBuilder::mpi_collective(Time time, const trace::MpiCollective& what
   add_collective(what, call, call, !top_traits().not_recorded);
 }
 
-void TimelineBuilder::rma_collective(Time time, const trace::RmaCollective& what) {
-  using Op = trace::CollectiveOp;
-  if (what.op != Op::create_handle && what.op != Op::destroy_handle) return touch(time);
-  mpi_collective(time, {what.op, windows_[what.window.index()].comm, {}, 0, 0});
-}
-
 void TimelineBuilder::mpi_icollective_request(Time time, trace::RequestId request) {
   line_.open.collectives.set(static_cast<uint64_t>(request),
                              static_cast<uint32_t>(current_call(time).index()));

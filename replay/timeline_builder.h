@@ -55,6 +55,7 @@ class TimelineBuilder : public trace::EventSink {
       : location_(location),
         traits_(traits),
         windows_(definitions.windows),
+        first_window_comm_(definitions.comms.size()),
         find_fork_(std::move(find_fork)),
         counts_(definitions),
         openmp_(location) {}
@@ -88,14 +89,13 @@ class TimelineBuilder : public trace::EventSink {
   void recording(Time t, bool) override { touch(t); }
   void other(Time, const char*) override;
   void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
-  /// Making and freeing a window are collectives of its communicator; the rest is not analysed yet.
   void rma_collective(Time, const trace::RmaCollective&) override;
   void rma_window_created(Time t, WindowId) override { touch(t); }
   void rma_window_destroyed(Time t, WindowId) override { touch(t); }
-  void rma_group_sync(Time t, const trace::RmaGroupSync&) override { touch(t); }
-  void rma_lock(Time t, const trace::RmaLock&) override { touch(t); }
-  void rma_sync(Time t, const trace::RmaSync&) override { touch(t); }
-  void rma_operation(Time t, const trace::RmaOperation&) override { touch(t); }
+  void rma_group_sync(Time, const trace::RmaGroupSync&) override;
+  void rma_lock(Time, const trace::RmaLock&) override;
+  void rma_sync(Time, const trace::RmaSync&) override;
+  void rma_operation(Time, const trace::RmaOperation&) override;
   void rma_complete(Time t, WindowId, trace::RmaOpId, trace::RmaCompletion) override { touch(t); }
   void file_opened(Time t, FileId, trace::FileAccess) override { touch(t); }
   void file_closed(Time t, FileId) override { touch(t); }
@@ -130,6 +130,8 @@ class TimelineBuilder : public trace::EventSink {
   void add_collective(const trace::MpiCollective& what, CallIndex posted, CallIndex completed,
                       bool may_wait);
   void join_team(TeamSpan& span);
+  template <class Event>
+  void rma_act(Time time, const Event& event);
   CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
   /// The innermost frame as a call.
   CallIndex current_call(Time time);
@@ -142,6 +144,7 @@ class TimelineBuilder : public trace::EventSink {
   LocationId location_;
   const std::vector<RegionTraits>& traits_;
   const std::vector<trace::Window>& windows_;
+  size_t first_window_comm_;  // as in Run::comm
   FindFork find_fork_;
   Timeline line_;
   CountBuilder counts_;

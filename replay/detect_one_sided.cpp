@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits in one-sided communication. Fences are collective operations (detect_collectives.cpp).
+//
+//   late post      the call of an access epoch that was under way when a target posted its window:
+//                  the start, or what does not come back before it (an operation on that target,
+//                  the completion)
+//   early wait     MPI_Win_wait waits for the last origin to enter MPI_Win_complete; from the end
+//   of
+//                  that origin's last access on it is a late complete
+//   lock           the call of a lock's epoch that was under way when the last one who had held a
+//                  conflicting lock entered its unlock
+//
+// The first two as in KOJAK and Scalasca (Kühnal, Hermanns, Mohr, Wolf: Specification of
+// Inefficiency Patterns for MPI-2 One-Sided Communication, 2006), which leave open where the origin
+// waits. Who held a lock before whom no record tells: conflicting locks exclude each other, so the
+// order of their unlocks' ends is that in which they were held.
+//
+// First each process collects its epochs; then those of a window are matched, windows in parallel;
+// then each process looks which of its calls had to wait for what that has told it.
+#include <algorithm>
+#include <tuple>
+
+#include "base/flat_map.h"
+#include "base/parallel.h"
+#include "replay/detection.h"
+#include "replay/rma_epochs.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// A process learns that what one of its epochs needed came at `until`.
+struct Awaited {
+  ProcessId process;
+  size_t first, last;  ///< acts of the epoch
+  uint32_t target;     ///< as in RmaFact
+  Pattern pattern;
+  Time until;
+  LocationId cause;
+  Time cause_leave;  ///< of the call that it entered at `until`
+};
+
+/// What matching the epochs of one window leads to.
+struct Told {
+  std::vector<Awaited> awaited;
+  Outbox box;
+};
+
+struct EpochRef {
+  ProcessId process;
+  size_t epoch;
+};
+
+/// Of one window; each list by process, and then by time.
+struct WindowEpochs {
+  std::vector<EpochRef> accesses, exposures, locks;
+};
+
+class WindowMatcher {
+ public:
+  WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window, Told& told)
+      : run_(run),
+        epochs_(epochs),
+        ranks_(
+            run.definitions->comms[run.definitions->windows[window.index()].comm.index()].members),
+        told_(told) {}
+
+  void match(const WindowEpochs& window) {
+    match_exposures(window);
+    match_locks(window.locks);
+  }
+
+ private:
+  /// One origin's part in an access, or in an exposure.
+  struct Half {
+    ProcessId origin, target;
+    size_t epoch;  ///< of the one whose epoch it is
+    auto pair() const { return std::tie(origin, target); }
+  };
+
+  const AccessEpoch& access(const Half& half) const {
+    return epochs_[half.origin.index()].accesses[half.epoch];
+  }
+  const ExposureEpoch& exposure(const Half& half) const {
+    return epochs_[half.target.index()].exposures[half.epoch];
+  }
+
+  std::vector<Half> halves(const std::vector<EpochRef>& refs, bool accesses) const {
+    std::vector<Half> all;
+    for (const auto& [process, epoch] : refs) {
+      const RmaEpochs& own = epochs_[process.index()];
+      const culprit::GroupId group =
+          accesses ? own.accesses[epoch].targets : own.exposures[epoch].origins;
+      for (ProcessId other : run_.definitions->groups[group.index()].members) {
+        all.push_back(accesses ? Half{process, other, epoch} : Half{other, process, epoch});
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Half& a, const Half& b) { return a.pair() < b.pair(); });
+    return all;
+  }
+
+  /// The n-th access of an origin to a target meets the n-th exposure of that to this.
+  void match_exposures(const WindowEpochs& window) {
+    const std::vector<Half> accesses = halves(window.accesses, true);
+    const std::vector<Half> exposures = halves(window.exposures, false);
+    struct Met {
+      Half access, exposure;
+    };
+    std::vector<Met> met;
+    for (size_t a = 0, e = 0; a < accesses.size() && e < exposures.size();) {
+      if (accesses[a].pair() == exposures[e].pair()) {
+        met.push_back({accesses[a++], exposures[e++]});
+      } else {
+        accesses[a].pair() < exposures[e].pair() ? ++a : ++e;
+      }
+    }
+    for (const Met& one : met) post(one.access, one.exposure);
+    std::stable_sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
+      return std::tie(a.exposure.target, a.exposure.epoch) <
+             std::tie(b.exposure.target, b.exposure.epoch);
+    });
+    for (size_t i = 0, end; i < met.size(); i = end) {
+      size_t last = i;
+      for (end = i + 1; end < met.size() && same_exposure(met[end].exposure, met[i].exposure);
+           ++end) {
+        const bool later =
+            access(met[end].access).complete.enter > access(met[last].access).complete.enter;
+        if (later) last = end;
+      }
+      wait(exposure(met[i].exposure), access(met[last].access));
+    }
+  }
+  static bool same_exposure(const Half& a, const Half& b) {
+    return a.target == b.target && a.epoch == b.epoch;
+  }
+
+  void post(const Half& half, const Half& exposed) {
+    const AccessEpoch& epoch = access(half);
+    const ExposureEpoch& other = exposure(exposed);
+    const auto rank = std::find(ranks_.begin(), ranks_.end(), half.target) - ranks_.begin();
+    told_.awaited.push_back({half.origin, epoch.first, epoch.last, static_cast<uint32_t>(rank),
+                             pattern("mpi.rma.late_post"), other.post.enter, other.posted_by,
+                             other.post.leave});
+  }
+
+  /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
+  void wait(const ExposureEpoch& exposure, const AccessEpoch& last) {
+    const Time until = last.complete.enter;
+    const bool waits =
+        run_.regions[run_.callpaths[exposure.wait.path].region.index()].name != "MPI_Win_test";
+    if (!waits || until <= exposure.wait.enter) return;
+    Call rest = exposure.wait;
+    const Time accessed = std::min(last.last_access, until);
+    if (accessed > rest.enter) {
+      told_.box.wait(exposure.waited_by, pattern("mpi.rma.early_wait"), rest, accessed,
+                     last.location);
+      meet(exposure.waited_by, accessed, last.location, accessed);
+      rest.enter = accessed;
+    }
+    if (accessed < until) {
+      told_.box.wait(exposure.waited_by, pattern("mpi.rma.late_complete"), rest, until,
+                     last.location);
+    }
+    meet(exposure.waited_by, rest.leave, last.location, last.complete.leave);
+  }
+
+  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
+    told_.box.sync(a, Sync::with(b, exit_a, exit_b));
+    told_.box.sync(b, Sync::with(a, exit_b, exit_a));
+  }
+
+  /// The last unlock so far of some locks.
+  struct Last {
+    Time enter = Time::min();
+    const LockEpoch* epoch = nullptr;
+    void see(const LockEpoch& lock) {
+      if (lock.unlock.enter > enter) *this = {lock.unlock.enter, &lock};
+    }
+  };
+  struct OfTarget {
+    Last exclusive, any;
+  };
+
+  void match_locks(const std::vector<EpochRef>& refs) {
+    std::vector<std::pair<const LockEpoch*, ProcessId>> locks;
+    for (const auto& [process, epoch] : refs) {
+      locks.push_back({&epochs_[process.index()].locks[epoch], process});
+    }
+    std::stable_sort(locks.begin(), locks.end(), [](const auto& a, const auto& b) {
+      // Of two that end together the one that was in its unlock for longer has waited there.
+      return std::tie(a.first->unlock.leave, b.first->unlock.enter) <
+             std::tie(b.first->unlock.leave, a.first->unlock.enter);
+    });
+    std::vector<OfTarget> targets;
+    FlatMap place_of;
+    OfTarget all;  // exclusive: of any target; any: locks of all targets, which are shared
+    for (const auto& [lock, process] : locks) {
+      if (lock->target == RmaFact::kAllTargets) {
+        holder(*lock, process, all.exclusive);
+        all.any.see(*lock);
+        continue;
+      }
+      const uint32_t place = place_of.at(lock->target, static_cast<uint32_t>(targets.size()));
+      if (place == targets.size()) targets.emplace_back();
+      OfTarget& target = targets[place];
+      const Last& before = !lock->exclusive                   ? target.exclusive
+                           : all.any.enter > target.any.enter ? all.any
+                                                              : target.any;
+      holder(*lock, process, before);
+      target.any.see(*lock);
+      if (!lock->exclusive) continue;
+      target.exclusive.see(*lock);
+      all.exclusive.see(*lock);
+    }
+  }
+
+  void holder(const LockEpoch& lock, ProcessId process, const Last& before) {
+    if (before.epoch == nullptr || before.enter <= lock.lock.enter) return;
+    if (run_.location(before.epoch->location).process == process) return;
+    told_.awaited.push_back({process, lock.first, lock.last, lock.target, pattern("mpi.rma.lock"),
+                             before.enter, before.epoch->location, before.epoch->unlock.leave});
+  }
+
+  const Run& run_;
+  const std::vector<RmaEpochs>& epochs_;
+  const std::vector<ProcessId>& ranks_;
+  Told& told_;
+};
+
+std::vector<WindowEpochs> by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {
+  std::vector<WindowEpochs> windows(run.definitions->windows.size());
+  for (size_t p = 0; p < epochs.size(); ++p) {
+    const RmaEpochs& own = epochs[p];
+    const ProcessId process(p);
+    for (size_t i = 0; i < own.accesses.size(); ++i) {
+      windows[own.accesses[i].window.index()].accesses.push_back({process, i});
+    }
+    for (size_t i = 0; i < own.exposures.size(); ++i) {
+      windows[own.exposures[i].window.index()].exposures.push_back({process, i});
+    }
+    for (size_t i = 0; i < own.locks.size(); ++i) {
+      windows[own.locks[i].window.index()].locks.push_back({process, i});
+    }
+  }
+  return windows;
+}
+
+/// The call that was under way then is the one that waited, if it has to do with the target.
+void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
+  const RmaCall* act = under_way(own, awaited.first, awaited.last, awaited.until);
+  if (act == nullptr || act->fact.window != own.acts[awaited.first].fact.window) return;
+  const uint32_t all = RmaFact::kAllTargets;
+  if (act->fact.target != all && awaited.target != all && act->fact.target != awaited.target) {
+    return;
+  }
+  box.wait(act->location, awaited.pattern, act->call, awaited.until, awaited.cause);
+  box.sync(act->location, Sync::with(awaited.cause, act->call.leave, awaited.cause_leave));
+  box.sync(awaited.cause, Sync::with(act->location, awaited.cause_leave, act->call.leave));
+}
+
+}  // namespace
+
+void detect_one_sided(Run& run, unsigned threads, Detection& out) {
+  if (run.definitions->windows.empty()) return;
+  std::vector<RmaEpochs> epochs(run.definitions->processes.size());
+  parallel_for(epochs.size(), threads,
+               [&](size_t p) { epochs[p] = collect_epochs(run, ProcessId(p)); });
+  const std::vector<WindowEpochs> windows = by_window(run, epochs);
+  std::vector<Told> told(windows.size());
+  parallel_for(windows.size(), threads, [&](size_t w) {
+    WindowMatcher(run, epochs, WindowId(w), told[w]).match(windows[w]);
+  });
+  std::vector<std::vector<Awaited>> awaited(epochs.size());
+  std::vector<Outbox> boxes;
+  for (Told& one : told) {
+    for (const Awaited& a : one.awaited) awaited[a.process.index()].push_back(a);
+    boxes.push_back(std::move(one.box));
+  }
+  boxes.resize(windows.size() + epochs.size());
+  parallel_for(epochs.size(), threads, [&](size_t p) {
+    for (const Awaited& a : awaited[p]) look_up(epochs[p], a, boxes[windows.size() + p]);
+  });
+  out.deliver(boxes, threads);
+}
+
+}  // namespace culprit::replay

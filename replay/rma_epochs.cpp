@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/rma_epochs.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace culprit::replay {
+
+namespace {
+
+std::vector<RmaCall> calls_of(const Run& run, ProcessId process) {
+  std::vector<RmaCall> acts;
+  for (LocationId id : run.definitions->processes[process.index()].locations) {
+    for (const RmaFact& fact : run.at(id).rma) {
+      acts.push_back({fact, id, run.call(id, fact.call)});
+    }
+  }
+  const auto earlier = [](const RmaCall& a, const RmaCall& b) {
+    return std::tie(a.call.enter, a.location) < std::tie(b.call.enter, b.location);
+  };
+  if (!std::is_sorted(acts.begin(), acts.end(), earlier)) {
+    std::stable_sort(acts.begin(), acts.end(), earlier);
+  }
+  return acts;
+}
+
+class Collector {
+ public:
+  RmaEpochs collect(std::vector<RmaCall> acts) {
+    found_.acts = std::move(acts);
+    for (size_t i = 0; i < found_.acts.size(); ++i) see(i);
+    return std::move(found_);
+  }
+
+ private:
+  struct OpenAccess {
+    size_t start;
+    Time last_access;
+  };
+
+  void see(size_t i) {
+    const RmaCall& act = found_.acts[i];
+    switch (act.fact.act) {
+      case RmaAct::start:
+        accesses_[act.fact.window] = {i, act.call.leave};
+        return;
+      case RmaAct::operation:
+        if (const auto open = accesses_.find(act.fact.window); open != accesses_.end()) {
+          open->second.last_access = act.call.leave;
+        }
+        return;
+      case RmaAct::complete:
+        return end_access(i);
+      case RmaAct::post:
+        exposures_[act.fact.window] = i;
+        return;
+      case RmaAct::wait:
+        return end_exposure(i);
+      case RmaAct::lock:
+        locks_[{act.fact.window, act.fact.target}] = i;
+        return;
+      case RmaAct::unlock:
+        return end_lock(i);
+      case RmaAct::flush:
+        return;
+    }
+  }
+
+  void end_access(size_t i) {
+    const RmaCall& complete = found_.acts[i];
+    const auto open = accesses_.extract(complete.fact.window);
+    if (open.empty()) return;
+    const RmaCall& start = found_.acts[open.mapped().start];
+    if (!start.fact.group.valid()) return;
+    found_.accesses.push_back({start.fact.window, start.fact.group, open.mapped().start, i,
+                               complete.location, complete.call, open.mapped().last_access});
+  }
+
+  void end_exposure(size_t i) {
+    const RmaCall& wait = found_.acts[i];
+    const auto open = exposures_.extract(wait.fact.window);
+    if (open.empty()) return;
+    const RmaCall& post = found_.acts[open.mapped()];
+    if (!post.fact.group.valid()) return;
+    found_.exposures.push_back(
+        {post.fact.window, post.fact.group, post.location, wait.location, post.call, wait.call});
+  }
+
+  void end_lock(size_t i) {
+    const RmaCall& unlock = found_.acts[i];
+    const auto open = locks_.extract({unlock.fact.window, unlock.fact.target});
+    if (open.empty()) return;
+    const RmaCall& lock = found_.acts[open.mapped()];
+    if (lock.fact.no_check) return;
+    found_.locks.push_back({lock.fact.window, lock.fact.target, lock.fact.exclusive, open.mapped(),
+                            i, unlock.location, lock.call, unlock.call});
+  }
+
+  RmaEpochs found_;
+  std::map<WindowId, OpenAccess> accesses_;
+  std::map<WindowId, size_t> exposures_;                   // the acts that began them
+  std::map<std::pair<WindowId, uint32_t>, size_t> locks_;  // and of locks, by target
+};
+
+}  // namespace
+
+RmaEpochs collect_epochs(const Run& run, ProcessId process) {
+  return Collector().collect(calls_of(run, process));
+}
+
+const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time) {
+  const auto begin = epochs.acts.begin() + static_cast<ptrdiff_t>(first);
+  const auto end = epochs.acts.begin() + static_cast<ptrdiff_t>(last) + 1;
+  auto next = std::lower_bound(begin, end, time,
+                               [](const RmaCall& act, Time t) { return act.call.enter < t; });
+  // Calls of one thread follow each other; of several threads the latest to enter is taken.
+  if (next == begin) return nullptr;
+  --next;
+  return next->call.leave >= time ? &*next : nullptr;
+}
+
+}  // namespace culprit::replay

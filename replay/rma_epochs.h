@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The epochs of one process: stretches between two calls in which it accesses other processes'
+// windows, exposes its own, or holds locks. They hold all that others must know of them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/run.h"
+
+namespace culprit::replay {
+
+/// An act with its call.
+struct RmaCall {
+  RmaFact fact;
+  LocationId location;
+  Call call;
+};
+
+/// MPI_Win_start to MPI_Win_complete.
+struct AccessEpoch {
+  WindowId window;
+  culprit::GroupId targets;
+  size_t first, last;  ///< acts: from that of the start to that of the completion
+  LocationId location;
+  Call complete;
+  Time last_access;  ///< when the last operation was left; if there is none, the start
+};
+
+/// MPI_Win_post to MPI_Win_wait.
+struct ExposureEpoch {
+  WindowId window;
+  culprit::GroupId origins;
+  LocationId posted_by, waited_by;
+  Call post, wait;
+};
+
+/// MPI_Win_lock to MPI_Win_unlock.
+struct LockEpoch {
+  WindowId window;
+  uint32_t target;  ///< as in RmaFact
+  bool exclusive;
+  size_t first, last;  ///< acts
+  LocationId location;
+  Call lock, unlock;
+};
+
+/// What one process did; each list in order of time.
+struct RmaEpochs {
+  std::vector<RmaCall> acts;
+  std::vector<AccessEpoch> accesses;
+  std::vector<ExposureEpoch> exposures;
+  std::vector<LockEpoch> locks;
+};
+
+/// Only those that have been ended, and no locks of which the caller has promised that nobody else
+/// holds a conflicting one.
+RmaEpochs collect_epochs(const Run& run, ProcessId process);
+
+/// Of the acts from `first` to `last` the one that was under way at `time`; nullptr: none.
+const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time);
+
+}  // namespace culprit::replay
