@@ -5,6 +5,8 @@
 // end (check_identities), so a violated identity shows in the report of any user.
 #include "blame/analyze.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "base/memory.h"
@@ -55,11 +57,29 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
   return times;
 }
 
+/// Refuses what would fill the memory, before it does.
+Result<void> check_memory(const trace::Source& source, uint64_t given) {
+  // Peaks that were measured lie between 20 and 45 (docs/performance.md).
+  constexpr uint64_t kBytesAnEvent = 48;
+  constexpr uint64_t kAnyTrace = 64 << 20;
+  const uint64_t events = source.expected_events();
+  const uint64_t needed = events * kBytesAnEvent + kAnyTrace;
+  const uint64_t free = given != 0 ? given : available_memory();
+  if (events == 0 || needed <= free) return {};
+  return Error{fmt::format(
+      "the trace holds {:.3g} million events, and their analysis takes up to {:.1f} GiB of memory, "
+      "of which {} {:.1f} GiB: analyse it where there is more, or record less (culprit run "
+      "--estimate says how)",
+      static_cast<double>(events) * 1e-6, static_cast<double>(needed) / (1 << 30),
+      given != 0 ? "--memory allows" : "there are", static_cast<double>(free) / (1 << 30))};
+}
+
 }  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) {
   const unsigned threads = thread_count(options.threads);
+  if (auto enough = check_memory(source, options.memory); !enough) return enough.error();
   return_large_blocks_to_the_system();
   Passes passes;
   Result<replay::Run> read = Error{};

@@ -14,11 +14,13 @@ namespace culprit::blame {
 
 struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
+  uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
 };
 
 /// Analyses a whole trace. Fills everything of Findings but the parts of `run` that the trace does
 /// not know (command, date, overhead, notes). `losses` are those of opening the trace; they are
-/// merged in. Error only if nothing can be analysed (no location has an event).
+/// merged in. Error if nothing can be analysed (no location has an event), or if the trace is too
+/// large for the memory.
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses);
 

@@ -109,6 +109,12 @@ Action add_analyze(CLI::App& command, const Program&) {
                      "culprit.<its folder>.<time>)");
   command.add_option("-j,--jobs", arguments->pipeline.threads,
                      "threads to use (default: all cores)");
+  command
+      .add_option(
+          "--memory", arguments->pipeline.memory,
+          "memory that it may take, as in 100G; a trace that needs more is refused (default: "
+          "what is free)")
+      ->transform(CLI::AsSizeValue(false));
   command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
                    "keep the collector's records beside the trace");
   command.add_flag("--report", arguments->report, "print the report, too");

@@ -50,6 +50,7 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   if (!source) return source.error();
   blame::AnalyzeOptions analysis;
   analysis.threads = options.threads;
+  analysis.memory = options.memory;
   auto findings = blame::analyze(**source, analysis, losses);
   if (!findings) return findings.error();
   merge_facts(experiment, *info, *findings);

@@ -15,6 +15,7 @@ namespace culprit::cli {
 struct PipelineOptions {
   unsigned threads = 0;  ///< 0: all cores
   bool keep_raw = false;
+  uint64_t memory = 0;  ///< bytes that the analysis may take; 0: what is free
 };
 
 /// Makes the archive of what the collector has left.

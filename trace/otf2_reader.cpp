@@ -6,6 +6,7 @@
 // with its events, because with many locations opening their files is what costs.
 #include "trace/otf2_reader.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ class Otf2Source final : public Source {
   }
 
   const Definitions& definitions() const override { return archive_.definitions; }
+  uint64_t expected_events() const override;
   Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
 
  private:
@@ -75,6 +77,24 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
                "Local definitions are damaged; events of these time lines may be misread.");
   }
   OTF2_Reader_CloseDefReader(reader_.get(), local);
+}
+
+/// The archive's own counts, but a damaged one may promise anything.
+uint64_t Otf2Source::expected_events() const {
+  constexpr uint64_t kSmallestRecord = 2;
+  const fs::path folder = fs::path(anchor_).replace_extension();
+  uint64_t sum = 0;
+  for (const Location& location : archive_.definitions.locations) {
+    uint64_t events = location.event_count;
+    if (one_file_each_) {
+      std::error_code missing;
+      const auto size =
+          fs::file_size(folder / (std::to_string(location.file_id) + ".evt"), missing);
+      events = missing ? 0 : std::min<uint64_t>(events, size / kSmallestRecord);
+    }
+    sum += events;
+  }
+  return sum;
 }
 
 Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& losses) const {

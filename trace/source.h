@@ -20,6 +20,9 @@ class Source {
 
   virtual const Definitions& definitions() const = 0;
 
+  /// About how many events there are; never more than files have room for. 0: nobody knows.
+  virtual uint64_t expected_events() const { return 0; }
+
   /// Plays all events of one location into `sink`, in time order. Damage inside a location (bad
   /// nesting, a record that refers to nothing, a truncated file) ends or thins its stream and is
   /// counted in `losses`; an Error means that nothing of it can be read.

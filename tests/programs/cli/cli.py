@@ -184,6 +184,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(sorted(trace.rglob("*")), before)
         self.refused(1, "exists already", "analyze", trace, "-o", "new")
 
+    def test_trace_too_large_for_the_memory(self):
+        self.recorded()
+        self.refused(1, "--memory allows", "analyze", "experiment", "--memory", "1M", "-o", "small")
+        self.assertFalse((self.folder / "small").exists())
+
     def test_cut_trace(self):
         """Events are missing: findings of the rest, a sentence, and a status that tells."""
         cut = self.folder / "cut"

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace culprit {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<uint64_t> number_in(const fs::path& file) {
+  std::ifstream in(file);
+  uint64_t value = 0;
+  if (in >> value) return value;
+  return std::nullopt;  // no such file, or "max"
+}
+
+uint64_t free_on_machine(const fs::path& root) {
+  std::ifstream in(root / "proc/meminfo");
+  std::string key, unit;
+  for (uint64_t kib = 0; in >> key >> kib; std::getline(in, unit)) {
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return UINT64_MAX;
+}
+
+/// What a group and those around it leave. Files that stand for nothing but the page cache count as
+/// used there although they would give way: then this is too cautious by what they hold.
+uint64_t left_in_group(const fs::path& top, const fs::path& group, const char* limit,
+                       const char* used) {
+  uint64_t left = UINT64_MAX;
+  for (fs::path at = top / group.relative_path();; at = at.parent_path()) {
+    const auto most = number_in(at / limit), now = number_in(at / used);
+    if (most && now) left = std::min(left, *most > *now ? *most - *now : 0);
+    if (at == top || at.native().size() <= top.native().size()) return left;
+  }
+}
+
+/// Lines are "0::/group" (version 2) or "5:memory:/group" (version 1).
+uint64_t left_in_groups(const fs::path& root) {
+  uint64_t left = UINT64_MAX;
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string number, controllers, group;
+    std::getline(fields, number, ':');
+    std::getline(fields, controllers, ':');
+    std::getline(fields, group);
+    const fs::path top = root / "sys/fs/cgroup";
+    if (controllers.empty()) {
+      left = std::min(left, left_in_group(top, group, "memory.max", "memory.current"));
+    } else if (controllers == "memory") {
+      left = std::min(left, left_in_group(top / "memory", group, "memory.limit_in_bytes",
+                                          "memory.usage_in_bytes"));
+    }
+  }
+  return left;
+}
+
+}  // namespace
+
+uint64_t available_memory(const fs::path& root) {
+  uint64_t bytes = std::min(free_on_machine(root), left_in_groups(root));
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min<uint64_t>(bytes, limit.rlim_cur);
+  }
+  return bytes;
+}
+
+}  // namespace culprit
