@@ -6,6 +6,7 @@
 // none is torn from its neighbours.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -70,6 +71,12 @@ class ClockMap {
 inline Duration fallen_back(Duration height, Time since, Time now) {
   const Duration left = height - Duration::from_nanos((now - since).nanos() / kFallBack);
   return left > Duration::zero() ? left : Duration::zero();
+}
+
+/// How long it takes to be put forward by `rise`. At most 73 years: damaged traces ask for more.
+inline Duration way_up(Duration rise) {
+  constexpr int64_t kLongest = int64_t{1} << 61;
+  return Duration::from_nanos(std::min(rise.nanos(), kLongest / kFallBack) * kFallBack);
 }
 
 }  // namespace culprit::replay

@@ -303,11 +303,11 @@ void BackwardPass::climb(size_t step, size_t end) {
   for (; c + 1 < corners_.size(); ++c) {
     const Corner &right = corners_[c], &left = corners_[c + 1];
     const Duration drop = right.rise - left.rise;
-    if (drop.nanos() * kFallBack <= (right.time - left.time).nanos()) break;
+    if (drop.nanos() <= (right.time - left.time).nanos() / kFallBack) break;
     add_piece(step, left.time, left.rise, right.rise);
   }
   const Corner top = corners_[c];
-  const Time from = top.time - Duration::from_nanos(top.rise.nanos() * kFallBack);
+  const Time from = top.time - way_up(top.rise);
   if (step == 0) {
     if (top.rise > Duration::zero()) add_piece(step, from, Duration::zero(), top.rise);
     return;

@@ -37,12 +37,13 @@ std::vector<ClockId> one_for_each_process(const Run& run) {
 /// put in the wrong order, until nothing is moved further than was looked.
 ClockRepair repair(const Run& run, const std::vector<ClockId>& clock_of, unsigned threads) {
   const size_t clocks = std::max_element(clock_of.begin(), clock_of.end())->index() + 1;
+  constexpr int64_t kLongest = int64_t{1} << 62;  // what damaged traces' times may lie apart
   Duration slack = Duration::zero();
   while (true) {
     const Precedence precedence = gather_precedence(run, clock_of, slack, threads);
     ClockRepair repair = repair_clocks(precedence, clocks, threads);
     if (repair.largest <= slack) return repair;
-    slack = Duration::from_nanos(4 * repair.largest.nanos());
+    slack = Duration::from_nanos(4 * std::min(repair.largest.nanos(), kLongest / 4));
   }
 }
 
