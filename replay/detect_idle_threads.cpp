@@ -1,102 +1,136 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Idle threads: a thread of an OpenMP pool that is in no team waits for its master's next fork;
-// after its last team, for the master's end. The cause is whatever the master did meanwhile. A
-// thread that forks teams itself belongs to no pool: the program made it, and knows what it does.
+// Idle threads: a thread of an OpenMP pool that is in no team waits for the next fork that uses it,
+// whoever forks then (with nested regions, a member of another team); forks in between that leave
+// it out, since their teams are smaller, do not count. After its last team it waits for the end of
+// the pool's leader, and if that was not the process's first thread, for that one's. The cause is
+// whatever the awaited thread did meanwhile. A thread whose first team is its own belongs to no
+// pool: the program made it, and knows what it does.
 #include <algorithm>
-#include <span>
 #include <tuple>
 
-#include "replay/detection.h"
+#include "replay/openmp_detectors.h"
 
 namespace culprit::replay {
 
 namespace {
 
-/// The end of a worker's idleness.
+/// The end of a worker's idleness, by a fork or by the end of another thread.
 struct Awakening {
-  LocationId master;
-  Time fork;
+  TeamNumber team;
   LocationId worker;
-  Time since;
+};
+struct Ending {
+  LocationId leader;
+  LocationId worker;
 };
 
 class IdleDetector {
  public:
-  IdleDetector(const Run& run, Detection& out) : run_(run), out_(out) {}
+  explicit IdleDetector(const OpenmpProcess& process)
+      : process_(process), teams_(process.teams), run_(process.run()) {}
 
-  void visit(LocationId id) {
-    const Timeline& line = run_.at(id);
-    const LocationId master = run_.master_of(id);
-    if (id == master || line.teams.empty() || run_.at(master).empty()) return;
-    if (leads_a_pool(id)) return;
-    LocationId leader = master;
-    Time idle_since = run_.at(master).first;
-    for (const TeamSpan& team : line.teams) {
-      if (team.begin < idle_since) continue;  // nested in the team before
-      if (team.fork.valid()) {
-        leader = team.fork_location;
-        const Time fork = run_.at(leader).forks[team.fork.index()].time;
-        add(id, idle_since, fork, leader);
-      }
-      idle_since = team.end;
-    }
-    add(id, idle_since, run_.at(leader).last, leader);
-  }
-
-  /// A fork joins the master and all whom it awakened, each two of them: they go on together.
-  void synchronise() {
-    std::sort(awakenings_.begin(), awakenings_.end(), [](const Awakening& a, const Awakening& b) {
-      return std::tie(a.master, a.fork, a.worker) < std::tie(b.master, b.fork, b.worker);
-    });
-    for (size_t i = 0; i < awakenings_.size();) {
-      size_t j = i;
-      while (j < awakenings_.size() && awakenings_[j].master == awakenings_[i].master &&
-             awakenings_[j].fork == awakenings_[i].fork) {
-        ++j;
-      }
-      join(std::span(awakenings_).subspan(i, j - i));
-      i = j;
-    }
+  void detect() {
+    for (LocationId id : teams_.locations()) visit(id);
+    synchronise_forks();
+    synchronise_ends();
   }
 
  private:
-  /// Its first team is its own.
-  bool leads_a_pool(LocationId id) const {
-    const TeamSpan& first = run_.at(id).teams.front();
-    return first.fork.valid() && first.fork_location == id;
+  void visit(LocationId id) {
+    const Timeline& line = run_.at(id);
+    const LocationId master = run_.master_of(id);
+    if (!run_.is_pool_thread(id)) return;
+    LocationId leader = master;
+    Time idle_since = run_.at(master).first;
+    for (const TeamSpan& span : line.teams) {
+      if (span.begin < idle_since) continue;  // nested in the team before
+      const TeamNumber team = teams_.of(span);
+      if (team.valid()) {
+        leader = span.fork_location;
+        const Time fork = teams_.fork(team).time;
+        if (wait(id, idle_since, fork, leader)) awakenings_.push_back({team, id});
+      }
+      idle_since = span.end;
+    }
+    const LocationId last = pool_of(leader);
+    await_end(id, idle_since, last);
+    if (last != master) await_end(id, std::max(idle_since, run_.at(last).last), master);
   }
 
-  void add(LocationId id, Time since, Time until, LocationId master) {
-    if (until <= since) return;
-    out_.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, master, until);
-    awakenings_.push_back({master, until, id, since});
+  /// The leader of the pool to which a forking thread belongs: itself, or who forked the first team
+  /// that it was in, and so on.
+  LocationId pool_of(LocationId id) const {
+    for (size_t steps = 0; steps < teams_.locations().size(); ++steps) {
+      if (!run_.is_pool_thread(id) || !run_.at(id).teams.front().fork.valid()) break;
+      id = run_.at(id).teams.front().fork_location;
+    }
+    return id;
   }
 
-  void join(std::span<const Awakening> awakened) {
-    const LocationId master = awakened[0].master;
-    const Time fork = awakened[0].fork;
-    std::vector<LocationId> members{master};
-    for (const Awakening& a : awakened) members.push_back(a.worker);
-    std::sort(members.begin(), members.end());
-    const GroupId group = out_.group_of(members);
-    const Instance instance = out_.next_instance();
-    out_.at(master).sync(Sync::of(group, instance, fork));
-    for (const Awakening& a : awakened) out_.at(a.worker).sync(Sync::of(group, instance, fork));
+  bool wait(LocationId id, Time since, Time until, LocationId leader) {
+    if (until <= since) return false;
+    process_.out.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, leader,
+                             until);
+    return true;
   }
 
+  void await_end(LocationId id, Time since, LocationId leader) {
+    if (wait(id, since, run_.at(leader).last, leader)) endings_.push_back({leader, id});
+  }
+
+  /// A fork joins the master and all whom it awakened, each two of them: they go on together.
+  void synchronise_forks() {
+    std::stable_sort(awakenings_.begin(), awakenings_.end(),
+                     [](const Awakening& a, const Awakening& b) { return a.team < b.team; });
+    for (size_t i = 0; i < awakenings_.size();) {
+      const TeamNumber team = awakenings_[i].team;
+      const Time fork = teams_.fork(team).time;
+      begin(teams_.master(team), fork);
+      for (; i < awakenings_.size() && awakenings_[i].team == team; ++i) {
+        points_.push_back({awakenings_[i].worker, fork});
+      }
+      finish();
+    }
+  }
+
+  void synchronise_ends() {
+    std::stable_sort(endings_.begin(), endings_.end(),
+                     [](const Ending& a, const Ending& b) { return a.leader < b.leader; });
+    for (size_t i = 0; i < endings_.size();) {
+      const LocationId leader = endings_[i].leader;
+      const Time end = run_.at(leader).last;
+      begin(leader, end);
+      for (; i < endings_.size() && endings_[i].leader == leader; ++i) {
+        points_.push_back({endings_[i].worker, end});
+      }
+      finish();
+    }
+  }
+
+  void begin(LocationId leader, Time time) {
+    points_.clear();
+    points_.push_back({leader, time});
+  }
+  void finish() {
+    std::sort(points_.begin(), points_.end(),
+              [](const auto& a, const auto& b) { return a.location < b.location; });
+    process_.syncs.add(points_);
+  }
+
+  const OpenmpProcess& process_;
+  const Teams& teams_;
   const Run& run_;
-  Detection& out_;
   std::vector<Awakening> awakenings_;
+  std::vector<Ending> endings_;
+  std::vector<TeamSyncs::Point> points_;
 };
 
 }  // namespace
 
-void detect_idle_threads(Run& run, unsigned, Detection& out) {
-  IdleDetector detector(run, out);
-  for (LocationId id : run.locations) detector.visit(id);
-  detector.synchronise();
+void detect_idle_threads(const OpenmpProcess& process) {
+  IdleDetector(process).detect();
 }
 
 }  // namespace culprit::replay

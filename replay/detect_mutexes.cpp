@@ -11,10 +11,10 @@
 // overlap; a wait looks only at those between its asking and its acquiring.
 #include <algorithm>
 #include <cstddef>
-#include <unordered_map>
+#include <tuple>
 
-#include "base/parallel.h"
-#include "replay/detection.h"
+#include "base/flat_map.h"
+#include "replay/openmp_detectors.h"
 
 namespace culprit::replay {
 
@@ -84,10 +84,10 @@ void merge_runs(std::vector<Holding>& all) {
 /// The mutexes of one process.
 class MutexDetector {
  public:
-  MutexDetector(const Run& run, const trace::Process& process, Detection& out)
-      : run_(run), locations_(process.locations), out_(out) {}
+  explicit MutexDetector(const OpenmpProcess& process)
+      : process_(process), run_(process.run()), out_(process.out) {}
 
-  void detect(Losses& losses) {
+  void detect() {
     collect();
     for (Lock& lock : locks_) {
       merge_runs(lock.holdings);
@@ -95,14 +95,21 @@ class MutexDetector {
       for (size_t i = 0; i < lock.holdings.size(); ++i) find_waits(lock, i);
       lock = {};
     }
-    losses.add("locks_released_by_others", Severity::info,
-               "locks that another thread released than the one that had them: who waited for "
-               "them waited for the one that released",
-               foreign_releases_);
-    losses.add("sampled_lock_waits", Severity::info,
-               "waits for locks that changed hands more than 16 times meanwhile: they were cut "
-               "into 16 parts, each of which waits for the holder in its middle",
-               sampled_);
+    for (LocationId id : process_.teams.locations()) {
+      std::vector<LockWait>& waits = out_.at(id).lock_waits;
+      std::sort(waits.begin(), waits.end(),
+                [](const LockWait& a, const LockWait& b) { return a.begin < b.begin; });
+    }
+    process_.losses.add(
+        "locks_released_by_others", Severity::info,
+        "locks that another thread released than the one that had them: who waited for "
+        "them waited for the one that released",
+        foreign_releases_);
+    process_.losses.add(
+        "sampled_lock_waits", Severity::info,
+        "waits for locks that changed hands more than 16 times meanwhile: they were cut "
+        "into 16 parts, each of which waits for the holder in its middle",
+        sampled_);
   }
 
  private:
@@ -112,14 +119,13 @@ class MutexDetector {
   };
 
   void collect() {
-    std::unordered_map<uint64_t, uint32_t> index_of;
-    for (LocationId id : locations_) {
+    FlatMap index_of;
+    for (LocationId id : process_.teams.locations()) {
       const OpenmpFacts& facts = run_.at(id).openmp;
       std::vector<uint32_t> own;  // by the location's numbers of locks
       for (uint64_t lock : facts.locks) {
-        const auto [known, fresh] = index_of.try_emplace(lock, locks_.size());
-        if (fresh) locks_.emplace_back();
-        own.push_back(known->second);
+        own.push_back(index_of.at(lock, static_cast<uint32_t>(locks_.size())));
+        if (own.back() == locks_.size()) locks_.emplace_back();
       }
       for (uint32_t h = 0; h < facts.holds.size(); ++h) {
         const MutexHold& hold = facts.holds[h];
@@ -206,8 +212,8 @@ class MutexDetector {
     out_.meet(waiter, end, held.releaser, cause_time);
   }
 
+  const OpenmpProcess& process_;
   const Run& run_;
-  const std::vector<LocationId>& locations_;
   Detection& out_;
   std::vector<Lock> locks_;
   uint64_t foreign_releases_ = 0, sampled_ = 0;
@@ -215,18 +221,8 @@ class MutexDetector {
 
 }  // namespace
 
-void detect_mutexes(Run& run, unsigned threads, Detection& out) {
-  const std::vector<trace::Process>& processes = run.definitions->processes;
-  std::vector<Losses> losses(processes.size());
-  parallel_for(processes.size(), threads, [&](size_t p) {
-    MutexDetector(run, processes[p], out).detect(losses[p]);
-    for (LocationId id : processes[p].locations) {
-      std::vector<LockWait>& waits = out.at(id).lock_waits;
-      std::sort(waits.begin(), waits.end(),
-                [](const LockWait& a, const LockWait& b) { return a.begin < b.begin; });
-    }
-  });
-  for (const Losses& loss : losses) out.losses.merge(loss);
+void detect_mutexes(const OpenmpProcess& process) {
+  MutexDetector(process).detect();
 }
 
 }  // namespace culprit::replay

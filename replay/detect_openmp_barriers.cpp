@@ -3,127 +3,185 @@
 
 // Waits at OpenMP barriers: explicit ones and those that end a construct or a region. Each member
 // of a team passes the same barriers in the same order, so the n-th visits of all members belong
-// together. Everybody waits for the last arrival; tasks that a thread runs inside the barrier are
-// regions of their own, so that time there is no waiting (the carving of waits sees to it).
+// together. Everybody waits for the last arrival, unless the team has tasks that must be complete
+// first. Tasks that a thread runs inside the barrier are regions of their own, so that time there
+// is no waiting (the carving of waits sees to it).
+//
+// A thread without a task, while there are some or will be some, starves: in the order of time,
+//   - before a task that it runs: for the one who created that task, then for what it depends on;
+//   - after its last: for the one who created the last task, then for the one who completed the
+//     last, and then, as without tasks, for the last arrival.
+// Each of these stretches is a wait of its own; together they are the thread's wait at the barrier,
+// less the time that the runtime took to find the tasks.
 #include <algorithm>
-#include <tuple>
 
-#include "replay/detection.h"
+#include "replay/openmp_detectors.h"
 
 namespace culprit::replay {
 
 namespace {
 
-/// One thread in one team.
-struct Member {
-  LocationId fork_location;
-  ForkIndex fork;
+/// How one member passes a barrier.
+struct Arrival {
   LocationId location;
-  uint32_t team;  ///< index into its teams
+  uint32_t barrier;  ///< index into its barriers; BarrierVisit::kNone: it left without a visit
+  Time enter, leave;
+  CallPathId path;
 };
-
-std::vector<Member> members_of_all_teams(const Run& run) {
-  std::vector<Member> members;
-  for (LocationId id : run.locations) {
-    const Timeline& line = run.at(id);
-    for (uint32_t t = 0; t < line.teams.size(); ++t) {
-      const TeamSpan& team = line.teams[t];
-      if (team.fork.valid()) members.push_back({team.fork_location, team.fork, id, t});
-    }
-  }
-  std::sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-    return std::tie(a.fork_location, a.fork, a.location, a.team) <
-           std::tie(b.fork_location, b.fork, b.location, b.team);
-  });
-  return members;
-}
 
 class BarrierDetector {
  public:
-  BarrierDetector(const Run& run, Detection& out) : run_(run), out_(out) {}
+  explicit BarrierDetector(const OpenmpProcess& process)
+      : process_(process), run_(process.run()), out_(process.out) {}
 
-  void run() {
-    members_ = members_of_all_teams(run_);
-    for (size_t i = 0; i < members_.size();) {
-      size_t j = i;
-      while (j < members_.size() && members_[j].fork == members_[i].fork &&
-             members_[j].fork_location == members_[i].fork_location) {
-        ++j;
-      }
-      visit_team(i, j);
-      i = j;
-    }
-    out_.losses.add("uneven_barriers", Severity::warning,
-                    "teams whose threads passed different numbers of barriers, as far as the trace "
-                    "tells: the last ones are not compared",
-                    uneven_);
+  void detect() {
+    for (size_t t = 0; t < process_.teams.size(); ++t) visit_team(TeamNumber(t));
+    process_.losses.add(
+        "uneven_barriers", Severity::warning,
+        "teams whose threads passed different numbers of barriers, as far as the trace "
+        "tells: the last ones are not compared",
+        uneven_);
   }
 
  private:
-  const TeamSpan& team(const Member& member) const {
-    return run_.at(member.location).teams[member.team];
-  }
-
-  /// The n-th visit of a member. One that leaves the team without visiting the barrier at its end
-  /// arrives there when it leaves.
-  BarrierVisit visit(const Member& member, size_t n) const {
-    const TeamSpan& span = team(member);
-    if (n >= span.barriers) return {span.end, span.end, CallPathId::none()};
-    uint32_t at = span.first_barrier;
-    while (n-- > 0) at = run_.at(member.location).barriers[at].next;
-    return run_.at(member.location).barriers[at];
-  }
-
-  void visit_team(size_t first, size_t end) {
-    if (end - first < 2) return;
+  void visit_team(TeamNumber team) {
+    const auto members = process_.teams.members(team);
+    if (members.size() < 2) return;
     size_t fewest = SIZE_MAX, most = 0;
-    for (size_t m = first; m < end; ++m) {
-      const size_t n = team(members_[m]).barriers;
+    for (const Teams::Member& member : members) {
+      const size_t n = span(member).barriers;
       fewest = std::min(fewest, n);
       most = std::max(most, n);
     }
     if (most > fewest + 1) ++uneven_;
-    for (size_t n = 0; n < std::min(most, fewest + 1); ++n) visit_barrier(first, end, n);
+    next_.clear();
+    for (const Teams::Member& member : members) next_.push_back(span(member).first_barrier);
+    for (size_t n = 0; n < std::min(most, fewest + 1); ++n) {
+      arrivals_.clear();
+      for (size_t m = 0; m < members.size(); ++m) arrivals_.push_back(arrive(members[m], next_[m]));
+      visit_barrier(process_.tasks.epoch(team, n));
+    }
   }
 
-  void visit_barrier(size_t first, size_t end, size_t n) {
-    size_t last = first;
+  const TeamSpan& span(const Teams::Member& member) const {
+    return run_.at(member.location).teams[member.span];
+  }
+
+  /// A member at its barrier `next`, which goes on to the one after. One that leaves the team
+  /// without visiting the barrier at its end arrives there when it leaves.
+  Arrival arrive(const Teams::Member& member, uint32_t& next) const {
+    const uint32_t barrier = next;
+    if (barrier == BarrierVisit::kNone) {
+      const Time end = span(member).end;
+      return {member.location, barrier, end, end, CallPathId::none()};
+    }
+    const BarrierVisit& visit = run_.at(member.location).barriers[barrier];
+    next = visit.next;
+    return {member.location, barrier, visit.enter, visit.leave, visit.path};
+  }
+
+  void visit_barrier(const ProcessTasks::Epoch& epoch) {
+    const Arrival* last = &arrivals_.front();
     Time earliest = Time::max();
-    for (size_t m = first; m < end; ++m) {
-      const Time arrival = visit(members_[m], n).enter;
-      if (arrival > visit(members_[last], n).enter) last = m;
-      earliest = std::min(earliest, arrival);
+    for (const Arrival& arrival : arrivals_) {
+      if (arrival.enter > last->enter) last = &arrival;
+      earliest = std::min(earliest, arrival.enter);
     }
-    const Time arrival = visit(members_[last], n).enter;
-    if (earliest == arrival) return;
-    std::vector<LocationId> ids;
-    for (size_t m = first; m < end; ++m) {
-      const BarrierVisit own = visit(members_[m], n);
-      ids.push_back(members_[m].location);
-      if (own.enter < arrival) {
-        out_.at(members_[m].location)
-            .wait(pattern("omp.barrier"), own.path, own.enter, own.leave, arrival,
-                  members_[last].location, arrival);
-      }
+    if (epoch.last_created.happened() && epoch.last_ended.time > earliest) {
+      for (const Arrival& arrival : arrivals_) wait_with_tasks(arrival, epoch, *last, earliest);
+    } else if (earliest == last->enter) {
+      return;
+    } else {
+      const Pattern pattern = pattern_of(*last, earliest);
+      for (const Arrival& arrival : arrivals_)
+        wait_for_last(arrival, arrival.enter, *last, pattern);
     }
-    const GroupId group = out_.group_of(ids);
-    const Instance instance = out_.next_instance();
-    for (size_t m = first; m < end; ++m) {
-      const BarrierVisit own = visit(members_[m], n);
-      out_.at(members_[m].location).sync(Sync::of(group, instance, own.leave));
+    points_.clear();
+    for (const Arrival& arrival : arrivals_) {
+      points_.push_back({arrival.location, arrival.leave});
+    }
+    process_.syncs.add(points_);
+  }
+
+  void wait_for_last(const Arrival& own, Time since, const Arrival& last, Pattern pattern) {
+    if (since >= last.enter) return;
+    out_.at(own.location)
+        .wait(pattern, own.path, since, own.leave, last.enter, last.location, last.enter);
+  }
+
+  /// What the last one did for most of the time in which others waited for it: a construct that
+  /// only one thread executes, or each thread a part of.
+  Pattern pattern_of(const Arrival& last, Time earliest) const {
+    const auto& tails = run_.at(last.location).openmp.barrier_tails;
+    const auto tail = std::lower_bound(
+        tails.begin(), tails.end(), last.barrier,
+        [](const BarrierTail& a, uint32_t barrier) { return a.barrier < barrier; });
+    if (tail == tails.end() || tail->barrier != last.barrier) return pattern("omp.barrier");
+    const Duration in_it = std::min(tail->end, last.enter) - std::max(tail->begin, earliest);
+    if (in_it + in_it <= last.enter - earliest) return pattern("omp.barrier");
+    switch (tail->construct) {
+      case OpenmpRegion::single:
+        return pattern("omp.single");
+      case OpenmpRegion::sections:
+        return pattern("omp.sections");
+      case OpenmpRegion::masked:
+        return pattern("omp.masked");
+      default:
+        return pattern("omp.barrier");
     }
   }
 
+  void wait_with_tasks(const Arrival& own, const ProcessTasks::Epoch& epoch, const Arrival& last,
+                       Time earliest) {
+    Time at = own.enter;
+    for (const TaskRun& run : runs_of(own)) {
+      wait_for_task(process_, {own.location, own.path, at, run.begin, run.task},
+                    pattern("omp.task_starvation"));
+      at = std::max(at, run.end);
+    }
+    at = starve(own, at, epoch.last_created);
+    at = starve(own, at, epoch.last_ended);
+    wait_for_last(own, at, last, pattern_of(last, earliest));
+  }
+
+  const std::vector<TaskRun>& runs_of(const Arrival& own) {
+    runs_.clear();
+    const OpenmpFacts& facts = run_.at(own.location).openmp;
+    const auto found = std::lower_bound(
+        facts.barrier_runs.begin(), facts.barrier_runs.end(), own.barrier,
+        [](const BarrierRuns& a, uint32_t barrier) { return a.barrier < barrier; });
+    if (found != facts.barrier_runs.end() && found->barrier == own.barrier) {
+      list_runs(facts, found->last_run, runs_);
+    }
+    return runs_;
+  }
+
+  /// Waits from `since` until `what` happened; returns until when.
+  Time starve(const Arrival& own, Time since, const ProcessTasks::Moment& what) {
+    const Time until = std::min(what.time, own.leave);
+    if (until <= since || what.location == own.location) return since;
+    out_.at(own.location)
+        .wait(pattern("omp.task_starvation"), own.path, since, own.leave, until, what.location,
+              until);
+    out_.meet(own.location, until, what.location, until);
+    return until;
+  }
+
+  const OpenmpProcess& process_;
   const Run& run_;
   Detection& out_;
-  std::vector<Member> members_;
   uint64_t uneven_ = 0;
+  // Kept for their memory.
+  std::vector<uint32_t> next_;
+  std::vector<Arrival> arrivals_;
+  std::vector<TeamSyncs::Point> points_;
+  std::vector<TaskRun> runs_;
 };
 
 }  // namespace
 
-void detect_openmp_barriers(Run& run, unsigned, Detection& out) {
-  BarrierDetector(run, out).run();
+void detect_openmp_barriers(const OpenmpProcess& process) {
+  BarrierDetector(process).detect();
 }
 
 }  // namespace culprit::replay

@@ -72,6 +72,9 @@ class Detection {
   /// Of a group whose synchronisations have no number of their own. MT: safe.
   Instance next_instance() { return Instance{kUnnumbered | instances_++}; }
 
+  /// Of a group of one process's locations, which numbers its synchronisations from 0.
+  static Instance instance_of_team(uint64_t number) { return Instance{kUnnumbered | number}; }
+
   /// Empties the outboxes. The order of what a location gets depends only on theirs.
   void deliver(std::span<Outbox> outboxes, unsigned threads);
 
@@ -96,9 +99,7 @@ class Detection {
 void detect_point_to_point(Run& run, unsigned threads, Detection& out);
 void detect_collectives(Run& run, unsigned threads, Detection& out);
 void detect_one_sided(Run& run, unsigned threads, Detection& out);
-void detect_mutexes(Run& run, unsigned threads, Detection& out);
-void detect_openmp_barriers(Run& run, unsigned threads, Detection& out);
-void detect_idle_threads(Run& run, unsigned threads, Detection& out);
+void detect_openmp(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);
 
 }  // namespace culprit::replay

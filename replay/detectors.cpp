@@ -21,13 +21,11 @@ namespace {
 
 /// All detectors. A new one is one line here.
 constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
-    detect_point_to_point,   //
-    detect_collectives,      //
-    detect_one_sided,        //
-    detect_mutexes,          //
-    detect_openmp_barriers,  //
-    detect_idle_threads,     //
-    detect_early_end,        //
+    detect_point_to_point,  //
+    detect_collectives,     //
+    detect_one_sided,       //
+    detect_openmp,          //
+    detect_early_end,       //
 };
 
 /// Damaged traces nest a send in the call that waits for its message: nobody else is late there.

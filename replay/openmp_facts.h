@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/column.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "trace/events.h"
@@ -46,8 +47,27 @@ struct MutexRelease {
   CallPathId path;
 };
 
-/// What a task belongs to: an explicit task by its number, or a thread's implicit task in a team.
-enum class TaskParent : uint64_t {};
+/// Who creates tasks and waits for them: an explicit task, or the implicit task of a thread in a
+/// team (or outside of all teams).
+class TaskParent {
+ public:
+  static TaskParent task(trace::TaskId id) { return TaskParent(id.number()); }
+  static TaskParent implicit(LocationId thread, uint32_t team) {
+    return TaskParent(kImplicit | uint64_t{thread.index()} << 32 | team);
+  }
+
+  bool is_task() const { return (value_ & kImplicit) == 0; }
+  trace::TaskId task() const { return trace::task_of(value_); }
+  LocationId thread() const { return LocationId((value_ & ~kImplicit) >> 32); }
+  uint32_t team() const { return static_cast<uint32_t>(value_); }  ///< index; UINT32_MAX: none
+  uint64_t key() const { return value_; }                          ///< the same for the same
+  friend bool operator==(TaskParent, TaskParent) = default;
+
+ private:
+  static constexpr uint64_t kImplicit = uint64_t{1} << 63;
+  explicit TaskParent(uint64_t value) : value_(value) {}
+  uint64_t value_;
+};
 
 struct TaskCreation {
   Time time;
@@ -68,6 +88,13 @@ struct TaskEnd {
 
 struct TaskEdge {
   trace::TaskId successor, predecessor;
+};
+
+/// What a task does with data that orders it and its siblings.
+struct TaskDependence {
+  uint64_t address;   ///< 0: all memory
+  uint32_t creation;  ///< index into creations
+  bool reads;         ///< only: needs those that write to be complete, not those that read
 };
 
 /// The execution of an explicit task, or a part of it, while the thread was in a waiting construct.
@@ -101,16 +128,18 @@ struct BarrierTail {
 
 struct OpenmpFacts {
   std::vector<uint64_t> locks;  ///< those that this thread had to do with
-  std::vector<MutexHold> holds;
-  std::vector<MutexRelease> releases;
-  std::vector<TaskCreation> creations;
-  std::vector<TaskEnd> task_ends;
-  std::vector<TaskEdge> edges;
-  std::vector<TaskRun> task_runs;
-  std::vector<TaskWaitVisit> task_waits;
+  Column<MutexHold> holds;
+  Column<MutexRelease> releases;
+  Column<TaskCreation> creations;
+  Column<TaskEnd> task_ends;
+  Column<TaskEdge> edges;
+  Column<TaskDependence> dependences;  ///< in the order of the creations
+  Column<TaskRun> task_runs;
+  Column<TaskWaitVisit> task_waits;
   std::vector<BarrierRuns> barrier_runs;
-  std::vector<BarrierTail> barrier_tails;
-  uint32_t groups = 0;  ///< number of taskgroups that it opened
+  Column<BarrierTail> barrier_tails;
+  uint32_t taskwait_tasks = 0;  ///< how many of the creations stand for a taskwait
+  uint32_t groups = 0;          ///< number of taskgroups that it opened
 };
 
 /// Calls renew(path) for every call path in it.

@@ -15,12 +15,6 @@ using trace::TaskId;
 constexpr uint64_t kTaskwaitTask = 0x00000010;
 constexpr uint64_t kUndeferredTask = 0x08000000;
 
-constexpr uint64_t kImplicit = uint64_t{1} << 63;
-
-TaskId task_of(uint64_t number) {
-  return {static_cast<uint32_t>(number >> 32), static_cast<uint32_t>(number)};
-}
-
 }  // namespace
 
 OpenmpRegion openmp_region_of(const trace::Region& region) {
@@ -49,8 +43,8 @@ bool waits_for_mutex(const trace::Region& region) {
 // --- regions ------------------------------------------------------------------------------------
 
 TaskParent OpenmpFactsBuilder::running() const {
-  if (current_.generation != 0) return TaskParent{current_.number()};
-  return TaskParent{kImplicit | uint64_t{location_.index()} << 32 | teams_.back().index};
+  if (current_.generation != 0) return TaskParent::task(current_);
+  return TaskParent::implicit(location_, teams_.back().index);
 }
 
 void OpenmpFactsBuilder::enter(Time time, OpenmpRegion region, CallPathId path) {
@@ -147,13 +141,13 @@ void OpenmpFactsBuilder::team_end() {
 // --- locks --------------------------------------------------------------------------------------
 
 uint32_t OpenmpFactsBuilder::index_of(uint64_t lock) {
-  const auto [known, fresh] =
-      lock_index_.try_emplace(lock, static_cast<uint32_t>(facts_.locks.size()));
-  if (fresh) {
+  const auto fresh = static_cast<uint32_t>(facts_.locks.size());
+  const uint32_t index = lock_index_.at(lock, fresh);
+  if (index == fresh) {
     facts_.locks.push_back(lock);
     held_.emplace_back();
   }
-  return known->second;
+  return index;
 }
 
 void OpenmpFactsBuilder::acquired(Time time, trace::MutexKind kind, uint64_t lock,
@@ -192,14 +186,8 @@ uint32_t OpenmpFactsBuilder::innermost_group() const {
 }
 
 void OpenmpFactsBuilder::task_create(Time time, TaskId task, CallPathId path) {
-  TaskCreation& creation = facts_.creations.emplace_back();
-  creation.time = time;
-  creation.task = task;
-  creation.parent = running();
-  creation.path = path;
-  creation.team = team().index;
-  creation.barrier = team().barriers_left;
-  creation.group = innermost_group();
+  facts_.creations.push_back({time, task, running(), path, team().index, team().barriers_left,
+                              innermost_group(), false, false});
 }
 
 void OpenmpFactsBuilder::fact(Time time, trace::Fact what, uint64_t value) {
@@ -208,19 +196,35 @@ void OpenmpFactsBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       if (facts_.creations.empty()) return;
       facts_.creations.back().undeferred = (value & kUndeferredTask) != 0;
       facts_.creations.back().is_taskwait = (value & kTaskwaitTask) != 0;
+      facts_.taskwait_tasks += facts_.creations.back().is_taskwait;
       return;
+    case trace::Fact::depend_in:
+      return depend(value, true);
+    case trace::Fact::depend_out:
+    case trace::Fact::depend_inout:
+    case trace::Fact::depend_mutexinoutset:
+    case trace::Fact::depend_inoutset:
+      return depend(value, false);
+    case trace::Fact::depend_all_memory:
+      return depend(0, false);
     case trace::Fact::task_successor:
       successor_ = value;
       return;
     case trace::Fact::task_predecessor:
-      facts_.edges.push_back({task_of(successor_), task_of(value)});
+      facts_.edges.push_back({trace::task_of(successor_), trace::task_of(value)});
       return;
     case trace::Fact::task_fulfilled:
-      facts_.task_ends.push_back({time, task_of(value)});
+      facts_.task_ends.push_back({time, trace::task_of(value)});
       return;
     default:
       return;
   }
+}
+
+void OpenmpFactsBuilder::depend(uint64_t address, bool reads) {
+  if (facts_.creations.empty()) return;
+  const auto creation = static_cast<uint32_t>(facts_.creations.size() - 1);
+  facts_.dependences.push_back({address, creation, reads});
 }
 
 OpenmpFacts OpenmpFactsBuilder::take(Time last) {

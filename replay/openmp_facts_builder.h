@@ -6,9 +6,9 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "replay/openmp_facts.h"
 #include "trace/definitions.h"
 
@@ -71,6 +71,7 @@ class OpenmpFactsBuilder {
   Team& team() { return teams_.back(); }
   uint32_t innermost_group() const;
   uint32_t index_of(uint64_t lock);
+  void depend(uint64_t address, bool reads);
   /// The list end of the runs in the construct that the thread is directly in; null: in none.
   uint32_t* runs_here();
 
@@ -79,7 +80,7 @@ class OpenmpFactsBuilder {
   std::vector<Open> open_;
   std::vector<Team> teams_{{UINT32_MAX, 0, {}, {}}};  // the first: outside of all
   trace::TaskId current_;
-  std::unordered_map<uint64_t, uint32_t> lock_index_;
+  FlatMap lock_index_;
   std::vector<Held> held_;  // by lock, as in facts_.locks
   uint64_t successor_ = 0;
 };

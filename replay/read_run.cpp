@@ -222,7 +222,7 @@ class RunReader {
   void fill_life(LocationId id) {
     Timeline& line = run_.at(id);
     const Timeline& master = run_.at(run_.master_of(id));
-    const bool pool_thread = !run_.is_master(id) && !line.teams.empty() && !master.empty();
+    const bool pool_thread = run_.is_pool_thread(id);
     renumber(id, pool_thread ? run_.idle : run_.outside);
     Activities& life = line.activities;
     life.set_begin(0, run_.begin);

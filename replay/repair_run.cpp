@@ -67,8 +67,7 @@ void settle_end(Run& run, LocationId id) {
     return;
   }
   const Timeline& master = run.at(run.master_of(id));
-  const bool pool_thread = !run.is_master(id) && !line.teams.empty() && !master.empty();
-  const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
+  const Time end = run.is_pool_thread(id) ? std::max(line.last, master.last) : line.last;
   if (end < run.end) life.push_back(end, run.ended);
 }
 

@@ -62,6 +62,13 @@ struct Run {
     return definitions->processes[location(id).process.index()].locations.front();
   }
   bool is_master(LocationId id) const { return master_of(id) == id; }
+  /// Whether somebody else's teams use it: then it is idle outside of them. A thread whose first
+  /// team is its own belongs to no pool, the program made it.
+  bool is_pool_thread(LocationId id) const {
+    const auto& teams = at(id).teams;
+    if (is_master(id) || teams.empty() || at(master_of(id)).empty()) return false;
+    return !teams.front().fork.valid() || teams.front().fork_location != id;
+  }
   /// The location whose events end last; of several, the one of the highest rank, masters first.
   LocationId last_to_end() const;
 };

@@ -66,8 +66,11 @@ struct TaskId {
 
   /// As a fact tells it.
   uint64_t number() const { return uint64_t{creator} << 32 | generation; }
-  friend bool operator==(TaskId, TaskId) = default;
+  friend auto operator<=>(TaskId, TaskId) = default;
 };
+constexpr TaskId task_of(uint64_t number) {
+  return {static_cast<uint32_t>(number >> 32), static_cast<uint32_t>(number)};
+}
 
 /// Numbers that constructs carry and that no record of OTF2 has a place for. Each belongs to the
 /// region entered last, to the task just created, or to what it says itself. In archives a fact is

@@ -42,7 +42,8 @@
 //       task 1 create 0.0@3 run 0.1@4-8    a region whose name says so stands where a task runs;
 //                                   several runs are its parts, and it ends with the last, or
 //                                   where it says, as in `done 0.0@9`. What it depends on: `after
-//                                   2,3`. Flags: `undeferred`, `taskwait`
+//                                   2,3` or, of data, `in 1 out 2`. Flags: `undeferred`,
+//                                   `taskwait`
 //     ---
 //     whatever follows is kept for the test (its expectations)
 //

@@ -47,7 +47,7 @@ std::string OpenmpLines::usage(std::string_view word) {
   if (word == "mutex") return "mutex <kind> <number> <lane>@<acquired>-<released>";
   if (word == "release") return "release <number> <lane>@<time>";
   return "task <number> create <lane>@<time> [after <numbers>] [undeferred] [taskwait] "
-         "[run <lane>@<begin>-<end>]... [done <lane>@<time>]";
+         "[in <data>] [out <data>] [run <lane>@<begin>-<end>]... [done <lane>@<time>]";
 }
 
 bool OpenmpLines::take(const std::vector<std::string>& words, const FindPlace& find) {
@@ -99,6 +99,10 @@ bool OpenmpLines::take_task(const std::vector<std::string>& words, const FindPla
       const auto numbers = numbers_in(words[++i]);
       if (!numbers) return false;
       task.after = *numbers;
+    } else if ((words[i] == "in" || words[i] == "out") && more) {
+      const auto data = number_in(words[i + 1]);
+      if (!data) return false;
+      task.data.push_back({words[i++] == "in" ? Fact::depend_in : Fact::depend_out, *data});
     } else if (words[i] == "run" && more) {
       TextPlace run;
       if (!find(words[++i], run) || !run.until) return false;
@@ -146,6 +150,10 @@ void OpenmpLines::add_task(const Task& task) {
         sink.task_create(t, id);
         sink.fact(t, Fact::task_flags, flags);
       });
+  for (const auto& [what, data] : task.data) {
+    add(task.created, *task.created.at, TextTrace::Step::call_end,
+        [what = what, data = data](EventSink& sink, Time t) { sink.fact(t, what, data); });
+  }
   for (uint32_t number : task.after) {
     add(task.created, *task.created.at, TextTrace::Step::call_end,
         [id, before = id_of(number)](EventSink& sink, Time t) {

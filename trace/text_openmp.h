@@ -46,6 +46,7 @@ class OpenmpLines {
     std::vector<TextPlace> runs;
     std::optional<TextPlace> done;
     std::vector<uint32_t> after;
+    std::vector<std::pair<Fact, uint64_t>> data;
     uint64_t flags = 0;
   };
 

@@ -95,7 +95,7 @@ def sanitizer_environment(command):
 
 
 def execute(command, cwd=None, environment=None):
-    env = dict(os.environ, **ENVIRONMENT, **sanitizer_environment(command), **(environment or {}))
+    env = {**os.environ, **ENVIRONMENT, **sanitizer_environment(command), **(environment or {})}
     return subprocess.run(list(map(str, command)), cwd=cwd, env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", timeout=TIMEOUT_S)
 
