@@ -71,7 +71,7 @@ class RunReader {
     for (LocationId id : masters) directory(id).add(id, run_.at(id));
     read_all(others);
     drop_empty();
-    if (run_.locations.empty()) return Error{"the trace holds no events of any thread"};
+    if (run_.locations.empty()) return no_events();
     resolve_anchors(others);
     join_requests(run_, threads_);
     for (LocationId id : run_.locations) find_leaders(run_.at(id));
@@ -81,6 +81,13 @@ class RunReader {
   }
 
  private:
+  Error no_events() const {
+    if (!run_.losses.all().contains("unreadable_locations")) {
+      return Error{"the trace holds no events of any thread"};
+    }
+    return Error{"the events of all threads are missing from the trace, or cannot be read"};
+  }
+
   ForkDirectory& directory(LocationId id) {
     return forks_[definitions_.locations[id.index()].process.index()];
   }
