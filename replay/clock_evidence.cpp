@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "base/flat_map.h"
 #include "replay/collective_shapes.h"
@@ -212,8 +213,9 @@ Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_o
                      }},
                     told_elsewhere);
   Precedence all;
-  for (const Precedence& some : by_receiver) all.append(some);
-  for (const Precedence& some : by_share) all.append(some);
+  for (auto* parts : {&by_receiver, &by_share}) {
+    for (Precedence& part : *parts) all.append(std::exchange(part, {}));
+  }
   return all;
 }
 

@@ -82,12 +82,14 @@ class Steps {
   /// The same, for what comes at the last step or later.
   Time operator()(Time recorded) const { return after(steps_.size(), recorded); }
   void put_forward(Time recorded, Time demanded) {
-    if (demanded <= (*this)(recorded)) return;
+    if (demanded <= (*this)(recorded) || demanded - recorded > kFurthest) return;
     if (!steps_.empty() && steps_.back().time == recorded) steps_.pop_back();
     steps_.push_back({recorded, demanded - recorded});
   }
 
  private:
+  /// More than a year: that is no clock, and kFallBack times as much has to fit into 64 bits.
+  static constexpr Duration kFurthest = Duration::from_nanos(int64_t{1} << 55);
   std::vector<Step> steps_;
 };
 

@@ -147,6 +147,19 @@ TEST(ClockRepair, LeavesContradictionsAlone) {
   EXPECT_LE(repair.largest, Duration::from_nanos(60));
 }
 
+// From one end of time to the other, as damaged archives have it.
+TEST(ClockRepair, LeavesAbsurdTimesAlone) {
+  constexpr int64_t kFar = int64_t{1} << 61;
+  Precedence order;
+  order.message(A, at(kFar), B, at(-kFar));
+  order.message(A, at(-kFar), B, at(-kFar + 5));
+  order.message(A, at(kFar), C, at(kFar - (int64_t{1} << 54)));
+  const ClockRepair repair = repair_clocks(order, 3, 1);
+  EXPECT_EQ(repair.unrepaired, 1u);
+  EXPECT_TRUE(repair.maps[1].identity());
+  EXPECT_EQ(repair.maps[2](at(kFar - (int64_t{1} << 54))), at(kFar));
+}
+
 TEST(ClockRepair, OneClockCannotContradictItself) {
   Precedence order;
   order.message(A, at(20), A, at(10));
