@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "base/flat_map.h"
+#include "base/merge_runs.h"
 #include "replay/openmp_detectors.h"
 
 namespace culprit::replay {
@@ -58,27 +59,8 @@ Pattern pattern_of(MutexKind kind) {
   return pattern("omp.lock");
 }
 
-/// Sorts what consists of a few sorted runs.
-void merge_runs(std::vector<Holding>& all) {
-  const auto less = [](const Holding& a, const Holding& b) {
-    return std::tie(a.acquired, a.holder) < std::tie(b.acquired, b.holder);
-  };
-  std::vector<ptrdiff_t> starts{0};
-  for (size_t i = 1; i < all.size(); ++i) {
-    if (less(all[i], all[i - 1])) starts.push_back(static_cast<ptrdiff_t>(i));
-  }
-  while (starts.size() > 1) {
-    std::vector<ptrdiff_t> merged;
-    for (size_t r = 0; r < starts.size(); r += 2) {
-      merged.push_back(starts[r]);
-      if (r + 1 == starts.size()) break;
-      const ptrdiff_t end =
-          r + 2 < starts.size() ? starts[r + 2] : static_cast<ptrdiff_t>(all.size());
-      std::inplace_merge(all.begin() + starts[r], all.begin() + starts[r + 1], all.begin() + end,
-                         less);
-    }
-    starts = std::move(merged);
-  }
+bool is_earlier(const Holding& a, const Holding& b) {
+  return std::tie(a.acquired, a.holder) < std::tie(b.acquired, b.holder);
 }
 
 /// The mutexes of one process.
@@ -90,7 +72,7 @@ class MutexDetector {
   void detect() {
     collect();
     for (Lock& lock : locks_) {
-      merge_runs(lock.holdings);
+      merge_runs(lock.holdings.data(), lock.holdings.data() + lock.holdings.size(), is_earlier);
       settle_ends(lock);
       for (size_t i = 0; i < lock.holdings.size(); ++i) find_waits(lock, i);
       lock = {};
