@@ -15,7 +15,9 @@ RandomProgram::RandomProgram(uint32_t seed, RandomShape shape) : random_(seed), 
   threads_ = pick(1, 4);
   define_places();
   define_comms();
+  trace_.definitions_.windows.push_back({"window", CommId(1)});
   pending_.resize(ranks_);
+  unlocked_.resize(ranks_);
 }
 
 RandomTrace RandomProgram::run() {
@@ -124,7 +126,7 @@ void RandomProgram::step() {
     if (!toss(4)) work(master(r));
   }
   const uint32_t from = any_rank();
-  switch (pick(0, 9)) {
+  switch (pick(0, shape_.no_windows ? 9 : 10)) {
     case 0:
     case 1:
     case 2:
@@ -136,6 +138,8 @@ void RandomProgram::step() {
       return complete(from);
     case 6:
       return send_receive(from, other_rank(from));
+    case 10:
+      return one_sided();
     case 7:
       if (toss(4)) cancelled_receive(from);
       [[fallthrough]];

@@ -94,6 +94,16 @@ class RandomProgram {
   void sparse_ends_of(std::vector<Member>& members);
   GroupId group_of(const std::vector<bool>& taken, const std::vector<Member>& members);
 
+  // --- one-sided communication (random_windows.cpp)
+
+  void one_sided();
+  void fence();
+  void access(uint32_t origin, uint32_t target);
+  void lock(uint32_t origin, uint32_t target);
+  void put_data(uint32_t origin, uint32_t target);
+  void synchronise(uint32_t rank, uint32_t other, trace::RmaEpoch epoch, const char* name,
+                   int64_t end);
+
   // --- threads (random_regions.cpp)
 
   struct Team {
@@ -124,6 +134,7 @@ class RandomProgram {
       comms_;  // by CommId: its members; 0 is the world. Then comes one between even and odd ranks
   std::vector<int64_t> now_;                   // by LocationId, nanoseconds
   std::vector<std::vector<Pending>> pending_;  // by rank
+  std::vector<int64_t> unlocked_;              // by rank: when its memory was unlocked last
   uint64_t requests_ = 0, instances_ = 0, probes_ = 0;
   uint32_t tasks_ = 0;
   RandomTrace trace_;

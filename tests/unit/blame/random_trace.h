@@ -22,6 +22,8 @@ struct RandomShape {
   /// Processes are defined in another order, and are other ranks of the world: names and nothing
   /// else.
   bool renamed = false;
+  /// No one-sided communication: what had to come first in it repairs no clock.
+  bool no_windows = false;
 };
 
 class RandomTrace : public trace::Source {

@@ -201,7 +201,7 @@ TEST(RandomTraces, KeepTheIdentitiesWhenTimesAreNonsense) {
 TEST(RandomTraces, KeepTheIdentitiesWhenClocksAreRepaired) {
   uint64_t repairs = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
-    RandomTrace trace = RandomTrace::make(seed, {.no_ties = seed % 4 > 1});
+    RandomTrace trace = RandomTrace::make(seed, {.no_ties = seed % 4 > 1, .no_windows = true});
     trace.make_skewed(seed, seed % 2 == 1);
     const Findings found = analyzed(trace, 1);
     expect_identities(found, seed);
@@ -236,8 +236,9 @@ TEST(RandomTraces, WaitInEveryWay) {
   for (const char* pattern :
        {"mpi.late_sender", "mpi.late_receiver", "mpi.late_broadcast", "mpi.early_reduce",
         "mpi.early_scan", "mpi.wait_at_nxn", "mpi.wait_at_barrier", "mpi.wait_at_neighbors",
-        "omp.barrier", "omp.idle_threads", "omp.critical", "run.early_end"}) {
-    EXPECT_GT(patterns[pattern], 100) << pattern;
+        "omp.barrier", "omp.idle_threads", "omp.critical", "run.early_end", "mpi.rma.fence",
+        "mpi.rma.lock"}) {
+    EXPECT_GT(patterns[pattern], 50) << pattern;
   }
 }
 
