@@ -34,6 +34,7 @@ class Collector {
     add_locations();
     add_callpaths();
     add_waits();
+    add_polling();
     add_delays();
     add_victims();
     add_critical_path();
@@ -101,6 +102,20 @@ class Collector {
       }
     }
     largest_first(found_.waits, [](const FoundWait& row) { return row.time_s; });
+  }
+
+  void add_polling() {
+    for (LocationId location : run_.locations) {
+      std::map<CallPathId, FoundPolling> rows;
+      for (const replay::Polling& polling : graph_.pollings[location.index()]) {
+        FoundPolling& row =
+            rows.try_emplace(polling.path, FoundPolling{polling.path, location}).first->second;
+        ++row.count;
+        row.time_s += (polling.end - polling.begin).seconds();
+      }
+      for (const auto& [path, row] : rows) found_.polling.push_back(row);
+    }
+    largest_first(found_.polling, [](const FoundPolling& row) { return row.time_s; });
   }
 
   void add_delays() {

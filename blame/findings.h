@@ -128,6 +128,15 @@ struct FoundLockBlame {
   double time_s = 0;
 };
 
+/// Testing again and again for messages that had not been sent (mpi.polling): no waiting time, since
+/// the thread may have worked between the tests.
+struct FoundPolling {
+  CallPathId callpath;
+  LocationId location;
+  uint64_t count = 0;  ///< of messages
+  double time_s = 0;
+};
+
 /// One factor of parallel efficiency, from 0 to 1. Each is the product of those below it
 /// (efficiency.h).
 struct FoundEfficiency {
@@ -239,6 +248,7 @@ struct Findings {
   std::vector<FoundIdleBlame> idle_blame;
   std::vector<FoundNobody> idle_nobody;
   std::vector<FoundLockBlame> lock_blame;
+  std::vector<FoundPolling> polling;
   std::vector<FoundEfficiency> efficiencies;     ///< each below the one that it is a factor of
   std::vector<FoundInstance> instances;          ///< by pattern, the longest first
   std::vector<FoundDistribution> distributions;  ///< the costliest delays first

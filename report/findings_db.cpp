@@ -127,6 +127,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.idle_blame);
   write_rows(database, f.idle_nobody);
   write_rows(database, f.lock_blame);
+  write_rows(database, f.polling);
   write_rows(database, f.efficiencies);
   write_rows(database, f.instances);
   write_rows(database, f.distributions);
@@ -223,6 +224,7 @@ Findings read_all(Database& database) {
   f.idle_blame = read_rows<blame::FoundIdleBlame>(database);
   f.idle_nobody = read_rows<blame::FoundNobody>(database);
   f.lock_blame = read_rows<blame::FoundLockBlame>(database);
+  f.polling = read_rows<blame::FoundPolling>(database);
   f.efficiencies = read_rows<blame::FoundEfficiency>(database);
   f.instances = read_rows<blame::FoundInstance>(database);
   f.distributions = read_rows<blame::FoundDistribution>(database);
@@ -261,7 +263,7 @@ bool ids_in_range(const Findings& f) {
         ...);
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.instances,
+        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.instances,
         f.distributions);
   return good;
 }

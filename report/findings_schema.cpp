@@ -87,6 +87,9 @@ CREATE TABLE lock_blame (  -- waiting for what another thread held, by that thre
   released INTEGER REFERENCES callpaths,  -- where it gave it back; NULL: it never did
   callpath INTEGER REFERENCES callpaths,  -- where it was waited for
   count INTEGER NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE polling (  -- testing in vain for messages that had not been sent: no waiting time
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL);
 CREATE TABLE efficiencies (  -- each the product of those whose parent it is
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   parent TEXT NOT NULL,         -- '' for the root

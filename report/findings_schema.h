@@ -122,6 +122,10 @@ CULPRIT_TABLE(blame::FoundLockBlame, "lock_blame") {
   v("released", r.released), v("callpath", r.callpath), v("count", r.count), v("time_s", r.time_s);
 }
 
+CULPRIT_TABLE(blame::FoundPolling, "polling") {
+  v("callpath", r.callpath), v("location", r.location), v("count", r.count), v("time_s", r.time_s);
+}
+
 CULPRIT_TABLE(blame::FoundEfficiency, "efficiencies") {
   v("name", r.name), v("parent", r.parent), v("value", r.value);
 }

@@ -144,6 +144,15 @@ Json idle_nobody_of(const Findings& f, Names name) {
   });
 }
 
+Json polling_of(const Findings& f, Names name) {
+  return list(f.polling, [&](const blame::FoundPolling& p) {
+    return Json{{"callpath", name(p.callpath)},
+                {"location", name(p.location)},
+                {"count", p.count},
+                {"time_s", p.time_s}};
+  });
+}
+
 Json lock_blame_of(const Findings& f, Names name) {
   return list(f.lock_blame, [&](const blame::FoundLockBlame& b) {
     return Json{{"pattern", b.pattern},
@@ -255,6 +264,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"idle_blame", idle_blame_of(findings, name)},
                        {"idle_nobody", idle_nobody_of(findings, name)},
                        {"lock_blame", lock_blame_of(findings, name)},
+                       {"polling", polling_of(findings, name)},
                        {"worst_waits", instances_of(findings, name)},
                        {"distributions", distributions_of(findings, name)},
                        {"counters", counters_of(findings, name)},

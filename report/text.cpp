@@ -54,6 +54,7 @@ class Page {
   void write_waits();
   void write_critical_path();
   void write_counters();
+  void write_polling();
   void write_stages();
   void write_not_covered();
   void write_foot();
@@ -89,6 +90,7 @@ std::string Page::write() {
   write_time_spent();
   write_blame();
   write_waits();
+  write_polling();
   write_critical_path();
   page_ += longest_waits(findings_, name_);
   write_counters();
@@ -378,6 +380,35 @@ void Page::write_counters() {
 }
 
 /// Phases one by one; of a loop its mean and its slowest iteration.
+/// One line: it may well be time well spent.
+void Page::write_polling() {
+  std::vector<Share> shares;  // by location
+  double sum_s = 0;
+  for (const blame::FoundPolling& row : findings_.polling) {
+    sum_s += row.time_s;
+    const auto known = std::find_if(shares.begin(), shares.end(), [&](const Share& share) {
+      return share.location == row.location;
+    });
+    if (known == shares.end()) {
+      shares.push_back({row.location, row.time_s});
+    } else {
+      known->time_s += row.time_s;
+    }
+  }
+  if (sum_s <= 0) return;
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+  const blame::FoundPolling& most = findings_.polling.front();
+  heading("APART FROM WAITING  (share: of allocation time)");
+  entry("", sum_s, findings_.run.allocation_s, path_name(most.callpath, kPageWidth - kTextColumn));
+  page_ += wrapped(
+      fmt::format(
+          "Polling, here most: tests in vain until the message was sent, on {}. What was done "
+          "between the tests is part of it",
+          worst(shares)),
+      kTextColumn);
+}
+
 void Page::write_stages() {
   const std::vector<blame::FoundStage>& stages = findings_.stages;
   if (stages.empty()) return;

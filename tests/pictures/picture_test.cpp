@@ -14,6 +14,7 @@
 //     critical_profile  call path  location  time
 //     impact          call path  allocation time  with imbalance costs (performance impact)
 //     unattributed    pattern  time
+//     polling         call path  location  time
 //     losses          name  count
 //
 // Losses that are not stated must not occur. Every picture is analysed four ways that must not
@@ -131,6 +132,10 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     out["idle_nobody"].push_back(row_of({row.reason, location(row.location), number(row.time_s)}));
   }
   const auto if_known = [&](CallPathId id) { return id.valid() ? path(id) : std::string("-"); };
+  for (const auto& row : found.polling) {
+    out["polling"].push_back(
+        row_of({path(row.callpath), location(row.location), number(row.time_s)}));
+  }
   for (const auto& row : found.lock_blame) {
     out["lock_blame"].push_back(
         row_of({row.pattern, location(row.holder), if_known(row.acquired), if_known(row.released),

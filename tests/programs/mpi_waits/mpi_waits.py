@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each case of waits.c must show the waits that it makes: who waits, by which pattern, in which call
+(where the MPI library leaves that open, in any), how long, and because of whom."""
+
+import dataclasses
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+from harness import Off, Report, Skip, check, check_time, succeed  # noqa: E402
+
+
+@dataclasses.dataclass
+class Case:
+    pattern: str
+    waits: dict  # seconds by location; no other location may wait by this pattern
+    guilty: str
+    call: str = ""
+    ranks: int = 2
+    also: str = ""  # another pattern, at the same place ...
+    also_s: float = 0.0
+
+
+ALL = dict.fromkeys
+CASES = {
+    "late_sender": Case("mpi.late_sender", {"1.0": 0.3}, "0.0", "MPI_Recv"),
+    "wrong_order": Case("mpi.wrong_order", {"1.0": 0.25}, "0.0", "MPI_Recv"),
+    "probe": Case("mpi.probe", {"1.0": 0.3}, "0.0", "MPI_Probe"),
+    "matched_probe": Case("mpi.probe", {"1.0": 0.3}, "0.0", "MPI_Mprobe"),
+    "late_receiver": Case("mpi.late_receiver", {"0.0": 0.3}, "1.0", "MPI_Ssend"),
+    "persistent": Case("mpi.late_sender", {"1.0": 0.3}, "0.0", "MPI_Wait"),
+    "nonblocking": Case("mpi.wait_at_barrier", ALL(["0.0", "2.0", "3.0"], 0.3), "1.0", "MPI_Wait", 4),
+    "intercommunicator": Case("mpi.wait_at_nxn", ALL(["0.0", "1.0"], 0.3), "3.0", "MPI_Allgather", 4),
+    "neighbours": Case("mpi.wait_at_neighbors", ALL(["1.0", "3.0"], 0.3), "2.0",
+                       "MPI_Neighbor_alltoall", 4),
+    "split": Case("mpi.wait_at_nxn", ALL(["0.0", "2.0", "3.0"], 0.3), "1.0", "MPI_Comm_split", 4),
+    "file": Case("mpi.wait_at_nxn", ALL(["0.0", "2.0", "3.0"], 0.3), "1.0", "MPI_File_write_all", 4),
+    "fence": Case("mpi.rma.fence", ALL(["0.0", "2.0", "3.0"], 0.3), "1.0", "MPI_Win_fence", 4),
+    "late_post": Case("mpi.rma.late_post", {"0.0": 0.3}, "1.0"),
+    "early_wait": Case("mpi.rma.early_wait", {"1.0": 0.2}, "0.0", "MPI_Win_wait", 2,
+                       "mpi.rma.late_complete", 0.3),
+    "lock": Case("mpi.rma.lock", {"1.0": 0.3}, "0.0", "", 3),
+}
+# No wait, but a table of its own.
+POLLING_S = 0.3
+# A wait that is shorter is chance: nobody enters a call at the very same time as another.
+CHANCE_S = 0.02
+
+
+def judge(case, report):
+    report.check_identities()
+    report.check_nothing_lost()
+    found = {}
+    for wait in report.waits(case.pattern, callpath=case.call):
+        found[wait["location"]] = found.get(wait["location"], 0.0) + wait["time_s"]
+    for location, seconds in case.waits.items():
+        check(location in found, f"{location} has no {case.pattern}; the report has\n{report.summary()}")
+        check_time(f"{case.pattern} on {location}", found.pop(location), seconds)
+    if any(seconds > CHANCE_S for seconds in found.values()):
+        raise Off(f"others wait, too: {found}")
+    if case.also:
+        also = sum(w["time_s"] for w in report.waits(case.also, *case.waits))
+        check_time(case.also, also, case.also_s)
+    (callpath, location), _ = report.largest_delay(case.pattern)
+    check(location == case.guilty, f"blamed is {location} at {callpath}, expected {case.guilty}")
+
+
+def measure(place, name, mpi, ranks):
+    launcher = shutil.which(f"mpirun.{mpi}")
+    if not launcher:
+        raise Skip(f"there is no mpirun of {mpi}")
+    binding = ["--bind-to", "none"] if mpi == "openmpi" else []
+    experiment = place.experiment()
+    done = succeed([place.culprit, "run", "-o", experiment, "--", launcher, "-n", ranks, *binding,
+                    place.program(f"waits.{mpi}"), name], cwd=place.scratch)
+    check(f"{name} is over" in done.stdout, f"the program's own output is missing: {done.stdout}")
+    return Report(place, experiment)
+
+
+def make_test(name, mpi):
+    def test(place):
+        judge(CASES[name], measure(place, name, mpi, CASES[name].ranks))
+    return test
+
+
+def polling(mpi):
+    def test(place):
+        report = measure(place, "polling", mpi, 2)
+        report.check_identities()
+        found = [p for p in report.data["polling"] if "MPI_Test" in p["callpath"]]
+        check([p["location"] for p in found] == ["1.0"], f"who polls: {found}")
+        check_time("polling", found[0]["time_s"], POLLING_S)
+        check(not report.waits("mpi.late_sender", "1.0"), "a test has waited")
+    return test
+
+
+TESTS = {f"{name}.{mpi}": make_test(name, mpi) for name in CASES for mpi in ("openmpi", "mpich")}
+TESTS |= {f"polling.{mpi}": polling(mpi) for mpi in ("openmpi", "mpich")}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
