@@ -128,8 +128,8 @@ struct FoundLockBlame {
   double time_s = 0;
 };
 
-/// Testing again and again for messages that had not been sent (mpi.polling): no waiting time, since
-/// the thread may have worked between the tests.
+/// Testing again and again for messages that had not been sent (mpi.polling): no waiting time,
+/// since the thread may have worked between the tests.
 struct FoundPolling {
   CallPathId callpath;
   LocationId location;
