@@ -155,6 +155,7 @@ struct FoundInstance {
   double time_s = 0;  ///< of it spent waiting (tasks may run inside)
   LocationId cause_location;
   CallPathId cause_callpath;  ///< what that did most beyond the waiting one; may be unknown
+  double indirect_s = 0;      ///< of time_s, because that one had to wait itself
 };
 
 /// How one of the costliest delays is distributed (distribution.h).

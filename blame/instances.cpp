@@ -77,7 +77,8 @@ std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay:
       found.push_back({std::string(replay::text(wait->pattern).id), wait->path, location,
                        (wait->begin - run.begin).seconds(), (wait->end - run.begin).seconds(),
                        wait->amount.seconds(), wait->cause,
-                       main_cause(delays, location, number, wait->cause)});
+                       main_cause(delays, location, number, wait->cause),
+                       delays.causes[location.index()][number].indirect_s(wait->amount)});
     }
   }
   return found;

@@ -100,7 +100,8 @@ CREATE TABLE instances (  -- the longest waits of each pattern
   begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- since the run's begin
   time_s REAL NOT NULL,         -- of it spent waiting
   cause_location INTEGER REFERENCES locations,
-  cause_callpath INTEGER REFERENCES callpaths);  -- what that did most beyond the waiting one
+  cause_callpath INTEGER REFERENCES callpaths,  -- what that did most beyond the waiting one
+  indirect_s REAL NOT NULL);    -- of time_s, because that one had to wait itself
 CREATE TABLE distributions (  -- how the costliest delays are distributed
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths, cost_s REAL NOT NULL,
   shape TEXT NOT NULL,          -- of the load over the locations that share the work

@@ -134,6 +134,7 @@ CULPRIT_TABLE(blame::FoundInstance, "instances") {
   v("pattern", r.pattern), v("callpath", r.callpath), v("location", r.location);
   v("begin_s", r.begin_s), v("end_s", r.end_s), v("time_s", r.time_s);
   v("cause_location", r.cause_location), v("cause_callpath", r.cause_callpath);
+  v("indirect_s", r.indirect_s);
 }
 
 CULPRIT_TABLE(blame::FoundDistribution, "distributions") {

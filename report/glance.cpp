@@ -157,6 +157,16 @@ std::string at_a_glance(const Findings& findings, const Names& names) {
              2);
 }
 
+namespace {
+
+/// Why the awaited one came late: by what it did, or because it had to wait for others.
+std::string why_late(const blame::FoundInstance& wait, const Names& names) {
+  if (wait.indirect_s > wait.time_s / 2) return ", which had to wait itself";
+  return wait.cause_callpath.valid() ? ", late by " + names.code(wait.cause_callpath) : "";
+}
+
+}  // namespace
+
 std::string longest_waits(const Findings& findings, const Names& names) {
   std::string lines;
   for (const PatternTotal& total : waiting_by_pattern(findings)) {
@@ -168,8 +178,7 @@ std::string longest_waits(const Findings& findings, const Names& names) {
     const std::string text = fmt::format(
         "{}, {:.6f} s after the begin: {} in {} waited for {}{}", pattern_name(worst->pattern),
         worst->begin_s, names.location(worst->location), names.region(worst->callpath),
-        names.location(worst->cause_location),
-        worst->cause_callpath.valid() ? ", late by " + names.code(worst->cause_callpath) : "");
+        names.location(worst->cause_location), why_late(*worst, names));
     std::string entry = wrapped(text, 25);
     entry.replace(0, 25, left(right(TimeFormat(worst->time_s)(worst->time_s), 14), 25));
     lines += entry;

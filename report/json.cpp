@@ -182,7 +182,8 @@ Json instances_of(const Findings& f, Names name) {
                 {"end_s", i.end_s},
                 {"time_s", i.time_s},
                 {"cause_location", name(i.cause_location)},
-                {"cause_callpath", name(i.cause_callpath)}};
+                {"cause_callpath", name(i.cause_callpath)},
+                {"indirect_s", i.indirect_s}};
   });
 }
 

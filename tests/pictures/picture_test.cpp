@@ -148,7 +148,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     out["instances"].push_back(
         row_of({row.pattern, path(row.callpath), location(row.location), number(row.begin_s),
                 number(row.time_s), if_known(row.cause_callpath),
-                location(row.cause_location) + " late"}));
+                location(row.cause_location) + " late", number(row.indirect_s)}));
   }
   for (const auto& row : found.distributions) {
     out["distributions"].push_back(row_of({path(row.callpath), row.shape, row.course}));

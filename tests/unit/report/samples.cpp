@@ -68,8 +68,8 @@ Findings hybrid_chain() {
                     {"omp.serial", "omp", 21.0 / 23},
                     {"omp.load_balance", "omp", 15.0 / 21},
                     {"omp.runtime", "omp", 1}};
-  f.instances = {{"mpi.late_sender", path(kRecv), at(2), 3, 10, 7, at(0), path(kRegion)},
-                 {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion)}};
+  f.instances = {{"mpi.late_sender", path(kRecv), at(2), 3, 10, 7, at(0), path(kRegion), 5.25},
+                 {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion), 0}};
   f.distributions = {{path(kRegion), 13, "overloaded minority", 3, 1, 2, "steady", 0.77},
                      {path(kMain), 2, "overloaded minority", 2, 1, 1, "burst", 1}};
   f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, {}};
@@ -108,9 +108,9 @@ Findings every_field() {
   f.lock_blame = {{"fourth.pattern", at(1), path(0), CallPathId::none(), path(1), 5, 1.825}};
   f.polling = {{path(1), at(0), 6, 1.826}};
   f.efficiencies = {{"parallel", "", 0.83}, {"mpi", "parallel", 0.84}};
-  f.instances = {
-      {"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1)},
-      {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(), CallPathId::none()}};
+  f.instances = {{"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1), 1.855},
+                 {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(),
+                  CallPathId::none(), 0}};
   f.distributions = {{path(1), 1.86, "clusters", 9, 8, 7, "moving", 0.87}};
   f.metrics = {{"PAPI_TOT_INS", "", false}, {"power", "W", true}};
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
