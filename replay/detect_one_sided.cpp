@@ -14,8 +14,9 @@
 //
 // The first two as in KOJAK and Scalasca (Kühnal, Hermanns, Mohr, Wolf: Specification of
 // Inefficiency Patterns for MPI-2 One-Sided Communication, 2006), which leave open where the origin
-// waits. Who held a lock before whom no record tells: conflicting locks exclude each other, so the
-// order of their unlocks' ends is that in which they were held.
+// waits. Who held a lock before whom no record tells. Who enters his unlock while another is in its
+// lock has held it; and as conflicting locks exclude each other, the order in which they were given
+// back is that in which they were held.
 //
 // First each process collects its epochs; then those of a window are matched, windows in parallel;
 // then each process looks which of its calls had to wait for what that has told it.
@@ -180,48 +181,93 @@ class WindowMatcher {
       if (lock.unlock.enter > enter) *this = {lock.unlock.enter, &lock};
     }
   };
-  struct OfTarget {
-    Last exclusive, any;
+  /// The locks of one window that have been given back so far.
+  class Released {
+   public:
+    void see(const LockEpoch& lock) {
+      if (lock.target == RmaFact::kAllTargets) return all_.any.see(lock);
+      OfTarget& target = of(lock.target);
+      target.any.see(lock);
+      if (!lock.exclusive) return;
+      target.exclusive.see(lock);
+      all_.exclusive.see(lock);
+    }
+    /// The last of them that conflicts with this one.
+    const Last& before(const LockEpoch& lock) {
+      if (lock.target == RmaFact::kAllTargets) return all_.exclusive;
+      const OfTarget& target = of(lock.target);
+      if (!lock.exclusive) return target.exclusive;
+      return all_.any.enter > target.any.enter ? all_.any : target.any;
+    }
+
+   private:
+    struct OfTarget {
+      Last exclusive, any;
+    };
+    OfTarget& of(uint32_t target) {
+      const uint32_t place = place_of_.at(target, static_cast<uint32_t>(targets_.size()));
+      if (place == targets_.size()) targets_.emplace_back();
+      return targets_[place];
+    }
+
+    std::vector<OfTarget> targets_;
+    FlatMap place_of_;
+    OfTarget all_;  // exclusive: of any target; any: locks of all targets, which are shared
   };
 
+  using Lock = std::pair<const LockEpoch*, ProcessId>;
+
   void match_locks(const std::vector<EpochRef>& refs) {
-    std::vector<std::pair<const LockEpoch*, ProcessId>> locks;
+    std::vector<Lock> locks;
     for (const auto& [process, epoch] : refs) {
       locks.push_back({&epochs_[process.index()].locks[epoch], process});
     }
-    std::stable_sort(locks.begin(), locks.end(), [](const auto& a, const auto& b) {
-      // Of two that end together the one that was in its unlock for longer has waited there.
-      return std::tie(a.first->unlock.leave, b.first->unlock.enter) <
-             std::tie(b.first->unlock.leave, a.first->unlock.enter);
+    wait_in_locks(locks);
+    wait_later(locks);
+  }
+
+  /// Libraries that take a lock at once: whoever unlocks during somebody's lock has held it.
+  void wait_in_locks(std::vector<Lock>& locks) {
+    std::vector<Lock> unlocks = locks;
+    std::stable_sort(unlocks.begin(), unlocks.end(), [](const Lock& a, const Lock& b) {
+      return a.first->unlock.enter < b.first->unlock.enter;
     });
-    std::vector<OfTarget> targets;
-    FlatMap place_of;
-    OfTarget all;  // exclusive: of any target; any: locks of all targets, which are shared
-    for (const auto& [lock, process] : locks) {
-      if (lock->target == RmaFact::kAllTargets) {
-        holder(*lock, process, all.exclusive);
-        all.any.see(*lock);
-        continue;
+    std::stable_sort(locks.begin(), locks.end(), [](const Lock& a, const Lock& b) {
+      return a.first->lock.leave < b.first->lock.leave;
+    });
+    Released released;
+    size_t next = 0;
+    for (const Lock& lock : locks) {
+      for (; next < unlocks.size() && unlocks[next].first->unlock.enter <= lock.first->lock.leave;
+           ++next) {
+        released.see(*unlocks[next].first);
       }
-      const uint32_t place = place_of.at(lock->target, static_cast<uint32_t>(targets.size()));
-      if (place == targets.size()) targets.emplace_back();
-      OfTarget& target = targets[place];
-      const Last& before = !lock->exclusive                   ? target.exclusive
-                           : all.any.enter > target.any.enter ? all.any
-                                                              : target.any;
-      holder(*lock, process, before);
-      target.any.see(*lock);
-      if (!lock->exclusive) continue;
-      target.exclusive.see(*lock);
-      all.exclusive.see(*lock);
+      const Last& before = released.before(*lock.first);
+      if (before.enter > lock.first->lock.enter) add_holder(lock, before);
     }
   }
 
-  void holder(const LockEpoch& lock, ProcessId process, const Last& before) {
-    if (before.epoch == nullptr || before.enter <= lock.lock.enter) return;
+  /// Libraries that take it no earlier than they need it.
+  void wait_later(std::vector<Lock>& locks) {
+    std::stable_sort(locks.begin(), locks.end(), [](const Lock& a, const Lock& b) {
+      // Of two that end together the one that was in its unlock for longer has waited there.
+      return std::tie(a.first->released, b.first->unlock.enter) <
+             std::tie(b.first->released, a.first->unlock.enter);
+    });
+    Released released;
+    for (const Lock& lock : locks) {
+      const Last& before = released.before(*lock.first);
+      if (before.enter > lock.first->lock.leave) add_holder(lock, before);
+      released.see(*lock.first);
+    }
+  }
+
+  void add_holder(const Lock& lock, const Last& before) {
+    const auto& [epoch, process] = lock;
     if (run_.location(before.epoch->location).process == process) return;
-    told_.awaited.push_back({process, lock.first, lock.last, lock.target, pattern("mpi.rma.lock"),
-                             before.enter, before.epoch->location, before.epoch->unlock.leave});
+    told_.awaited.push_back({process, epoch->first, epoch->last, epoch->target,
+                             pattern("mpi.rma.lock"), before.enter, before.epoch->location,
+                             before.epoch->unlock.leave});
   }
 
   const Run& run_;

@@ -41,6 +41,11 @@ class Collector {
     Time last_access;
   };
 
+  struct OpenLock {
+    size_t lock;
+    bool held;  ///< surely
+  };
+
   void see(size_t i) {
     const RmaCall& act = found_.acts[i];
     switch (act.fact.act) {
@@ -60,12 +65,12 @@ class Collector {
       case RmaAct::wait:
         return end_exposure(i);
       case RmaAct::lock:
-        locks_[{act.fact.window, act.fact.target}] = i;
+        locks_[{act.fact.window, act.fact.target}] = {i, false};
         return;
       case RmaAct::unlock:
         return end_lock(i);
       case RmaAct::flush:
-        return;
+        return flush(i);
     }
   }
 
@@ -89,20 +94,31 @@ class Collector {
         {post.fact.window, post.fact.group, post.location, wait.location, post.call, wait.call});
   }
 
+  /// Whoever has flushed has the lock, even if its library asks for it late.
+  void flush(size_t i) {
+    const RmaFact& fact = found_.acts[i].fact;
+    for (const uint32_t target : {fact.target, RmaFact::kAllTargets}) {
+      const auto open = locks_.find({fact.window, target});
+      if (open != locks_.end()) open->second.held = true;
+    }
+  }
+
   void end_lock(size_t i) {
     const RmaCall& unlock = found_.acts[i];
     const auto open = locks_.extract({unlock.fact.window, unlock.fact.target});
     if (open.empty()) return;
-    const RmaCall& lock = found_.acts[open.mapped()];
+    const auto [begun, held] = open.mapped();
+    const RmaCall& lock = found_.acts[begun];
     if (lock.fact.no_check) return;
-    found_.locks.push_back({lock.fact.window, lock.fact.target, lock.fact.exclusive, open.mapped(),
-                            i, unlock.location, lock.call, unlock.call});
+    found_.locks.push_back({lock.fact.window, lock.fact.target, lock.fact.exclusive, begun, i,
+                            unlock.location, lock.call, unlock.call,
+                            held ? unlock.call.enter : unlock.call.leave});
   }
 
   RmaEpochs found_;
   std::map<WindowId, OpenAccess> accesses_;
-  std::map<WindowId, size_t> exposures_;                   // the acts that began them
-  std::map<std::pair<WindowId, uint32_t>, size_t> locks_;  // and of locks, by target
+  std::map<WindowId, size_t> exposures_;                     // the acts that began them
+  std::map<std::pair<WindowId, uint32_t>, OpenLock> locks_;  // and of locks, by target
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ struct LockEpoch {
   size_t first, last;  ///< acts
   LocationId location;
   Call lock, unlock;
+  Time released;  ///< about: when unlocking began, or ended if it may have taken the lock first
 };
 
 /// What one process did; each list in order of time.
