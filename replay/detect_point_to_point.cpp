@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/merge_runs.h"
 #include "replay/detection.h"
 #include "replay/find_probed.h"
 #include "replay/match_messages.h"
@@ -86,8 +87,8 @@ class Receiver final : public MessageVisitor {
 
   /// By time of receipt; then `sent` becomes the earliest of all from there on.
   void sort_received() {
-    std::sort(received_.begin(), received_.end(),
-              [](const Received& a, const Received& b) { return a.enter < b.enter; });
+    merge_runs(received_.begin(), received_.end(),
+               [](const Received& a, const Received& b) { return a.enter < b.enter; });
     for (size_t i = received_.size() - 1; i > 0; --i) {
       received_[i - 1].sent = std::min(received_[i - 1].sent, received_[i].sent);
     }
