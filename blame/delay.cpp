@@ -63,6 +63,7 @@ class Delays {
 
   void find_meetings_of(LocationId id, Meetings& meetings);
   void index_instances();
+  static void index_instances_of(const Column<Sync>& syncs, Column<uint32_t>& index);
   Time exit_of(LocationId id, const Sync& meeting, size_t& place) const;
   void measure_caused_by(LocationId late, Scratch& scratch);
   void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
@@ -129,17 +130,38 @@ void Delays::index_instances() {
   instances_.resize(run_.timelines.size());
   parallel_for(run_.locations.size(), threads_, [&](size_t i) {
     const LocationId id = run_.locations[i];
-    const Column<Sync>& syncs = graph_.syncs[id.index()];
-    Column<uint32_t>& index = instances_[id.index()];
-    for (uint32_t s = 0; s < syncs.size(); ++s) {
-      if (syncs[s].of_group()) index.push_back(s);
-    }
-    const auto less = [&](uint32_t a, uint32_t b) {
-      return std::tuple(syncs[a].group(), syncs[a].instance()) <
-             std::tuple(syncs[b].group(), syncs[b].instance());
-    };
-    merge_runs(index.begin(), index.end(), less);
+    index_instances_of(graph_.syncs[id.index()], instances_[id.index()]);
   });
+}
+
+/// By group, and within a group, where they come in order of time, by instance.
+void Delays::index_instances_of(const Column<Sync>& syncs, Column<uint32_t>& index) {
+  FlatMap place_of;
+  std::vector<std::pair<replay::GroupId, uint32_t>> groups;  // and how many instances
+  for (const Sync& sync : syncs) {
+    if (!sync.of_group()) continue;
+    const uint32_t fresh = static_cast<uint32_t>(groups.size());
+    const uint32_t place = place_of.at(sync.group().index(), fresh);
+    if (place == fresh) groups.emplace_back(sync.group(), 0);
+    ++groups[place].second;
+  }
+  std::vector<uint32_t> by_id(groups.size()), next(groups.size());
+  std::iota(by_id.begin(), by_id.end(), 0u);
+  std::sort(by_id.begin(), by_id.end(),
+            [&](uint32_t a, uint32_t b) { return groups[a] < groups[b]; });
+  uint32_t sum = 0;
+  for (uint32_t place : by_id) next[place] = sum, sum += groups[place].second;
+  index.resize(sum);
+  for (uint32_t s = 0; s < syncs.size(); ++s) {
+    if (syncs[s].of_group()) index[next[place_of.find(syncs[s].group().index())]++] = s;
+  }
+  const auto earlier = [&](uint32_t a, uint32_t b) {
+    return syncs[a].instance() < syncs[b].instance();
+  };
+  for (uint32_t place : by_id) {
+    uint32_t* const end = index.begin() + next[place];
+    merge_runs(end - groups[place].second, end, earlier);
+  }
 }
 
 /// `place` is where the last one was found; the next is often near.
@@ -255,7 +277,9 @@ Column<Delays::Ended> Delays::latest_first() {
   order.reserve(count);
   for (LocationId id : run_.locations) {
     const Column<Wait>& waits = graph_.waits[id.index()];
-    for (uint32_t w = 0; w < waits.size(); ++w) order.push_back({waits[w].end, {id, w}});
+    for (uint32_t w = static_cast<uint32_t>(waits.size()); w > 0; --w) {
+      order.push_back({waits[w - 1].end, {id, w - 1}});
+    }
   }
   parallel_sort(order.begin(), order.end(), threads_, [](const Ended& a, const Ended& b) {
     return std::tuple(b.end, a.wait.location, a.wait.wait) <
