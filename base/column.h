@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A vector for the columns that replay keeps by the hundred million: it grows by realloc, which for
-// large blocks moves pages instead of copying them, and so never holds its content twice. What was
-// reserved and not yet written costs no memory. Only for plain data.
+// A vector for the columns that replay keeps by the hundred million. Large ones have pages of their
+// own, which are moved, not copied, when they grow: so the content never exists twice, what was
+// reserved and not yet written costs no memory, and what is given back is free at once (malloc
+// would keep large blocks in its heap after the first have been freed). Only for plain data.
 #pragma once
+
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -33,7 +37,7 @@ class Column {
     std::swap(capacity_, other.capacity_);
     return *this;
   }
-  ~Column() { std::free(data_); }
+  ~Column() { give_back(); }
 
   void push_back(const T& value) {
     if (size_ == capacity_) {
@@ -56,7 +60,8 @@ class Column {
   void clear() { size_ = 0; }
   /// Gives the memory back.
   void release() {
-    std::free(std::exchange(data_, nullptr));
+    give_back();
+    data_ = nullptr;
     size_ = capacity_ = 0;
   }
 
@@ -81,11 +86,36 @@ class Column {
     const size_t more = capacity_ + capacity_ / 2 + 8;
     move_to(more < least ? least : more);
   }
+  /// Bytes from which on a block has pages of its own.
+  static constexpr size_t kLarge = 128 << 10;
+  static bool is_large(size_t capacity) { return capacity * sizeof(T) >= kLarge; }
+
   void move_to(size_t capacity) {
-    void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
-    if (moved == nullptr) throw std::bad_alloc();
+    void* moved = is_large(capacity)
+                      ? map(capacity)
+                      : std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    if (moved == nullptr || moved == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<T*>(moved);
     capacity_ = capacity;
+  }
+  void* map(size_t capacity) {
+    const size_t bytes = capacity * sizeof(T);
+    if (is_large(capacity_)) {
+      return mremap(static_cast<void*>(data_), capacity_ * sizeof(T), bytes, MREMAP_MAYMOVE);
+    }
+    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) return pages;
+    if (size_ > 0) std::memcpy(pages, static_cast<void*>(data_), size_ * sizeof(T));
+    std::free(static_cast<void*>(data_));
+    return pages;
+  }
+  void give_back() {
+    if (is_large(capacity_)) {
+      munmap(static_cast<void*>(data_), capacity_ * sizeof(T));
+    } else {
+      std::free(static_cast<void*>(data_));
+    }
   }
 
   T* data_ = nullptr;

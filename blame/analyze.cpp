@@ -75,23 +75,12 @@ Result<void> check_memory(const trace::Source& source, uint64_t given) {
       given != 0 ? "--memory allows" : "there are", static_cast<double>(free) / (1 << 30))};
 }
 
-/// Whether columns are large enough for pages of their own. With many short time lines they are
-/// not, and OTF2 takes a few MiB for each anew: on fresh pages, that is most of the time (4096
-/// locations of 1000 events: 14 s instead of 2.6 s).
-bool has_long_locations(const trace::Definitions& definitions) {
-  constexpr uint64_t kLong = 100'000;
-  uint64_t events = 0;
-  for (const trace::Location& location : definitions.locations) events += location.event_count;
-  return events / std::max<size_t>(1, definitions.locations.size()) >= kLong;
-}
-
 }  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) {
   const unsigned threads = thread_count(options.threads);
   if (auto enough = check_memory(source, options.memory); !enough) return enough.error();
-  if (has_long_locations(source.definitions())) return_large_blocks_to_the_system();
   Passes passes;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.
