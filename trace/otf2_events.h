@@ -20,6 +20,11 @@
 
 namespace culprit::trace {
 
+/// OTF2 hands over a list with every event; most are empty.
+inline bool any(const OTF2_AttributeList* attributes) {
+  return attributes && OTF2_AttributeList_GetNumberOfElements(attributes) > 0;
+}
+
 class EventDecoder {
  public:
   EventDecoder(const ResolvedDefinitions& archive, LocationId location, EventSink& sink);
@@ -35,7 +40,7 @@ class EventDecoder {
     push(time, tables_.regions.find(region));
   }
   void leave(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
-    if (attributes && calls_have_facts_) facts_of_call(time, attributes);
+    if (calls_have_facts_ && any(attributes)) facts_of_call(time, attributes);
     pop(time, tables_.regions.find(region));
   }
   void context_enter(OTF2_TimeStamp time, OTF2_CallingContextRef context) {
@@ -154,7 +159,7 @@ void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attrib
     return;
   }
   MpiMessage message{known->id, peer, static_cast<int32_t>(tag), bytes};
-  if (attributes && messages_have_facts_) matching(attributes, message);
+  if (messages_have_facts_ && any(attributes)) matching(attributes, message);
   deliver(now, message);
 }
 
