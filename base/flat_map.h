@@ -59,8 +59,7 @@ class FlatMap {
   }
 
   void clear() {
-    if (size_ == 0) return;
-    slots_.assign(slots_.size(), Slot{});
+    slots_.clear();  // whoever is used again by many must not pay for the largest of them
     size_ = 0;
   }
 

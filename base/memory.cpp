@@ -33,14 +33,27 @@ uint64_t free_on_machine(const fs::path& root) {
   return UINT64_MAX;
 }
 
-/// What a group and those around it leave. Files that stand for nothing but the page cache count as
-/// used there although they would give way: then this is too cautious by what they hold.
+/// Pages of files count as used, but give way.
+uint64_t pages_of_files(const fs::path& group, bool whole_tree) {
+  std::ifstream in(group / "memory.stat");
+  const std::string prefix = whole_tree ? "total_" : "";
+  uint64_t sum = 0, value = 0;
+  for (std::string key; in >> key >> value;) {
+    if (key == prefix + "inactive_file" || key == prefix + "active_file") sum += value;
+  }
+  return sum;
+}
+
+/// What a group and those around it leave.
 uint64_t left_in_group(const fs::path& top, const fs::path& group, const char* limit,
-                       const char* used) {
+                       const char* used, bool whole_tree) {
   uint64_t left = UINT64_MAX;
   for (fs::path at = top / group.relative_path();; at = at.parent_path()) {
     const auto most = number_in(at / limit), now = number_in(at / used);
-    if (most && now) left = std::min(left, *most > *now ? *most - *now : 0);
+    if (most && now) {
+      const uint64_t taken = *now - std::min(*now, pages_of_files(at, whole_tree));
+      left = std::min(left, *most > taken ? *most - taken : 0);
+    }
     if (at == top || at.native().size() <= top.native().size()) return left;
   }
 }
@@ -57,10 +70,10 @@ uint64_t left_in_groups(const fs::path& root) {
     std::getline(fields, group);
     const fs::path top = root / "sys/fs/cgroup";
     if (controllers.empty()) {
-      left = std::min(left, left_in_group(top, group, "memory.max", "memory.current"));
+      left = std::min(left, left_in_group(top, group, "memory.max", "memory.current", false));
     } else if (controllers == "memory") {
       left = std::min(left, left_in_group(top / "memory", group, "memory.limit_in_bytes",
-                                          "memory.usage_in_bytes"));
+                                          "memory.usage_in_bytes", true));
     }
   }
   return left;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -22,19 +24,29 @@ inline unsigned thread_count(unsigned requested) {
 }
 
 /// Calls work(i, state) for i in [0, count), on up to `threads` threads, each with a state of its
-/// own made by `state()`: scratch memory that is used again. Returns when all are done.
+/// own made by `state()`: scratch memory that is used again. Returns when all are done; what a
+/// piece throws ends the work, and is thrown here.
 template <class MakeState, class Work>
 void parallel_for(size_t count, unsigned threads, const MakeState& make_state, const Work& work) {
   const size_t crew = std::min<size_t>(thread_count(threads), count);
   std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first: mostly, memory has run out
   const auto run = [&] {
-    auto state = make_state();
-    for (size_t i = next++; i < count; i = next++) work(i, state);
+    try {
+      auto state = make_state();
+      for (size_t i = next++; i < count; i = next++) work(i, state);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   };
   std::vector<std::thread> others;
   for (size_t t = 1; t < crew; ++t) others.emplace_back(run);
   if (count > 0) run();
   for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 /// Calls work(i) for i in [0, count), on up to `threads` threads. Returns when all are done.

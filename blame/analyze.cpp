@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -60,11 +61,12 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
 
 /// Refuses what would fill the memory, before it does.
 Result<void> check_memory(const trace::Source& source, uint64_t given) {
-  // Peaks that were measured lie between 20 and 45 (docs/performance.md).
-  constexpr uint64_t kBytesAnEvent = 48;
-  constexpr uint64_t kAnyTrace = 64 << 20;
-  const uint64_t events = source.expected_events();
-  const uint64_t needed = events * kBytesAnEvent + kAnyTrace;
+  // An estimate: peaks that were measured lie between 20 and 45 bytes an event
+  // (docs/performance.md), but a trace can be made that takes a hundred times as much.
+  constexpr uint64_t kBytesAnEvent = 48, kBytesALocation = 16 << 10, kAnyTrace = 64 << 20;
+  const uint64_t events = std::min<uint64_t>(source.expected_events(), uint64_t{1} << 56);
+  const uint64_t needed =
+      events * kBytesAnEvent + source.definitions().locations.size() * kBytesALocation + kAnyTrace;
   const uint64_t free = given != 0 ? given : available_memory();
   if (events == 0 || needed <= free) return {};
   return Error{fmt::format(
@@ -78,7 +80,7 @@ Result<void> check_memory(const trace::Source& source, uint64_t given) {
 }  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
-                         const Losses& losses) {
+                         const Losses& losses) try {
   const unsigned threads = thread_count(options.threads);
   if (auto enough = check_memory(source, options.memory); !enough) return enough.error();
   Passes passes;
@@ -108,6 +110,8 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   findings.losses.merge(losses);
   findings.passes = std::move(passes.times);
   return findings;
+} catch (const std::bad_alloc&) {
+  return Error{"the memory did not suffice for this trace: analyse it where there is more"};
 }
 
 }  // namespace culprit::blame

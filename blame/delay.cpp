@@ -242,6 +242,7 @@ void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
     excess.push_back(Excess(more, path));
     sum += more;
   }
+  CULPRIT_CHECK(excess.size() < UINT32_MAX);
   c.end_excess = static_cast<uint32_t>(excess.size());
   c.denominator_s = sum.seconds();  // D; W comes with the inner waits
 }

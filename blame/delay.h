@@ -36,7 +36,7 @@ struct WaitCause {
   }
 };
 
-/// A wait by number within the whole run.
+/// A wait: whose, and which of that location's.
 struct WaitRef {
   LocationId location;
   uint32_t wait;
@@ -73,7 +73,7 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  std::vector<Column<WaitCause>> causes;       ///< by LocationId of the waiter, by WaitIndex
+  std::vector<Column<WaitCause>> causes;       ///< by LocationId of the waiter, by wait
   std::vector<Column<WaitRef>> caused;         ///< by LocationId of the cause
   std::vector<Column<Excess>> excess;          ///< by LocationId of the cause
   std::vector<DelayCost> costs;                ///< by location, then first come

@@ -27,7 +27,7 @@
 //     serialisation  = max O / max I,   transfer = max I / T
 //     omp            = useful / sum(n O)                  = serial * load balance * runtime
 //     omp.serial     = (A - serial) / A                   with A = sum(n O)
-//     omp.balance    = (A - serial - imbalance) / (A - serial)
+//     omp.load_balance    = (A - serial - imbalance) / (A - serial)
 //     omp.runtime    = useful / (A - serial - imbalance)
 //
 // All lie in [0, 1]. A factor of which both sides are 0 is 1.

@@ -8,6 +8,7 @@
 
 #include "base/column.h"
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "replay/activities.h"
 
@@ -32,6 +33,7 @@ class Calls {
   size_t size() const { return places_.size(); }
 
   CallIndex add(size_t activity) {
+    CULPRIT_CHECK(activity < kWhole && places_.size() < kWhole);
     places_.push_back(static_cast<uint32_t>(activity));
     return CallIndex(places_.size() - 1);
   }

@@ -117,6 +117,12 @@ void WaitFinder::visit_all(const Operation& operation) {
 }
 
 void WaitFinder::join_all(const Operation& operation) {
+  if (operation.parts.size() == 2) {  // pairs are found at once, groups are searched through
+    const Part &a = operation.parts[0], &b = operation.parts[1];
+    box_.sync(a.location, Sync::with(b.location, a.completed.leave, b.completed.leave));
+    box_.sync(b.location, Sync::with(a.location, b.completed.leave, a.completed.leave));
+    return;
+  }
   const auto same = [](LocationId id, const Part& part) { return id == part.location; };
   if (!std::equal(last_members_.begin(), last_members_.end(), operation.parts.begin(),
                   operation.parts.end(), same)) {

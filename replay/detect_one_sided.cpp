@@ -7,8 +7,7 @@
 //                  the start, or what does not come back before it (an operation on that target,
 //                  the completion)
 //   early wait     MPI_Win_wait waits for the last origin to enter MPI_Win_complete; from the end
-//   of
-//                  that origin's last access on it is a late complete
+//                  of that origin's last access on it is a late complete
 //   lock           the call of a lock's epoch that was under way when the last one who had held a
 //                  conflicting lock entered its unlock
 //
@@ -62,11 +61,12 @@ struct WindowEpochs {
 class WindowMatcher {
  public:
   WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window, Told& told)
-      : run_(run),
-        epochs_(epochs),
-        ranks_(
-            run.definitions->comms[run.definitions->windows[window.index()].comm.index()].members),
-        told_(told) {}
+      : run_(run), epochs_(epochs), told_(told) {
+    const CommId comm = run.definitions->windows[window.index()].comm;
+    for (ProcessId member : run.definitions->comms[comm.index()].members) {
+      rank_of_.set(member.index(), static_cast<uint32_t>(rank_of_.size()));
+    }
+  }
 
   void match(const WindowEpochs& window) {
     match_exposures(window);
@@ -141,18 +141,18 @@ class WindowMatcher {
   void post(const Half& half, const Half& exposed) {
     const AccessEpoch& epoch = access(half);
     const ExposureEpoch& other = exposure(exposed);
-    const auto rank = std::find(ranks_.begin(), ranks_.end(), half.target) - ranks_.begin();
-    told_.awaited.push_back({half.origin, epoch.first, epoch.last, static_cast<uint32_t>(rank),
-                             pattern("mpi.rma.late_post"), other.post.enter, other.posted_by,
-                             other.post.leave});
+    told_.awaited.push_back({half.origin, epoch.first, epoch.last,
+                             rank_of_.find(half.target.index()), pattern("mpi.rma.late_post"),
+                             other.post.enter, other.posted_by, other.post.leave});
   }
 
   /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
   void wait(const ExposureEpoch& exposure, const AccessEpoch& last) {
     const Time until = last.complete.enter;
-    const bool waits =
-        run_.regions[run_.callpaths[exposure.wait.path].region.index()].name != "MPI_Win_test";
-    if (!waits || until <= exposure.wait.enter) return;
+    // A call outside of every region lasts no time.
+    if (until <= exposure.wait.enter || !exposure.wait.path.valid()) return;
+    const RegionId region = run_.callpaths[exposure.wait.path].region;
+    if (run_.regions[region.index()].name == "MPI_Win_test") return;
     Call rest = exposure.wait;
     const Time accessed = std::min(last.last_access, until);
     if (accessed > rest.enter) {
@@ -238,7 +238,8 @@ class WindowMatcher {
     Released released;
     size_t next = 0;
     for (const Lock& lock : locks) {
-      for (; next < unlocks.size() && unlocks[next].first->unlock.enter <= lock.first->lock.leave;
+      // Its own may begin where it has the lock: that and what comes then is not before it.
+      for (; next < unlocks.size() && unlocks[next].first->unlock.enter < lock.first->lock.leave;
            ++next) {
         released.see(*unlocks[next].first);
       }
@@ -272,7 +273,7 @@ class WindowMatcher {
 
   const Run& run_;
   const std::vector<RmaEpochs>& epochs_;
-  const std::vector<ProcessId>& ranks_;
+  FlatMap rank_of_;  // by process
   Told& told_;
 };
 

@@ -5,7 +5,7 @@
 // of a team passes the same barriers in the same order, so the n-th visits of all members belong
 // together. Everybody waits for the last arrival, unless the team has tasks that must be complete
 // first. Tasks that a thread runs inside the barrier are regions of their own, so that time there
-// is no waiting (the carving of waits sees to it).
+// is no waiting (measuring the waits sees to it).
 //
 // A thread without a task, while there are some or will be some, starves: in the order of time,
 //   - before a task that it runs: for the one who created that task, then for what it depends on;

@@ -6,7 +6,6 @@
 // of one stretch the latest wins, and all that were waited for become synchronisation points.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <span>
@@ -69,8 +68,6 @@ class Detection {
 
   /// The group of these locations (sorted), the same for the same set. MT: safe.
   GroupId group_of(const std::vector<LocationId>& members);
-  /// Of a group whose synchronisations have no number of their own. MT: safe.
-  Instance next_instance() { return Instance{kUnnumbered | instances_++}; }
 
   /// Of a group of one process's locations, which numbers its synchronisations from 0.
   static Instance instance_of_team(uint64_t number) { return Instance{kUnnumbered | number}; }
@@ -91,7 +88,6 @@ class Detection {
  private:
   static constexpr uint64_t kUnnumbered = uint64_t{1} << 63;
   std::mutex mutex_;
-  std::atomic<uint64_t> instances_ = 0;
   std::map<std::vector<LocationId>, GroupId> group_ids_;
 };
 

@@ -6,6 +6,7 @@
 #include "replay/match_messages.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -108,7 +109,7 @@ class Joiner {
   void join_unordered(std::span<const OpRef> sends, std::span<const OpRef> recvs, size_t begin,
                       size_t end) {
     if (end == begin + 1) return link(sends[begin], recvs[begin]);
-    std::vector<size_t> left;
+    std::deque<size_t> left;  // what is taken out lies near its begin
     for (size_t i = begin; i < end; ++i) left.push_back(i);
     for (size_t i = begin; i < end; ++i) {
       size_t chosen = 0, candidates = 0;

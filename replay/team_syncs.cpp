@@ -19,6 +19,9 @@ GroupId TeamSyncs::group_of(std::span<const Point> points) {
 }
 
 void TeamSyncs::add(std::span<const Point> points) {
+  if (points.size() == 2) {
+    return out_.meet(points[0].location, points[0].exit, points[1].location, points[1].exit);
+  }
   const GroupId group = group_of(points);
   const Instance instance = Detection::instance_of_team(instances_++);
   for (const Point& point : points) {

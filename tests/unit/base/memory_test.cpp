@@ -52,6 +52,14 @@ TEST_F(Machine, KnowsGroupsOfTheFirstVersion) {
   EXPECT_EQ(0u, available_memory(root_));
 }
 
+TEST_F(Machine, CountsFilesInMemoryAsFree) {
+  write("proc/self/cgroup", "0::/job\n");
+  write("sys/fs/cgroup/job/memory.max", "4000\n");
+  write("sys/fs/cgroup/job/memory.current", "3900\n");
+  write("sys/fs/cgroup/job/memory.stat", "anon 900\nactive_file 1000\ninactive_file 2000\n");
+  EXPECT_EQ(3100u, available_memory(root_));
+}
+
 TEST_F(Machine, MayBeUnknown) {
   fs::remove(root_ / "proc/meminfo");
   EXPECT_EQ(UINT64_MAX, available_memory(root_));
