@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Four passes. Where each waiter and its cause met last: parallel over waiters. Excess vectors:
-// parallel over the late locations, because many waiters often wait for the same work. Propagation:
-// one walk over all waits from the latest to the earliest, scalars only. Costs: parallel over the
-// late locations.
+// parallel over the late locations, because many waiters often wait for the same work. Propagation
+// (propagation.cpp): one walk over all waits from the latest to the earliest, scalars only. Costs:
+// parallel over the late locations.
 #include "blame/delay.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "blame/meetings.h"
-#include "blame/range_sums.h"
+#include "blame/propagation.h"
 
 namespace culprit::blame {
 
@@ -41,8 +41,8 @@ class Delays {
 
   void find_meetings();
   void measure();
-  void propagate();
   void sum_costs();
+  DelayAnalysis& result() { return result_; }
   DelayAnalysis take() { return std::move(result_); }
 
  private:
@@ -55,11 +55,6 @@ class Delays {
     size_t end_wait = 0;        ///< the first wait of the late location that ends after it
     size_t instance = 0;        ///< where the instance looked up last stands in its index
   };
-  /// A wait and when it ended.
-  struct Ended {
-    Time end;
-    WaitRef wait;
-  };
 
   void find_meetings_of(LocationId id, Meetings& meetings);
   void index_instances();
@@ -68,9 +63,6 @@ class Delays {
   void measure_caused_by(LocationId late, Scratch& scratch);
   void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
   void find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause);
-  Column<Ended> latest_first();
-  void sort_ties(std::span<Ended> ties);
-  void cut_circle(WaitRef ref);
   void sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const;
 
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
@@ -268,116 +260,6 @@ void Delays::find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCau
   cause.denominator_s += cause.waiting_s;
 }
 
-// --- propagation ------------------------------------------------------------------------------
-
-/// All waits, so that each comes after those that it may have caused.
-Column<Delays::Ended> Delays::latest_first() {
-  Column<Ended> order;
-  size_t count = 0;
-  for (LocationId id : run_.locations) count += graph_.waits[id.index()].size();
-  order.reserve(count);
-  for (LocationId id : run_.locations) {
-    const Column<Wait>& waits = graph_.waits[id.index()];
-    for (uint32_t w = static_cast<uint32_t>(waits.size()); w > 0; --w) {
-      order.push_back({waits[w - 1].end, {id, w - 1}});
-    }
-  }
-  parallel_sort(order.begin(), order.end(), threads_, [](const Ended& a, const Ended& b) {
-    return std::tuple(b.end, a.wait.location, a.wait.wait) <
-           std::tuple(a.end, b.wait.location, b.wait.wait);
-  });
-  for (size_t i = 0, j; i < order.size(); i = j) {
-    j = i + 1;
-    while (j < order.size() && order[j].end == order[i].end) ++j;
-    if (j - i > 1) sort_ties({order.begin() + i, order.begin() + j});
-  }
-  return order;
-}
-
-/// Among waits that end at one moment, the only one inside another's interval can be the last wait
-/// there. So each has at most one successor, and following these chains from their heads is the
-/// order.
-void Delays::sort_ties(std::span<Ended> ties) {
-  const auto position = [&](LocationId location, uint32_t wait) {
-    const auto found = std::lower_bound(ties.begin(), ties.end(), std::tuple(location, wait),
-                                        [](const Ended& e, const auto& key) {
-                                          return std::tuple(e.wait.location, e.wait.wait) < key;
-                                        });
-    const bool there =
-        found != ties.end() && found->wait.location == location && found->wait.wait == wait;
-    return there ? static_cast<size_t>(found - ties.begin()) : SIZE_MAX;
-  };
-  std::vector<size_t> successor;
-  std::vector<uint32_t> predecessors;
-  for (size_t i = 0; i < ties.size(); ++i) {
-    const WaitCause& c = cause(ties[i].wait);
-    if (c.end_wait == c.first_wait) continue;
-    const WaitRef last{wait(ties[i].wait).cause, c.end_wait - 1};
-    if (wait(last).end != ties[i].end) continue;
-    const size_t next = position(last.location, last.wait);
-    if (next == SIZE_MAX) continue;
-    successor.resize(ties.size(), SIZE_MAX);
-    predecessors.resize(ties.size());
-    successor[i] = next;
-    ++predecessors[next];
-  }
-  if (successor.empty()) return;
-  std::vector<Ended> sorted;
-  std::vector<bool> done(ties.size());
-  for (size_t i = 0; i < ties.size(); ++i) {
-    for (size_t at = i; at != SIZE_MAX && !done[at] && predecessors[at] == 0;) {
-      done[at] = true;
-      sorted.push_back(ties[at]);
-      at = successor[at];
-      if (at != SIZE_MAX) --predecessors[at];
-    }
-  }
-  // What is left are circles, each waiting for the next: clocks lie. Any order is as good.
-  for (size_t i = 0; i < ties.size(); ++i) {
-    for (size_t at = i; !done[at]; at = successor[at]) {
-      done[at] = true;
-      sorted.push_back(ties[at]);
-      if (successor[at] == i) cut_circle(ties[at].wait);
-    }
-  }
-  std::copy(sorted.begin(), sorted.end(), ties.begin());
-}
-
-/// The last wait inside this one's interval comes before it in the order: what it were to inherit
-/// would be lost. It is taken out of the interval.
-void Delays::cut_circle(WaitRef ref) {
-  WaitCause& c = cause(ref);
-  --c.end_wait;
-  const Wait& w = wait(ref);
-  Duration waiting, excess;
-  for (uint32_t i = c.first_wait; i < c.end_wait; ++i) waiting += wait({w.cause, i}).amount;
-  const Column<Excess>& all = result_.excess[w.cause.index()];
-  for (uint32_t e = c.first_excess; e < c.end_excess; ++e) excess += all[e].time();
-  c.waiting_s = waiting.seconds();
-  c.denominator_s = excess.seconds() + c.waiting_s;
-}
-
-/// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
-/// for all waits inside an interval are added to a range at once.
-void Delays::propagate() {
-  std::vector<RangeSums> inherited;
-  inherited.reserve(run_.timelines.size());
-  for (const auto& waits : graph_.waits) inherited.emplace_back(waits.size());
-  for (const Ended& ended : latest_first()) {
-    const WaitRef ref = ended.wait;
-    const Wait& w = wait(ref);
-    WaitCause& c = cause(ref);
-    const RangeSums::Value factor = inherited[ref.location.index()].at(ref.wait);
-    const double amount = w.amount.seconds();
-    c.long_s = amount * factor.sum;
-    c.propagating_s = std::min(amount, amount * factor.largest);
-    if (c.denominator_s <= 0) continue;
-    inherited[w.cause.index()].add(
-        c.first_wait, c.end_wait,
-        {(amount + c.long_s) / c.denominator_s, amount / c.denominator_s});
-  }
-}
-
 // --- costs ------------------------------------------------------------------------------------
 
 void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const {
@@ -427,7 +309,7 @@ DelayAnalysis analyze_delays(const Run& run, const WaitGraph& graph,
   Delays delays(run, graph, times, threads);
   delays.find_meetings();
   delays.measure();
-  delays.propagate();
+  propagate_waits(run, graph, delays.result(), threads);
   delays.sum_costs();
   return delays.take();
 }

@@ -98,9 +98,7 @@ void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause
 }
 
 void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
-  const Time w = waiter.completed.leave, c = cause.posted.leave;
-  box_.sync(waiter.location, Sync::with(cause.posted_by, w, c));
-  box_.sync(cause.posted_by, Sync::with(waiter.location, c, w));
+  box_.meet(waiter.location, waiter.completed.leave, cause.posted_by, cause.posted.leave);
 }
 
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
@@ -119,9 +117,7 @@ void WaitFinder::visit_all(const Operation& operation) {
 void WaitFinder::join_all(const Operation& operation) {
   if (operation.parts.size() == 2) {  // pairs are found at once, groups are searched through
     const Part &a = operation.parts[0], &b = operation.parts[1];
-    box_.sync(a.location, Sync::with(b.location, a.completed.leave, b.completed.leave));
-    box_.sync(b.location, Sync::with(a.location, b.completed.leave, a.completed.leave));
-    return;
+    return box_.meet(a.location, a.completed.leave, b.location, b.completed.leave);
   }
   const auto same = [](LocationId id, const Part& part) { return id == part.location; };
   if (!std::equal(last_members_.begin(), last_members_.end(), operation.parts.begin(),

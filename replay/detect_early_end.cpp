@@ -15,8 +15,7 @@ void detect_early_end(Run& run, unsigned, Detection& out) {
     if (life.path(final) != run.ended || life.begin(final) >= run.end) continue;
     out.at(id).wait(pattern("run.early_end"), run.ended, life.begin(final), run.end, run.end, last,
                     run.end);
-    out.at(id).sync(Sync::with(last, run.end, run.end));
-    out.at(last).sync(Sync::with(id, run.end, run.end));
+    out.meet(id, run.end, last, run.end);
   }
 }
 

@@ -158,19 +158,14 @@ class WindowMatcher {
     if (accessed > rest.enter) {
       told_.box.wait(exposure.waited_by, pattern("mpi.rma.early_wait"), rest, accessed,
                      last.location);
-      meet(exposure.waited_by, accessed, last.location, accessed);
+      told_.box.meet(exposure.waited_by, accessed, last.location, accessed);
       rest.enter = accessed;
     }
     if (accessed < until) {
       told_.box.wait(exposure.waited_by, pattern("mpi.rma.late_complete"), rest, until,
                      last.location);
     }
-    meet(exposure.waited_by, rest.leave, last.location, last.complete.leave);
-  }
-
-  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
-    told_.box.sync(a, Sync::with(b, exit_a, exit_b));
-    told_.box.sync(b, Sync::with(a, exit_b, exit_a));
+    told_.box.meet(exposure.waited_by, rest.leave, last.location, last.complete.leave);
   }
 
   /// The last unlock so far of some locks.
@@ -304,8 +299,7 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
     return;
   }
   box.wait(act->location, awaited.pattern, act->call, awaited.until, awaited.cause);
-  box.sync(act->location, Sync::with(awaited.cause, act->call.leave, awaited.cause_leave));
-  box.sync(awaited.cause, Sync::with(act->location, awaited.cause_leave, act->call.leave));
+  box.meet(act->location, act->call.leave, awaited.cause, awaited.cause_leave);
 }
 
 }  // namespace

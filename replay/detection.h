@@ -42,6 +42,11 @@ class Outbox {
   /// As Findings::wait, of location `at`.
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
+  /// As Detection::meet.
+  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
+    sync(a, Sync::with(b, exit_a, exit_b));
+    sync(b, Sync::with(a, exit_b, exit_a));
+  }
 
  private:
   friend class Detection;

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits that cause waits: phi, and what of a wait propagates (thesis, equations 4.5 to 4.7).
+#pragma once
+
+#include "blame/delay.h"
+
+namespace culprit::blame {
+
+/// Fills WaitCause::long_s and propagating_s of all waits; everything else of them must be known.
+/// Waits that end at one moment and lie in each other's intervals in a circle are taken apart: one
+/// loses its last inner wait.
+void propagate_waits(const replay::Run& run, const replay::WaitGraph& graph, DelayAnalysis& delays,
+                     unsigned threads);
+
+}  // namespace culprit::blame
