@@ -54,6 +54,11 @@ class Column {
     for (; size_ < size; ++size_) new (data_ + size_) T(value);
     size_ = size;
   }
+  /// What is new is for the caller to write.
+  void resize_uninitialized(size_t size) {
+    if (size > capacity_) grow(size);
+    size_ = size;
+  }
   void reserve(size_t capacity) {
     if (capacity > capacity_) move_to(capacity);
   }

@@ -84,9 +84,11 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   const unsigned threads = thread_count(options.threads);
   if (auto enough = check_memory(source, options.memory); !enough) return enough.error();
   Passes passes;
+  replay::Alone alone;
+  replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.
-  passes.run("read", [&] { read = replay::read_run(source, threads); });
+  passes.run("read", [&] { read = replay::read_run(source, ranks, threads); });
   if (!read) return read.error();
   replay::Run& run = *read;
   replay::WaitGraph graph;

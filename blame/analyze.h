@@ -8,6 +8,7 @@
 #include "base/losses.h"
 #include "base/result.h"
 #include "blame/findings.h"
+#include "replay/transport.h"
 #include "trace/source.h"
 
 namespace culprit::blame {
@@ -15,6 +16,8 @@ namespace culprit::blame {
 struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
   uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
+  /// The other analysis ranks, all of which analyse the same trace. Null: there are none.
+  replay::Transport* ranks = nullptr;
 };
 
 /// Analyses a whole trace. Fills everything of Findings but the parts of `run` that the trace does

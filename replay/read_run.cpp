@@ -53,9 +53,11 @@ class ForkDirectory {
 
 class RunReader {
  public:
-  RunReader(const trace::Source& source, unsigned threads)
+  RunReader(const trace::Source& source, Transport& ranks, unsigned threads)
       : source_(source), definitions_(source.definitions()), threads_(threads) {
     run_.definitions = &definitions_;
+    run_.ranks = &ranks;
+    run_.shares = Shares(definitions_, ranks.size());
     run_.regions = definitions_.regions;
     run_.timelines.resize(definitions_.locations.size());
     run_.visits.resize(definitions_.locations.size());
@@ -301,8 +303,8 @@ LocationId Run::last_to_end() const {
                            [&](LocationId a, LocationId b) { return key(a) < key(b); });
 }
 
-Result<Run> read_run(const trace::Source& source, unsigned threads) {
-  return RunReader(source, threads).read();
+Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads) {
+  return RunReader(source, ranks, threads).read();
 }
 
 }  // namespace culprit::replay

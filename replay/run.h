@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A whole run in memory: all time lines on one axis, one tree of call paths, and the lives of the
-// locations. What detectors read and explanations walk over.
+// locations. What detectors read and explanations walk over. Where several analysis ranks share the
+// work, each has the time lines of its own processes; definitions, call paths, begin and end are
+// the same on all.
 #pragma once
 
 #include <string>
@@ -11,17 +13,21 @@
 #include "base/losses.h"
 #include "base/result.h"
 #include "replay/call_paths.h"
+#include "replay/shares.h"
 #include "replay/timeline.h"
+#include "replay/transport.h"
 #include "trace/source.h"
 
 namespace culprit::replay {
 
 struct Run {
   const trace::Definitions* definitions = nullptr;  ///< outlives the run
+  Transport* ranks = nullptr;                       ///< to the other analysis ranks, likewise
+  Shares shares;                                    ///< of all ranks
   std::vector<trace::Region> regions;               ///< the trace's, then replay's own (below)
   CallPathTree callpaths;
   std::vector<Timeline> timelines;            ///< by LocationId; not analysed ones are empty
-  std::vector<LocationId> locations;          ///< the analysed ones, in order
+  std::vector<LocationId> locations;          ///< the analysed ones of this rank, in order
   std::vector<std::vector<uint64_t>> visits;  ///< by LocationId, by CallPathId (may be shorter)
   Time begin, end;  ///< of the run: every analysed location lives that long
   uint64_t events = 0;
@@ -41,6 +47,11 @@ struct Run {
     return definitions
         ->comms[is_window(id) ? definitions->windows[window].comm.index() : id.index()];
   }
+
+  size_t owner(ProcessId id) const { return shares.owner(id); }
+  size_t owner(LocationId id) const { return shares.owner(location(id).process); }
+  bool owns(ProcessId id) const { return owner(id) == ranks->rank(); }
+  bool owns(LocationId id) const { return owner(id) == ranks->rank(); }
 
   Duration wall() const { return end - begin; }
   const trace::Location& location(LocationId id) const {
@@ -73,7 +84,7 @@ struct Run {
   LocationId last_to_end() const;
 };
 
-/// Reads all locations, each once, on up to `threads` threads.
-Result<Run> read_run(const trace::Source& source, unsigned threads);
+/// Reads all locations of this rank, each once, on up to `threads` threads. Collective.
+Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads);
 
 }  // namespace culprit::replay

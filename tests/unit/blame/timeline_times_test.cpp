@@ -53,9 +53,10 @@ TEST(TimelineTimes, AreAllOfThem) {
   const Duration by = Duration::from_nanos(123'456'789);
   for (uint32_t seed = 0; seed < 200; ++seed) {
     RandomTrace trace = RandomTrace::make(seed);
-    auto moved = read_run(trace, 1);
+    Alone alone;
+    auto moved = read_run(trace, alone, 1);
     trace.shift(by);
-    auto other = read_run(trace, 1);
+    auto other = read_run(trace, alone, 1);
     ASSERT_TRUE(moved.ok() && other.ok());
     move_all(*moved, by);
     const WaitGraph a = detect_waits(*moved, 1), b = detect_waits(*other, 1);

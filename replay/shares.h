@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which analysis rank owns which of the trace's processes: reads its locations, holds their time
+// lines, and explains what they waited for and what they made others wait for. Shares are runs of
+// processes in their order, of about as many events each; all ranks come to the same. With more
+// ranks than processes some own none.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/definitions.h"
+
+namespace culprit::replay {
+
+class Shares {
+ public:
+  /// One rank owns all.
+  Shares() = default;
+  Shares(const trace::Definitions& definitions, size_t ranks);
+
+  size_t owner(ProcessId process) const {
+    return static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), process) -
+                               first_.begin());
+  }
+
+ private:
+  std::vector<ProcessId> first_;  // of rank 1, 2, ...
+};
+
+}  // namespace culprit::replay

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Several processes that analyse one trace together ("analysis ranks"), as they see each other. All
+// run the same passes in the same order; each owns a share of the trace's processes (shares.h). All
+// that they ever do together is one thing: everybody gives everybody a parcel of bytes. That is
+// enough, since replay and blame look beyond a process at a few places, and there in bulk.
+//
+// exchange.h makes parcels of types. The implementation on MPI is a library of its own, opened at
+// run time (transport_mpi.cpp), so that culprit runs where there is no MPI; Alone is all that is
+// needed without. Tests use threads (tests/support/rank_threads.h).
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/column.h"
+
+namespace culprit::replay {
+
+using Parcel = Column<std::byte>;
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual size_t rank() const = 0;
+  virtual size_t size() const = 0;  ///< at least 1
+
+  /// Collective: all ranks call it, with one parcel for each rank, by rank. Returns what each rank
+  /// had for this one, by rank. MT: by one thread of a rank at a time.
+  virtual std::vector<Parcel> exchange(std::vector<Parcel> to) = 0;
+
+  bool alone() const { return size() == 1; }
+};
+
+/// The only rank.
+class Alone final : public Transport {
+ public:
+  size_t rank() const override { return 0; }
+  size_t size() const override { return 1; }
+  std::vector<Parcel> exchange(std::vector<Parcel> to) override { return to; }
+};
+
+}  // namespace culprit::replay
