@@ -100,8 +100,8 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
   passes.run("critical path", [&] {
-    all.path = find_critical_path(run, graph);
-    all.critical = profile_critical_path(run, graph, all.path, all.profiles);
+    all.path = find_critical_path(run, graph, threads);
+    all.critical = profile_critical_path(run, graph, all.path.places, all.profiles);
   });
   Findings findings;
   passes.run("collect", [&] { findings = collect_findings(run, graph, all); });

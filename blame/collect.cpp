@@ -166,16 +166,16 @@ class Collector {
   void add_critical_path() {
     for (const CriticalCallPath& row : all_.critical.callpaths) {
       found_.critical_callpaths.push_back({row.path, row.on_path.seconds(), row.imbalance_s,
-                                           row.activity.seconds(), row.intra_s, row.inter_s,
-                                           row.activity.seconds() + row.intra_s + row.inter_s});
+                                           row.activity_s, row.intra_s, row.inter_s,
+                                           row.activity_s + row.intra_s + row.inter_s});
     }
     largest_first(found_.critical_callpaths,
                   [](const FoundCriticalCallPath& row) { return row.time_s; });
-    for (const CriticalPlace& row : all_.critical.places) {
+    for (const CriticalPlace& row : all_.path.places) {
       found_.critical_path.push_back({row.path, row.location, row.on_path.seconds()});
     }
     largest_first(found_.critical_path, [](const FoundCriticalPath& row) { return row.time_s; });
-    for (const PathSegment& segment : join_short_segments(all_.path, kMostSegments)) {
+    for (const PathSegment& segment : join_short_segments(all_.path.segments, kMostSegments)) {
       found_.segments.push_back({segment.location, segment.path,
                                  (segment.begin - run_.begin).seconds(),
                                  (segment.end - run_.begin).seconds()});
@@ -227,7 +227,7 @@ class Collector {
     for (LocationId location : run_.locations) {
       for (const Wait& wait : graph_.waits[location.index()]) waiting += wait.amount;
     }
-    for (const PathSegment& segment : all_.path) critical += segment.end - segment.begin;
+    for (const PathSegment& segment : all_.path.segments) critical += segment.end - segment.begin;
     sums.waiting_s = waiting.seconds();
     sums.critical_path_s = critical.seconds();
     sums.wall_s = run_.wall().seconds();

@@ -14,7 +14,7 @@ namespace culprit::blame {
 /// Everything that explanations produced, for one run.
 struct Explanations {
   DelayAnalysis delays;
-  std::vector<PathSegment> path;
+  CriticalPath path;
   Profiles profiles;
   CriticalProfile critical;
 };

@@ -18,7 +18,22 @@ struct PathSegment {
   Time begin, end;
 };
 
-/// In time order. Neighbours of one location and call path are one segment.
-std::vector<PathSegment> find_critical_path(const replay::Run& run, const replay::WaitGraph& graph);
+/// Time on the path of a location at a call path.
+struct CriticalPlace {
+  LocationId location;
+  CallPathId path;
+  Duration on_path;
+};
+
+struct CriticalPath {
+  /// In time order; neighbours of one location and call path are one. On rank 0 the whole path, on
+  /// others nothing.
+  Column<PathSegment> segments;
+  std::vector<CriticalPlace> places;  ///< of this rank's locations, by location and call path
+};
+
+/// Collective.
+CriticalPath find_critical_path(const replay::Run& run, const replay::WaitGraph& graph,
+                                unsigned threads);
 
 }  // namespace culprit::blame

@@ -4,10 +4,10 @@
 #include "blame/critical_profile.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/parallel.h"
 #include "blame/path_kinds.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -18,45 +18,55 @@ class Profiler {
   Profiler(const replay::Run& run, const replay::WaitGraph& graph, const Profiles& profiles)
       : run_(run), graph_(graph), profiles_(profiles), row_of_(run.callpaths.size(), SIZE_MAX) {}
 
-  CriticalProfile profile(const std::vector<PathSegment>& path) {
-    sum_path(path);
+  CriticalProfile profile(const std::vector<CriticalPlace>& places) {
+    sum_path(places);
     sum_activity();
     for (LocationId id : run_.locations) share_waiting(id);
+    sum_costs();
     return std::move(result_);
   }
 
  private:
-  void sum_path(const std::vector<PathSegment>& path) {
-    std::map<std::pair<LocationId, CallPathId>, Duration> by_location;
-    for (const PathSegment& segment : path) {
-      const Duration time = segment.end - segment.begin;
-      by_location[{segment.location, segment.path}] += time;
-      size_t& row = row_of_[segment.path.index()];
+  /// Of all ranks.
+  void sum_path(const std::vector<CriticalPlace>& places) {
+    std::vector<CriticalPlace> all = replay::concatenate(*run_.ranks, places);
+    std::stable_sort(all.begin(), all.end(), [](const CriticalPlace& a, const CriticalPlace& b) {
+      return a.path < b.path;
+    });
+    for (const CriticalPlace& place : all) {
+      size_t& row = row_of_[place.path.index()];
       if (row == SIZE_MAX) {
         row = result_.callpaths.size();
-        result_.callpaths.push_back({segment.path, Duration::zero(), Duration::zero()});
+        result_.callpaths.push_back({place.path, Duration::zero()});
       }
-      result_.callpaths[row].on_path += time;
-    }
-    for (const auto& [key, time] : by_location) {
-      result_.places.push_back({key.first, key.second, time});
+      result_.callpaths[row].on_path += place.on_path;
     }
   }
 
   void sum_activity() {
-    size_t masters = 0;
+    std::vector<double> activity(result_.callpaths.size());
+    struct {
+      size_t locations = 0, masters = 0;
+    } counts;
     for (LocationId id : run_.locations) {
-      masters += run_.is_master(id);
+      ++counts.locations;
+      counts.masters += run_.is_master(id);
       for (const PathTime& entry : profiles_[id.index()]) {
         const size_t row = row_of_[entry.path.index()];
-        if (row != SIZE_MAX) result_.callpaths[row].activity += entry.time;
+        if (row != SIZE_MAX) activity[row] += entry.time.seconds();
       }
     }
+    counts = replay::reduce(*run_.ranks, counts, [](auto a, const auto& b) {
+      a.locations += b.locations, a.masters += b.masters;
+      return a;
+    });
+    replay::add_up(*run_.ranks, activity);
     const std::vector<bool> parallel = inside_parallel(run_);
-    for (CriticalCallPath& row : result_.callpaths) {
-      const size_t locations = parallel[row.path.index()] ? run_.locations.size() : masters;
-      const double average =
-          row.activity.seconds() / static_cast<double>(std::max<size_t>(locations, 1));
+    for (size_t r = 0; r < activity.size(); ++r) {
+      CriticalCallPath& row = result_.callpaths[r];
+      row.activity_s = activity[r];
+      const size_t sharers = parallel[row.path.index()] ? counts.locations : counts.masters;
+      const double average = activity[r] / static_cast<double>(std::max<size_t>(sharers, 1));
       row.imbalance_s = std::max(row.on_path.seconds() - average, 0.0);
     }
   }
@@ -89,6 +99,22 @@ class Profiler {
     }
   }
 
+  /// Of all ranks.
+  void sum_costs() {
+    std::vector<double> sums{result_.costs_s, result_.unattributed_s};
+    for (const CriticalCallPath& row : result_.callpaths) {
+      sums.push_back(row.intra_s);
+      sums.push_back(row.inter_s);
+    }
+    replay::add_up(*run_.ranks, sums);
+    result_.costs_s = sums[0];
+    result_.unattributed_s = sums[1];
+    for (size_t r = 0; r < result_.callpaths.size(); ++r) {
+      result_.callpaths[r].intra_s = sums[2 + 2 * r];
+      result_.callpaths[r].inter_s = sums[3 + 2 * r];
+    }
+  }
+
   const replay::Run& run_;
   const replay::WaitGraph& graph_;
   const Profiles& profiles_;
@@ -115,9 +141,9 @@ Profiles profile_activities(const replay::Run& run, const std::vector<PathTimes>
 }
 
 CriticalProfile profile_critical_path(const replay::Run& run, const replay::WaitGraph& graph,
-                                      const std::vector<PathSegment>& path,
+                                      const std::vector<CriticalPlace>& places,
                                       const Profiles& profiles) {
-  return Profiler(run, graph, profiles).profile(path);
+  return Profiler(run, graph, profiles).profile(places);
 }
 
 }  // namespace culprit::blame

@@ -31,27 +31,21 @@ Profiles profile_activities(const replay::Run& run, const std::vector<PathTimes>
 struct CriticalCallPath {
   CallPathId path;
   Duration on_path;
-  Duration activity;       ///< allocation time without waiting
+  double activity_s = 0;   ///< allocation time without waiting
   double imbalance_s = 0;  ///< wall-clock
   double intra_s = 0;
   double inter_s = 0;
 };
 
-struct CriticalPlace {
-  LocationId location;
-  CallPathId path;
-  Duration on_path;
-};
-
 struct CriticalProfile {
-  std::vector<CriticalCallPath> callpaths;
-  std::vector<CriticalPlace> places;  ///< the same time by (location, call path)
-  double costs_s = 0;                 ///< all imbalance costs
+  std::vector<CriticalCallPath> callpaths;  ///< in order of call path
+  double costs_s = 0;                       ///< all imbalance costs
   double unattributed_s = 0;  ///< waiting of locations that do no less than the path anywhere
 };
 
+/// `places` are those of the critical path on this rank's locations. Collective; the same on all.
 CriticalProfile profile_critical_path(const replay::Run& run, const replay::WaitGraph& graph,
-                                      const std::vector<PathSegment>& path,
+                                      const std::vector<CriticalPlace>& places,
                                       const Profiles& profiles);
 
 }  // namespace culprit::blame

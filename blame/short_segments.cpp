@@ -9,8 +9,8 @@
 
 namespace culprit::blame {
 
-std::vector<PathSegment> join_short_segments(const std::vector<PathSegment>& path, size_t most) {
-  if (path.size() <= most) return path;
+std::vector<PathSegment> join_short_segments(std::span<const PathSegment> path, size_t most) {
+  if (path.size() <= most) return {path.begin(), path.end()};
   const Duration whole = path.back().end - path.front().begin;
   const Duration enough = Duration::from_nanos(2 * whole.nanos() / static_cast<int64_t>(most) + 1);
   std::vector<PathSegment> joined;

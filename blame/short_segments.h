@@ -7,6 +7,7 @@
 // profile (time by location and call path) is made before and stays exact.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "blame/critical_path.h"
@@ -18,6 +19,6 @@ inline constexpr size_t kMostSegments = 500'000;
 /// `path` in order of time, without gaps. If it has more than `most` segments, neighbours are
 /// joined until they last for twice the path's length / `most`; what was joined has the location
 /// and call path of its longest part, of equal ones the first.
-std::vector<PathSegment> join_short_segments(const std::vector<PathSegment>& path, size_t most);
+std::vector<PathSegment> join_short_segments(std::span<const PathSegment> path, size_t most);
 
 }  // namespace culprit::blame

@@ -165,4 +165,31 @@ T sum(Transport& ranks, const T& own) {
   return reduce(ranks, own, [](const T& a, const T& b) { return a + b; });
 }
 
+/// Everybody's lists, one after the other.
+template <class T>
+std::vector<T> concatenate(Transport& ranks, const std::vector<T>& own) {
+  if (ranks.alone()) return own;
+  Packer packer;
+  packer.put_list<T>(own);
+  std::vector<T> all;
+  for (const Parcel& parcel : gather_everywhere(ranks, packer.take())) {
+    Unpacker(parcel).get_list<T>([&](const T& value) { all.push_back(value); });
+  }
+  return all;
+}
+
+/// Adds everybody's, place by place. All are of one length.
+template <class T>
+void add_up(Transport& ranks, std::vector<T>& values) {
+  if (ranks.alone()) return;
+  const std::vector<T> all = concatenate(ranks, values);
+  const size_t size = values.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i < size)
+      values[i] = all[i];
+    else
+      values[i % size] += all[i];
+  }
+}
+
 }  // namespace culprit::replay
