@@ -208,7 +208,7 @@ std::vector<CriticalPlace> join_places(const std::vector<Cuts>& cuts) {
 
 /// In the order of the stretches.
 std::vector<Cuts> cut_out(const Run& run, const Column<Stretch>& stretches, unsigned threads) {
-  constexpr size_t kMostBlocks = 256;
+  constexpr size_t kMostBlocks = 128;
   std::vector<Cuts> blocks(std::min(kMostBlocks, stretches.size()));
   parallel_for(blocks.size(), threads, [&](size_t b) {
     Cutter cutter(run);
