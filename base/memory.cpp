@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -88,6 +89,12 @@ uint64_t available_memory(const fs::path& root) {
     bytes = std::min<uint64_t>(bytes, limit.rlim_cur);
   }
   return bytes;
+}
+
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace culprit

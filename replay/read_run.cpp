@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "replay/join_requests.h"
 #include "replay/timeline_builder.h"
@@ -304,7 +305,9 @@ LocationId Run::last_to_end() const {
 }
 
 Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads) {
-  return RunReader(source, ranks, threads).read();
+  Result<Run> run = RunReader(source, ranks, threads).read();
+  give_back_free_memory();
+  return run;
 }
 
 }  // namespace culprit::replay
