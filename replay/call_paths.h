@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class CallPathTree {
 
   size_t size() const { return nodes_.size(); }
   const Node& operator[](CallPathId id) const { return nodes_[id.index()]; }
+  std::span<const Node> nodes() const { return nodes_; }
 
   /// Region names from the root, joined with '/'.
   std::string name(CallPathId id, const std::vector<trace::Region>& regions) const;

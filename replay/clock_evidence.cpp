@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "base/flat_map.h"
 #include "replay/collective_shapes.h"
+#include "replay/exchange.h"
 #include "replay/match_messages.h"
 
 namespace culprit::replay {
@@ -192,6 +194,53 @@ class CollectiveWitness final : public OperationVisitor {
   FlatMap place_of_;                      // of a process, among the parts
 };
 
+/// What one rank tells all.
+struct ToldPart {
+  size_t number;
+  std::vector<Precedence::Exchange> exchanges;
+  std::vector<Precedence::Point> points;
+};
+
+std::vector<ToldPart> share(Transport& ranks, std::vector<Precedence> parts) {
+  Packer own;
+  for (size_t number = 0; number < parts.size(); ++number) {
+    const Precedence part = std::exchange(parts[number], {});
+    if (part.points().empty()) continue;
+    own.put(number);
+    own.put_list<Precedence::Exchange>(part.exchanges());
+    own.put_list<Precedence::Point>(part.points());
+  }
+  std::vector<ToldPart> all;
+  for (const Parcel& parcel : gather_everywhere(ranks, own.take())) {
+    for (Unpacker unpacker(parcel); !unpacker.done();) {
+      ToldPart& told = all.emplace_back();
+      told.number = unpacker.get<size_t>();
+      told.exchanges = unpacker.get_list<Precedence::Exchange>();
+      told.points = unpacker.get_list<Precedence::Point>();
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const ToldPart& a, const ToldPart& b) { return a.number < b.number; });
+  return all;
+}
+
+/// All ranks' parts, in their order; each is some rank's, and empty on the others.
+Precedence join(Transport& ranks, std::vector<Precedence> parts) {
+  Precedence all;
+  if (ranks.alone()) {
+    for (Precedence& one : parts) {
+      const Precedence part = std::exchange(one, {});
+      all.append(part.exchanges(), part.points());
+    }
+  } else {
+    for (ToldPart& told : share(ranks, std::move(parts))) {
+      all.append(told.exchanges, told.points);
+      told = {};
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_of, Duration slack,
@@ -212,11 +261,9 @@ Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_o
                        return std::make_unique<CollectiveWitness>(witness, shapes, by_share[share]);
                      }},
                     told_elsewhere);
-  Precedence all;
-  for (auto* parts : {&by_receiver, &by_share}) {
-    for (Precedence& part : *parts) all.append(std::exchange(part, {}));
-  }
-  return all;
+  std::vector<Precedence> parts = std::move(by_receiver);
+  std::move(by_share.begin(), by_share.end(), std::back_inserter(parts));
+  return join(*run.ranks, std::move(parts));
 }
 
 }  // namespace culprit::replay

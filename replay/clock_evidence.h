@@ -14,7 +14,8 @@
 namespace culprit::replay {
 
 /// All that clocks which are wrong by less than `slack` may show in the wrong order, or nothing but
-/// what is in the wrong order if that is zero. `clock_of`: by ProcessId.
+/// what is in the wrong order if that is zero. `clock_of`: by ProcessId. Collective: of all ranks,
+/// and the same on all.
 Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_of, Duration slack,
                              unsigned threads);
 

@@ -31,13 +31,13 @@ void Precedence::follows(ExchangeId earlier, ExchangeId later) {
   ++exchanges_[later.index()].begins;
 }
 
-void Precedence::append(const Precedence& other) {
+void Precedence::append(std::span<const Exchange> exchanges, std::span<const Point> points) {
   const size_t first = exchanges_.size();
   const auto renumbered = [first](ExchangeId id) {
     return id.valid() ? ExchangeId(first + id.index()) : id;
   };
-  for (const Exchange& e : other.exchanges_) exchanges_.push_back({e.begins, renumbered(e.next)});
-  for (const Point& p : other.points_) {
+  for (const Exchange& e : exchanges) exchanges_.push_back({e.begins, renumbered(e.next)});
+  for (const Point& p : points) {
     points_.push_back({p.time, p.clock, renumbered(p.exchange), p.end, p.given_up});
   }
 }

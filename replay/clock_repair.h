@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/column.h"
@@ -37,6 +38,18 @@ using ExchangeId = Id<struct ExchangeTag>;
 /// and one end, a barrier those of all its members, a broadcast the root's begin and all ends.
 class Precedence {
  public:
+  struct Point {
+    Time time;
+    ClockId clock;
+    ExchangeId exchange;
+    bool end;               ///< of equal times, begins come first
+    bool given_up = false;  ///< an end that cannot have waited for its begins
+  };
+  struct Exchange {
+    uint32_t begins = 0;  ///< how many, and one for an exchange that it follows
+    ExchangeId next;      ///< that follows it
+  };
+
   ExchangeId add_exchange();
   void begins(ExchangeId exchange, ClockId clock, Time time);
   void ends(ExchangeId exchange, ClockId clock, Time time);
@@ -50,20 +63,9 @@ class Precedence {
     ends(exchange, receiver, received);
   }
 
-  /// Takes what another one was told of.
-  void append(const Precedence& other);
+  /// Takes what another one was told of: its exchanges and points.
+  void append(std::span<const Exchange> exchanges, std::span<const Point> points);
 
-  struct Point {
-    Time time;
-    ClockId clock;
-    ExchangeId exchange;
-    bool end;               ///< of equal times, begins come first
-    bool given_up = false;  ///< an end that cannot have waited for its begins
-  };
-  struct Exchange {
-    uint32_t begins = 0;  ///< how many, and one for an exchange that it follows
-    ExchangeId next;      ///< that follows it
-  };
   const Column<Point>& points() const { return points_; }
   const Column<Exchange>& exchanges() const { return exchanges_; }
 

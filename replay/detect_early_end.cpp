@@ -7,16 +7,18 @@
 
 namespace culprit::replay {
 
-void detect_early_end(Run& run, unsigned, Detection& out) {
+void detect_early_end(Run& run, unsigned threads, Detection& out) {
   const LocationId last = run.last_to_end();
+  Outbox box;  // another rank may own the last
   for (LocationId id : run.locations) {
     const Activities& life = run.at(id).activities;
     const size_t final = life.size() - 1;
     if (life.path(final) != run.ended || life.begin(final) >= run.end) continue;
     out.at(id).wait(pattern("run.early_end"), run.ended, life.begin(final), run.end, run.end, last,
                     run.end);
-    out.meet(id, run.end, last, run.end);
+    box.meet(id, run.end, last, run.end);
   }
+  out.deliver({&box, 1}, threads);
 }
 
 }  // namespace culprit::replay

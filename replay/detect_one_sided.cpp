@@ -17,14 +17,16 @@
 // lock has held it; and as conflicting locks exclude each other, the order in which they were given
 // back is that in which they were held.
 //
-// First each process collects its epochs; then those of a window are matched, windows in parallel;
-// then each process looks which of its calls had to wait for what that has told it.
+// First each process collects its epochs; then those of a window are matched, windows in parallel,
+// each by one rank; then each process looks which of its calls had to wait for what that has told
+// it.
 #include <algorithm>
 #include <tuple>
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
 #include "replay/detection.h"
+#include "replay/exchange.h"
 #include "replay/rma_epochs.h"
 
 namespace culprit::replay {
@@ -272,20 +274,20 @@ class WindowMatcher {
   Told& told_;
 };
 
+/// Those of the windows that this rank matches.
 std::vector<WindowEpochs> by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {
   std::vector<WindowEpochs> windows(run.definitions->windows.size());
+  const auto sort_in = [&](auto WindowEpochs::* refs, const auto& of_process, ProcessId process) {
+    for (size_t i = 0; i < of_process.size(); ++i) {
+      const WindowId window = of_process[i].window;
+      if (matcher_of(run, window) != run.ranks->rank()) continue;
+      (windows[window.index()].*refs).push_back({process, i});
+    }
+  };
   for (size_t p = 0; p < epochs.size(); ++p) {
-    const RmaEpochs& own = epochs[p];
-    const ProcessId process(p);
-    for (size_t i = 0; i < own.accesses.size(); ++i) {
-      windows[own.accesses[i].window.index()].accesses.push_back({process, i});
-    }
-    for (size_t i = 0; i < own.exposures.size(); ++i) {
-      windows[own.exposures[i].window.index()].exposures.push_back({process, i});
-    }
-    for (size_t i = 0; i < own.locks.size(); ++i) {
-      windows[own.locks[i].window.index()].locks.push_back({process, i});
-    }
+    sort_in(&WindowEpochs::accesses, epochs[p].accesses, ProcessId(p));
+    sort_in(&WindowEpochs::exposures, epochs[p].exposures, ProcessId(p));
+    sort_in(&WindowEpochs::locks, epochs[p].locks, ProcessId(p));
   }
   return windows;
 }
@@ -302,24 +304,36 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
   box.meet(act->location, act->call.leave, awaited.cause, awaited.cause_leave);
 }
 
+/// What this rank's processes learn, on any rank; by process.
+std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<Told>& told) {
+  std::vector<Column<Awaited>> to(run.ranks->size());
+  for (const Told& one : told) {
+    for (const Awaited& awaited : one.awaited) to[run.owner(awaited.process)].push_back(awaited);
+  }
+  std::vector<std::vector<Awaited>> by_process(run.definitions->processes.size());
+  for (const Column<Awaited>& list : exchange(*run.ranks, std::move(to))) {
+    for (const Awaited& awaited : list) by_process[awaited.process.index()].push_back(awaited);
+  }
+  return by_process;
+}
+
 }  // namespace
 
 void detect_one_sided(Run& run, unsigned threads, Detection& out) {
   if (run.definitions->windows.empty()) return;
   std::vector<RmaEpochs> epochs(run.definitions->processes.size());
-  parallel_for(epochs.size(), threads,
-               [&](size_t p) { epochs[p] = collect_epochs(run, ProcessId(p)); });
+  parallel_for(epochs.size(), threads, [&](size_t p) {
+    if (run.owns(ProcessId(p))) epochs[p] = collect_epochs(run, ProcessId(p));
+  });
+  exchange_epochs(run, epochs);
   const std::vector<WindowEpochs> windows = by_window(run, epochs);
   std::vector<Told> told(windows.size());
   parallel_for(windows.size(), threads, [&](size_t w) {
     WindowMatcher(run, epochs, WindowId(w), told[w]).match(windows[w]);
   });
-  std::vector<std::vector<Awaited>> awaited(epochs.size());
+  const std::vector<std::vector<Awaited>> awaited = share_awaited(run, told);
   std::vector<Outbox> boxes;
-  for (Told& one : told) {
-    for (const Awaited& a : one.awaited) awaited[a.process.index()].push_back(a);
-    boxes.push_back(std::move(one.box));
-  }
+  for (Told& one : told) boxes.push_back(std::move(one.box));
   boxes.resize(windows.size() + epochs.size());
   parallel_for(epochs.size(), threads, [&](size_t p) {
     for (const Awaited& a : awaited[p]) look_up(epochs[p], a, boxes[windows.size() + p]);

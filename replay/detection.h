@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/column.h"
+#include "replay/exchange.h"
 #include "replay/waits.h"
 
 namespace culprit::replay {
@@ -35,8 +36,8 @@ class Findings {
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
-/// Findings for locations that other threads may be filling at the moment; Detection::deliver
-/// brings them there.
+/// Findings for locations that other threads may be filling at the moment, or that another rank
+/// owns; Detection::deliver brings them there.
 class Outbox {
  public:
   /// As Findings::wait, of location `at`.
@@ -67,7 +68,7 @@ class Outbox {
 
 class Detection {
  public:
-  explicit Detection(const Run& run) : by_location(run.timelines.size()) {}
+  explicit Detection(const Run& run) : by_location(run.timelines.size()), run_(run) {}
 
   Findings& at(LocationId id) { return by_location[id.index()]; }
 
@@ -77,21 +78,32 @@ class Detection {
   /// Of a group of one process's locations, which numbers its synchronisations from 0.
   static Instance instance_of_team(uint64_t number) { return Instance{kUnnumbered | number}; }
 
-  /// Empties the outboxes. The order of what a location gets depends only on theirs.
+  /// Empties the outboxes. The order of what a location gets depends only on theirs. Collective.
   void deliver(std::span<Outbox> outboxes, unsigned threads);
 
-  /// Joins two locations at a synchronisation point, each in an operation of its own.
+  /// After all detectors: what members on several ranks have in common gets one number on all of
+  /// them. Collective.
+  void agree_on_groups(unsigned threads);
+
+  /// Joins two locations of this rank at a synchronisation point, each in an operation of its own.
   void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
     at(a).sync(Sync::with(b, exit_a, exit_b));
     at(b).sync(Sync::with(a, exit_b, exit_a));
   }
 
-  std::vector<Findings> by_location;
+  std::vector<Findings> by_location;  ///< those of other ranks' stay empty
   std::vector<Group> groups;
   Losses losses;
 
  private:
   static constexpr uint64_t kUnnumbered = uint64_t{1} << 63;
+
+  std::vector<Outbox> exchange_told(std::span<Outbox> outboxes);
+  void pack_told(const Outbox& told, Packer& packer) const;
+  Outbox unpack_told(const Parcel& parcel);
+  bool shared(const Group& group) const;
+
+  const Run& run_;
   std::mutex mutex_;
   std::map<std::vector<LocationId>, GroupId> group_ids_;
 };

@@ -39,8 +39,8 @@ void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
 /// different calls do not overlap in a proper trace; where they do, the later begin yields.
 void choose_waits(Column<Wait>& waits) {
   const auto order = [](const Wait& a, const Wait& b) {
-    return std::tie(a.begin, b.end, a.cause, a.pattern) <
-           std::tie(b.begin, a.end, b.cause, b.pattern);
+    return std::tie(a.begin, b.end, a.cause, a.pattern, b.cause_time, a.path) <
+           std::tie(b.begin, a.end, b.cause, b.pattern, a.cause_time, b.path);
   };
   merge_runs(waits.begin(), waits.end(), order);
   size_t chosen = 0;
@@ -118,35 +118,6 @@ void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Ti
   waits.push_back({begin, end, end - begin, cause_time, path, cause, 0, pattern});
 }
 
-void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
-  waits_.push_back({at, pattern, cause, call, until});
-}
-
-GroupId Detection::group_of(const std::vector<LocationId>& members) {
-  const std::lock_guard lock(mutex_);
-  const auto [it, fresh] = group_ids_.try_emplace(members, GroupId(groups.size()));
-  if (fresh) groups.push_back({members});
-  return it->second;
-}
-
-void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
-  threads = thread_count(threads);
-  parallel_for(threads, threads, [&](size_t share) {
-    const auto mine = [&](LocationId at) { return at.index() % threads == share; };
-    for (const Outbox& box : outboxes) {
-      for (const Outbox::ToldWait& told : box.waits_) {
-        if (!mine(told.at)) continue;
-        at(told.at).wait(told.pattern, told.call.path, told.call.enter, told.call.leave, told.until,
-                         told.cause, told.until);
-      }
-      for (const Outbox::ToldSync& told : box.syncs_) {
-        if (mine(told.at)) at(told.at).sync(told.sync);
-      }
-    }
-  });
-  for (Outbox& box : outboxes) box = {};
-}
-
 namespace {
 
 std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads) {
@@ -166,10 +137,10 @@ uint64_t clock_violations(const Detection& detection) {
 /// Whether clocks need repair shows while looking for waits; then all is looked for again.
 WaitGraph detect_waits(Run& run, unsigned threads) {
   std::unique_ptr<Detection> found_last = run_detectors(run, threads);
-  if (clock_violations(*found_last) > 0 && repair_run(run, threads)) {
-    found_last = run_detectors(run, threads);
-  }
+  const bool violated = sum(*run.ranks, clock_violations(*found_last)) > 0;
+  if (violated && repair_run(run, threads)) found_last = run_detectors(run, threads);
   Detection& detection = *found_last;
+  detection.agree_on_groups(threads);
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());

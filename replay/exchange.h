@@ -5,6 +5,8 @@
 // them, in the same order. Sums are made in the order of ranks, so that all come to the same.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <string>
@@ -34,6 +36,8 @@ class Packer {
     put(uint64_t{list.size()});
     append(list.data(), list.size_bytes());
   }
+  /// What another packer has packed.
+  void append(const Parcel& parcel) { append(parcel.data(), parcel.size()); }
   Parcel take() { return std::exchange(parcel_, {}); }
 
  private:
@@ -54,9 +58,9 @@ class Unpacker {
   template <class T>
   T get() {
     static_assert(std::is_trivially_copyable_v<T>);
-    T value;
-    std::memcpy(static_cast<void*>(&value), take(sizeof value), sizeof value);
-    return value;
+    std::array<std::byte, sizeof(T)> value;
+    std::memcpy(value.data(), take(sizeof value), sizeof value);
+    return std::bit_cast<T>(value);
   }
   std::string get_string() {
     const auto size = static_cast<size_t>(get<uint64_t>());
@@ -74,6 +78,11 @@ class Unpacker {
     if (size > 0)
       std::memcpy(static_cast<void*>(list.data()), take(size * sizeof(T)), size * sizeof(T));
     return list;
+  }
+  /// Of a list of bytes: as long as the parcel lives.
+  std::span<const std::byte> get_bytes() {
+    const auto size = static_cast<size_t>(get<uint64_t>());
+    return {take(size), size};
   }
 
  private:
@@ -107,6 +116,13 @@ std::vector<Column<T>> exchange(Transport& ranks, std::vector<Column<T>> to) {
     parcels[r].release();
   }
   return to;
+}
+
+/// What has been packed for each rank, by rank.
+inline std::vector<Parcel> exchange(Transport& ranks, std::vector<Packer> to) {
+  std::vector<Parcel> parcels;
+  for (Packer& packer : to) parcels.push_back(packer.take());
+  return ranks.exchange(std::move(parcels));
 }
 
 /// The same parcel for all; returns everybody's, by rank.

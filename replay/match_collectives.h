@@ -35,8 +35,9 @@ class OperationVisitor {
   virtual void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) = 0;
 };
 
-/// Finds all operations. The work is split into shares; `visitor_of` makes the visitor of a share,
-/// and those of different shares work at the same time. `shares` is told how many there will be.
+/// Finds all operations. The work is split into shares, numbered over all ranks; `visitor_of` makes
+/// the visitor of one of this rank's, and those of different shares work at the same time. `shares`
+/// is told how many there are on all ranks. Collective: a part may be another rank's process's.
 struct CollectiveVisitors {
   std::function<void(size_t)> shares;
   std::function<std::unique_ptr<OperationVisitor>(size_t)> visitor_of;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // First each process sorts its sends by receiver and its receives by sender, in the order of
-// posting. Then each receiver joins its lists with those of its senders. Both in parallel.
+// posting. What goes to processes of other ranks is sent to these. Then each receiver joins its
+// lists with those of its senders. All in parallel.
 #include "replay/match_messages.h"
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <tuple>
 
 #include "base/parallel.h"
+#include "replay/exchange.h"
 #include "replay/message_ends.h"
+#include "replay/remote_sends.h"
 
 namespace culprit::replay {
 
@@ -22,23 +24,51 @@ namespace {
 struct Tally {
   uint64_t sends = 0, recvs = 0, matched = 0, unknown = 0, unordered = 0;
 
-  Tally& operator+=(const Tally& o) {
-    sends += o.sends, recvs += o.recvs, matched += o.matched;
-    unknown += o.unknown, unordered += o.unordered;
-    return *this;
+  Tally operator+(const Tally& o) const {
+    return {sends + o.sends, recvs + o.recvs, matched + o.matched, unknown + o.unknown,
+            unordered + o.unordered};
   }
 };
 
+/// The sends of a process of this rank, as a Joiner sees them.
+struct OwnSends {
+  using Send = OpRef;
+  const Run& run;
+
+  MessageChannel channel(OpRef ref) const { return channel_of(run, ref, true); }
+  uint32_t bytes(OpRef ref) const { return run.at(ref.location).sends[ref.op].bytes; }
+  Post post(OpRef ref) const { return post_of(run, ref, true); }
+  SentMessage message(OpRef ref) const { return sent_message(run, ref); }
+};
+
+/// Those of another rank's.
+struct OthersSends {
+  using Send = RemoteSend;
+
+  const MessageChannel& channel(const Send& send) const { return send.channel; }
+  uint32_t bytes(const Send& send) const { return send.bytes; }
+  const Post& post(const Send& send) const { return send.post; }
+  const SentMessage& message(const Send& send) const { return send.message; }
+};
+
 /// Joins what one process sent to another with what that one received.
+template <class Sends>
 class Joiner {
  public:
-  Joiner(const Run& run, MessageVisitor& visitor, Tally& tally)
-      : run_(run), visitor_(visitor), tally_(tally) {}
+  using Send = typename Sends::Send;
 
-  void join(std::span<const OpRef> sends, std::span<const OpRef> recvs, bool ordered) {
-    if (one_channel(sends, recvs)) return join_channel(sends, recvs, ordered);
-    by_channel(sends, true, sends_);
-    by_channel(recvs, false, recvs_);
+  Joiner(const Run& run, const Sends& from, MessageVisitor& visitor, Tally& tally)
+      : run_(run), from_(from), visitor_(visitor), tally_(tally) {}
+
+  void join(std::span<const Send> sends, std::span<const OpRef> recvs, bool ordered) {
+    const auto send_channel = [this](const Send& send) { return from_.channel(send); };
+    const auto recv_channel = [this](OpRef ref) { return channel_of(run_, ref, false); };
+    const MessageChannel first = send_channel(sends[0]);
+    if (all_on(first, sends, send_channel) && all_on(first, recvs, recv_channel)) {
+      return join_channel(sends, recvs, ordered);
+    }
+    by_channel(sends, send_channel, sends_);
+    by_channel(recvs, recv_channel, recvs_);
     for (auto& [channel, list] : sends_) {
       const auto others = recvs_.find(channel);
       if (others != recvs_.end()) join_channel(list, others->second, ordered);
@@ -47,57 +77,44 @@ class Joiner {
 
  private:
   /// Their order is their match.
-  struct Channel {
-    CommId comm;
-    int32_t tag;
-    uint32_t partitioned;
-    auto operator<=>(const Channel&) const = default;
-  };
-  using Lists = std::map<Channel, std::vector<OpRef>>;
+  template <class End>
+  using Lists = std::map<MessageChannel, std::vector<End>>;
 
   /// Among so many the receive of an unordered send is looked for.
   static constexpr size_t kCandidates = 64;
 
-  const MessageOp& send(OpRef ref) const { return run_.at(ref.location).sends[ref.op]; }
   const MessageOp& recv(OpRef ref) const { return run_.at(ref.location).recvs[ref.op]; }
 
-  Channel channel(OpRef ref, bool is_send) const {
-    const MessageOp& op = is_send ? send(ref) : recv(ref);
-    Channel channel{op.comm, op.tag, 0};
-    if (op.rare) {
-      const Timeline& line = run_.at(ref.location);
-      channel.partitioned = (is_send ? line.rare_sends : line.rare_recvs).at(ref.op).partitioned;
-    }
-    return channel;
+  template <class End, class ChannelOf>
+  static bool all_on(const MessageChannel& channel, std::span<const End> ends,
+                     const ChannelOf& channel_of) {
+    return std::all_of(ends.begin(), ends.end(),
+                       [&](const End& end) { return channel_of(end) == channel; });
   }
 
-  bool one_channel(std::span<const OpRef> sends, std::span<const OpRef> recvs) const {
-    const Channel first = channel(sends[0], true);
-    return std::all_of(sends.begin(), sends.end(),
-                       [&](OpRef ref) { return channel(ref, true) == first; }) &&
-           std::all_of(recvs.begin(), recvs.end(),
-                       [&](OpRef ref) { return channel(ref, false) == first; });
-  }
-
-  void by_channel(std::span<const OpRef> ops, bool is_send, Lists& lists) const {
+  template <class End, class ChannelOf>
+  static void by_channel(std::span<const End> ends, const ChannelOf& channel_of,
+                         Lists<End>& lists) {
     lists.clear();
     auto last = lists.end();
-    for (OpRef ref : ops) {
-      const Channel key = channel(ref, is_send);
+    for (const End& end : ends) {
+      const MessageChannel key = channel_of(end);
       if (last == lists.end() || last->first != key) last = lists.try_emplace(key).first;
-      last->second.push_back(ref);
+      last->second.push_back(end);
     }
   }
 
-  void join_channel(std::span<const OpRef> sends, std::span<const OpRef> recvs, bool ordered) {
+  void join_channel(std::span<const Send> sends, std::span<const OpRef> recvs, bool ordered) {
     const size_t matched = std::min(sends.size(), recvs.size());
     tally_.matched += matched;
     if (ordered) {
       for (size_t i = 0; i < matched; ++i) link(sends[i], recvs[i]);
       return;
     }
-    const std::vector<bool> unordered_sends = find_unordered(run_, sends, true);
-    const std::vector<bool> unordered_recvs = find_unordered(run_, recvs, false);
+    const std::vector<bool> unordered_sends =
+        find_unordered(sends.size(), [&](size_t i) { return from_.post(sends[i]); });
+    const std::vector<bool> unordered_recvs =
+        find_unordered(recvs.size(), [&](size_t i) { return post_of(run_, recvs[i], false); });
     for (size_t i = 0, end; i < matched; i = end) {
       end = i + 1;
       while (end < matched && (unordered_sends[end] || unordered_recvs[end])) ++end;
@@ -106,7 +123,7 @@ class Joiner {
   }
 
   /// Each send from `begin` to `end` meets the first receive that it can have met.
-  void join_unordered(std::span<const OpRef> sends, std::span<const OpRef> recvs, size_t begin,
+  void join_unordered(std::span<const Send> sends, std::span<const OpRef> recvs, size_t begin,
                       size_t end) {
     if (end == begin + 1) return link(sends[begin], recvs[begin]);
     std::deque<size_t> left;  // what is taken out lies near its begin
@@ -125,41 +142,22 @@ class Joiner {
   }
 
   /// A receive may be longer than its message only as a buffer: its status told what came.
-  bool can_meet(OpRef from, OpRef to) const {
-    const MessageOp& out = send(from);
+  bool can_meet(const Send& out, OpRef to) const {
     const MessageOp& in = recv(to);
-    return out.bytes == in.bytes && run_.call(run_.ref(to.location, in.completed)).leave >=
-                                        run_.call(run_.ref(from.location, out.posted)).enter;
+    return from_.bytes(out) == in.bytes &&
+           run_.call(run_.ref(to.location, in.completed)).leave >= from_.post(out).call.enter;
   }
 
-  void link(OpRef from, OpRef to) {
-    const SentMessage sent = sent_message(from);
-    visitor_.visit({to.location, recv(to), sent, to.op});
-  }
-
-  SentMessage sent_message(OpRef from) const {
-    const MessageOp& op = send(from);
-    SentMessage sent;
-    CallRef met = run_.ref(from.location, op.posted);
-    if (op.rare) {
-      const CallRef ready = run_.at(from.location).rare_sends.at(from.op).met;
-      if (ready.valid()) met = ready;
-    }
-    sent.met = run_.call(met);
-    sent.met_at = met.location;
-    if (op.completed.valid()) {
-      const CallRef completed = run_.ref(from.location, op.completed);
-      sent.completed = run_.call(completed);
-      sent.completed_at = completed.location;
-    }
-    sent.may_wait = op.may_wait;
-    return sent;
+  void link(const Send& from, OpRef to) {
+    visitor_.visit({to.location, recv(to), from_.message(from), to.op});
   }
 
   const Run& run_;
+  const Sends from_;
   MessageVisitor& visitor_;
   Tally& tally_;
-  Lists sends_, recvs_;
+  Lists<Send> sends_;
+  Lists<OpRef> recvs_;
 };
 
 void report(const Tally& sum, Losses& losses) {
@@ -180,35 +178,83 @@ void report(const Tally& sum, Losses& losses) {
              sum.unordered);
 }
 
+/// What was received, and what was sent by whom.
+class MessageMatcher {
+ public:
+  MessageMatcher(const Run& run, unsigned threads)
+      : run_(run),
+        threads_(threads),
+        sends_(run.definitions->processes.size()),
+        recvs_(sends_.size()),
+        tallies_(sends_.size()) {
+    for_own([&](size_t p) {
+      sends_[p] = collect_ends(run_, ProcessId(p), true);
+      recvs_[p] = collect_ends(run_, ProcessId(p), false);
+      tallies_[p].sends = sends_[p].ops.size();
+      tallies_[p].recvs = recvs_[p].ops.size();
+      tallies_[p].unknown = sends_[p].unknown + recvs_[p].unknown;
+    });
+  }
+
+  /// Collective.
+  void match(const std::function<std::unique_ptr<MessageVisitor>(ProcessId)>& visitor_of) {
+    const RemoteSends others(run_, sends_, threads_);
+    for_own([&](size_t p) {
+      const std::unique_ptr<MessageVisitor> visitor = visitor_of(ProcessId(p));
+      receive(ProcessId(p), others, *visitor);
+      visitor->finish();
+    });
+  }
+
+  Tally sum() const {
+    Tally sum;
+    for (const Tally& tally : tallies_) sum = sum + tally;
+    return sum;
+  }
+
+ private:
+  template <class Work>
+  void for_own(const Work& work) {
+    parallel_for(sends_.size(), threads_, [&](size_t p) {
+      if (run_.owns(ProcessId(p))) work(p);
+    });
+  }
+
+  void receive(ProcessId process, const RemoteSends& others, MessageVisitor& visitor) {
+    const MessageEnds& recvs = recvs_[process.index()];
+    Tally& tally = tallies_[process.index()];
+    Joiner<OwnSends> own(run_, {run_}, visitor, tally);
+    Joiner<OthersSends> from_afar(run_, {}, visitor, tally);
+    std::vector<RemoteSend> unpacked;
+    for (size_t i = 0; i < recvs.peers.size(); ++i) {
+      const ProcessId sender = recvs.peers[i];
+      if (run_.owns(sender)) {
+        const MessageEnds& sends = sends_[sender.index()];
+        const std::span<const OpRef> from = sends.with(process);
+        if (!from.empty()) own.join(from, recvs.of(i), recvs.ordered && sends.ordered);
+      } else if (const RemoteSends::Pair* pair = others.find(sender, process)) {
+        RemoteSends::unpack(*pair, unpacked);
+        from_afar.join(unpacked, recvs.of(i), recvs.ordered && pair->ordered);
+      }
+    }
+  }
+
+  const Run& run_;
+  unsigned threads_;
+  std::vector<MessageEnds> sends_, recvs_;  // by ProcessId
+  std::vector<Tally> tallies_;              // likewise
+};
+
 }  // namespace
 
 void match_messages(const Run& run, unsigned threads,
                     const std::function<std::unique_ptr<MessageVisitor>(ProcessId)>& visitor_of,
                     Losses& losses) {
-  const size_t processes = run.definitions->processes.size();
-  std::vector<MessageEnds> sends(processes), recvs(processes);
-  std::vector<Tally> tallies(processes);
-  parallel_for(processes, threads, [&](size_t p) {
-    sends[p] = collect_ends(run, ProcessId(p), true);
-    recvs[p] = collect_ends(run, ProcessId(p), false);
-    tallies[p].sends = sends[p].ops.size();
-    tallies[p].recvs = recvs[p].ops.size();
-    tallies[p].unknown = sends[p].unknown + recvs[p].unknown;
-  });
-  parallel_for(processes, threads, [&](size_t p) {
-    const std::unique_ptr<MessageVisitor> visitor = visitor_of(ProcessId(p));
-    Joiner joiner(run, *visitor, tallies[p]);
-    for (size_t i = 0; i < recvs[p].peers.size(); ++i) {
-      const MessageEnds& other = sends[recvs[p].peers[i].index()];
-      const std::span<const OpRef> from = other.with(ProcessId(p));
-      if (from.empty()) continue;
-      joiner.join(from, recvs[p].of(i), recvs[p].ordered && other.ordered);
-    }
-    visitor->finish();
-  });
-  Tally sum;
-  for (const Tally& tally : tallies) sum += tally;
-  report(sum, losses);
+  MessageMatcher matcher(run, threads);
+  matcher.match(visitor_of);
+  // A message may have been sent on one rank and received on another: only all together tell.
+  const Tally all = sum(*run.ranks, matcher.sum());
+  if (run.ranks->rank() == 0) report(all, losses);
 }
 
 }  // namespace culprit::replay

@@ -12,9 +12,6 @@ namespace culprit::replay {
 
 namespace {
 
-/// How long after its enter a call may have posted at the latest: it may lose its core first.
-constexpr Duration kPostedWithin = Duration::from_nanos(50'000);
-
 /// The processes that peer ranks mean, seen from one process.
 class Peers {
  public:
@@ -48,21 +45,10 @@ class Peers {
   const std::vector<ProcessId>* group_ = nullptr;
 };
 
-/// The call that decides which message it is among those of its channel.
-Call order_of(const Run& run, OpRef ref, bool is_send) {
-  const Timeline& line = run.at(ref.location);
-  const MessageOp& op = (is_send ? line.sends : line.recvs)[ref.op];
-  if (!is_send && op.rare) {
-    const CallRef probe = line.rare_recvs.at(ref.op).met;
-    if (probe.valid()) return run.call(probe);
-  }
-  return run.call(run.ref(ref.location, op.posted));
-}
-
 /// One thread's are in order already, unless a matched probe has gone before.
 void sort_by_post(const Run& run, std::span<OpRef> ops, bool is_send) {
   const auto key = [&](OpRef ref) {
-    return std::tuple(order_of(run, ref, is_send).enter, ref.location, ref.op);
+    return std::tuple(post_of(run, ref, is_send).call.enter, ref.location, ref.op);
   };
   const auto earlier = [&](OpRef a, OpRef b) { return key(a) < key(b); };
   if (!std::is_sorted(ops.begin(), ops.end(), earlier)) std::sort(ops.begin(), ops.end(), earlier);
@@ -174,29 +160,14 @@ MessageEnds collect_ends(const Run& run, ProcessId process, bool is_send) {
   return Sorter(run, process, is_send).sort();
 }
 
-std::vector<bool> find_unordered(const Run& run, std::span<const OpRef> ends, bool is_send) {
-  struct Latest {
-    LocationId location;
-    Time time = Time::min();
-  };
-  Latest first, second;  // the two latest, of different locations
-  std::vector<bool> unordered(ends.size());
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const LocationId location = ends[i].location;
-    const Call post = order_of(run, ends[i], is_send);
-    const Time latest = std::min(post.leave, post.enter + kPostedWithin);
-    const Latest& other = first.location == location ? second : first;
-    unordered[i] = other.location.valid() && other.time > post.enter;
-    if (first.location == location) {
-      first.time = std::max(first.time, latest);
-    } else if (latest >= first.time) {
-      second = first;
-      first = {location, latest};
-    } else if (second.location == location || latest >= second.time) {
-      second = {location, std::max(second.time, latest)};
-    }
+Post post_of(const Run& run, OpRef ref, bool is_send) {
+  const Timeline& line = run.at(ref.location);
+  const MessageOp& op = (is_send ? line.sends : line.recvs)[ref.op];
+  if (!is_send && op.rare) {
+    const CallRef probe = line.rare_recvs.at(ref.op).met;
+    if (probe.valid()) return {ref.location, run.call(probe)};
   }
-  return unordered;
+  return {ref.location, run.call(run.ref(ref.location, op.posted))};
 }
 
 }  // namespace culprit::replay

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads a run: masters first, then the other threads (whose call paths hang under forks of their
-// master), then joins the call path trees and fills every location's life.
+// master), then joins the call path trees and fills every location's life. Several ranks read each
+// their own processes; then they join their trees, and agree on when the run began and ended.
 #include "replay/run.h"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "replay/exchange.h"
 #include "replay/join_requests.h"
 #include "replay/timeline_builder.h"
 
@@ -74,7 +75,7 @@ class RunReader {
     for (LocationId id : masters) directory(id).add(id, run_.at(id));
     read_all(others);
     drop_empty();
-    if (run_.locations.empty()) return no_events();
+    if (auto found = find_events(); !found) return found.error();
     resolve_anchors(others);
     join_requests(run_, threads_);
     for (LocationId id : run_.locations) find_leaders(run_.at(id));
@@ -84,10 +85,19 @@ class RunReader {
   }
 
  private:
-  Error no_events() const {
-    if (!run_.losses.all().contains("unreadable_locations")) {
-      return Error{"the trace holds no events of any thread"};
-    }
+  /// All ranks come to the same.
+  Result<void> find_events() const {
+    struct Found {
+      uint64_t locations, unreadable;
+      Found operator+(const Found& o) const {
+        return {locations + o.locations, unreadable + o.unreadable};
+      }
+    };
+    const Found all = sum(
+        *run_.ranks,
+        Found{run_.locations.size(), uint64_t{run_.losses.all().contains("unreadable_locations")}});
+    if (all.locations > 0) return {};
+    if (all.unreadable == 0) return Error{"the trace holds no events of any thread"};
     return Error{"the events of all threads are missing from the trace, or cannot be read"};
   }
 
@@ -95,12 +105,13 @@ class RunReader {
     return forks_[definitions_.locations[id.index()].process.index()];
   }
 
-  /// Splits the CPU threads into each process's first and the rest. Streams are left to the device
-  /// detector.
+  /// Splits this rank's CPU threads into each process's first and the rest. Streams are left to the
+  /// device detector.
   void choose(std::vector<LocationId>& masters, std::vector<LocationId>& others) {
     uint64_t streams = 0;
     for (size_t i = 0; i < definitions_.locations.size(); ++i) {
       const LocationId id(i);
+      if (!run_.owns(id)) continue;
       if (definitions_.locations[i].kind != trace::LocationKind::cpu_thread) {
         ++streams;
       } else {
@@ -180,9 +191,15 @@ class RunReader {
   // --- one tree of call paths
   // ---------------------------------------------------------------------
 
+  /// The order of processes, not of locations: ranks have runs of processes.
   void join_call_paths() {
     maps_.resize(run_.timelines.size());
-    for (LocationId id : run_.locations) join(id);
+    std::vector<LocationId> by_process = run_.locations;
+    std::stable_sort(by_process.begin(), by_process.end(), [&](LocationId a, LocationId b) {
+      return run_.location(a).process < run_.location(b).process;
+    });
+    for (LocationId id : by_process) join(id);
+    if (!run_.ranks->alone()) join_ranks();
     for (auto [path, name] : {std::pair{&run_.not_started, "(not started)"},
                               {&run_.idle, "(idle)"},
                               {&run_.waking, "(waking up)"},
@@ -215,15 +232,36 @@ class RunReader {
     }
   }
 
+  /// All ranks' trees become one, in the order of ranks: numbered as one rank alone would.
+  void join_ranks() {
+    Packer own;
+    own.put_list(run_.callpaths.nodes());
+    CallPathTree all;
+    std::vector<CallPathId> numbers;
+    const std::vector<Parcel> trees = gather_everywhere(*run_.ranks, own.take());
+    for (size_t rank = 0; rank < trees.size(); ++rank) {
+      numbers.clear();
+      Unpacker(trees[rank]).get_list<CallPathTree::Node>([&](const CallPathTree::Node& node) {
+        const CallPathId parent = node.parent.valid() ? numbers[node.parent.index()] : node.parent;
+        numbers.push_back(all.child(parent, node.region));
+      });
+      if (rank == run_.ranks->rank()) renumber_maps(numbers);
+    }
+    run_.callpaths = std::move(all);
+  }
+
+  void renumber_maps(const std::vector<CallPathId>& numbers) {
+    for (std::vector<CallPathId>& map : maps_) {
+      for (CallPathId& path : map) {
+        if (path.valid()) path = numbers[path.index()];
+      }
+    }
+  }
+
   // --- lives ------------------------------------------------------------------------------------
 
   void fill_lives() {
-    run_.begin = Time::max();
-    run_.end = Time::min();
-    for (LocationId id : run_.locations) {
-      run_.begin = std::min(run_.begin, run_.at(id).first);
-      run_.end = std::max(run_.end, run_.at(id).last);
-    }
+    settle_span(run_);
     parallel_for(run_.locations.size(), threads_, [&](size_t i) { fill_life(run_.locations[i]); });
   }
 
@@ -294,15 +332,6 @@ class RunReader {
 };
 
 }  // namespace
-
-LocationId Run::last_to_end() const {
-  const auto key = [this](LocationId id) {
-    return std::tuple(at(id).last, definitions->processes[location(id).process.index()].rank,
-                      -static_cast<int64_t>(location(id).thread));
-  };
-  return *std::max_element(locations.begin(), locations.end(),
-                           [&](LocationId a, LocationId b) { return key(a) < key(b); });
-}
 
 Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads) {
   Result<Run> run = RunReader(source, ranks, threads).read();

@@ -80,12 +80,7 @@ void apply(const std::vector<ClockMap>& maps, const std::vector<ClockId>& clock_
     ClockMap::Cursor repaired(map);
     for_each_time(run.at(id), [&](Time& time) { time = repaired(time); });
   });
-  run.begin = Time::max();
-  run.end = Time::min();
-  for (LocationId id : run.locations) {
-    run.begin = std::min(run.begin, run.at(id).first);
-    run.end = std::max(run.end, run.at(id).last);
-  }
+  settle_span(run);
   for (LocationId id : run.locations) settle_end(run, id);
 }
 
@@ -100,7 +95,9 @@ bool repair_run(Run& run, unsigned threads) {
   }
   if (found.repairs == 0) return false;
   apply(found.maps, clock_of, run, threads);
-  run.losses.add("clock_repairs", Severity::warning, advice_on(found), found.repairs);
+  if (run.ranks->rank() == 0) {
+    run.losses.add("clock_repairs", Severity::warning, advice_on(found), found.repairs);
+  }
   return true;
 }
 

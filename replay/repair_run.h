@@ -14,7 +14,8 @@
 namespace culprit::replay {
 
 /// Changes all times of the run's timelines, and tells so in its losses. Returns false if there was
-/// nothing to repair, or nothing could be. Timelines must still have their operations.
+/// nothing to repair, or nothing could be. Timelines must still have their operations. Collective;
+/// all ranks come to the same.
 bool repair_run(Run& run, unsigned threads);
 
 }  // namespace culprit::replay

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "replay/exchange.h"
 
 namespace culprit::replay {
 
@@ -125,6 +128,48 @@ class Collector {
 
 RmaEpochs collect_epochs(const Run& run, ProcessId process) {
   return Collector().collect(calls_of(run, process));
+}
+
+size_t matcher_of(const Run& run, WindowId window) {
+  const trace::Comm& comm =
+      run.definitions->comms[run.definitions->windows[window.index()].comm.index()];
+  if (comm.members.empty()) return 0;
+  return run.owner(comm.members[window.index() % comm.members.size()]);
+}
+
+namespace {
+
+/// An epoch on its way to the rank that matches it.
+template <class Epoch>
+struct Sent {
+  ProcessId process;
+  Epoch epoch;
+};
+
+template <class Epoch>
+void exchange_list(const Run& run, std::vector<RmaEpochs>& epochs,
+                   std::vector<Epoch> RmaEpochs::* list) {
+  std::vector<Column<Sent<Epoch>>> to(run.ranks->size());
+  for (size_t p = 0; p < epochs.size(); ++p) {
+    for (const Epoch& epoch : epochs[p].*list) {
+      const size_t matcher = matcher_of(run, epoch.window);
+      if (matcher != run.ranks->rank()) to[matcher].push_back({ProcessId(p), epoch});
+    }
+  }
+  for (const Column<Sent<Epoch>>& received : exchange(*run.ranks, std::move(to))) {
+    for (const Sent<Epoch>& sent : received) {
+      (epochs[sent.process.index()].*list).push_back(sent.epoch);
+    }
+  }
+}
+
+}  // namespace
+
+void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs) {
+  if (run.ranks->alone()) return;
+  exchange_list(run, epochs, &RmaEpochs::accesses);
+  exchange_list(run, epochs, &RmaEpochs::exposures);
+  exchange_list(run, epochs, &RmaEpochs::locks);
 }
 
 const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time) {

@@ -60,6 +60,14 @@ struct RmaEpochs {
 /// holds a conflicting one.
 RmaEpochs collect_epochs(const Run& run, ProcessId process);
 
+/// Which rank matches the epochs of a window: the owner of its members, or if there are several one
+/// of these.
+size_t matcher_of(const Run& run, WindowId window);
+
+/// Sends the epochs of own processes to whoever matches them; others' come in the lists of their
+/// processes, which have no acts here. By ProcessId. Collective.
+void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs);
+
 /// Of the acts from `first` to `last` the one that was under way at `time`; nullptr: none.
 const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time);
 

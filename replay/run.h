@@ -29,8 +29,10 @@ struct Run {
   std::vector<Timeline> timelines;            ///< by LocationId; not analysed ones are empty
   std::vector<LocationId> locations;          ///< the analysed ones of this rank, in order
   std::vector<std::vector<uint64_t>> visits;  ///< by LocationId, by CallPathId (may be shorter)
-  Time begin, end;  ///< of the run: every analysed location lives that long
-  uint64_t events = 0;
+  Time begin, end;      ///< of the run: every analysed location lives that long
+  LocationId last;      ///< of all ranks' locations the one whose events end last (settle_span)
+  uint64_t events = 0;  ///< of this rank's locations
+  /// What this rank has met with. What concerns no rank in particular is with the first.
   Losses losses;
 
   /// Where a location is when it is nowhere in the program. `waking`: its master has forked, but
@@ -80,9 +82,12 @@ struct Run {
     if (is_master(id) || teams.empty() || at(master_of(id)).empty()) return false;
     return !teams.front().fork.valid() || teams.front().fork_location != id;
   }
-  /// The location whose events end last; of several, the one of the highest rank, masters first.
-  LocationId last_to_end() const;
+  LocationId last_to_end() const { return last; }
 };
+
+/// Begin, end, and who ends last (of several, the one of the highest rank, masters first) of all
+/// ranks' locations. Collective.
+void settle_span(Run& run);
 
 /// Reads all locations of this rank, each once, on up to `threads` threads. Collective.
 Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads);

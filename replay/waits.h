@@ -53,6 +53,9 @@ class Sync {
   GroupId group() const { return GroupId(other_); }
   Instance instance() const { return Instance{detail_}; }
 
+  /// The same, where its group has another number.
+  Sync renumbered(GroupId group) const { return Sync(exit_, detail_, group.index(), true); }
+
   /// By exit, then anything that is always the same.
   friend auto operator<=>(const Sync&, const Sync&) = default;
 
@@ -65,7 +68,8 @@ class Sync {
   bool of_group_;
 };
 
-/// The same set of locations synchronising again and again (a communicator, a team).
+/// The same set of locations synchronising again and again (a communicator, a team). One with
+/// members on several ranks has the same number on all of them; on the others it has no members.
 struct Group {
   std::vector<LocationId> members;  ///< sorted
 };
@@ -95,8 +99,8 @@ struct WaitGraph {
   std::vector<Group> groups;                      ///< by GroupId
 };
 
-/// Finds all waits of a run. Runs every detector of detectors.cpp. Counts what does not fit into
-/// Run::losses. The operations of the run's timelines are used up.
+/// Finds all waits of this rank's locations. Runs every detector of detectors.cpp. Counts what does
+/// not fit into Run::losses. The operations of the run's timelines are used up. Collective.
 WaitGraph detect_waits(Run& run, unsigned threads);
 
 }  // namespace culprit::replay

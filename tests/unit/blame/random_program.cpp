@@ -12,6 +12,7 @@ using trace::CommKind;
 
 RandomProgram::RandomProgram(uint32_t seed, RandomShape shape) : random_(seed), shape_(shape) {
   ranks_ = pick(2, 6);
+  if (shape_.ranks != 0) ranks_ = shape_.ranks;
   threads_ = pick(1, 4);
   define_places();
   define_comms();

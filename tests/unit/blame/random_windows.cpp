@@ -74,6 +74,7 @@ void RandomProgram::access(uint32_t origin, uint32_t target) {
   synchronise(origin, target, RmaEpoch::start, "MPI_Win_start", start_waits ? posted : 0);
   work(master(origin));
   put_data(origin, target);
+  if (toss()) work(master(origin));  // late to complete
   work(master(target));
   const int64_t completed = now(master(origin));
   synchronise(origin, target, RmaEpoch::complete, "MPI_Win_complete", posted);

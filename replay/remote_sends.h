@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Messages are judged where they were received. What processes of other analysis ranks sent to this
+// rank's comes here, in bulk and in few bytes, and is unpacked pair by pair.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/message_ends.h"
+
+namespace culprit::replay {
+
+/// All that a receiver must know of a send to find its message and judge it.
+struct RemoteSend {
+  MessageChannel channel;
+  uint32_t bytes = 0;  ///< as in MessageOp
+  Post post;
+  SentMessage message;
+};
+
+class RemoteSends {
+ public:
+  /// Sends away what this rank's processes sent to others'; `sends` by ProcessId. Collective.
+  RemoteSends(const Run& run, const std::vector<MessageEnds>& sends, unsigned threads);
+
+  /// What one process sent to another, in the order of posting.
+  struct Pair {
+    ProcessId from, to;
+    bool ordered = true;  ///< as in MessageEnds
+    std::span<const std::byte> bytes;
+  };
+  /// Null: nothing.
+  const Pair* find(ProcessId from, ProcessId to) const;
+  static void unpack(const Pair& pair, std::vector<RemoteSend>& sends);
+
+ private:
+  std::vector<Parcel> parcels_;
+  std::vector<Pair> pairs_;  // by `from`, then by `to`
+};
+
+}  // namespace culprit::replay

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/run.h"
+
+#include <algorithm>
+
+#include "replay/exchange.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// The span of some locations.
+struct Span {
+  Time begin = Time::max(), end = Time::min();
+  uint32_t rank = 0, thread = 0;  ///< of the last to end
+  LocationId last;
+
+  void add(const Span& o) {
+    begin = std::min(begin, o.begin);
+    if (ends_before(o)) end = o.end, rank = o.rank, thread = o.thread, last = o.last;
+  }
+  bool ends_before(const Span& o) const {
+    if (!last.valid() || !o.last.valid()) return o.last.valid();
+    if (end != o.end) return end < o.end;
+    if (rank != o.rank) return rank < o.rank;
+    return thread != o.thread ? thread > o.thread : last > o.last;
+  }
+};
+
+}  // namespace
+
+void settle_span(Run& run) {
+  Span own;
+  for (LocationId id : run.locations) {
+    const trace::Location& location = run.location(id);
+    const uint32_t rank = run.definitions->processes[location.process.index()].rank;
+    own.add({run.at(id).first, run.at(id).last, rank, location.thread, id});
+  }
+  const Span all = reduce(*run.ranks, own, [](Span a, const Span& b) { return a.add(b), a; });
+  run.begin = all.begin;
+  run.end = all.end;
+  run.last = all.last;
+}
+
+}  // namespace culprit::replay
