@@ -38,6 +38,8 @@ using LocationId = Id<struct LocationTag>;
 using ProcessId = Id<struct ProcessTag>;
 /// A communicator, the same number on all its members.
 using CommId = Id<struct CommTag>;
+/// A device that executes what hosts hand over, the same number in all processes that use it.
+using DeviceId = Id<struct DeviceTag>;
 /// A counter or any other figure that is read on the way, and a set of such that is read together.
 using MetricId = Id<struct MetricTag>;
 using MetricSetId = Id<struct MetricSetTag>;

@@ -70,10 +70,21 @@ enum class LocationKind : uint8_t { cpu_thread, accelerator_stream, other };
 struct Location {
   std::string name;
   LocationKind kind = LocationKind::cpu_thread;
-  ProcessId process;
-  uint32_t thread = 0;       ///< number within its process; 0 is the master
-  uint64_t file_id = 0;      ///< the archive's own number of it
-  uint64_t event_count = 0;  ///< as the archive promises; 0 if unknown
+  ProcessId process;                   ///< of a stream: the host's that made its queue
+  uint32_t thread = 0;                 ///< number within its process; 0 is the master
+  uint64_t file_id = 0;                ///< the archive's own number of it
+  uint64_t event_count = 0;            ///< as the archive promises; 0 if unknown
+  DeviceId device = DeviceId::none();  ///< of a stream; none if the archive does not tell
+  /// Of a stream: its queue's number in the process. An out-of-order queue has several streams,
+  /// as its operations overlap.
+  uint32_t queue = 0;
+};
+
+/// What executes operations of streams. One that several processes use stands here once.
+struct Device {
+  std::string name;  ///< "NVIDIA H100 80GB HBM3"
+  std::string node;
+  std::string identity;  ///< what tells it from others of its node: bus address, number
 };
 
 struct Process {
@@ -129,6 +140,7 @@ struct Definitions {
   std::vector<Region> regions;         ///< by RegionId
   std::vector<Location> locations;     ///< by LocationId
   std::vector<Process> processes;      ///< by ProcessId
+  std::vector<Device> devices;         ///< by DeviceId
   std::vector<Comm> comms;             ///< by CommId
   std::vector<Group> groups;           ///< by GroupId
   std::vector<Window> windows;         ///< by WindowId

@@ -16,6 +16,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "trace/collective_op.h"
+#include "trace/device.h"
 #include "trace/file_io.h"
 #include "trace/rma.h"
 
@@ -109,6 +110,34 @@ const char* fact_name(Fact fact);
 /// Archives of other writers have none (0): fork and team are then matched by time.
 enum class RegionInstance : uint64_t { unknown = 0 };
 
+/// A host hands an operation over to a queue.
+struct DeviceLaunch {
+  OperationNumber operation = OperationNumber::none;
+  DeviceOpKind kind = DeviceOpKind::kernel;
+  uint32_t queue = 0;  ///< as in Location
+  /// What it waits for besides its queue's order; valid during the call of the sink.
+  std::span<const OperationNumber> after = {};
+};
+
+/// A host's call returns only when something is done.
+struct DeviceWait {
+  DeviceWaitFor what = DeviceWaitFor::queue;
+  uint32_t queue = 0;  ///< of DeviceWaitFor::queue
+  DeviceId device;     ///< of DeviceWaitFor::device; none: all that the process uses
+  OperationNumber operation = OperationNumber::none;  ///< of DeviceWaitFor::operation
+};
+
+/// An operation as its stream executes it.
+struct DeviceOperation {
+  OperationNumber operation = OperationNumber::none;
+  DeviceOpKind kind = DeviceOpKind::kernel;
+  CopyDirection direction = CopyDirection::none;
+  HostMemory memory = HostMemory::unknown;
+  uint64_t bytes = 0;
+  std::optional<Time> submitted;  ///< when the runtime gave it to the device
+  uint64_t graph_node = 0;        ///< of a graph's operations that are told one by one; 0: none
+};
+
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -163,6 +192,13 @@ class EventSink {
   virtual void thread_team_end(Time) {}
   virtual void mutex_acquired(Time, MutexKind, uint64_t /*lock*/) {}
   virtual void mutex_released(Time, MutexKind, uint64_t /*lock*/) {}
+
+  // Devices. On hosts, inside the call that does it; of one call there may be several.
+  virtual void device_launch(Time, const DeviceLaunch&) {}
+  virtual void device_wait(Time, const DeviceWait&) {}
+  // On streams each operation is a visit of a region (the kernel, "copy to device"). This comes
+  // right after its enter. A stream's operations do not overlap.
+  virtual void device_operation(Time, const DeviceOperation&) {}
 
   /// The values of a set's metrics, in its order, as the location's enter or leave at this time
   /// finds them. (Doubles are exact up to 2^53.)

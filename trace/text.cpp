@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <sstream>
 
+#include "trace/text_device.h"
 #include "trace/text_mpi.h"
 #include "trace/text_names.h"
 #include "trace/text_openmp.h"
@@ -56,7 +56,7 @@ class TextParser {
       line_number_ = number;
       if (!take_event(words)) return fail();
     }
-    for (const auto& events : {openmp_.finish(), mpi_.finish()}) {
+    for (const auto& events : {openmp_.finish(), mpi_.finish(), devices_.finish()}) {
       for (const auto& event : events) add(event.lane, event.cell, event.step, event.play);
     }
     for (size_t lane = 0; lane < lanes_.size(); ++lane) finish(lane);
@@ -117,14 +117,8 @@ class TextParser {
   }
 
   bool take_unit(const std::string& text) {
-    double amount = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-    const std::string_view suffix(rest, text.data() + text.size() - rest);
-    const double scale = suffix == "s" ? 1e9 : suffix == "ms" ? 1e6 : suffix == "us" ? 1e3 : 1;
-    const double nanos = error == std::errc() ? amount * scale : 0;
-    if (!(nanos >= 1 && nanos <= 1e12)) return bad("a unit is like `1s` or `0.1ms`");
-    trace_->unit_ = std::llround(nanos);
-    return true;
+    trace_->unit_ = nanos_of_unit(text);
+    return trace_->unit_ > 0 || bad("a unit is like `1s` or `0.1ms`");
   }
 
   bool take_letter(const std::string& line) {
@@ -277,6 +271,9 @@ class TextParser {
     }
     if (OpenmpLines::knows(words[0])) {
       return openmp_.take(words, find) || (why_.empty() ? bad(openmp_.usage(words[0])) : false);
+    }
+    if (DeviceLines::knows(words[0])) {
+      return devices_.take(words, find) || (why_.empty() ? bad(devices_.usage(words[0])) : false);
     }
     std::string_view name = words[0];
     if (const auto op = collective_named(name)) return take_collective(words, *op, false);
@@ -580,6 +577,7 @@ class TextParser {
   std::vector<std::pair<size_t, std::vector<std::string>>> event_lines_;
   OpenmpLines openmp_{trace_->definitions_};
   MpiLines mpi_{trace_->definitions_};
+  DeviceLines devices_{trace_->definitions_};
   uint64_t requests_ = 0;
   uint64_t instances_ = 0;
 };

@@ -39,6 +39,14 @@
 //                                   or goes deeper at 3. Without an end: not released by this
 //                                   thread
 //       release 7 0.2@9             by a thread that does not hold it
+//       device 0 0.1 0.2 1.1        these lanes are streams of device 0; each is a queue
+//       launch 0.0@3 -> 0.1@5       the call there hands over what that stream executes from 5 on:
+//                                   `copy`, `fill`, `wait`, `marker`, ... (else a kernel),
+//                                   `to_device`, `from_device`, `pageable`, `pinned`, `bytes 8`,
+//                                   `after 0.2@1,0.2@9` operations of other streams. Without a
+//                                   time: never seen to execute
+//       let_go 0.0@4 -> 0.1@5       what the stream executes there waited for this call
+//       device_wait 0.0@7 for 0.1   for a queue, an operation (0.1@5) or `device 0`
 //       task 1 create 0.0@3 run 0.1@4-8    a region whose name says so stands where a task runs;
 //                                   several runs are its parts, and it ends with the last, or
 //                                   where it says, as in `done 0.0@9`. What it depends on: `after
@@ -79,6 +87,7 @@ class TextTrace : public Source {
 
  private:
   friend class TextParser;
+  friend class DeviceLines;
   friend class OpenmpLines;
   friend class MpiLines;
 

@@ -3,6 +3,8 @@
 
 #include "trace/text_names.h"
 
+#include <charconv>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -40,6 +42,16 @@ bool starts_with(std::string_view text, std::string_view prefix) {
 
 }  // namespace
 
+int64_t nanos_of_unit(std::string_view text) {
+  double amount = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, amount);
+  const std::string_view suffix(rest, static_cast<size_t>(end - rest));
+  const double scale = suffix == "s" ? 1e9 : suffix == "ms" ? 1e6 : suffix == "us" ? 1e3 : 1;
+  const double nanos = error == std::errc() ? amount * scale : 0;
+  return nanos >= 1 && nanos <= 1e12 ? std::llround(nanos) : 0;
+}
+
 std::optional<CollectiveOp> collective_named(std::string_view name) {
   for (const auto& [text, op] : kCollectives) {
     if (text == name) return op;
@@ -73,6 +85,10 @@ Region region_from_name(std::string_view name) {
                   : has("ordered")        ? RegionRole::critical
                   : has("atomic")         ? RegionRole::critical
                                           : RegionRole::worksharing;
+  } else if (starts_with(name, "cl") || starts_with(name, "cu")) {
+    region.paradigm = starts_with(name, "cl") ? Paradigm::opencl : Paradigm::cuda;
+  } else if (starts_with(name, "copy ")) {
+    region.role = RegionRole::data_transfer;
   } else if (starts_with(name, "omp_")) {
     region.paradigm = Paradigm::openmp;
     region.role = has("_lock") || has("_nest_lock") ? RegionRole::lock : RegionRole::function;

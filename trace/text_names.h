@@ -12,6 +12,8 @@
 
 namespace culprit::trace {
 
+/// Of "0.1ms"; 0 if that is no time from 1 ns to 1000 s.
+int64_t nanos_of_unit(std::string_view text);
 std::optional<CollectiveOp> collective_named(std::string_view name);
 bool is_rooted(CollectiveOp op);
 
