@@ -16,6 +16,7 @@
 #include "blame/collect.h"
 #include "blame/explanations.h"
 #include "blame/identities.h"
+#include "blame/join_findings.h"
 #include "replay/run.h"
 
 namespace culprit::blame {
@@ -42,6 +43,7 @@ constexpr struct {
 } kExplanations[] = {
     {"idle threads", explain_idle_threads},
     {"locks", explain_locks},
+    {"victims", explain_victims},
     {"worst instances", explain_instances},
     {"distributions", explain_distributions},
     {"stages", explain_stages},
@@ -77,6 +79,15 @@ Result<void> check_memory(const trace::Source& source, uint64_t given) {
       given != 0 ? "--memory allows" : "there are", static_cast<double>(free) / (1 << 30))};
 }
 
+/// Orders, and what is said of all rows.
+void finish(Findings& findings, unsigned threads) {
+  sort_findings(findings, threads);
+  Identities& sums = findings.identities;
+  for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;
+  for (const FoundUnattributed& row : findings.unattributed) sums.unattributed_s += row.time_s;
+  sums.violations = check_identities(findings);
+}
+
 }  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
@@ -99,18 +110,24 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
+  times.clear();
+  passes.run("sums", [&] { all.waits = sum_waits(run, graph, all.delays, threads); });
   passes.run("critical path", [&] {
     all.path = find_critical_path(run, graph, threads);
-    all.critical = profile_critical_path(run, graph, all.path.places, all.profiles);
+    all.critical = profile_critical_path(run, all.waits, all.path.places, all.profiles);
   });
   Findings findings;
-  passes.run("collect", [&] { findings = collect_findings(run, graph, all); });
+  passes.run("collect", [&] { findings = collect_findings(run, graph, all, threads); });
   for (const auto& [name, explain] : kExplanations) {
     passes.run(name, [&] { explain({run, graph, all, threads}, findings); });
   }
-  findings.identities.violations = check_identities(findings);
+  findings.passes = passes.times;
+  passes.run("join", [&] {
+    join_findings(ranks, findings);
+    if (ranks.rank() == 0) finish(findings, threads);
+  });
+  findings.passes.push_back(passes.times.back());
   findings.losses.merge(losses);
-  findings.passes = std::move(passes.times);
   return findings;
 } catch (const std::bad_alloc&) {
   return Error{"the memory did not suffice for this trace: analyse it where there is more"};

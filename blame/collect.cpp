@@ -5,38 +5,27 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 
+#include "base/parallel.h"
 #include "blame/short_segments.h"
 
 namespace culprit::blame {
 
 namespace {
 
-using replay::Wait;
-
-constexpr size_t kDelaysWithVictims = 50;
-
-template <class Row, class Key>
-void largest_first(std::vector<Row>& rows, const Key& key) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row& a, const Row& b) { return key(a) > key(b); });
-}
-
 class Collector {
  public:
-  Collector(const replay::Run& run, const replay::WaitGraph& graph, const Explanations& all)
-      : run_(run), graph_(graph), all_(all) {}
+  Collector(const replay::Run& run, const replay::WaitGraph& graph, const Explanations& all,
+            unsigned threads)
+      : run_(run), graph_(graph), all_(all), threads_(threads) {}
 
   Findings collect() {
     describe_run();
     add_locations();
-    add_callpaths();
+    if (run_.ranks->rank() == 0) add_callpaths();
     add_waits();
     add_polling();
     add_delays();
-    add_victims();
     add_critical_path();
     add_profile();
     add_counts();
@@ -72,36 +61,31 @@ class Collector {
       row.name = std::to_string(row.rank) + "." + std::to_string(row.thread);
       row.node = process.node;
       row.life_s = run_.timelines[i].empty() ? 0 : run_.wall().seconds();
-      for (const Wait& wait : graph_.waits[i]) row.waiting_s += wait.amount.seconds();
+      row.waiting_s = total(all_.waits[i]).seconds();
     }
   }
 
   void add_callpaths() {
-    for (size_t i = 0; i < run_.callpaths.size(); ++i) {
-      const CallPathId path(i);
-      const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
-      found_.callpaths.push_back(
-          {run_.callpaths.name(path, run_.regions), region.name, region.file, region.line});
-    }
+    found_.callpaths.resize(run_.callpaths.size());
+    constexpr size_t kBlock = 512;
+    parallel_for((found_.callpaths.size() + kBlock - 1) / kBlock, threads_, [&](size_t b) {
+      const size_t end = std::min((b + 1) * kBlock, found_.callpaths.size());
+      for (size_t i = b * kBlock; i < end; ++i) {
+        const CallPathId path(i);
+        const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
+        found_.callpaths[i] = {run_.callpaths.name(path, run_.regions), region.name, region.file,
+                               region.line};
+      }
+    });
   }
 
   void add_waits() {
     for (LocationId location : run_.locations) {
-      std::map<std::pair<replay::Pattern, CallPathId>, size_t> row_of;
-      const Column<Wait>& waits = graph_.waits[location.index()];
-      for (size_t w = 0; w < waits.size(); ++w) {
-        const Wait& wait = waits[w];
-        const auto [it, fresh] = row_of.try_emplace({wait.pattern, wait.path}, found_.waits.size());
-        if (fresh) found_.waits.push_back({id(wait.pattern), wait.path, location});
-        FoundWait& row = found_.waits[it->second];
-        const WaitCause& cause = all_.delays.causes[location.index()][w];
-        ++row.count;
-        row.time_s += wait.amount.seconds();
-        row.indirect_s += cause.indirect_s(wait.amount);
-        row.propagating_s += cause.propagating_s;
+      for (const WaitSum& sum : all_.waits[location.index()]) {
+        found_.waits.push_back({id(sum.pattern), sum.path, location, sum.count, sum.time.seconds(),
+                                sum.indirect_s, sum.propagating_s});
       }
     }
-    largest_first(found_.waits, [](const FoundWait& row) { return row.time_s; });
   }
 
   void add_polling() {
@@ -115,52 +99,19 @@ class Collector {
       }
       for (const auto& [path, row] : rows) found_.polling.push_back(row);
     }
-    largest_first(found_.polling, [](const FoundPolling& row) { return row.time_s; });
   }
 
   void add_delays() {
+    found_.delays.reserve(all_.delays.costs.size());
     for (const DelayCost& cost : all_.delays.costs) {
       found_.delays.push_back(
           {id(cost.pattern), cost.path, cost.location, cost.short_s, cost.long_s});
     }
-    largest_first(found_.delays, [](const FoundDelay& row) { return row.short_s + row.long_s; });
     for (const UnattributedCost& cost : all_.delays.unattributed) {
       found_.unattributed.push_back(
           {id(cost.pattern), "the late side did no more than the waiting one since they met last",
            cost.time_s});
     }
-  }
-
-  /// For the delays that cost most: who waited for them.
-  void add_victims() {
-    std::map<LocationId, std::set<CallPathId>> top;
-    size_t chosen = 0;
-    for (const FoundDelay& delay : found_.delays) {
-      if (chosen >= kDelaysWithVictims) break;
-      chosen += top[delay.location].insert(delay.callpath).second;
-    }
-    std::vector<bool> is_top(run_.callpaths.size());
-    using Key = std::tuple<LocationId, CallPathId, replay::Pattern, CallPathId, LocationId>;
-    std::map<Key, double> victims;
-    for (const auto& [late, paths] : top) {
-      is_top.assign(run_.callpaths.size(), false);
-      for (CallPathId path : paths) is_top[path.index()] = true;
-      const Column<Excess>& excess = all_.delays.excess[late.index()];
-      for (WaitRef ref : all_.delays.caused[late.index()]) {
-        const Wait& wait = graph_.waits[ref.location.index()][ref.wait];
-        const WaitCause& cause = all_.delays.causes[ref.location.index()][ref.wait];
-        for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-          if (!is_top[excess[e].path().index()]) continue;
-          victims[{late, excess[e].path(), wait.pattern, wait.path, ref.location}] +=
-              excess[e].time().seconds() / cause.denominator_s * wait.amount.seconds();
-        }
-      }
-    }
-    for (const auto& [key, time] : victims) {
-      const auto& [late, path, pattern, wait_path, waiter] = key;
-      found_.victims.push_back({path, late, id(pattern), wait_path, waiter, time});
-    }
-    largest_first(found_.victims, [](const FoundVictim& row) { return row.time_s; });
   }
 
   void add_critical_path() {
@@ -169,12 +120,9 @@ class Collector {
                                            row.activity_s, row.intra_s, row.inter_s,
                                            row.activity_s + row.intra_s + row.inter_s});
     }
-    largest_first(found_.critical_callpaths,
-                  [](const FoundCriticalCallPath& row) { return row.time_s; });
     for (const CriticalPlace& row : all_.path.places) {
       found_.critical_path.push_back({row.path, row.location, row.on_path.seconds()});
     }
-    largest_first(found_.critical_path, [](const FoundCriticalPath& row) { return row.time_s; });
     for (const PathSegment& segment : join_short_segments(all_.path.segments, kMostSegments)) {
       found_.segments.push_back({segment.location, segment.path,
                                  (segment.begin - run_.begin).seconds(),
@@ -183,21 +131,29 @@ class Collector {
   }
 
   void add_profile() {
-    for (LocationId location : run_.locations) {
-      std::map<CallPathId, double> time;
-      for (const PathTime& entry : all_.profiles[location.index()]) {
-        time[entry.path] += entry.time.seconds();
-      }
-      for (const Wait& wait : graph_.waits[location.index()]) {
-        time[wait.path] += wait.amount.seconds();
-      }
-      const std::vector<uint64_t>& visits = run_.visits[location.index()];
-      for (const auto& [path, seconds] : time) {
-        const uint64_t count = path.index() < visits.size() ? visits[path.index()] : 0;
-        found_.profile.push_back({path, location, count, seconds});
-      }
+    std::vector<std::vector<FoundProfile>> rows(run_.locations.size());
+    parallel_for(
+        rows.size(), threads_, [&] { return PathSums(run_.callpaths.size()); },
+        [&](size_t i, PathSums& sums) { rows[i] = profile_of(run_.locations[i], sums); });
+    for (const auto& of_one : rows) {
+      found_.profile.insert(found_.profile.end(), of_one.begin(), of_one.end());
     }
-    largest_first(found_.profile, [](const FoundProfile& row) { return row.time_s; });
+  }
+
+  std::vector<FoundProfile> profile_of(LocationId location, PathSums& sums) const {
+    sums.clear();
+    for (const PathTime& entry : all_.profiles[location.index()]) sums.add(entry.path, entry.time);
+    for (const WaitSum& sum : all_.waits[location.index()]) sums.add(sum.path, sum.time);
+    std::vector<CallPathId> paths = sums.paths();
+    std::sort(paths.begin(), paths.end());
+    const std::vector<uint64_t>& visits = run_.visits[location.index()];
+    std::vector<FoundProfile> rows;
+    rows.reserve(paths.size());
+    for (CallPathId path : paths) {
+      const uint64_t count = path.index() < visits.size() ? visits[path.index()] : 0;
+      rows.push_back({path, location, count, sums[path].seconds()});
+    }
+    return rows;
   }
 
   /// Two paths of a location may have become one (threads outside of everything).
@@ -216,23 +172,16 @@ class Collector {
             {count.metric, count.path, location, count.value, count.time.seconds()});
       }
     }
-    largest_first(found_.counts, [](const FoundCount& row) {
-      return std::pair(-static_cast<double>(row.metric.index()), row.value);
-    });
   }
 
+  /// What all locations sum up to may be more than a Duration holds.
   void sum_identities() {
     Identities& sums = found_.identities;
-    Duration waiting, critical;
-    for (LocationId location : run_.locations) {
-      for (const Wait& wait : graph_.waits[location.index()]) waiting += wait.amount;
-    }
+    for (LocationId id : run_.locations) sums.waiting_s += total(all_.waits[id.index()]).seconds();
+    Duration critical;
     for (const PathSegment& segment : all_.path.segments) critical += segment.end - segment.begin;
-    sums.waiting_s = waiting.seconds();
     sums.critical_path_s = critical.seconds();
     sums.wall_s = run_.wall().seconds();
-    for (const FoundDelay& row : found_.delays) sums.delay_costs_s += row.short_s + row.long_s;
-    for (const FoundUnattributed& row : found_.unattributed) sums.unattributed_s += row.time_s;
     sums.imbalance_costs_s = all_.critical.costs_s;
     sums.imbalance_unattributed_s = all_.critical.unattributed_s;
   }
@@ -240,14 +189,15 @@ class Collector {
   const replay::Run& run_;
   const replay::WaitGraph& graph_;
   const Explanations& all_;
+  const unsigned threads_;
   Findings found_;
 };
 
 }  // namespace
 
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
-                          const Explanations& explanations) {
-  return Collector(run, graph, explanations).collect();
+                          const Explanations& explanations, unsigned threads) {
+  return Collector(run, graph, explanations, threads).collect();
 }
 
 }  // namespace culprit::blame

@@ -2,24 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Turns what the explanations computed, by number and in durations, into Findings, by name and in
-// seconds. Nothing is computed here but sums and orders.
+// seconds. Nothing is computed here but sums.
 #pragma once
 
 #include "blame/critical_profile.h"
 #include "blame/delay.h"
 #include "blame/findings.h"
+#include "blame/wait_sums.h"
 
 namespace culprit::blame {
 
-/// Everything that explanations produced, for one run.
+/// Everything that explanations produced, for one run. Where several ranks analyse, each has what
+/// concerns its own locations.
 struct Explanations {
   DelayAnalysis delays;
+  WaitSums waits;
   CriticalPath path;
   Profiles profiles;
   CriticalProfile critical;
 };
 
+/// Rows in no particular order (join_findings.h). Of several ranks each has its own locations'
+/// rows, and the first what there is of all in common.
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
-                          const Explanations& explanations);
+                          const Explanations& explanations, unsigned threads);
 
 }  // namespace culprit::blame

@@ -15,8 +15,8 @@ namespace {
 
 class Profiler {
  public:
-  Profiler(const replay::Run& run, const replay::WaitGraph& graph, const Profiles& profiles)
-      : run_(run), graph_(graph), profiles_(profiles), row_of_(run.callpaths.size(), SIZE_MAX) {}
+  Profiler(const replay::Run& run, const WaitSums& waits, const Profiles& profiles)
+      : run_(run), waits_(waits), profiles_(profiles), row_of_(run.callpaths.size(), SIZE_MAX) {}
 
   CriticalProfile profile(const std::vector<CriticalPlace>& places) {
     sum_path(places);
@@ -74,8 +74,7 @@ class Profiler {
   /// The waiting of one location goes to the call paths that take more time on the critical path
   /// than they take here.
   void share_waiting(LocationId id) {
-    Duration waiting;
-    for (const replay::Wait& wait : graph_.waits[id.index()]) waiting += wait.amount;
+    const Duration waiting = total(waits_[id.index()]);
     if (waiting == Duration::zero()) return;
     std::vector<Duration> own(result_.callpaths.size());
     for (const PathTime& entry : profiles_[id.index()]) {
@@ -116,7 +115,7 @@ class Profiler {
   }
 
   const replay::Run& run_;
-  const replay::WaitGraph& graph_;
+  const WaitSums& waits_;
   const Profiles& profiles_;
   std::vector<size_t> row_of_;  // by CallPathId
   CriticalProfile result_;
@@ -140,10 +139,10 @@ Profiles profile_activities(const replay::Run& run, const std::vector<PathTimes>
   return profiles;
 }
 
-CriticalProfile profile_critical_path(const replay::Run& run, const replay::WaitGraph& graph,
+CriticalProfile profile_critical_path(const replay::Run& run, const WaitSums& waits,
                                       const std::vector<CriticalPlace>& places,
                                       const Profiles& profiles) {
-  return Profiler(run, graph, profiles).profile(places);
+  return Profiler(run, waits, profiles).profile(places);
 }
 
 }  // namespace culprit::blame

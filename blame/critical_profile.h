@@ -14,6 +14,7 @@
 
 #include "blame/critical_path.h"
 #include "blame/path_times.h"
+#include "blame/wait_sums.h"
 
 namespace culprit::blame {
 
@@ -44,7 +45,7 @@ struct CriticalProfile {
 };
 
 /// `places` are those of the critical path on this rank's locations. Collective; the same on all.
-CriticalProfile profile_critical_path(const replay::Run& run, const replay::WaitGraph& graph,
+CriticalProfile profile_critical_path(const replay::Run& run, const WaitSums& waits,
                                       const std::vector<CriticalPlace>& places,
                                       const Profiles& profiles);
 

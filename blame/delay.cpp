@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "base/flat_map.h"
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "blame/guests.h"
 #include "blame/meetings.h"
 #include "blame/propagation.h"
 
@@ -31,18 +33,18 @@ using PatternSums = std::array<double, replay::kPatterns.size()>;
 
 class Delays {
  public:
-  Delays(const Run& run, const WaitGraph& graph, const std::vector<PathTimes>& times,
-         unsigned threads)
+  Delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times, unsigned threads)
       : run_(run), graph_(graph), times_(times), threads_(threads) {
     result_.causes.resize(run.timelines.size());
     result_.caused.resize(run.timelines.size());
     result_.excess.resize(run.timelines.size());
+    if (!run.ranks->alone()) guests_.emplace(run, graph);
   }
 
   void find_meetings();
   void measure();
+  void propagate();
   void sum_costs();
-  DelayAnalysis& result() { return result_; }
   DelayAnalysis take() { return std::move(result_); }
 
  private:
@@ -57,6 +59,7 @@ class Delays {
   };
 
   void find_meetings_of(LocationId id, Meetings& meetings);
+  void list_caused();
   void index_instances();
   static void index_instances_of(const Column<Sync>& syncs, Column<uint32_t>& index);
   Time exit_of(LocationId id, const Sync& meeting, size_t& place) const;
@@ -74,9 +77,10 @@ class Delays {
   static Time interval_end(const Wait& wait) { return std::min(wait.cause_time, wait.end); }
 
   const Run& run_;
-  const WaitGraph& graph_;
+  WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
   unsigned threads_;
+  std::optional<Guests> guests_;                  // if there are other ranks
   std::vector<Column<Sync>> meetings_;            // by LocationId of the waiter, by its waits
   std::vector<Column<uint32_t>> instances_;       // by LocationId: its syncs in groups, by instance
   std::vector<Column<Duration>> waiting_before_;  // by LocationId: running sums of its waits
@@ -91,10 +95,18 @@ void Delays::find_meetings() {
   parallel_for(
       run_.locations.size(), threads_, [&] { return Meetings(graph_.groups); },
       [&](size_t i, Meetings& meetings) { find_meetings_of(run_.locations[i], meetings); });
-  for (LocationId id : run_.locations) {
-    const Column<Wait>& waits = graph_.waits[id.index()];
+  if (guests_) guests_->invite(times_, meetings_, threads_);
+  list_caused();
+}
+
+/// What own locations caused, guests among it.
+void Delays::list_caused() {
+  for (size_t id = 0; id < run_.timelines.size(); ++id) {
+    const Column<Wait>& waits = graph_.waits[id];
+    result_.causes[id].resize(waits.size());
     for (uint32_t w = 0; w < waits.size(); ++w) {
-      result_.caused[waits[w].cause.index()].push_back({id, w});
+      if (guests_ && !run_.owns(waits[w].cause)) continue;
+      result_.caused[waits[w].cause.index()].push_back({LocationId(id), w});
     }
   }
 }
@@ -104,7 +116,6 @@ void Delays::find_meetings_of(LocationId id, Meetings& meetings) {
   const Column<Sync>& syncs = graph_.syncs[id.index()];
   meetings.start(run_.begin);
   meetings_[id.index()].reserve(waits.size());
-  result_.causes[id.index()].resize(waits.size());
   Column<Duration>& before = waiting_before_[id.index()];
   before.reserve(waits.size() + 1);
   before.push_back(Duration::zero());
@@ -186,6 +197,13 @@ void Delays::measure() {
   parallel_for(
       run_.locations.size(), threads_, [&] { return Scratch(run_); },
       [&](size_t i, Scratch& scratch) { measure_caused_by(run_.locations[i], scratch); });
+  if (guests_) {
+    guests_->tell_waiters([&](WaitRef guest) { return cause(guest); },
+                          [&](WaitRef ref, const WaitCause& found) {
+                            cause(ref) = found;
+                            cause(ref).first_excess = cause(ref).end_excess = 0;  // not here
+                          });
+  }
   meetings_.clear();
   instances_.clear();
   waiting_before_.clear();
@@ -221,22 +239,24 @@ void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
                                      scratch.late);
     scratch.late_begin = begin, scratch.late_end = end;
   }
-  scratch.own.clear();
-  times_[ref.location.index()].sum_back(meetings_[ref.location.index()][ref.wait].exit(), w.begin,
-                                        w.activity, ref.wait, scratch.own);
+  if (guests_ && guests_->is_guest(ref)) {
+    for (const Excess& done : guests_->done_by(ref)) scratch.own.add(done.path(), done.time());
+  } else {
+    times_[ref.location.index()].sum_back(meetings_[ref.location.index()][ref.wait].exit(), w.begin,
+                                          w.activity, ref.wait, scratch.own);
+  }
   WaitCause& c = cause(ref);
   Column<Excess>& excess = result_.excess[w.cause.index()];
-  Duration sum;
   c.first_excess = static_cast<uint32_t>(excess.size());
   for (CallPathId path : scratch.late.paths()) {
     const Duration more = scratch.late[path] - scratch.own[path];
     if (more <= Duration::zero()) continue;
     excess.push_back(Excess(more, path));
-    sum += more;
+    c.excess += more;
   }
   CULPRIT_CHECK(excess.size() < UINT32_MAX);
   c.end_excess = static_cast<uint32_t>(excess.size());
-  c.denominator_s = sum.seconds();  // D; W comes with the inner waits
+  scratch.own.clear();
 }
 
 void Delays::find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause) {
@@ -255,9 +275,22 @@ void Delays::find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCau
   cause.first_wait = static_cast<uint32_t>(first);
   cause.end_wait = static_cast<uint32_t>(end);
   const Column<Duration>& before = waiting_before_[wait.cause.index()];
-  const Duration waiting = before[cause.end_wait] - before[cause.first_wait];
-  cause.waiting_s = waiting.seconds();
-  cause.denominator_s += cause.waiting_s;
+  cause.waiting = before[cause.end_wait] - before[cause.first_wait];
+}
+
+// --- propagation ------------------------------------------------------------------------------
+
+void Delays::propagate() {
+  propagate_waits(run_, graph_, result_.causes, threads_);
+  if (guests_) {
+    guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
+                         [&](WaitRef guest, const WaitCause& from) {
+                           WaitCause& to = cause(guest);
+                           const WaitCause here = to;
+                           to = from;
+                           to.first_excess = here.first_excess, to.end_excess = here.end_excess;
+                         });
+  }
 }
 
 // --- costs ------------------------------------------------------------------------------------
@@ -269,7 +302,8 @@ void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, Patter
     const Wait& w = wait(ref);
     const WaitCause& c = cause(ref);
     const double amount = w.amount.seconds();
-    if (c.denominator_s <= 0) {
+    const double denominator = c.denominator_s();
+    if (denominator <= 0) {
       lost[static_cast<size_t>(w.pattern)] += amount + c.long_s;
       continue;
     }
@@ -278,7 +312,7 @@ void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, Patter
           uint64_t{excess[e].path().index()} << 8 | static_cast<uint8_t>(w.pattern);
       const uint32_t row = row_of.at(key, static_cast<uint32_t>(costs.size()));
       if (row == costs.size()) costs.push_back({late, excess[e].path(), w.pattern, 0, 0});
-      const double share = excess[e].time().seconds() / c.denominator_s;
+      const double share = excess[e].time().seconds() / denominator;
       costs[row].short_s += share * amount;
       costs[row].long_s += share * c.long_s;
     }
@@ -292,11 +326,12 @@ void Delays::sum_costs() {
     const size_t l = run_.locations[i].index();
     sum_costs_of(run_.locations[i], costs[l], lost[l]);
   });
-  PatternSums all_lost{};
+  std::vector<double> all_lost(replay::kPatterns.size());
   for (size_t i = 0; i < costs.size(); ++i) {
     result_.costs.insert(result_.costs.end(), costs[i].begin(), costs[i].end());
     for (size_t p = 0; p < all_lost.size(); ++p) all_lost[p] += lost[i][p];
   }
+  replay::add_up(*run_.ranks, all_lost);
   for (size_t p = 0; p < all_lost.size(); ++p) {
     if (all_lost[p] > 0) result_.unattributed.push_back({replay::Pattern(p), all_lost[p]});
   }
@@ -304,12 +339,12 @@ void Delays::sum_costs() {
 
 }  // namespace
 
-DelayAnalysis analyze_delays(const Run& run, const WaitGraph& graph,
-                             const std::vector<PathTimes>& times, unsigned threads) {
+DelayAnalysis analyze_delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times,
+                             unsigned threads) {
   Delays delays(run, graph, times, threads);
   delays.find_meetings();
   delays.measure();
-  propagate_waits(run, graph, delays.result(), threads);
+  delays.propagate();
   delays.sum_costs();
   return delays.take();
 }

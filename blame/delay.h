@@ -12,7 +12,8 @@
 //   phi(q,l) += w(q,l) / (D + W) * (w + phi(p,i))    for each wait l of q inside the interval
 //
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
-// the number of threads: each sum is made in one fixed order.
+// the number of threads: each sum is made in one fixed order. Of several ranks each explains what
+// its own locations caused; the waits of others among it are guests (guests.h).
 #pragma once
 
 #include <vector>
@@ -24,15 +25,16 @@ namespace culprit::blame {
 
 /// What delay analysis says of one wait.
 struct WaitCause {
-  double denominator_s = 0;               ///< D + W
-  double waiting_s = 0;                   ///< W
+  Duration excess, waiting;               ///< D and W
   double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
   double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
   uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause inside the interval
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
 
+  double denominator_s() const { return excess.seconds() + waiting.seconds(); }
   double indirect_s(Duration amount) const {
-    return denominator_s > 0 ? waiting_s / denominator_s * amount.seconds() : 0;
+    const double all = denominator_s();
+    return all > 0 ? waiting.seconds() / all * amount.seconds() : 0;
   }
 };
 
@@ -73,14 +75,16 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  std::vector<Column<WaitCause>> causes;       ///< by LocationId of the waiter, by wait
-  std::vector<Column<WaitRef>> caused;         ///< by LocationId of the cause
-  std::vector<Column<Excess>> excess;          ///< by LocationId of the cause
-  std::vector<DelayCost> costs;                ///< by location, then first come
-  std::vector<UnattributedCost> unattributed;  ///< D + W = 0: nobody was later than the waiter
+  std::vector<Column<WaitCause>> causes;  ///< by LocationId of the waiter, by wait; guests', too
+  std::vector<Column<WaitRef>> caused;    ///< by LocationId of the cause
+  std::vector<Column<Excess>> excess;     ///< by LocationId of the cause
+  std::vector<DelayCost> costs;           ///< by location, then first come
+  /// D + W = 0: nobody was later than the waiter. Of all ranks.
+  std::vector<UnattributedCost> unattributed;
 };
 
-DelayAnalysis analyze_delays(const replay::Run& run, const replay::WaitGraph& graph,
+/// Adds guests to the graph's waits. Collective.
+DelayAnalysis analyze_delays(const replay::Run& run, replay::WaitGraph& graph,
                              const std::vector<PathTimes>& times, unsigned threads);
 
 }  // namespace culprit::blame

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "blame/path_kinds.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -73,6 +74,8 @@ class Distributor {
         peers_s_[d] += costs.peers_s[d];
       }
     }
+    for (auto& slices : slices_) slices = replay::concatenate(*run_.ranks, slices);
+    replay::add_up(*run_.ranks, peers_s_);
     describe(profiles);
     return std::move(found_);
   }
@@ -89,12 +92,14 @@ class Distributor {
 
   /// The call paths that cost most, on all locations.
   void choose_top() {
-    std::map<CallPathId, double> costs;
-    for (const DelayCost& cost : delays_.costs) costs[cost.path] += cost.short_s + cost.long_s;
-    for (const auto& [path, cost] : costs) {
+    std::vector<double> costs(run_.callpaths.size());
+    for (const DelayCost& cost : delays_.costs) {
+      costs[cost.path.index()] += cost.short_s + cost.long_s;
+    }
+    for (const PathCost& cost : all_costs(costs)) {
       found_.emplace_back();
-      found_.back().callpath = path;
-      found_.back().cost_s = cost;
+      found_.back().callpath = cost.path;
+      found_.back().cost_s = cost.cost_s;
     }
     std::stable_sort(found_.begin(), found_.end(),
                      [](const auto& a, const auto& b) { return a.cost_s > b.cost_s; });
@@ -103,6 +108,27 @@ class Distributor {
       number_[found_[i].callpath.index()] = static_cast<uint8_t>(i);
     }
     slices_.resize(found_.size());
+  }
+
+  struct PathCost {
+    CallPathId path;
+    double cost_s;
+  };
+
+  /// Of all ranks, in order of call path.
+  std::vector<PathCost> all_costs(std::vector<double>& own) const {
+    const auto list = [](const std::vector<double>& costs) {
+      std::vector<PathCost> rows;
+      for (size_t i = 0; i < costs.size(); ++i) {
+        if (costs[i] > 0) rows.push_back({CallPathId(i), costs[i]});
+      }
+      return rows;
+    };
+    const std::vector<PathCost> all = replay::concatenate(*run_.ranks, list(own));
+    if (run_.ranks->alone()) return all;
+    std::fill(own.begin(), own.end(), 0.0);
+    for (const PathCost& cost : all) own[cost.path.index()] += cost.cost_s;
+    return list(own);
   }
 
   /// The costs of all waits that `late` caused, at the time of the wait.
@@ -115,7 +141,7 @@ class Distributor {
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       if (cause.first_excess == cause.end_excess) continue;
-      const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s;
+      const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s();
       const size_t slice = slice_of(wait.begin);
       const bool by_master = run_.is_master(ref.location);
       for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
@@ -156,6 +182,7 @@ class Distributor {
       }
     }
     for (size_t i = 0; i < found_.size(); ++i) {
+      loads[i] = replay::concatenate(*run_.ranks, loads[i]);
       FoundDistribution& row = found_[i];
       row.locations = loads[i].size();
       const Groups groups = find_groups(std::move(loads[i]));
@@ -186,7 +213,7 @@ class Distributor {
   const DelayAnalysis& delays_;
   std::vector<uint8_t> number_;       // by CallPathId: place in found_
   const std::vector<bool> parallel_;  // by CallPathId
-  std::array<double, kDelaysWithDistribution> peers_s_{};
+  std::vector<double> peers_s_ = std::vector<double>(kDelaysWithDistribution);
   std::vector<FoundDistribution> found_;
   std::vector<std::vector<SliceCost>> slices_;  // by place in found_
 };

@@ -77,7 +77,7 @@ Constancy find_course(std::span<const SliceCost> costs);
 inline constexpr size_t kDelaysWithDistribution = 10;
 
 /// Of the call paths whose delays cost most, the largest first. Loads are times without waiting;
-/// who shares the work is the call path's class (critical_profile.h).
+/// who shares the work is the call path's class (critical_profile.h). Of all ranks; collective.
 std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
                                                  const replay::WaitGraph& graph,
                                                  const DelayAnalysis& delays,

@@ -10,7 +10,7 @@ namespace culprit::blame {
 namespace {
 
 /// What a thread does by itself.
-void add_thread(const std::vector<PathTime>& profile, const Column<replay::Wait>& waits,
+void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>& waits,
                 const std::vector<PathKind>& kinds, ProcessTimes& times) {
   ++times.threads;
   for (const PathTime& entry : profile) {
@@ -30,9 +30,9 @@ void add_thread(const std::vector<PathTime>& profile, const Column<replay::Wait>
         break;
     }
   }
-  for (const replay::Wait& wait : waits) {
-    const double time = wait.amount.seconds();
-    switch (wait_kind(wait.pattern)) {
+  for (const WaitSum& sum : waits) {
+    const double time = sum.time.seconds();
+    switch (wait_kind(sum.pattern)) {
       case WaitKind::pool:
         times.serial_s += time;
         break;
@@ -72,12 +72,12 @@ double ratio(double part, double whole) {
 
 }  // namespace
 
-std::vector<ProcessTimes> process_times(const replay::Run& run, const replay::WaitGraph& graph,
+std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& waits,
                                         const Profiles& profiles, const IdleBlame& idle) {
   const std::vector<PathKind> kinds = path_kinds(run);
   std::vector<ProcessTimes> processes(run.definitions->processes.size());
   for (LocationId id : run.locations) {
-    add_thread(profiles[id.index()], graph.waits[id.index()], kinds,
+    add_thread(profiles[id.index()], waits[id.index()], kinds,
                processes[run.location(id).process.index()]);
   }
   for (const IdleBlame::Crew& crew : idle.crews) {

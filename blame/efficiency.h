@@ -50,8 +50,8 @@ struct ProcessTimes {
   double outside_mpi_s() const { return useful_s + serial_s + imbalance_s + runtime_s; }
 };
 
-/// By ProcessId. Processes without events have no threads.
-std::vector<ProcessTimes> process_times(const replay::Run& run, const replay::WaitGraph& graph,
+/// By ProcessId. Processes without events have no threads, nor have those of other ranks.
+std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& waits,
                                         const Profiles& profiles, const IdleBlame& idle);
 
 /// All factors, each below the one that it is a factor of; `wall_s` is T.

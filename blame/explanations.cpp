@@ -3,14 +3,14 @@
 
 #include "blame/explanations.h"
 
-#include <algorithm>
-
 #include "blame/distribution.h"
 #include "blame/efficiency.h"
 #include "blame/idle_blame.h"
 #include "blame/instances.h"
 #include "blame/lock_blame.h"
 #include "blame/stages.h"
+#include "blame/victims.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -39,19 +39,23 @@ void explain_idle_threads(const Explained& given, Findings& found) {
   for (const IdleBlame::Crew& crew : idle.crews) {
     add_nobody(crew, found);
     for (LocationId id : crew.members) {
-      for (const replay::Wait& wait : given.graph.waits[id.index()]) {
-        const WaitKind kind = wait_kind(wait.pattern);
+      for (const WaitSum& sum : given.all.waits[id.index()]) {
+        const WaitKind kind = wait_kind(sum.pattern);
         if (kind == WaitKind::team || kind == WaitKind::pool) {
-          found.identities.idle_s += wait.amount.seconds();
+          found.identities.idle_s += sum.time.seconds();
         }
       }
     }
   }
-  const auto larger = [](const auto& a, const auto& b) { return a.time_s > b.time_s; };
-  std::stable_sort(found.idle_blame.begin(), found.idle_blame.end(), larger);
-  std::stable_sort(found.idle_nobody.begin(), found.idle_nobody.end(), larger);
-  found.efficiencies = efficiencies(process_times(given.run, given.graph, given.all.profiles, idle),
-                                    given.run.wall().seconds());
+  std::vector<ProcessTimes> own =
+      process_times(given.run, given.all.waits, given.all.profiles, idle);
+  std::erase_if(own, [](const ProcessTimes& process) { return process.threads == 0; });
+  found.efficiencies =
+      efficiencies(replay::concatenate(*given.run.ranks, own), given.run.wall().seconds());
+}
+
+void explain_victims(const Explained& given, Findings& found) {
+  found.victims = find_victims(given.run, given.graph, given.all.delays, given.threads);
 }
 
 void explain_locks(const Explained& given, Findings& found) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Explanations that go straight into findings: each reads what replay and the passes before it left
-// (waits, delays, profiles) and fills lists of its own. analyze.cpp has the list of them.
+// (waits, delays, profiles) and fills lists of its own, in any order (join_findings.h). All are
+// collective. analyze.cpp has the list of them.
 #pragma once
 
 #include "blame/collect.h"
@@ -20,6 +21,8 @@ struct Explained {
 void explain_idle_threads(const Explained& given, Findings& found);
 /// Blame shifting for those who wait for locks.
 void explain_locks(const Explained& given, Findings& found);
+/// Who waited for the costliest delays.
+void explain_victims(const Explained& given, Findings& found);
 /// The longest waits of each pattern.
 void explain_instances(const Explained& given, Findings& found);
 /// How the costliest delays are distributed over locations and time.

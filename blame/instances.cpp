@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -16,70 +17,105 @@ namespace {
 using replay::Wait;
 
 struct Instance {
-  const Wait* wait;
+  Wait wait;
   LocationId location;
 };
 
 bool worse(const Instance& a, const Instance& b) {
-  return std::tie(b.wait->amount, a.wait->begin, a.location) <
-         std::tie(a.wait->amount, b.wait->begin, b.location);
+  return std::tie(b.wait.amount, a.wait.begin, a.location) <
+         std::tie(a.wait.amount, b.wait.begin, b.location);
 }
 
 /// The worst of each pattern, sorted.
 class Worst {
  public:
-  void add(const Instance& instance) {
-    std::vector<Instance>& list = lists_[static_cast<size_t>(instance.wait->pattern)];
-    if (list.size() == kWorstInstances && !worse(instance, list.back())) return;
+  void add(const Wait& wait, LocationId location) {
+    std::vector<Instance>& list = lists_[static_cast<size_t>(wait.pattern)];
+    if (list.size() == kWorstInstances) {
+      const Instance& last = list.back();
+      if (wait.amount < last.wait.amount || !worse({wait, location}, last)) return;
+      list.pop_back();
+    }
+    const Instance instance{wait, location};
     list.insert(std::upper_bound(list.begin(), list.end(), instance, worse), instance);
-    if (list.size() > kWorstInstances) list.pop_back();
   }
-  const auto& lists() const { return lists_; }
+  /// All in a row, by pattern.
+  std::vector<Instance> all() const {
+    std::vector<Instance> all;
+    for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
+    return all;
+  }
 
  private:
   std::array<std::vector<Instance>, replay::kPatterns.size()> lists_;
 };
 
-/// What the late location did most of that the waiting one did not.
-CallPathId main_cause(const DelayAnalysis& delays, LocationId waiter, size_t wait,
-                      LocationId late) {
-  const WaitCause& cause = delays.causes[waiter.index()][wait];
+/// Those of all ranks.
+std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph& graph,
+                                 unsigned threads) {
+  std::vector<Worst> by_location(run.locations.size());
+  parallel_for(run.locations.size(), threads, [&](size_t i) {
+    const LocationId id = run.locations[i];
+    for (const Wait& wait : graph.waits[id.index()]) by_location[i].add(wait, id);
+  });
+  const auto join = [](const auto& instances) {
+    Worst all;
+    for (const Instance& instance : instances) all.add(instance.wait, instance.location);
+    return all.all();
+  };
+  std::vector<Instance> own;
+  for (const Worst& worst : by_location) {
+    const std::vector<Instance> some = worst.all();
+    own.insert(own.end(), some.begin(), some.end());
+  }
+  return join(replay::concatenate(*run.ranks, join(own)));
+}
+
+/// What is known of an instance where its cause is.
+struct Explained {
+  uint32_t instance;
+  CallPathId path;  ///< what the late location did most of that the waiting one did not
+  double indirect_s;
+};
+
+Explained explain(uint32_t number, const Instance& instance, const replay::WaitGraph& graph,
+                  const DelayAnalysis& delays) {
+  const Column<Wait>& waits = graph.waits[instance.location.index()];
+  const Wait* wait = std::lower_bound(waits.begin(), waits.end(), instance.wait.begin,
+                                      [](const Wait& w, Time begin) { return w.begin < begin; });
+  const WaitCause& cause =
+      delays.causes[instance.location.index()][static_cast<size_t>(wait - waits.begin())];
   const Excess* most = nullptr;
   for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-    const Excess& excess = delays.excess[late.index()][e];
+    const Excess& excess = delays.excess[wait->cause.index()][e];
     if (most == nullptr ||
         std::tuple(most->time(), excess.path()) < std::tuple(excess.time(), most->path())) {
       most = &excess;
     }
   }
-  return most != nullptr ? most->path() : CallPathId::none();
+  return {number, most != nullptr ? most->path() : CallPathId::none(),
+          cause.indirect_s(wait->amount)};
 }
 
 }  // namespace
 
 std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
                                            const DelayAnalysis& delays, unsigned threads) {
-  std::vector<Worst> by_location(run.locations.size());
-  parallel_for(run.locations.size(), threads, [&](size_t i) {
-    const LocationId id = run.locations[i];
-    for (const Wait& wait : graph.waits[id.index()]) by_location[i].add({&wait, id});
-  });
-  Worst all;
-  for (const Worst& worst : by_location) {
-    for (const auto& list : worst.lists()) {
-      for (const Instance& instance : list) all.add(instance);
-    }
-  }
+  const std::vector<Instance> worst = find_worst(run, graph, threads);
+  std::vector<Explained> explained;
   std::vector<FoundInstance> found;
-  for (const auto& list : all.lists()) {
-    for (const auto& [wait, location] : list) {
-      const size_t number = static_cast<size_t>(wait - graph.waits[location.index()].data());
-      found.push_back({std::string(replay::text(wait->pattern).id), wait->path, location,
-                       (wait->begin - run.begin).seconds(), (wait->end - run.begin).seconds(),
-                       wait->amount.seconds(), wait->cause,
-                       main_cause(delays, location, number, wait->cause),
-                       delays.causes[location.index()][number].indirect_s(wait->amount)});
+  for (const Instance& instance : worst) {
+    const Wait& wait = instance.wait;
+    if (run.owns(wait.cause)) {
+      explained.push_back(explain(static_cast<uint32_t>(found.size()), instance, graph, delays));
     }
+    found.push_back({std::string(replay::text(wait.pattern).id), wait.path, instance.location,
+                     (wait.begin - run.begin).seconds(), (wait.end - run.begin).seconds(),
+                     wait.amount.seconds(), wait.cause, CallPathId::none(), 0});
+  }
+  for (const Explained& known : replay::concatenate(*run.ranks, explained)) {
+    found[known.instance].cause_callpath = known.path;
+    found[known.instance].indirect_s = known.indirect_s;
   }
   return found;
 }

@@ -13,8 +13,8 @@ namespace culprit::blame {
 
 inline constexpr size_t kWorstInstances = 5;  ///< of each pattern
 
-/// By pattern in the table's order, the longest first; of equal ones the earlier, then the lower
-/// location.
+/// Of all ranks, by pattern in the table's order, the longest first; of equal ones the earlier,
+/// then the lower location. Collective.
 std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
                                            const DelayAnalysis& delays, unsigned threads);
 

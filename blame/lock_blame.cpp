@@ -3,7 +3,6 @@
 
 #include "blame/lock_blame.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -64,9 +63,6 @@ std::vector<FoundLockBlame> blame_for_locks(const replay::Run& run, const replay
     found.push_back({std::string(replay::text(pattern).id), holder, acquired, released, path,
                      sum.count, sum.time_s});
   }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const FoundLockBlame& a, const FoundLockBlame& b) { return a.time_s > b.time_s; });
   return found;
 }
 

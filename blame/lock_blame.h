@@ -15,7 +15,7 @@
 namespace culprit::blame {
 
 /// All waits for locks, critical sections and their kind, by holder, where it took and released and
-/// where it was waited for; the largest first. Their sum is that of those waits.
+/// where it was waited for. Their sum is that of those waits.
 std::vector<FoundLockBlame> blame_for_locks(const replay::Run& run, const replay::WaitGraph& graph,
                                             unsigned threads);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One walk over all waits from the latest to the earliest, scalars only. Only the order is made in
-// parallel.
+// parallel. Of several ranks, the first gets all waits, and gives back what it found.
 #include "blame/propagation.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "blame/range_sums.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -20,10 +21,56 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
+/// The only rank's waits, as they lie.
+class OwnWaits {
+ public:
+  OwnWaits(const WaitGraph& graph, std::vector<Column<WaitCause>>& causes)
+      : graph_(graph), causes_(causes) {}
+
+  size_t locations() const { return causes_.size(); }
+  uint32_t count(size_t location) const { return static_cast<uint32_t>(causes_[location].size()); }
+  Time end(WaitRef ref) const { return wait(ref).end; }
+  Duration amount(WaitRef ref) const { return wait(ref).amount; }
+  LocationId late(WaitRef ref) const { return wait(ref).cause; }
+  WaitCause& cause(WaitRef ref) { return causes_[ref.location.index()][ref.wait]; }
+
+ private:
+  const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
+  const WaitGraph& graph_;
+  std::vector<Column<WaitCause>>& causes_;
+};
+
+/// What matters of a wait here.
+struct Link {
+  Time end;
+  Duration amount;
+  LocationId location, late;
+  WaitCause cause;
+};
+
+/// All ranks' waits, on the first.
+class GatheredWaits {
+ public:
+  explicit GatheredWaits(size_t locations) : links_(locations) {}
+
+  void add(const Link& link) { links_[link.location.index()].push_back(link); }
+
+  size_t locations() const { return links_.size(); }
+  uint32_t count(size_t location) const { return static_cast<uint32_t>(links_[location].size()); }
+  Time end(WaitRef ref) const { return link(ref).end; }
+  Duration amount(WaitRef ref) const { return link(ref).amount; }
+  LocationId late(WaitRef ref) const { return link(ref).late; }
+  WaitCause& cause(WaitRef ref) { return links_[ref.location.index()][ref.wait].cause; }
+
+ private:
+  const Link& link(WaitRef ref) const { return links_[ref.location.index()][ref.wait]; }
+  std::vector<Column<Link>> links_;  // by LocationId
+};
+
+template <class Waits>
 class Propagation {
  public:
-  Propagation(const Run& run, const WaitGraph& graph, DelayAnalysis& delays, unsigned threads)
-      : run_(run), graph_(graph), result_(delays), threads_(threads) {}
+  Propagation(Waits& waits, unsigned threads) : waits_(waits), threads_(threads) {}
 
   void propagate();
 
@@ -38,25 +85,21 @@ class Propagation {
   void sort_ties(std::span<Ended> ties);
   void cut_circle(WaitRef ref);
 
-  const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
-  WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
-
-  const Run& run_;
-  const WaitGraph& graph_;
-  DelayAnalysis& result_;
+  Waits& waits_;
   unsigned threads_;
 };
 
 /// All waits, so that each comes after those that it may have caused.
-Column<Propagation::Ended> Propagation::latest_first() {
+template <class Waits>
+auto Propagation<Waits>::latest_first() -> Column<Ended> {
   Column<Ended> order;
   size_t count = 0;
-  for (LocationId id : run_.locations) count += graph_.waits[id.index()].size();
+  for (size_t id = 0; id < waits_.locations(); ++id) count += waits_.count(id);
   order.reserve(count);
-  for (LocationId id : run_.locations) {
-    const Column<Wait>& waits = graph_.waits[id.index()];
-    for (uint32_t w = static_cast<uint32_t>(waits.size()); w > 0; --w) {
-      order.push_back({waits[w - 1].end, {id, w - 1}});
+  for (size_t id = 0; id < waits_.locations(); ++id) {
+    for (uint32_t w = waits_.count(id); w > 0; --w) {
+      const WaitRef ref{LocationId(id), w - 1};
+      order.push_back({waits_.end(ref), ref});
     }
   }
   parallel_sort(order.begin(), order.end(), threads_, [](const Ended& a, const Ended& b) {
@@ -74,7 +117,8 @@ Column<Propagation::Ended> Propagation::latest_first() {
 /// Among waits that end at one moment, the only one inside another's interval can be the last wait
 /// there. So each has at most one successor, and following these chains from their heads is the
 /// order.
-void Propagation::sort_ties(std::span<Ended> ties) {
+template <class Waits>
+void Propagation<Waits>::sort_ties(std::span<Ended> ties) {
   const auto position = [&](LocationId location, uint32_t wait) {
     const auto found = std::lower_bound(ties.begin(), ties.end(), std::tuple(location, wait),
                                         [](const Ended& e, const auto& key) {
@@ -87,10 +131,10 @@ void Propagation::sort_ties(std::span<Ended> ties) {
   std::vector<size_t> successor;
   std::vector<uint32_t> predecessors;
   for (size_t i = 0; i < ties.size(); ++i) {
-    const WaitCause& c = cause(ties[i].wait);
+    const WaitCause& c = waits_.cause(ties[i].wait);
     if (c.end_wait == c.first_wait) continue;
-    const WaitRef last{wait(ties[i].wait).cause, c.end_wait - 1};
-    if (wait(last).end != ties[i].end) continue;
+    const WaitRef last{waits_.late(ties[i].wait), c.end_wait - 1};
+    if (waits_.end(last) != ties[i].end) continue;
     const size_t next = position(last.location, last.wait);
     if (next == SIZE_MAX) continue;
     successor.resize(ties.size(), SIZE_MAX);
@@ -122,44 +166,81 @@ void Propagation::sort_ties(std::span<Ended> ties) {
 
 /// The last wait inside this one's interval comes before it in the order: what it were to inherit
 /// would be lost. It is taken out of the interval.
-void Propagation::cut_circle(WaitRef ref) {
-  WaitCause& c = cause(ref);
+template <class Waits>
+void Propagation<Waits>::cut_circle(WaitRef ref) {
+  WaitCause& c = waits_.cause(ref);
   --c.end_wait;
-  const Wait& w = wait(ref);
-  Duration waiting, excess;
-  for (uint32_t i = c.first_wait; i < c.end_wait; ++i) waiting += wait({w.cause, i}).amount;
-  const Column<Excess>& all = result_.excess[w.cause.index()];
-  for (uint32_t e = c.first_excess; e < c.end_excess; ++e) excess += all[e].time();
-  c.waiting_s = waiting.seconds();
-  c.denominator_s = excess.seconds() + c.waiting_s;
+  c.waiting = Duration::zero();
+  for (uint32_t i = c.first_wait; i < c.end_wait; ++i) {
+    c.waiting += waits_.amount({waits_.late(ref), i});
+  }
 }
 
 /// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
 /// for all waits inside an interval are added to a range at once.
-void Propagation::propagate() {
+template <class Waits>
+void Propagation<Waits>::propagate() {
   std::vector<RangeSums> inherited;
-  inherited.reserve(run_.timelines.size());
-  for (const auto& waits : graph_.waits) inherited.emplace_back(waits.size());
+  inherited.reserve(waits_.locations());
+  for (size_t id = 0; id < waits_.locations(); ++id) inherited.emplace_back(waits_.count(id));
   for (const Ended& ended : latest_first()) {
     const WaitRef ref = ended.wait;
-    const Wait& w = wait(ref);
-    WaitCause& c = cause(ref);
+    WaitCause& c = waits_.cause(ref);
     const RangeSums::Value factor = inherited[ref.location.index()].at(ref.wait);
-    const double amount = w.amount.seconds();
+    const double amount = waits_.amount(ref).seconds();
     c.long_s = amount * factor.sum;
     c.propagating_s = std::min(amount, amount * factor.largest);
-    if (c.denominator_s <= 0) continue;
-    inherited[w.cause.index()].add(
-        c.first_wait, c.end_wait,
-        {(amount + c.long_s) / c.denominator_s, amount / c.denominator_s});
+    const double denominator = c.denominator_s();
+    if (denominator <= 0) continue;
+    inherited[waits_.late(ref).index()].add(
+        c.first_wait, c.end_wait, {(amount + c.long_s) / denominator, amount / denominator});
+  }
+}
+
+/// Sends waits to the first rank, which propagates, and takes back what it found.
+void propagate_gathered(const Run& run, const WaitGraph& graph,
+                        std::vector<Column<WaitCause>>& causes, unsigned threads) {
+  replay::Transport& ranks = *run.ranks;
+  std::vector<Column<Link>> links(ranks.size());
+  for (LocationId id : run.locations) {
+    for (size_t w = 0; w < graph.waits[id.index()].size(); ++w) {
+      const Wait& wait = graph.waits[id.index()][w];
+      links[0].push_back({wait.end, wait.amount, id, wait.cause, causes[id.index()][w]});
+    }
+  }
+  links = replay::exchange(ranks, std::move(links));
+  std::vector<Column<WaitCause>> answers(ranks.size());
+  if (ranks.rank() == 0) {
+    std::vector<Column<LocationId>> asked(ranks.size());
+    GatheredWaits all(run.timelines.size());
+    for (size_t r = 0; r < links.size(); ++r) {
+      for (const Link& link : links[r]) {
+        all.add(link);
+        asked[r].push_back(link.location);
+      }
+      links[r].release();
+    }
+    Propagation(all, threads).propagate();
+    std::vector<uint32_t> next(run.timelines.size());
+    for (size_t r = 0; r < asked.size(); ++r) {
+      answers[r].reserve(asked[r].size());
+      for (LocationId id : asked[r]) answers[r].push_back(all.cause({id, next[id.index()]++}));
+    }
+  }
+  answers = replay::exchange(ranks, std::move(answers));
+  const WaitCause* answer = answers[0].begin();
+  for (LocationId id : run.locations) {
+    for (WaitCause& cause : causes[id.index()]) cause = *answer++;
   }
 }
 
 }  // namespace
 
-void propagate_waits(const Run& run, const WaitGraph& graph, DelayAnalysis& delays,
+void propagate_waits(const Run& run, const WaitGraph& graph, std::vector<Column<WaitCause>>& causes,
                      unsigned threads) {
-  Propagation(run, graph, delays, threads).propagate();
+  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes, threads);
+  OwnWaits waits(graph, causes);
+  Propagation(waits, threads).propagate();
 }
 
 }  // namespace culprit::blame

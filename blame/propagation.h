@@ -8,10 +8,10 @@
 
 namespace culprit::blame {
 
-/// Fills WaitCause::long_s and propagating_s of all waits; everything else of them must be known.
-/// Waits that end at one moment and lie in each other's intervals in a circle are taken apart: one
-/// loses its last inner wait.
-void propagate_waits(const replay::Run& run, const replay::WaitGraph& graph, DelayAnalysis& delays,
-                     unsigned threads);
+/// Fills WaitCause::long_s and propagating_s of all waits of this rank's locations; everything else
+/// of them must be known. Waits that end at one moment and lie in each other's intervals in a
+/// circle are taken apart: one loses its last inner wait. Collective.
+void propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
+                     std::vector<Column<WaitCause>>& causes, unsigned threads);
 
 }  // namespace culprit::blame

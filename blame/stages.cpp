@@ -12,8 +12,10 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "blame/findings_fields.h"
 #include "blame/path_kinds.h"
 #include "blame/stretches.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -33,16 +35,34 @@ struct Row {
   FoundStage stage;
   ProcessId process;
   double own_s = 0, own_useful_s = 0;  ///< of the process, for each thread
-  size_t processes = 0;                ///< those before it
-  double sum_useful_s = 0, largest_useful_s = 0, longest_s = 0;
+  struct {
+    size_t processes = 0;
+    double useful_s = 0, largest_useful_s = 0, longest_s = 0;
+  } sums;  ///< of the processes before it
 
   void finish_process() {
     if (!process.valid()) return;
-    ++processes;
-    sum_useful_s += own_useful_s;
-    largest_useful_s = std::max(largest_useful_s, own_useful_s);
-    longest_s = std::max(longest_s, own_s);
+    ++sums.processes;
+    sums.useful_s += own_useful_s;
+    sums.largest_useful_s = std::max(sums.largest_useful_s, own_useful_s);
+    sums.longest_s = std::max(sums.longest_s, own_s);
     own_s = own_useful_s = 0;
+  }
+
+  /// Of later processes.
+  void add(const Row& o) {
+    stage.visits += o.stage.visits;
+    stage.time_s += o.stage.time_s;
+    stage.waiting_s += o.stage.waiting_s;
+    stage.useful_s += o.stage.useful_s;
+    if (o.stage.longest_s > stage.longest_s) {
+      stage.longest_s = o.stage.longest_s;
+      stage.longest_location = o.stage.longest_location;
+    }
+    sums.processes += o.sums.processes;
+    sums.useful_s += o.sums.useful_s;
+    sums.largest_useful_s = std::max(sums.largest_useful_s, o.sums.largest_useful_s);
+    sums.longest_s = std::max(sums.longest_s, o.sums.longest_s);
   }
 };
 
@@ -60,14 +80,15 @@ class Stages {
       }
     });
     for (size_t i = 0; i < tellers_.size(); ++i) add_visits(tellers_[i], inside[i]);
+    for (auto& [key, row] : rows_) row.finish_process();
+    if (!run_.ranks->alone()) join_ranks();
     std::vector<FoundStage> found;
     for (auto& [key, row] : rows_) {
-      row.finish_process();
-      if (row.largest_useful_s > 0) {
+      if (row.sums.largest_useful_s > 0) {
         row.stage.load_balance =
-            row.sum_useful_s / static_cast<double>(row.processes) / row.largest_useful_s;
+            row.sums.useful_s / static_cast<double>(row.sums.processes) / row.sums.largest_useful_s;
       }
-      if (row.longest_s > 0) row.stage.communication = row.largest_useful_s / row.longest_s;
+      if (row.sums.longest_s > 0) row.stage.communication = row.sums.largest_useful_s / row.sums.longest_s;
       found.push_back(std::move(row.stage));
     }
     return found;
@@ -149,6 +170,27 @@ class Stages {
     const double all = static_cast<double>(threads_of(process));
     row.own_s += length_s * static_cast<double>(inside.threads) / all;
     row.own_useful_s += inside.useful_s / all;
+  }
+
+  /// The rows of all ranks. Processes are in the order of ranks.
+  void join_ranks() {
+    replay::Packer own;
+    for (const auto& [key, row] : rows_) {
+      visit_fields(row.stage, [&](const auto& field) { own.put(field); });
+      own.put(row.sums);
+    }
+    rows_.clear();
+    for (const replay::Parcel& parcel : replay::gather_everywhere(*run_.ranks, own.take())) {
+      for (replay::Unpacker rows(parcel); !rows.done();) {
+        Row row;
+        visit_fields(row.stage, [&](auto& field) { rows.take(field); });
+        rows.take(row.sums);
+        const bool iteration = row.stage.kind == "iteration";
+        const auto [known, fresh] =
+            rows_.try_emplace({iteration, row.stage.name, row.stage.number}, row);
+        if (!fresh) known->second.add(row);
+      }
+    }
   }
 
   size_t threads_of(ProcessId process) const {

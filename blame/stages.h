@@ -13,7 +13,7 @@ namespace culprit::blame {
 
 /// Also how well its processes used it: efficiency.h's load balance and communication with
 /// useful time in place of that outside of MPI, so that mean useful time a thread / longest time of
-/// a process in the stage is the product of both.
+/// a process in the stage is the product of both. Of all ranks; collective.
 std::vector<FoundStage> collect_stages(const replay::Run& run, const replay::WaitGraph& graph,
                                        unsigned threads);
 

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The last step of an analysis: what each rank found of its own locations becomes one whole, and
+// all lists get their order.
+#pragma once
+
+#include "blame/findings.h"
+#include "replay/transport.h"
+
+namespace culprit::blame {
+
+/// On rank 0, `found` becomes the findings of all; elsewhere it is used up. Tables of own rows,
+/// counts of the run, sums of identities, losses and pass times are joined. Collective.
+void join_findings(replay::Transport& ranks, Findings& found);
+
+/// Puts all lists into the order that findings.h states.
+void sort_findings(Findings& found, unsigned threads);
+
+}  // namespace culprit::blame

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Several ranks find what one finds.
+#include <gtest/gtest.h>
+
+#include "blame/analyze.h"
+#include "tests/support/expect_same_findings.h"
+#include "tests/support/rank_threads.h"
+#include "tests/unit/blame/random_trace.h"
+
+namespace culprit {
+namespace {
+
+using testing_support::RandomTrace;
+using testing_support::RankThreads;
+
+blame::Findings analyzed(const RandomTrace& trace) {
+  auto found = blame::analyze(trace, {.threads = 1}, {});
+  EXPECT_TRUE(found.ok());
+  return std::move(found).value();
+}
+
+TEST(Ranks, FindWhatOneFinds) {
+  size_t rows = 0;
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    RandomTrace trace = RandomTrace::make(seed);
+    if (seed % 3 == 1) trace.make_chaotic(seed);
+    if (seed % 3 == 2) trace.make_skewed(seed, true);
+    const blame::Findings one = analyzed(trace);
+    for (const size_t size : {2u, 3u, 7u}) {
+      RankThreads(size).run([&](replay::Transport& ranks) {
+        auto found = blame::analyze(trace, {.threads = 1 + seed % 2, .ranks = &ranks}, {});
+        ASSERT_TRUE(found.ok());
+        if (ranks.rank() != 0) return;
+        const std::string difference = testing_support::difference(one, *found);
+        EXPECT_EQ(difference, "") << "seed " << seed << ", " << size << " ranks";
+      });
+      if (HasFailure()) return;
+    }
+    rows += one.waits.size() + one.delays.size() + one.victims.size() + one.segments.size();
+  }
+  EXPECT_GT(rows, 100'000u);
+}
+
+}  // namespace
+}  // namespace culprit
