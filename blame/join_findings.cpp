@@ -69,7 +69,7 @@ void add(const replay::Parcel& parcel, Findings& found) {
   visit_own_tables(
       [&](const char*, auto& rows) {
         for (auto left = from.get<uint64_t>(); left > 0; --left) {
-          visit_fields(rows.emplace_back(), [&](auto& field) { from.take(field); });
+          visit_fields(rows.emplace_back(), [&](auto& field) { from.get_into(field); });
         }
       },
       found);
@@ -123,8 +123,7 @@ void sort_findings(Findings& found, unsigned threads) {
   const std::function<void()> sorts[] = {
       [&] { longest_first(found.profile); },
       [&] {
-        largest_first(found.delays,
-                      [](const FoundDelay& row) { return row.short_s + row.long_s; });
+        largest_first(found.delays, [](const FoundDelay& row) { return row.short_s + row.long_s; });
       },
       [&] { longest_first(found.waits); },
       [&] { longest_first(found.victims); },

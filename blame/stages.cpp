@@ -88,7 +88,8 @@ class Stages {
         row.stage.load_balance =
             row.sums.useful_s / static_cast<double>(row.sums.processes) / row.sums.largest_useful_s;
       }
-      if (row.sums.longest_s > 0) row.stage.communication = row.sums.largest_useful_s / row.sums.longest_s;
+      if (row.sums.longest_s > 0)
+        row.stage.communication = row.sums.largest_useful_s / row.sums.longest_s;
       found.push_back(std::move(row.stage));
     }
     return found;
@@ -183,8 +184,8 @@ class Stages {
     for (const replay::Parcel& parcel : replay::gather_everywhere(*run_.ranks, own.take())) {
       for (replay::Unpacker rows(parcel); !rows.done();) {
         Row row;
-        visit_fields(row.stage, [&](auto& field) { rows.take(field); });
-        rows.take(row.sums);
+        visit_fields(row.stage, [&](auto& field) { rows.get_into(field); });
+        rows.get_into(row.sums);
         const bool iteration = row.stage.kind == "iteration";
         const auto [known, fresh] =
             rows_.try_emplace({iteration, row.stage.name, row.stage.number}, row);

@@ -92,10 +92,10 @@ class Victims {
   const replay::WaitGraph& graph_;
   const DelayAnalysis& delays_;
   const LocationId late_;
-  FlatMap is_top_;           // by call path
-  FlatMap places_;           // of waiters: location and call path
-  FlatMap kinds_;            // the delay's call path, and the pattern
-  FlatMap row_of_;           // by both
+  FlatMap is_top_;  // by call path
+  FlatMap places_;  // of waiters: location and call path
+  FlatMap kinds_;   // the delay's call path, and the pattern
+  FlatMap row_of_;  // by both
   std::vector<FoundVictim> rows_;
 };
 

@@ -66,6 +66,11 @@ class Unpacker {
     const auto size = static_cast<size_t>(get<uint64_t>());
     return std::string(reinterpret_cast<const char*>(take(size)), size);
   }
+  template <class T>
+  void get_into(T& value) {
+    value = get<T>();
+  }
+  void get_into(std::string& text) { text = get_string(); }
   /// Calls visit(const T&) for each of a list.
   template <class T, class Visit>
   void get_list(const Visit& visit) {

@@ -17,8 +17,9 @@
 //     polling         call path  location  time
 //     losses          name  count
 //
-// Losses that are not stated must not occur. Every picture is analysed four ways that must not
-// differ: on one thread, on several, with all clocks shifted, and through an OTF2 archive.
+// Losses that are not stated must not occur. Every picture is analysed in ways that must not
+// differ: on one thread, on several, on several ranks, with all clocks shifted, and through an OTF2
+// archive.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,6 +31,8 @@
 #include <unistd.h>
 
 #include "blame/analyze.h"
+#include "tests/support/rank_threads.h"
+#include "tests/support/same_findings.h"
 #include "trace/otf2_reader.h"
 #include "trace/otf2_writer.h"
 #include "trace/text.h"
@@ -176,6 +179,20 @@ std::string sorted_lines(std::vector<std::string> rows) {
   return text;
 }
 
+/// On several ranks, of which some may own nothing, the whole of the findings is the same.
+void expect_same_on_ranks(const trace::Source& source) {
+  const auto one = blame::analyze(source, {1}, {});
+  ASSERT_TRUE(one.ok());
+  for (const size_t size : {2u, 3u, 5u}) {
+    testing_support::RankThreads(size).run([&](replay::Transport& ranks) {
+      const auto found = blame::analyze(source, {.threads = 1, .ranks = &ranks}, {});
+      ASSERT_TRUE(found.ok());
+      if (ranks.rank() != 0) return;
+      EXPECT_EQ(testing_support::difference(one.value(), found.value()), "") << size << " ranks";
+    });
+  }
+}
+
 class Picture : public testing::TestWithParam<std::string> {
  protected:
   void expect(const trace::Source& source, unsigned threads, const std::string& how) {
@@ -226,6 +243,7 @@ TEST_P(Picture, IsExplainedExactly) {
   ASSERT_FALSE(expected_.empty());
   expect(picture, 1, "one thread");
   expect(picture, 4, "four threads");
+  expect_same_on_ranks(picture);
   const fs::path folder = fs::temp_directory_path() /
                           ("culprit-picture-" + GetParam() + "-" + std::to_string(::getpid()));
   if (auto archive = through_otf2(picture, folder)) expect(*archive, 2, "through OTF2");

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "blame/analyze.h"
-#include "tests/support/expect_same_findings.h"
 #include "tests/support/rank_threads.h"
+#include "tests/support/same_findings.h"
 #include "tests/unit/blame/random_trace.h"
 
 namespace culprit {
@@ -23,8 +23,8 @@ blame::Findings analyzed(const RandomTrace& trace) {
 
 TEST(Ranks, FindWhatOneFinds) {
   size_t rows = 0;
-  for (uint32_t seed = 0; seed < 600; ++seed) {
-    RandomTrace trace = RandomTrace::make(seed);
+  for (uint32_t seed = 0; seed < 180; ++seed) {
+    RandomTrace trace = RandomTrace::make(seed, {.no_ties = seed % 4 == 3});
     if (seed % 3 == 1) trace.make_chaotic(seed);
     if (seed % 3 == 2) trace.make_skewed(seed, true);
     const blame::Findings one = analyzed(trace);
@@ -40,7 +40,7 @@ TEST(Ranks, FindWhatOneFinds) {
     }
     rows += one.waits.size() + one.delays.size() + one.victims.size() + one.segments.size();
   }
-  EXPECT_GT(rows, 100'000u);
+  EXPECT_GT(rows, 30'000u);
 }
 
 }  // namespace

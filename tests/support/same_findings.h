@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether two analyses of one trace came to the same: every table, row by row, every field. Sums
+// may differ by what another order of adding makes of them (one part in 10^9); lists may differ in
+// the order of rows between which such a difference decides, and lists of the costliest in what
+// ties with the last of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "blame/findings_fields.h"
+
+namespace culprit::testing_support {
+
+/// Finds the first difference.
+class FindingsComparison {
+ public:
+  FindingsComparison(const blame::Findings& a, const blame::Findings& b) : a_(a), b_(b) {}
+
+  /// A sentence; empty if there is no difference.
+  std::string difference() {
+    blame::visit_whole_tables(
+        [this](const char* name, const auto& a, const auto& b) { compare(name, a, b); }, a_, b_);
+    blame::visit_own_tables(
+        [this](const char* name, const auto& a, const auto& b) { compare(name, a, b); }, a_, b_);
+    compare_run();
+    compare_identities();
+    compare_losses();
+    return std::move(difference_);
+  }
+
+ private:
+  static bool agree(double a, double b) {
+    return std::abs(a - b) <= 1e-12 + 1e-9 * std::max(std::abs(a), std::abs(b));
+  }
+  void expect(bool same, const std::string& what) {
+    if (!same && difference_.empty()) difference_ = what;
+  }
+  void expect_near(double a, double b, const std::string& what) {
+    expect(agree(a, b), fmt::format("{}: {} against {}", what, a, b));
+  }
+
+  /// What is no sum, as text, and the sums.
+  struct Row {
+    std::string key;
+    std::vector<double> sums;
+  };
+  template <class Found>
+  static Row row_of(const Found& found) {
+    Row row;
+    blame::visit_fields(found, [&](const auto& field) {
+      using Field = std::remove_cvref_t<decltype(field)>;
+      if constexpr (std::is_same_v<Field, double>) {
+        row.sums.push_back(field);
+      } else if constexpr (std::is_same_v<Field, std::string>) {
+        row.key += field + "|";
+      } else if constexpr (std::is_arithmetic_v<Field>) {
+        row.key += std::to_string(field) + "|";
+      } else {
+        row.key += (field.valid() ? std::to_string(field.index()) : "-") + "|";
+      }
+    });
+    return row;
+  }
+
+  void compare_rows(const std::string& where, const Row& a, const Row& b) {
+    expect(a.key == b.key, where + ": " + a.key + " against " + b.key);
+    for (size_t i = 0; i < a.sums.size(); ++i) {
+      expect_near(a.sums[i], b.sums[i], fmt::format("{} {} sum {}", where, a.key, i));
+    }
+  }
+
+  /// By what a table is sorted, the largest first; the others have an order of their own.
+  template <class Found>
+  static double size_of(const Found& row) {
+    if constexpr (std::is_same_v<Found, blame::FoundDelay>) {
+      return row.short_s + row.long_s;
+    } else if constexpr (std::is_same_v<Found, blame::FoundDistribution>) {
+      return row.cost_s;
+    } else if constexpr (std::is_same_v<Found, blame::FoundCount>) {
+      return row.value;
+    } else {
+      return row.time_s;
+    }
+  }
+  template <class Found>
+  static constexpr bool is_sorted_by_size() {
+    using namespace blame;
+    return !std::is_same_v<Found, FoundLocation> && !std::is_same_v<Found, FoundCallPath> &&
+           !std::is_same_v<Found, FoundSegment> && !std::is_same_v<Found, FoundEfficiency> &&
+           !std::is_same_v<Found, FoundInstance> && !std::is_same_v<Found, FoundMetric> &&
+           !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed>;
+  }
+
+  template <class Found>
+  void compare(const char* name, const std::vector<Found>& a, const std::vector<Found>& b) {
+    if constexpr (is_sorted_by_size<Found>()) {
+      compare_sorted(name, a, b);
+    } else {
+      expect(a.size() == b.size(), fmt::format("{}: {} rows and {}", name, a.size(), b.size()));
+      for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        compare_rows(fmt::format("{} {}", name, i), row_of(a[i]), row_of(b[i]));
+      }
+    }
+  }
+
+  template <class Found>
+  void compare_sorted(const char* name, const std::vector<Found>& a, const std::vector<Found>& b) {
+    std::map<std::string, size_t> in_a, in_b;
+    for (size_t i = 0; i < a.size(); ++i) in_a[row_of(a[i]).key] = i;
+    for (size_t i = 0; i < b.size(); ++i) in_b[row_of(b[i]).key] = i;
+    expect(in_a.size() == a.size() && in_b.size() == b.size(),
+           fmt::format("{}: a row comes twice", name));
+    for (const auto& [key, at] : in_b) {
+      expect(in_a.contains(key) || ties_with_last(b_, b[at]),
+             fmt::format("{}: {} is new", name, key));
+    }
+    const bool same_rows = std::all_of(in_b.begin(), in_b.end(),
+                                       [&](const auto& row) { return in_a.contains(row.first); });
+    for (const auto& [key, at] : in_a) {
+      const auto other = in_b.find(key);
+      if (other == in_b.end()) {
+        expect(ties_with_last(a_, a[at]), fmt::format("{}: {} is missing", name, key));
+        continue;
+      }
+      compare_rows(name, row_of(a[at]), row_of(b[other->second]));
+      if (same_rows && a.size() == b.size()) {
+        expect(agree(size_of(a[at]), size_of(b[at])),
+               fmt::format("{}: {} stands at {}, and not at {}", name, key, other->second, at));
+      }
+    }
+  }
+
+  template <class Found>
+  static bool ties_with_last(const blame::Findings&, const Found&) {
+    return false;
+  }
+  static bool ties_with_last(const blame::Findings& found, const blame::FoundDistribution& row) {
+    return agree(row.cost_s, found.distributions.back().cost_s);
+  }
+  /// Victims are those of the costliest delays.
+  static bool ties_with_last(const blame::Findings& found, const blame::FoundVictim& row) {
+    std::map<std::pair<LocationId, CallPathId>, double> costs;
+    for (const auto& delay : found.delays) {
+      costs.try_emplace({delay.location, delay.callpath}, delay.short_s + delay.long_s);
+    }
+    double last = INFINITY;
+    for (const auto& victim : found.victims) {
+      last = std::min(last, costs[{victim.delay_location, victim.delay_callpath}]);
+    }
+    return agree(costs[{row.delay_location, row.delay_callpath}], last);
+  }
+
+  void compare_run() {
+    expect(a_.run.ranks == b_.run.ranks, "run.ranks");
+    expect(a_.run.locations == b_.run.locations, "run.locations");
+    expect(a_.run.events == b_.run.events, "run.events");
+    expect(a_.run.creator == b_.run.creator && a_.run.command == b_.run.command, "run's names");
+    expect_near(a_.run.wall_s, b_.run.wall_s, "run.wall_s");
+    expect_near(a_.run.allocation_s, b_.run.allocation_s, "run.allocation_s");
+  }
+
+  void compare_identities() {
+    const blame::Identities &a = a_.identities, &b = b_.identities;
+    expect_near(a.waiting_s, b.waiting_s, "waiting_s");
+    expect_near(a.delay_costs_s, b.delay_costs_s, "delay_costs_s");
+    expect_near(a.unattributed_s, b.unattributed_s, "unattributed_s");
+    expect_near(a.critical_path_s, b.critical_path_s, "critical_path_s");
+    expect_near(a.wall_s, b.wall_s, "wall_s");
+    expect_near(a.imbalance_costs_s, b.imbalance_costs_s, "imbalance_costs_s");
+    expect_near(a.imbalance_unattributed_s, b.imbalance_unattributed_s, "imbalance_unattributed_s");
+    expect_near(a.idle_s, b.idle_s, "idle_s");
+    expect_near(a.idle_blame_s, b.idle_blame_s, "idle_blame_s");
+    expect_near(a.idle_nobody_s, b.idle_nobody_s, "idle_nobody_s");
+    expect(a.violations == b.violations,
+           b.violations.empty() ? "a violation is missing" : "violation: " + b.violations.front());
+  }
+
+  void compare_losses() {
+    for (const auto& [name, loss] : a_.losses.all()) {
+      const auto other = b_.losses.all().find(name);
+      const uint64_t count = other == b_.losses.all().end() ? 0 : other->second.count;
+      expect(count == loss.count, fmt::format("loss {}: {} against {}", name, loss.count, count));
+    }
+    expect(a_.losses.all().size() == b_.losses.all().size(), "there is another loss");
+  }
+
+  const blame::Findings &a_, &b_;
+  std::string difference_;
+};
+
+inline std::string difference(const blame::Findings& a, const blame::Findings& b) {
+  return FindingsComparison(a, b).difference();
+}
+
+}  // namespace culprit::testing_support
