@@ -66,7 +66,7 @@ Result<RunFacts> assemble(const fs::path& experiment, unsigned threads, bool kee
   if (!needs_assembly(experiment)) {
     auto facts = read_facts(experiment);
     if (facts) return facts;
-    return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
+    return Error{"the program called neither MPI nor OpenMP nor a device: nothing to analyse"};
   }
   const fs::path unfinished = experiment / "trace.tmp";
   fs::remove_all(unfinished, error);

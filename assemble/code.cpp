@@ -13,11 +13,12 @@ namespace {
 constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
 
 /// Libraries whose functions say less than the user's function that calls them.
-constexpr std::array<std::string_view, 27> kSystemLibraries = {
-    "libc.so", "libc-",  "ld-linux", "ld-",         "libpthread",  "libm.so",     "libm-",
-    "libmvec", "libdl",  "librt",    "libstdc++",   "libgcc_s",    "libgfortran", "libquadmath",
-    "[vdso]",  "libmpi", "libmpich", "libopen-rte", "libopen-pal", "mca_",        "libpmix",
-    "libucp",  "libuct", "libucs",   "libfabric",   "libpsm",      "libomptarget"};
+constexpr std::array<std::string_view, 32> kSystemLibraries = {
+    "libc.so", "libc-",   "ld-linux", "ld-",         "libpthread",  "libm.so",      "libm-",
+    "libmvec", "libdl",   "librt",    "libstdc++",   "libgcc_s",    "libgfortran",  "libquadmath",
+    "[vdso]",  "libmpi",  "libmpich", "libopen-rte", "libopen-pal", "mca_",         "libpmix",
+    "libucp",  "libuct",  "libucs",   "libfabric",   "libpsm",      "libomptarget", "libOpenCL",
+    "libpocl", "libcuda", "libcupti", "libnvidia-"};
 
 /// How compilers mark the bodies that they outline: clang, gcc.
 constexpr std::array<std::string_view, 3> kOutlined = {".omp_outlined", ".omp_task_entry",

@@ -12,6 +12,8 @@
 
 #include "assemble/code.h"
 #include "assemble/comms.h"
+#include "assemble/device_stream.h"
+#include "assemble/devices.h"
 #include "assemble/facts.h"
 #include "assemble/objects.h"
 #include "assemble/processes.h"
@@ -28,6 +30,7 @@ struct Lane {
   ProcessId process;
   uint32_t thread = 0;
   const RawLog* log = nullptr;
+  const DeviceLane* device = nullptr;  ///< or a device's queue
   uint64_t events = 0;
   Losses losses;
 };
@@ -45,11 +48,12 @@ class Assembly {
     folders_ = read_raw(raw, facts_.losses);
     processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
     survey();
+    read_device_logs();
     make_lanes();
     if (lanes_.empty()) {
       const std::string why = why_openmp_is_not_observed(folders_);
       if (!why.empty()) return Error{"nothing was recorded. " + why};
-      return Error{"the program called neither MPI nor OpenMP: nothing to analyse"};
+      return Error{"the program called neither MPI nor OpenMP nor a device: nothing to analyse"};
     }
     name_code();
     const Clock clock(folders_, clock_links(), facts_.losses);
@@ -71,12 +75,33 @@ class Assembly {
         lanes_.push_back({ProcessId(i),
                           static_cast<uint32_t>(thread),
                           thread < logs ? &folders_[*folder].logs[thread] : nullptr,
+                          nullptr,
                           0,
                           {}});
       }
+      if (folder) add_device_lanes(ProcessId(i), devices_[*folder]);
       records = records || logs > 0;
     }
     if (!records) lanes_.clear();
+  }
+
+  /// Behind the process's threads.
+  void add_device_lanes(ProcessId process, const ProcessDevices& devices) {
+    for (const DeviceLane& lane : devices.lanes) {
+      lanes_.push_back({process, lanes_.back().thread + 1, nullptr, &lane, 0, {}});
+    }
+  }
+
+  void read_device_logs() {
+    devices_.resize(folders_.size());
+    for (size_t i = 0; i < folders_.size(); ++i) {
+      devices_[i] = read_devices(folders_[i].device_logs, facts_.losses);
+      for (const std::string& refusal : devices_[i].refusals) {
+        if (std::find(facts_.notes.begin(), facts_.notes.end(), refusal) == facts_.notes.end()) {
+          facts_.notes.push_back(refusal);
+        }
+      }
+    }
   }
 
   void survey() {
@@ -192,9 +217,13 @@ class Assembly {
     for (const ProcessAccount& account : accounts_) {
       pairs.push_back(account.survey.partitioned_pairs());
     }
+    for (size_t i = 0; i < folders_.size(); ++i) {
+      device_clocks_.push_back(device_clocks(devices_[i], clock, i));
+    }
     parallel_for(lanes_.size(), threads_, [&](size_t i) {
       Lane& lane = lanes_[i];
       const auto sink = writer_.open(lane.process, lane.thread);
+      if (lane.device != nullptr) return play_device(lane, clock, *sink);
       if (lane.log == nullptr) return;
       const size_t folder = *processes_.slots[lane.process.index()].folder;
       const ProcessContext context{folder,
@@ -223,6 +252,26 @@ class Assembly {
     return writer_.finish(definitions(comms, objects, rank_sets), clock.origin_realtime_ns());
   }
 
+  void play_device(Lane& lane, const Clock& clock, trace::EventSink& sink) {
+    const size_t folder = *processes_.slots[lane.process.index()].folder;
+    const DeviceContext context{devices_[folder],
+                                device_clocks_[folder],
+                                accounts_[folder].survey.device_launches,
+                                clock,
+                                folder,
+                                regions_};
+    const LaneResult result = play_lane(*lane.device, context, sink);
+    lane.events = result.events;
+    lane.losses.add("device_starts_before_launch", Severity::info,
+                    "Operations that seemed to begin before the call that handed them over were "
+                    "taken to begin with it: the clocks of host and device agree no better.",
+                    result.before_launch);
+    lane.losses.add("device_ops_without_launch", Severity::info,
+                    "Operations of devices that no recorded call handed over: nobody is known who "
+                    "might have done so earlier.",
+                    result.without_launch);
+  }
+
   trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects,
                                  RankSets& rank_sets) {
     trace::Definitions definitions;
@@ -246,6 +295,11 @@ class Assembly {
       trace::Location location;
       location.name =
           lane.thread == 0 ? "Master thread" : fmt::format("OMP thread {}", lane.thread);
+      if (lane.device != nullptr) {
+        const size_t folder = *processes_.slots[lane.process.index()].folder;
+        location.name = lane_name(*lane.device, devices_[folder]);
+        location.kind = trace::LocationKind::accelerator_stream;
+      }
       location.process = lane.process;
       location.thread = lane.thread;
       location.event_count = lane.events;
@@ -263,8 +317,10 @@ class Assembly {
   std::vector<RawProcessFolder> folders_;
   Processes processes_;
   std::vector<Lane> lanes_;
-  std::vector<ProcessAccount> accounts_;  ///< by folder
-  std::vector<ProcessCode> code_;         ///< by folder
+  std::vector<ProcessDevices> devices_;                  ///< by folder
+  std::vector<std::vector<DeviceClock>> device_clocks_;  ///< by folder, then device
+  std::vector<ProcessAccount> accounts_;                 ///< by folder
+  std::vector<ProcessCode> code_;                        ///< by folder
   Symbols symbols_;
   Regions regions_;
   Metrics metrics_;

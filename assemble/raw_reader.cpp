@@ -84,6 +84,10 @@ int words_of(RawKind kind) {
     case RawKind::file_close:
     case RawKind::file_op_issued:
     case RawKind::user_leave:
+    case RawKind::device_enter:
+    case RawKind::device_leave:
+    case RawKind::device_after:
+    case RawKind::device_runtime:
       return 0;
     case RawKind::func_leave:
     case RawKind::recording_off:
@@ -108,6 +112,10 @@ int words_of(RawKind kind) {
     case RawKind::file_op:
     case RawKind::file_op_done:
     case RawKind::sampling_period:
+    case RawKind::device_launch:
+    case RawKind::device_wait:
+    case RawKind::device_def:
+    case RawKind::device_lost:
       return 1;
     case RawKind::user_enter:
     case RawKind::func_enter:
@@ -115,6 +123,7 @@ int words_of(RawKind kind) {
     case RawKind::mpi_send:
     case RawKind::mpi_recv:
     case RawKind::mpi_comm_def:
+    case RawKind::device_queue_def:
       return 2;
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
@@ -125,9 +134,12 @@ int words_of(RawKind kind) {
     case RawKind::mpi_comm_link:
     case RawKind::rma_op:
     case RawKind::clock_met:
+    case RawKind::device_clock:
       return 3;
     case RawKind::mpi_icoll:
       return 4;
+    case RawKind::device_op:
+      return 7;
     default:
       return words_of_openmp(kind);
   }
@@ -217,9 +229,16 @@ std::optional<size_t> where_tail_counts(const OpenFile& events, const OpenFile& 
   return events.size() >= begin + window ? std::nullopt : std::optional(begin);
 }
 
-bool has_records(const RawLog& log) {
+RawKind first_kind(const RawLog& log) {
   RawRecord record;
-  return log.cursor().next(record);
+  return log.cursor().next(record) ? record.kind : RawKind::none;
+}
+
+void add_log(RawLog log, RawProcessFolder& folder) {
+  const RawKind first = first_kind(log);
+  if (first == RawKind::none) return;
+  auto& logs = first >= RawKind::device_def ? folder.device_logs : folder.logs;
+  logs.push_back(std::move(log));
 }
 
 void read_files(RawProcessFolder& folder) {
@@ -229,7 +248,7 @@ void read_files(RawProcessFolder& folder) {
     const std::string name = entry.path().filename();
     if (const auto thread = number_after(name, "events.")) {
       auto log = RawLog::map(entry.path(), *thread);
-      if (log && has_records(*log)) folder.logs.push_back(std::move(*log));
+      if (log) add_log(std::move(*log), folder);
     } else if (const auto number = number_after(name, "maps.")) {
       maps.emplace_back(*number, entry.path());
     }

@@ -70,6 +70,7 @@ struct RawProcessFolder {
   std::filesystem::path path;
   trace::RawProcess process{};
   std::vector<RawLog> logs;                 ///< by thread number; empty logs are left out
+  std::vector<RawLog> device_logs;          ///< of no thread: what devices did
   std::vector<std::filesystem::path> maps;  ///< the most complete first
 };
 

@@ -97,6 +97,17 @@ RegionId Regions::user(std::string_view name, RegionRole role) {
   return intern({std::move(plain), role, Paradigm::user, "", 0});
 }
 
+RegionId Regions::device_call(std::string_view name) {
+  const Paradigm paradigm = name.starts_with("cl") ? Paradigm::opencl : Paradigm::cuda;
+  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+}
+
+RegionId Regions::on_device(std::string_view name, RegionRole role, Paradigm paradigm) {
+  std::string plain(name);
+  if (!plain.starts_with("operator")) std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, paradigm, "", 0});
+}
+
 RegionId Regions::not_recorded() {
   return intern({std::string(trace::kNotRecorded), RegionRole::artificial,
                  Paradigm::measurement_system, "", 0});

@@ -31,6 +31,10 @@ class Regions {
   RegionId openmp_call(std::string_view name, trace::RegionRole role);
   /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
   RegionId user(std::string_view name, trace::RegionRole role);
+  /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
+  RegionId device_call(std::string_view name);
+  /// What a device executes: a kernel, or the kind of operation.
+  RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
   /// Time that the collector itself took.
   RegionId measuring();
   /// Time in which recording was off (trace::kNotRecorded).

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "assemble/device_records.h"
 #include "assemble/file_records.h"
 #include "assemble/mpi_records.h"
 #include "assemble/one_sided_records.h"
@@ -61,7 +62,7 @@ class Stream {
     return record.arg != 0 &&
            (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
             record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
-            record.kind == RawKind::user_enter);
+            record.kind == RawKind::user_enter || record.kind == RawKind::device_enter);
   }
 
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
@@ -97,6 +98,7 @@ class Stream {
         return counters_.values(record, state_.time(record));
       default:
         if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
+        if (record.kind >= RawKind::device_enter) return devices_.see(record);
         if (record.kind >= RawKind::file_def) return files_.see(record);
         if (record.kind >= RawKind::rma_win_def) return one_sided_.see(record);
         return openmp_.see(record, ahead);
@@ -216,6 +218,7 @@ class Stream {
   OneSidedRecords one_sided_{state_};
   FileRecords files_{state_};
   UserRecords user_{state_};
+  DeviceRecords devices_{state_};
   size_t next_pause_ = 0;
   bool off_ = false;      ///< in the pause of that number
   bool in_call_ = false;  ///< in a call that was begun in it

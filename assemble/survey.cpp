@@ -168,6 +168,11 @@ class Surveyor {
     } else if (record.kind == RawKind::tool_end && tool_begin_ != 0) {
       result_.tool.ticks += record.ticks - std::min(tool_begin_, record.ticks);
       tool_begin_ = 0;
+    } else if (record.kind == RawKind::device_enter) {
+      ++result_.tool.paths;
+      device_enter_ = record.ticks;
+    } else if (record.kind == RawKind::device_launch) {
+      result_.survey.device_launches.try_emplace(record.w[0], device_enter_);
     } else if (record.kind == RawKind::clock_met) {
       result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }
@@ -225,6 +230,7 @@ class Surveyor {
   uint64_t local_ = 0;
   uint64_t remote_ = 0;
   uint64_t tool_begin_ = 0;
+  uint64_t device_enter_ = 0;
   bool open_comm_ = false;
 };
 
@@ -264,6 +270,7 @@ void Survey::merge(Survey&& other) {
   std::stable_sort(switches.begin(), switches.end(),
                    [](const Switch& a, const Switch& b) { return a.ticks < b.ticks; });
   rank_sets.merge(other.rank_sets);
+  device_launches.merge(other.device_launches);
   partitioned.insert(partitioned.end(), other.partitioned.begin(), other.partitioned.end());
   std::stable_sort(
       partitioned.begin(), partitioned.end(),

@@ -101,6 +101,8 @@ struct Survey {
   std::vector<Switch> switches;                          ///< in order of time
   std::unordered_map<uint32_t, RankBits> rank_sets;
   std::vector<PartitionedInit> partitioned;  ///< in order of time
+  /// By the number of an operation for a device: when the call was entered that handed it over.
+  std::unordered_map<uint64_t, uint64_t> device_launches;
   uint64_t last_ticks = 0;
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense

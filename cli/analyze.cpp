@@ -41,7 +41,7 @@ Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOption
   if (assemble::needs_assembly(experiment)) {
     if (!has_raw_records(experiment)) {
       return Error{"'" + experiment.string() +
-                   "' holds no records: the program called neither MPI nor OpenMP"};
+                   "' holds no records: the program called neither MPI nor OpenMP nor a device"};
     }
     return assemble_experiment(experiment, options);
   }

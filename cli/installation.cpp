@@ -39,4 +39,10 @@ Result<fs::path> preload_library() {
   return library;
 }
 
+fs::path device_probe(std::string_view name) {
+  const fs::path library = library_folder() / ("libculprit-" + std::string(name) + ".so");
+  std::error_code code;
+  return fs::exists(library, code) ? library : fs::path();
+}
+
 }  // namespace culprit::cli

@@ -167,6 +167,16 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set("CULPRIT_MAX_SIZE", std::to_string(settings.max_size));
     names.push_back("CULPRIT_MAX_SIZE");
   }
+  if (!settings.opencl_layer.empty()) {
+    const std::string layers = variables.get("OPENCL_LAYERS");
+    variables.set("OPENCL_LAYERS",
+                  (layers.empty() ? "" : layers + ":") + settings.opencl_layer.string());
+    names.push_back("OPENCL_LAYERS");
+  }
+  if (!settings.cuda_injection.empty() && variables.get("CUDA_INJECTION64_PATH").empty()) {
+    variables.set("CUDA_INJECTION64_PATH", settings.cuda_injection.string());
+    names.push_back("CUDA_INJECTION64_PATH");
+  }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();

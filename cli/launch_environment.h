@@ -10,6 +10,8 @@
 //   CULPRIT_WINDOW, _RANKS, _PHASE, _WITHOUT   what not to record; unset: nothing
 //   CULPRIT_MEMORY           MiB that the collector may take in a process
 //   CULPRIT_MAX_SIZE         bytes of records that a process may write
+//   OPENCL_LAYERS            the OpenCL probe, behind the user's own layers
+//   CUDA_INJECTION64_PATH    the CUDA probe, unless the user has another tool there
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
@@ -33,6 +35,8 @@ struct LaunchSettings {
   std::vector<std::pair<std::string, std::string>> selected = {};  ///< of cli/selection.h
   unsigned memory_mib = 0;                                         ///< 0: as the collector likes
   uint64_t max_size = 0;                                           ///< bytes; 0: no limit
+  std::filesystem::path opencl_layer = {};                         ///< empty: there is none
+  std::filesystem::path cuda_injection = {};                       ///< likewise
 };
 
 struct Launch {

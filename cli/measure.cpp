@@ -52,6 +52,8 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   }
   settings.memory_mib = options.memory_mib;
   settings.max_size = options.max_size;
+  settings.opencl_layer = device_probe("opencl");
+  settings.cuda_injection = device_probe("cuda");
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
@@ -79,7 +81,7 @@ void tell_nothing_recorded(int status, bool tried) {
     say("OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no call of MPI was "
         "recorded: nothing to analyse");
   } else if (status == 0) {
-    say("the program called neither MPI nor OpenMP: nothing to analyse");
+    say("the program called neither MPI nor OpenMP nor a device: nothing to analyse");
   } else {
     say("the command ended with status {} before any call of MPI or OpenMP was recorded: see its "
         "own messages above",

@@ -150,6 +150,14 @@ ThreadLog* thread_log() {
   return active ? registry::log_of_this_thread() : nullptr;
 }
 
+ThreadLog* make_extra_log() {
+  return lifecycle::is_active() ? registry::make_extra_log() : nullptr;
+}
+
+bool is_active() {
+  return lifecycle::is_active();
+}
+
 bool activate() {
   Mode mode = g_mode.load(std::memory_order_acquire);
   if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {

@@ -77,7 +77,16 @@ class CULPRIT_EXPORT ThreadLog {
 /// in a child forked since, or inside the collector itself. MT: each thread sees its own.
 CULPRIT_EXPORT ThreadLog* thread_log();
 
-/// A probe has seen that this process is worth recording (MPI_Init, start of OMPT): from now on
+/// A log of no thread, for what happens elsewhere (on devices). It never ends; whoever has it sees
+/// to it that one thread at a time uses it, and none once is_active() is false. nullptr when
+/// thread_log() would be.
+CULPRIT_EXPORT ThreadLog* make_extra_log();
+
+/// Whether this process is being recorded: activated, not ended, not a child forked since.
+CULPRIT_EXPORT bool is_active();
+
+/// A probe has seen that this process is worth recording (MPI_Init, start of
+/// OMPT, a queue of a device): from now on
 /// logs are made. Idempotent. False when switched off by the environment or impossible.
 CULPRIT_EXPORT bool activate();
 

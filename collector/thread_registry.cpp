@@ -158,6 +158,13 @@ ThreadLog* log_of_this_thread() {
   return nullptr;
 }
 
+ThreadLog* make_extra_log() {
+  const KeepErrno keep;
+  const uint32_t number =
+      std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+  return number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+}
+
 bool is_setting_up() {
   return t_state.phase == Phase::setting_up;
 }

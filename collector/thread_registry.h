@@ -43,6 +43,9 @@ ThreadLog* existing_log();
 /// The same, made at first use.
 ThreadLog* log_of_this_thread();
 
+/// A log that belongs to no thread.
+ThreadLog* make_extra_log();
+
 /// While this thread sets up the collector, nothing it does is recorded.
 bool is_setting_up();
 void set_setting_up(bool value);

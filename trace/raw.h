@@ -191,6 +191,33 @@ enum class RawKind : uint8_t {
   clock_met = 100,  ///< the clocks of two nodes compared. arg: world rank of the other process; w0:
                     ///< own ticks half way between asking and answer; w1: the other's ticks when it
                     ///< answered; w2: own ticks between asking and answer
+
+  // Devices. What host threads do, in their own logs. A call: enter ... facts ... leave.
+  device_enter = 110,   ///< arg: path id of the caller; flags: name
+  device_leave = 111,   ///< flags: name
+  device_launch = 112,  ///< the call handed over an operation. flags: trace::DeviceOpKind; arg: its
+                        ///< queue (~0: none); w0: its number, unique in the process
+  device_after = 113,  ///< what the operation just told waits for besides its queue's order: words:
+                       ///< numbers of operations. Long lists take several records
+  device_wait = 114,   ///< the call waited. flags: trace::DeviceWaitFor; arg: queue or device; w0:
+                       ///< operation
+
+  // What devices did, in a log of no thread, in whatever order it becomes known. Its string_defs
+  // have numbers of their own, with 32 bits.
+  device_def = 120,  ///< arg: new device (0, 1, ...); flags: RawDeviceApi; w0: bytes of its name |
+                     ///< bytes of what tells it apart on its node << 32; words: both, zero padded
+                     ///< at the end
+  device_queue_def = 121,  ///< arg: new queue (0, 1, ...); flags: 1: operations may overtake each
+                           ///< other; w0: device | context << 32; w1: its number as users know it
+  device_op = 122,  ///< arg: queue; flags: raw_device_op; w0: number; w1, w2: begin and end in
+                    ///< nanoseconds of the device's clock, 0 if unknown; w3: string id of its name
+                    ///< (0: none) | graph's node << 32; w4: bytes; w5, w6: when it was queued and
+                    ///< handed to the device, 0 if unknown
+  device_clock = 123,    ///< arg: device; w0: nanoseconds of its clock; it was then between w1 and
+                         ///< w2, in ticks
+  device_lost = 124,     ///< flags: RawDeviceLoss; w0: how often
+  device_runtime = 125,  ///< flags: RawDeviceApi | RawDeviceRefusal << 8; words: what it says of
+                         ///< itself, zero padded
 };
 
 /// What a user_enter begins.
@@ -203,6 +230,7 @@ constexpr bool is_kept_when_off(RawKind kind) {
   const auto number = static_cast<unsigned>(kind);
   if (kind == RawKind::mpi_tests) return false;
   if (kind == RawKind::recording_off || kind == RawKind::recording_on) return true;
+  if (kind >= RawKind::device_enter && kind < RawKind::device_def) return false;
   return number < 40 || (number >= 71 && number <= 73) || kind == RawKind::counter_def ||
          kind == RawKind::counter_refused || number >= 85;
 }
@@ -222,6 +250,31 @@ inline constexpr uint16_t kCollective = 4;
 inline constexpr uint16_t kRequest = 8;  ///< non-blocking
 inline constexpr uint16_t kSplit = 16;   ///< a split collective: its end is another call
 }  // namespace raw_file_op
+
+enum class RawDeviceApi : uint16_t { cuda = 0, opencl = 1 };
+
+/// Why a device runtime is not observed.
+enum class RawDeviceRefusal : uint16_t {
+  none = 0,
+  other_tool = 1,  ///< another tool has taken the one place there is
+  no_tools = 2,    ///< the library through which tools see it is missing, or too old
+  failed = 3,      ///< it refuses tools; the words say how
+};
+
+enum class RawDeviceLoss : uint16_t {
+  unfinished = 0,  ///< operations that had not ended when the process did, or ended with an error
+  no_times = 1,    ///< operations whose times the runtime did not tell
+  no_room = 2,     ///< operations that were not followed, because too many were under way
+  dropped = 3,     ///< records that the runtime says it has lost
+  hung_flush = 4,  ///< the runtime did not give back its last records in time
+};
+
+/// flags of device_op: the kind in the lowest byte.
+namespace raw_device_op {
+inline constexpr unsigned kDirectionShift = 8;  ///< trace::CopyDirection, 4 bits
+inline constexpr unsigned kMemoryShift = 12;    ///< trace::HostMemory, 4 bits
+}  // namespace raw_device_op
+inline constexpr uint32_t kRawNoQueue = ~uint32_t{0};
 
 /// How a communicator came to be: decides how the assembler recognises it on other ranks.
 enum class RawCommOrigin : uint16_t {

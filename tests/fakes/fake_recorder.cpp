@@ -74,6 +74,12 @@ bool activate() {
 trace::RawProcess* process() {
   return active ? &tests::process_record : nullptr;
 }
+ThreadLog* make_extra_log() {
+  return thread_log();
+}
+bool is_active() {
+  return active;
+}
 void checkpoint() {}
 const Environment& environment() {
   static const Environment nothing;

@@ -22,6 +22,7 @@ FLOORS = {
     "base": [],
     "trace": ["base"],
     "collector": ["trace", "base"],
+    "gpu": ["collector", "trace", "base"],
     "assemble": ["trace", "base"],
     "replay": ["trace", "base"],
     "blame": ["replay", "trace", "base"],
@@ -33,7 +34,8 @@ FLOORS = {
 VENDORS = [
     (r"mpi\.h$", ["collector/mpi/", "replay/transport_mpi.cpp"]),
     (r"(omp-tools|ompt)\.h$", ["collector/openmp/"]),
-    (r"cupti.*\.h$", ["gpu/"]),
+    (r"(cupti.*|cuda)\.h$", ["gpu/cuda/"]),
+    (r"CL/", ["gpu/opencl/"]),
     (r"papi\.h$", ["collector/counters/"]),
     (r"otf2/", ["trace/otf2"]),
     (r"(elfutils/|dwarf\.h$|libelf\.h$|gelf\.h$)", ["assemble/"]),

@@ -41,6 +41,24 @@ TEST(PrepareLaunch, GoesInFrontOfOtherPreloads) {
             "/c/lib/libculprit.so:/other.so");
 }
 
+TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
+  LaunchSettings settings{"/x/exp", "/c.so", "", 0, ""};
+  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
+  settings.opencl_layer = "/c-opencl.so";
+  settings.cuda_injection = "/c-cuda.so";
+  const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
+  EXPECT_EQ(value(launch, "OPENCL_LAYERS"), "/c-opencl.so");
+  EXPECT_EQ(value(launch, "CUDA_INJECTION64_PATH"), "/c-cuda.so");
+  EXPECT_NE(
+      value(launch, "OMPI_MCA_mca_base_env_list").find(";OPENCL_LAYERS;CUDA_INJECTION64_PATH"),
+      std::string::npos);
+  // Layers stand behind each other; of tools for CUDA there is one, and the user's stays.
+  const Launch beside = prepare_launch(
+      {"./app"}, settings, {"OPENCL_LAYERS=/mine.so", "CUDA_INJECTION64_PATH=/other.so"});
+  EXPECT_EQ(value(beside, "OPENCL_LAYERS"), "/mine.so:/c-opencl.so");
+  EXPECT_EQ(value(beside, "CUDA_INJECTION64_PATH"), "/other.so");
+}
+
 TEST(PrepareLaunch, TellsOpenMpiWhatToCarry) {
   const std::string ours =
       "LD_PRELOAD;CULPRIT_EXPERIMENT;CULPRIT_SAMPLING_HZ;CULPRIT_OPENMP_RUNTIME";

@@ -206,6 +206,17 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::file_op_done, "file_op_done"},
     {RawKind::sampling_period, "sampling_period"},
     {RawKind::clock_met, "clock_met"},
+    {RawKind::device_enter, "device_enter"},
+    {RawKind::device_leave, "device_leave"},
+    {RawKind::device_launch, "device_launch"},
+    {RawKind::device_after, "device_after"},
+    {RawKind::device_wait, "device_wait"},
+    {RawKind::device_def, "device_def"},
+    {RawKind::device_queue_def, "device_queue_def"},
+    {RawKind::device_op, "device_op"},
+    {RawKind::device_clock, "device_clock"},
+    {RawKind::device_lost, "device_lost"},
+    {RawKind::device_runtime, "device_runtime"},
 };
 
 }  // namespace

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The face between what knows a device runtime (a backend: gpu/opencl, gpu/cuda) and what keeps its
+// records. A backend tells of devices, queues, operations and clocks, in any order and from any
+// thread, and of the host's calls on the thread that makes them. Host and device sides of an
+// operation meet only in the assembler, by its number: so it does not matter which is told first,
+// and late records lose nothing. Times of operations are nanoseconds of the device's own clock;
+// pairs with our ticks, told now and then, let the assembler put them on our axis.
+//
+// A backend and this part make a shared object of their own, which the device runtime itself opens
+// (an OpenCL layer, CUDA's injection): in processes without one nothing of it is there.
+// Rules of collector/ hold: nothing is printed, thrown or aborted, no lock is held across a call
+// into foreign code. MT: everything here may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "trace/device.h"
+#include "trace/raw.h"
+
+namespace culprit::gpu {
+
+using trace::CopyDirection;
+using trace::DeviceOpKind;
+using trace::DeviceWaitFor;
+using trace::HostMemory;
+using trace::OperationNumber;
+using trace::RawDeviceApi;
+using trace::RawDeviceLoss;
+
+enum class DeviceNumber : uint32_t {};
+enum class QueueNumber : uint32_t { none = trace::kRawNoQueue };
+enum class NameNumber : uint32_t { none = 0 };
+
+struct DeviceInfo {
+  RawDeviceApi api;
+  std::string_view name;      ///< as users know it
+  std::string_view identity;  ///< tells it from the others of its node, alike in all processes
+};
+
+struct QueueInfo {
+  DeviceNumber device;
+  uint32_t context = 0;
+  uint64_t number = 0;  ///< as the runtime numbers it; 0 for the default one
+  bool out_of_order = false;
+};
+
+/// What a device did. Times in nanoseconds of its clock; 0: not known.
+struct Operation {
+  QueueNumber queue;
+  DeviceOpKind kind = DeviceOpKind::other;
+  OperationNumber number = OperationNumber::none;
+  uint64_t queued = 0;
+  uint64_t submitted = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  NameNumber name = NameNumber::none;
+  uint32_t graph_node = 0;  ///< 0: no part of a graph
+  uint64_t bytes = 0;
+  CopyDirection direction = CopyDirection::none;
+  HostMemory memory = HostMemory::unknown;
+};
+
+// --- The devices' side: one log for the process. Nothing is kept before begin() ---
+
+/// A device is in use: the process is worth recording. False if it is not to be recorded.
+bool begin();
+/// Whether records are kept: begun, not ended, and no forked child (those have no part in it).
+bool is_on();
+
+DeviceNumber add_device(const DeviceInfo&);
+QueueNumber add_queue(const QueueInfo&);
+/// Names are written once; equal ones have one number. At most 2000 bytes of them are kept.
+NameNumber name(std::string_view);
+void executed(const Operation&);
+/// The device's clock showed `nanoseconds` at some moment between two of ours.
+void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
+void lost(RawDeviceLoss, uint64_t count = 1);
+/// What the runtime says of itself, or why nothing comes from it.
+void runtime_is(RawDeviceApi, std::string_view description,
+                trace::RawDeviceRefusal = trace::RawDeviceRefusal::none);
+
+// --- The host's side: on the calling thread ---
+
+/// Returns false if the call is not recorded; then none of the others may follow. `name` must live
+/// for ever.
+bool call_begins(const char* name);
+void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber);
+/// What the operation told last waits for, besides the order of its queue.
+void call_ordered_after(const OperationNumber* operations, size_t count);
+void call_waited_for(OperationNumber);
+void call_waited_for(QueueNumber);
+void call_waited_for(DeviceNumber);
+void call_ends(const char* name);
+
+/// A number that no other operation of this process has. Numbers of at most 32 bits are left to
+/// runtimes that give their own.
+OperationNumber next_operation();
+
+}  // namespace culprit::gpu

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The host's side: records in the log of the thread that calls. Samples are held off while it is
+// inside the runtime, where they would say nothing of the program.
+#include <atomic>
+
+#include "collector/recorder.h"
+#include "collector/selection.h"
+#include "gpu/face.h"
+
+namespace culprit::gpu {
+
+namespace {
+
+using collector::now;
+using collector::StringId;
+using collector::thread_log;
+using collector::ThreadLog;
+using trace::RawKind;
+
+void wait_record(DeviceWaitFor what, uint32_t object, OperationNumber operation) {
+  if (ThreadLog* log = thread_log()) {
+    log->put(RawKind::device_wait, now(), static_cast<uint16_t>(what), object,
+             static_cast<uint64_t>(operation));
+  }
+}
+
+}  // namespace
+
+bool call_begins(const char* name) {
+  ThreadLog* log = is_on() && collector::recording() ? thread_log() : nullptr;
+  if (log == nullptr) return false;
+  const uint64_t time = now();
+  const auto path = static_cast<uint32_t>(log->current_path());
+  log->put(RawKind::device_enter, time, static_cast<uint16_t>(log->name(name)), path);
+  ++log->waiting;
+  return true;
+}
+
+void call_handed_over(DeviceOpKind kind, QueueNumber queue, OperationNumber number) {
+  if (ThreadLog* log = thread_log()) {
+    log->put(RawKind::device_launch, now(), static_cast<uint16_t>(kind),
+             static_cast<uint32_t>(queue), static_cast<uint64_t>(number));
+  }
+}
+
+void call_ordered_after(const OperationNumber* operations, size_t count) {
+  ThreadLog* log = thread_log();
+  constexpr size_t kMost = 128;
+  uint64_t words[kMost];
+  for (size_t done = 0; log != nullptr && done < count;) {
+    unsigned here = 0;
+    for (; here < kMost && done < count; ++here) {
+      words[here] = static_cast<uint64_t>(operations[done++]);
+    }
+    log->put_words(RawKind::device_after, now(), 0, 0, words, here);
+  }
+}
+
+void call_waited_for(OperationNumber operation) {
+  wait_record(DeviceWaitFor::operation, 0, operation);
+}
+
+void call_waited_for(QueueNumber queue) {
+  wait_record(DeviceWaitFor::queue, static_cast<uint32_t>(queue), OperationNumber::none);
+}
+
+void call_waited_for(DeviceNumber device) {
+  wait_record(DeviceWaitFor::device, static_cast<uint32_t>(device), OperationNumber::none);
+}
+
+void call_ends(const char* name) {
+  ThreadLog* log = thread_log();
+  if (log == nullptr) return;
+  --log->waiting;
+  log->put(RawKind::device_leave, now(), static_cast<uint16_t>(log->name(name)));
+}
+
+OperationNumber next_operation() {
+  static std::atomic<uint64_t> last{uint64_t{1} << 32};
+  return OperationNumber{last.fetch_add(1, std::memory_order_relaxed) + 1};
+}
+
+}  // namespace culprit::gpu

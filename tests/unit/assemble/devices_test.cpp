@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What devices did: records in any order become time lines, on the host's axis.
+
+#include <cstring>
+
+#include "assemble/device_clock.h"
+#include "fixture.h"
+#include "trace/device.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+using trace::CopyDirection;
+using trace::DeviceOpKind;
+using trace::RawDeviceApi;
+using trace::RawDeviceLoss;
+using trace::RawKind;
+
+std::vector<uint64_t> packed(const std::string& text, std::vector<uint64_t> words = {}) {
+  const size_t first = words.size();
+  words.resize(first + (text.size() + 7) / 8);
+  std::memcpy(words.data() + first, text.data(), text.size());
+  return words;
+}
+
+/// Records of a device whose clock is 5000 behind the trace's: known to a nanosecond, at 0.
+class DeviceLog {
+ public:
+  static constexpr uint64_t kBehind = 5000;
+
+  explicit DeviceLog(RawThread& thread, RawDeviceApi api = RawDeviceApi::opencl,
+                     bool out_of_order = false)
+      : thread_(thread) {
+    thread_.put(RawKind::device_runtime, 0, static_cast<uint16_t>(api), 0, packed("runtime"));
+    thread_.put(RawKind::device_def, 0, static_cast<uint16_t>(api), 0,
+                packed("deviceuuid", {6 | uint64_t{4} << 32}));
+    thread_.put(RawKind::device_queue_def, 0, out_of_order ? 1 : 0, 0, {0, 3});
+    thread_.put(RawKind::device_clock, 0, 0, 0, {kBehind, kTicksAtZero, kTicksAtZero});
+    thread_.put(RawKind::string_def, 0, 6, 1, packed("kernel"));
+  }
+
+  /// Times as the trace has them; 0: not told.
+  DeviceLog& op(uint64_t number, uint64_t begin, uint64_t end,
+                DeviceOpKind kind = DeviceOpKind::kernel) {
+    const uint64_t name = kind == DeviceOpKind::kernel ? 1 : 0;
+    const auto direction = static_cast<unsigned>(CopyDirection::to_device);
+    thread_.put(
+        RawKind::device_op, 0, static_cast<uint16_t>(static_cast<unsigned>(kind) | direction << 8),
+        0,
+        {number, begin == 0 ? 0 : begin + kBehind, end == 0 ? 0 : end + kBehind, name, 64, 0, 0});
+    return *this;
+  }
+
+ private:
+  RawThread& thread_;
+};
+
+class DevicesTest : public AssembleTest {
+ protected:
+  static constexpr uint32_t kLog = 7;  ///< of no thread
+
+  void launch(RawThread& thread, uint64_t time, uint64_t number) {
+    thread.put(RawKind::string_def, time, 4, 9, packed("clGo"));
+    thread.put(RawKind::device_enter, time, 9, thread.path(in_main({"run"})));
+    thread.put(RawKind::device_launch, time + 1, 0, 0, {number});
+    thread.put(RawKind::device_leave, time + 2, 9, 0);
+  }
+};
+
+TEST_F(DevicesTest, AQueueIsALocationOfItsProcess) {
+  {
+    auto p = process();
+    p->ended(100);
+    launch(p->thread(0), 10, 1);
+    launch(p->thread(0), 20, 2);
+    // As they became known: the second first.
+    DeviceLog(p->thread(kLog)).op(2, 40, 60, DeviceOpKind::copy).op(1, 15, 40);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   run
+10     clGo
+12     -
+20     clGo
+22     -
+22   -
+100 -
+)");
+  EXPECT_EQ(listing.text("0.1"), "15 kernel\n40 -\n40 copy to device\n60 -\n");
+  ASSERT_EQ(listing.definitions.locations.size(), 2u);
+  const trace::Location& stream = listing.definitions.locations[1];
+  EXPECT_EQ(stream.kind, trace::LocationKind::accelerator_stream);
+  EXPECT_EQ(stream.name, "queue 3 of device");
+  EXPECT_EQ(stream.process, ProcessId(0));
+  EXPECT_EQ(facts.losses.all().size(), 0u);
+}
+
+TEST_F(DevicesTest, WhatCannotBeIsLeftOutAndCounted) {
+  {
+    auto p = process();
+    p->ended(100);
+    launch(p->thread(0), 10, 1);
+    launch(p->thread(0), 50, 2);
+    auto& log = p->thread(kLog);
+    DeviceLog(log)
+        .op(1, 20, 30)
+        .op(1, 0, 30)    // no begin
+        .op(1, 25, 0)    // no end
+        .op(1, 30, 25)   // reversed
+        .op(2, 45, 60)   // before the call that hands it over
+        .op(77, 70, 80)  // nobody handed it over
+        ;
+    log.put(RawKind::device_op, 0, 0, 5, {1, 1, 2, 0, 0, 0, 0});      // of no queue
+    log.put(RawKind::device_op, 0, 0, 0, {1, 1, ~0ull, 0, 0, 0, 0});  // in the year 2600
+    log.put(RawKind::device_clock, 0, 0, 0, {1, 9, 8});               // empty interval
+    log.put(RawKind::device_queue_def, 0, 0, 9, {0, 0});              // numbers have gaps
+    log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::dropped), 0, {11});
+    log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::dropped), 0, {12});
+    log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::unfinished), 0, {3});
+    log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::hung_flush), 0, {1});
+    log.put(RawKind::device_lost, 0, 99, 0, {1});
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.text("0.1"), "20 kernel\n30 -\n50 kernel\n60 -\n70 kernel\n80 -\n");
+  EXPECT_EQ(losses(facts, "device_times_missing"), 2u);
+  EXPECT_EQ(losses(facts, "device_times_reversed"), 1u);
+  EXPECT_EQ(losses(facts, "device_starts_before_launch"), 1u);
+  EXPECT_EQ(losses(facts, "device_ops_without_launch"), 1u);
+  EXPECT_EQ(losses(facts, "device_records_senseless"), 4u);
+  EXPECT_EQ(losses(facts, "device_records_dropped"), 23u);
+  EXPECT_EQ(losses(facts, "device_ops_unfinished"), 3u);
+  EXPECT_EQ(losses(facts, "device_flushes_hung"), 1u);
+}
+
+TEST_F(DevicesTest, WhatOverlapsGetsLanesOfItsOwn) {
+  {
+    auto p = process();
+    p->ended(100'000);
+    for (uint64_t number : {1, 2, 3}) launch(p->thread(0), number, number);
+    DeviceLog(p->thread(kLog), RawDeviceApi::opencl, true)
+        .op(1, 10'000, 40'000)
+        .op(2, 20'000, 30'000)
+        .op(3, 35'000, 50'000);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.1"), "10000 kernel\n40000 -\n");
+  EXPECT_EQ(listing.text("0.2"), "20000 kernel\n30000 -\n35000 kernel\n50000 -\n");
+  EXPECT_EQ(listing.definitions.locations[2].name, "queue 3 of device (2)");
+}
+
+TEST_F(DevicesTest, AQueueThatKeepsItsOrderHasOneLane) {
+  {
+    auto p = process();
+    p->ended(100'000);
+    for (uint64_t number : {1, 2, 3}) launch(p->thread(0), number, number);
+    DeviceLog(p->thread(kLog)).op(1, 10'000, 40'000).op(2, 20'000, 30'000).op(3, 35'000, 50'000);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.1"),
+            "10000 kernel\n40000 -\n40000 kernel\n40000 -\n40000 kernel\n50000 -\n");
+  EXPECT_EQ(listing.definitions.locations.size(), 2u);
+}
+
+TEST_F(DevicesTest, TheUserIsToldWhatIsNotObserved) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(100);
+    p->thread(0).enter(10, "MPI_Send").leave(20, "MPI_Send");
+    p->thread(kLog).put(RawKind::device_runtime, 0,
+                        static_cast<uint16_t>(RawDeviceApi::cuda) |
+                            static_cast<uint16_t>(trace::RawDeviceRefusal::other_tool) << 8,
+                        0, packed("nsys"));
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "device_not_observed"), 1u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_EQ(facts.notes[0],
+            "What the program did with CUDA was not observed: another tool is using its interface "
+            "for tools, and it takes one (nsys).");
+  EXPECT_EQ(listing.definitions.locations.size(), 1u);
+}
+
+TEST(DeviceClock, FollowsTheNarrowestMoments) {
+  const auto moment = [](uint64_t shown, int64_t from, int64_t to) {
+    return DeviceClock::Moment{shown, Time::from_nanos(from), Time::from_nanos(to)};
+  };
+  // Offsets: at 1000 exactly 100 +- 10; at 2000 anything from 50 to 1000 (an interrupted call);
+  // at 3000 between 150 and 170.
+  const DeviceClock clock(
+      {moment(3000, 3150, 3170), moment(1000, 1090, 1110), moment(2000, 2050, 3000)});
+  EXPECT_EQ(clock.uncertainty().nanos(), 20);
+  EXPECT_EQ(clock.time(1000).nanos(), 1100);
+  EXPECT_EQ(clock.time(0).nanos(), 100);
+  EXPECT_EQ(clock.time(2000).nanos(), 2100);
+  EXPECT_EQ(clock.time(2500).nanos(), 2625);  // half way from 100 to 150
+  EXPECT_EQ(clock.time(3000).nanos(), 3150);
+  EXPECT_EQ(clock.time(9000).nanos(), 9150);
+}
+
+TEST(DeviceClock, WithoutMomentsTimesStay) {
+  const DeviceClock clock({});
+  EXPECT_FALSE(clock.known());
+  EXPECT_EQ(clock.time(42).nanos(), 42);
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test
