@@ -24,7 +24,13 @@ class CallPathTree {
   };
 
   /// The child of `parent` (none: a root) for `region`; made if it does not exist.
-  CallPathId child(CallPathId parent, RegionId region);
+  CallPathId child(CallPathId parent, RegionId region) {
+    if (!slots_.empty()) {
+      const Slot& slot = slots_[slot_of(parent, region)];
+      if (slot.child.valid()) return slot.child;
+    }
+    return add(parent, region);
+  }
   /// A new root that stands for a path elsewhere.
   CallPathId add_anchor();
 
@@ -36,16 +42,30 @@ class CallPathTree {
   std::string name(CallPathId id, const std::vector<trace::Region>& regions) const;
 
  private:
-  void grow();
-  size_t slot_of(CallPathId parent, RegionId region) const;
-
-  struct Last {  // the child found last: loops call the same functions again and again
+  struct Slot {
+    CallPathId parent;
     RegionId region;
-    CallPathId child;
+    CallPathId child;  // none: free
   };
+
+  static size_t hash(CallPathId parent, RegionId region) {
+    const uint64_t key = uint64_t{parent.valid() ? parent.index() + 1 : 0} << 32 | region.index();
+    return static_cast<size_t>((key * 0x9e3779b97f4a7c15ull) >> 29);
+  }
+  /// Where the child is, or would be.
+  size_t slot_of(CallPathId parent, RegionId region) const {
+    const size_t mask = slots_.size() - 1;
+    size_t i = hash(parent, region) & mask;
+    while (slots_[i].child.valid() && (slots_[i].parent != parent || slots_[i].region != region)) {
+      i = (i + 1) & mask;
+    }
+    return i;
+  }
+  CallPathId add(CallPathId parent, RegionId region);
+  void grow();
+
   std::vector<Node> nodes_;
-  std::vector<Last> last_;         // by node; element 0 is for the roots
-  std::vector<CallPathId> slots_;  // open addressing, a power of two
+  std::vector<Slot> slots_;  // by parent and region: open addressing, a power of two
 };
 
 }  // namespace culprit::replay

@@ -58,24 +58,11 @@ void TimelineBuilder::expect(uint64_t events) {
   line_.activities.reserve(std::min<uint64_t>(events, uint64_t{1} << 24));
 }
 
-void TimelineBuilder::touch(Time time) {
-  if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
-  if (line_.events++ == 0) {
-    line_.first = time;
-    // Two places for what was before; read_run knows what that is.
-    for (int i = 0; i < 2; ++i) line_.activities.push_back(Time::min(), CallPathId::none());
-    line_.activities.push_back(time, top());
-  }
-  line_.last = time;
-}
-
-void TimelineBuilder::set_path(Time time, CallPathId path) {
-  Activities& all = line_.activities;
-  if (all.begins().back() == time) {
-    all.paths().back() = path;  // nothing lasted no time
-  } else if (all.paths().back() != path) {
-    all.push_back(time, path);
-  }
+void TimelineBuilder::begin_life(Time time) {
+  line_.first = time;
+  // Two places for what was before; read_run knows what that is.
+  for (int i = 0; i < 2; ++i) line_.activities.push_back(Time::min(), CallPathId::none());
+  line_.activities.push_back(time, top());
 }
 
 void TimelineBuilder::enter(Time time, RegionId region) {

@@ -121,8 +121,20 @@ class TimelineBuilder : public trace::EventSink {
     uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
-  void touch(Time time);
-  void set_path(Time time, CallPathId path);
+  void touch(Time time) {
+    if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
+    if (line_.events++ == 0) begin_life(time);
+    line_.last = time;
+  }
+  void begin_life(Time time);
+  void set_path(Time time, CallPathId path) {
+    Activities& all = line_.activities;
+    if (all.begins().back() == time) {
+      all.paths().back() = path;  // nothing lasted no time
+    } else if (all.paths().back() != path) {
+      all.push_back(time, path);
+    }
+  }
   CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
   RegionId top_region() const { return stack_.empty() ? base_region_ : stack_.back().region; }
   uint32_t enter_barrier(Time time, CallPathId path);
