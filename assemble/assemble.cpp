@@ -37,8 +37,17 @@ class Lock {
   int fd_;
 };
 
+/// At least as many as there are threads: each has a log of its own.
+size_t count_files(const fs::path& folder) {
+  std::error_code ignored;
+  size_t files = 0;
+  for (fs::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
+    ++files;
+  return files;
+}
+
 Result<RunFacts> write_trace(const fs::path& raw, const fs::path& archive, unsigned threads) {
-  auto writer = trace::create_otf2(archive);
+  auto writer = trace::create_otf2(archive, count_files(raw));
   if (!writer) return writer.error();
   return run_passes(raw, **writer, {threads, read_symbols, NameCache::of_user()});
 }

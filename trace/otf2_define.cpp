@@ -78,9 +78,20 @@ class DefinitionWriter {
   TeamReferences result_;
 };
 
+/// A record must fit into a chunk.
+std::string clipped(const std::string& text) {
+  constexpr size_t kLongest = 64 << 10;
+  if (text.size() <= kLongest) return text;
+  size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 OTF2_StringRef DefinitionWriter::text(const std::string& text) {
   auto [it, is_new] = strings_.emplace(text, static_cast<OTF2_StringRef>(strings_.size()));
-  if (is_new) check(OTF2_GlobalDefWriter_WriteString(writer_, it->second, text.c_str()));
+  if (is_new) {
+    check(OTF2_GlobalDefWriter_WriteString(writer_, it->second, clipped(text).c_str()));
+  }
   return it->second;
 }
 

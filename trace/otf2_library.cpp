@@ -5,8 +5,13 @@
 // the first counts: what follows it are OTF2's callers reporting the same on the way up.
 #include "trace/otf2_library.h"
 
+#include <fcntl.h>
+#include <malloc.h>
 #include <otf2/OTF2_Pthread_Locks.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -21,6 +26,16 @@ OTF2_ErrorCode keep(void*, const char*, uint64_t, const char*, OTF2_ErrorCode co
   if (complaint.empty()) complaint = OTF2_Error_GetDescription(code);
   return code;
 }
+
+/// malloc then fills what it hands out with this.
+void fill_memory([[maybe_unused]] bool with_zeros) {
+#ifdef M_PERTURB
+  mallopt(M_PERTURB, with_zeros ? 0xff : 0);  // the complement
+#endif
+}
+
+std::mutex zeroed_mutex;
+size_t zeroed = 0;
 
 }  // namespace
 
@@ -38,6 +53,29 @@ void lock_otf2(OTF2_Reader* reader) {
 }
 void lock_otf2(OTF2_Archive* archive) {
   OTF2_Pthread_Archive_SetLockingCallbacks(archive, nullptr);
+}
+
+ZeroedMemory::ZeroedMemory() {
+  const std::lock_guard lock(zeroed_mutex);
+  if (zeroed++ == 0) fill_memory(true);
+}
+
+ZeroedMemory::~ZeroedMemory() {
+  const std::lock_guard lock(zeroed_mutex);
+  if (--zeroed == 0) fill_memory(false);
+}
+
+FileState state_of(const std::filesystem::path& file) {
+  constexpr char kEndOfBuffer = 2, kEndOfChunk = 1;
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? FileState::missing : FileState::cut_short;
+  struct stat status{};
+  char end[2] = {};
+  const bool read = ::fstat(fd, &status) == 0 && status.st_size >= 2 &&
+                    ::pread(fd, end, 2, status.st_size - 2) == 2;
+  ::close(fd);
+  return read && end[0] == kEndOfBuffer && end[1] == kEndOfChunk ? FileState::whole
+                                                                 : FileState::cut_short;
 }
 
 }  // namespace culprit::trace

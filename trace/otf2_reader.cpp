@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,7 +47,7 @@ class Otf2Source final : public Source {
   Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
 
  private:
-  bool missing(OTF2_LocationRef location, const char* extension) const;
+  FileState state(OTF2_LocationRef location, const char* extension) const;
   void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
 
   fs::path anchor_;
@@ -56,16 +57,19 @@ class Otf2Source final : public Source {
 };
 
 /// Looked up beforehand, because OTF2's own words for it ("file interaction failed") help nobody.
-bool Otf2Source::missing(OTF2_LocationRef location, const char* extension) const {
-  std::error_code ignored;
+FileState Otf2Source::state(OTF2_LocationRef location, const char* extension) const {
   const fs::path folder = fs::path(anchor_).replace_extension();
-  return one_file_each_ && !fs::exists(folder / (std::to_string(location) + extension), ignored);
+  return one_file_each_ ? state_of(folder / (std::to_string(location) + extension))
+                        : FileState::whole;
 }
 
 /// Mappings of local to global references, and clock offsets: the event reader applies them.
 void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& losses) const {
+  const FileState file = state(location, ".def");
+  std::optional<ZeroedMemory> zeroed;
+  if (file == FileState::cut_short) zeroed.emplace();
   OTF2_DefReader* local =
-      missing(location, ".def") ? nullptr : OTF2_Reader_GetDefReader(reader_.get(), location);
+      file == FileState::missing ? nullptr : OTF2_Reader_GetDefReader(reader_.get(), location);
   if (!local) {
     losses.add("locations_without_local_definitions", Severity::warning,
                "Their local definitions are missing; their references were taken as global ones.");
@@ -101,8 +105,11 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
   const Location& wanted = archive_.definitions.locations[location.index()];
   take_otf2_complaint();
   apply_local_definitions(wanted.file_id, losses);
-  const bool absent = missing(wanted.file_id, ".evt");
+  const FileState file = state(wanted.file_id, ".evt");
+  const bool absent = file == FileState::missing;
   if (absent && wanted.event_count == 0) return {};
+  std::optional<ZeroedMemory> zeroed;
+  if (file == FileState::cut_short) zeroed.emplace();
   OTF2_EvtReader* events =
       absent ? nullptr : OTF2_Reader_GetEvtReader(reader_.get(), wanted.file_id);
   if (!events) {
@@ -170,6 +177,9 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   lock_otf2(reader.get());
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
 
+  std::optional<ZeroedMemory> zeroed;
+  const fs::path file = fs::path(anchor).replace_extension(".def");
+  if (state_of(file) == FileState::cut_short) zeroed.emplace();
   Result<RawGlobalDefinitions> raw = collect_definitions(reader.get());
   if (!raw) return cannot_open(anchor, raw.error().sentence);
   if (raw->resolution == 0) return cannot_open(anchor, "its clock has a resolution of zero");

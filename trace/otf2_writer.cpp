@@ -6,7 +6,9 @@
 // location that is open.
 #include "trace/otf2_writer.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <string>
@@ -22,8 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEventChunk = uint64_t{1} << 20;
-constexpr uint64_t kDefinitionChunk = uint64_t{4} << 20;
+/// OTF2 reads and writes in chunks, and its readers fill one of each size with zeros for every
+/// location: large ones take longer than the events of short time lines.
+constexpr uint64_t kEventChunk = OTF2_CHUNK_SIZE_MIN;
+
+/// A record must fit into a chunk. The largest is a group of all locations. Never the size of the
+/// events' chunks: with damaged files OTF2 may read a chunk that it has not filled, and what it
+/// then finds had better not be a chunk of definitions.
+uint64_t definition_chunk(size_t locations) {
+  constexpr uint64_t kMember = 9, kRest = uint64_t{64} << 10;
+  return std::clamp<uint64_t>(std::bit_ceil(kRest + kMember * locations), 2 * kEventChunk,
+                              OTF2_CHUNK_SIZE_MAX);
+}
 
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
@@ -156,7 +168,7 @@ Result<void> Writer::finish(const Definitions& definitions, uint64_t origin_real
 
 }  // namespace
 
-Result<std::unique_ptr<Otf2Writer>> create_otf2(const fs::path& folder) {
+Result<std::unique_ptr<Otf2Writer>> create_otf2(const fs::path& folder, size_t locations) {
   silence_otf2();
   take_otf2_complaint();
   const auto refuse = [&](const std::string& why) {
@@ -170,8 +182,8 @@ Result<std::unique_ptr<Otf2Writer>> create_otf2(const fs::path& folder) {
   if (error) return refuse(error.message());
 
   ArchiveHandle archive(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE,
-                                          kEventChunk, kDefinitionChunk, OTF2_SUBSTRATE_POSIX,
-                                          OTF2_COMPRESSION_NONE));
+                                          kEventChunk, definition_chunk(locations),
+                                          OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
   if (!archive) return refuse(take_otf2_complaint());
   lock_otf2(archive.get());
   OTF2_Archive_SetFlushCallbacks(archive.get(), &kFlush, nullptr);

@@ -29,7 +29,9 @@ class Otf2Writer {
   virtual Result<void> finish(const Definitions& definitions, uint64_t origin_realtime_ns) = 0;
 };
 
-/// Begins the archive `folder`/traces.otf2; `folder` must not exist or be empty.
-Result<std::unique_ptr<Otf2Writer>> create_otf2(const std::filesystem::path& folder);
+/// Begins the archive `folder`/traces.otf2; `folder` must not exist or be empty. `locations`: how
+/// many there may be; groups of more than 50,000 can only be written if it says so.
+Result<std::unique_ptr<Otf2Writer>> create_otf2(const std::filesystem::path& folder,
+                                                size_t locations = 0);
 
 }  // namespace culprit::trace

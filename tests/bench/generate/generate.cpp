@@ -189,10 +189,10 @@ std::unique_ptr<trace::Source> synthetic_trace(const PatternKind& kind, const Sh
 uint64_t generate(const std::filesystem::path& folder, const PatternKind& kind,
                   const Shape& shape) {
   const auto trace = synthetic_trace(kind, shape);
-  auto writer = trace::create_otf2(folder);
+  const auto& locations = trace->definitions().locations;
+  auto writer = trace::create_otf2(folder, locations.size());
   CULPRIT_CHECK(writer.ok());
   Losses losses;
-  const auto& locations = trace->definitions().locations;
   for (size_t i = 0; i < locations.size(); ++i) {
     const auto sink = (*writer)->open(locations[i].process, locations[i].thread);
     CULPRIT_CHECK(trace->read(LocationId(i), *sink, losses).ok());

@@ -193,6 +193,34 @@ TEST(Otf2RoundTrip, CollectivesBeginWithTheirCall) {
   }
 }
 
+TEST(Otf2Writer, ClipsNamesThatNoChunkHolds) {
+  TemporaryFolder folder;
+  Definitions definitions = rich_definitions();
+  std::string name(65535, 'x');
+  while (name.size() < 300'000) name += "\u00e9";  // two bytes; the limit lies in the middle of one
+  definitions.regions[0].name = name;
+  auto writer = create_otf2(folder.path() / "trace");
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+  const auto source = open(folder.path() / "trace" / "traces.otf2");
+  ASSERT_TRUE(source);
+  EXPECT_EQ(source->definitions().regions[0].name, std::string(65535, 'x'));
+}
+
+TEST(Otf2Writer, WritesGroupsOfAllLocations) {
+  TemporaryFolder folder;
+  Definitions definitions = rich_definitions();
+  definitions.groups.emplace_back();
+  // 200,000 ranks take 4 bytes each, more than the smallest chunk holds.
+  for (uint32_t rank = 0; rank < 200'000; ++rank)
+    definitions.groups.back().members.push_back(ProcessId(rank));
+  for (const auto& [locations, fits] : {std::pair(0, false), std::pair(200'000, true)}) {
+    auto writer = create_otf2(folder.path() / std::to_string(locations), locations);
+    ASSERT_TRUE(writer.ok());
+    EXPECT_EQ((*writer)->finish(definitions, 0).ok(), fits);
+  }
+}
+
 TEST(Otf2Writer, RefusesAFolderWithContents) {
   TemporaryFolder folder;
   write_rich_archive(folder.path() / "trace");
