@@ -77,7 +77,8 @@ class BarrierDetector {
     }
     const BarrierVisit& visit = run_.at(member.location).barriers[barrier];
     next = visit.next;
-    return {member.location, barrier, visit.enter, visit.leave, visit.path};
+    const Call call = run_.call(member.location, visit.call);
+    return {member.location, barrier, call.enter, call.leave, call.path};
   }
 
   void visit_barrier(const ProcessTasks::Epoch& epoch) {

@@ -163,9 +163,9 @@ class RunReader {
           if (origin->location != id) anchor.origin = *origin;
         }
       }
-      for (TeamSpan& team : run_.at(id).teams) {
-        if (team.fork_location.valid()) continue;
-        if (const TeamOrigin* origin = directory(id).find(team.begin, team.instance)) {
+      for (const LostTeam& lost : run_.at(id).lost_teams) {
+        TeamSpan& team = run_.at(id).teams[lost.span];
+        if (const TeamOrigin* origin = directory(id).find(team.begin, lost.instance)) {
           team.fork_location = origin->location;
           team.fork = origin->fork;
         } else {
@@ -174,6 +174,7 @@ class RunReader {
                           "call paths lack the part above it");
         }
       }
+      run_.at(id).lost_teams = {};
     }
   }
 
@@ -305,7 +306,6 @@ class RunReader {
       if (!path.valid()) path = nowhere;
     }
     for (Call& call : line.calls.whole()) renew(call.path);
-    for (BarrierVisit& barrier : line.barriers) renew(barrier.path);
     for (Fork& fork : line.forks) renew(fork.path);
     for_each_path(line.openmp, renew);
     for (Count& count : line.counts) {

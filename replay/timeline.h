@@ -84,7 +84,6 @@ struct CollectiveOp {
 
 struct Fork {
   Time time;
-  Time join;
   CallPathId path;  ///< in its own tree, later in the run's: where the team's members hang
   RegionId region;  ///< the innermost of that path
   trace::RegionInstance instance;
@@ -93,20 +92,23 @@ struct Fork {
 /// A visit of an OpenMP barrier, explicit or implicit.
 struct BarrierVisit {
   static constexpr uint32_t kNone = UINT32_MAX;
-  Time enter, leave;
-  CallPathId path;
+  CallIndex call;
   uint32_t next = kNone;  ///< index of the team's next visit by this thread
 };
 
 /// One thread's membership in one team.
 struct TeamSpan {
   Time begin, end;
-  trace::RegionInstance instance;
   LocationId fork_location;                      ///< the team's master; none if no fork was found
   ForkIndex fork;                                ///< index into its forks
   uint32_t first_barrier = BarrierVisit::kNone;  ///< its visits are linked, in order
-  uint32_t last_barrier = BarrierVisit::kNone;
-  uint32_t barriers = 0;  ///< how many
+  uint32_t barriers = 0;                         ///< how many
+};
+
+/// A team whose fork was not known yet when the location was read.
+struct LostTeam {
+  uint32_t span;  ///< index into the location's teams
+  trace::RegionInstance instance;
 };
 
 /// A visit of a phase or iteration that the program named.
@@ -146,6 +148,7 @@ struct Timeline {
   Column<RmaFact> rma;
   Column<Fork> forks;
   Column<TeamSpan> teams;
+  std::vector<LostTeam> lost_teams;  ///< until read_run has looked for their forks
   Column<BarrierVisit> barriers;
   OpenmpFacts openmp;
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once

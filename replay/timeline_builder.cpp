@@ -76,26 +76,29 @@ void TimelineBuilder::enter(Time time, RegionId region) {
     ++line_.visits[path.index()];
   }
   Frame& frame = stack_.emplace_back(path, region, time);
-  if (traits.omp_barrier) frame.barrier = enter_barrier(time, path);
   if (traits.stage) {
     line_.stages.push_back({time, Time::max(), region, 0});
     frame.stage = static_cast<uint32_t>(line_.stages.size());
   }
   set_path(time, path);
   frame.activity = static_cast<uint32_t>(line_.activities.size() - 1);
+  if (traits.omp_barrier) {
+    frame.call = line_.calls.add(frame.activity);
+    frame.barrier = true;
+    enter_barrier(frame.call);
+  }
   if (traits.openmp != OpenmpRegion::none) openmp_.enter(time, traits.openmp, path);
 }
 
-uint32_t TimelineBuilder::enter_barrier(Time time, CallPathId path) {
+void TimelineBuilder::enter_barrier(CallIndex call) {
   const uint32_t index = static_cast<uint32_t>(line_.barriers.size());
-  line_.barriers.push_back({time, Time::max(), path});
+  line_.barriers.push_back({call});
   openmp_.enter_barrier(index);
-  if (!open_teams_.empty()) {
-    TeamSpan& team = line_.teams[open_teams_.back().span];
-    (team.barriers++ == 0 ? team.first_barrier : line_.barriers[team.last_barrier].next) = index;
-    team.last_barrier = index;
-  }
-  return index + 1;
+  if (open_teams_.empty()) return;
+  OpenTeam& open = open_teams_.back();
+  TeamSpan& team = line_.teams[open.span];
+  (team.barriers++ == 0 ? team.first_barrier : line_.barriers[open.last_barrier].next) = index;
+  open.last_barrier = index;
 }
 
 void TimelineBuilder::leave(Time time, RegionId) {
@@ -103,10 +106,7 @@ void TimelineBuilder::leave(Time time, RegionId) {
   if (stack_.empty()) return;  // readers repair nesting; a sink must not trust that
   const Frame frame = stack_.back();
   stack_.pop_back();
-  if (frame.barrier != 0) {
-    line_.barriers[frame.barrier - 1].leave = time;
-    openmp_.leave_barrier();
-  }
+  if (frame.barrier) openmp_.leave_barrier();
   if (traits_[frame.region.index()].openmp != OpenmpRegion::none) openmp_.leave(time);
   if (frame.stage != 0) line_.stages[frame.stage - 1].end = time;
   set_path(time, top());
@@ -144,13 +144,12 @@ const RegionTraits& TimelineBuilder::top_traits() const {
 void TimelineBuilder::thread_fork(Time time, uint32_t, trace::RegionInstance instance) {
   touch(time);
   open_forks_.push_back(ForkIndex(line_.forks.size()));
-  line_.forks.push_back({time, Time::max(), top(), top_region(), instance});
+  line_.forks.push_back({time, top(), top_region(), instance});
 }
 
 void TimelineBuilder::thread_join(Time time) {
   touch(time);
   if (open_forks_.empty()) return;
-  line_.forks[open_forks_.back().index()].join = time;
   open_forks_.pop_back();
 }
 
@@ -158,27 +157,30 @@ void TimelineBuilder::thread_team_begin(Time time, trace::RegionInstance instanc
   touch(time);
   openmp_.team_begin(line_.teams.size());
   open_teams_.push_back({line_.teams.size(), base_, base_region_});
-  line_.teams.push_back({time, Time::max(), instance, LocationId::none(), ForkIndex::none()});
-  join_team(line_.teams.back());
+  line_.teams.push_back({time, Time::max(), LocationId::none(), ForkIndex::none()});
+  join_team(line_.teams.size() - 1, instance);
 }
 
-void TimelineBuilder::join_team(TeamSpan& span) {
+void TimelineBuilder::join_team(size_t index, trace::RegionInstance instance) {
+  TeamSpan& span = line_.teams[index];
   const auto is_own = [&](ForkIndex fork) {
     const Fork& own = line_.forks[fork.index()];
-    return span.instance == own.instance || span.instance == trace::RegionInstance::unknown;
+    return instance == own.instance || instance == trace::RegionInstance::unknown;
   };
   if (!open_forks_.empty() && is_own(open_forks_.back())) {
     span.fork_location = location_;
     span.fork = open_forks_.back();
     return;
   }
-  const TeamOrigin* origin = find_fork_(span.begin, span.instance);
+  const TeamOrigin* origin = find_fork_(span.begin, instance);
   if (origin != nullptr) {
     span.fork_location = origin->location;
     span.fork = origin->fork;
+  } else {
+    line_.lost_teams.push_back({static_cast<uint32_t>(index), instance});
   }
   if (!stack_.empty()) return;
-  base_ = anchor(origin, span.begin, span.instance);
+  base_ = anchor(origin, span.begin, instance);
   base_region_ = origin != nullptr ? origin->region : RegionId::none();
   set_path(span.begin, base_);
 }
@@ -231,17 +233,11 @@ Timeline TimelineBuilder::take() {
   for (const Frame& frame : stack_) {
     if (frame.call.valid()) line_.calls.set(frame.call, {frame.enter, line_.last, frame.path});
   }
-  for (BarrierVisit& barrier : line_.barriers) {
-    if (barrier.leave == Time::max()) barrier.leave = line_.last;
-  }
   for (StageVisit& stage : line_.stages) {
     if (stage.end == Time::max()) stage.end = line_.last;
   }
   for (TeamSpan& team : line_.teams) {
     if (team.end == Time::max()) team.end = line_.last;
-  }
-  for (Fork& fork : line_.forks) {
-    if (fork.join == Time::max()) fork.join = line_.last;
   }
   line_.counts = counts_.take();
   line_.openmp = openmp_.take(line_.last);

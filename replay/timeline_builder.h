@@ -117,7 +117,7 @@ class TimelineBuilder : public trace::EventSink {
     Time enter;
     CallIndex call;         // set once something happened in it
     uint32_t activity = 0;  // the one that its enter began
-    uint32_t barrier = 0;   // index + 1 of its visit, if it is an OpenMP barrier
+    bool barrier = false;   // of OpenMP
     uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
@@ -137,11 +137,11 @@ class TimelineBuilder : public trace::EventSink {
   }
   CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
   RegionId top_region() const { return stack_.empty() ? base_region_ : stack_.back().region; }
-  uint32_t enter_barrier(Time time, CallPathId path);
+  void enter_barrier(CallIndex call);
   void close_call(const Frame& frame, Time leave);
   void add_collective(const trace::MpiCollective& what, CallIndex posted, CallIndex completed,
                       bool may_wait);
-  void join_team(TeamSpan& span);
+  void join_team(size_t index, trace::RegionInstance instance);
   template <class Event>
   void rma_act(Time time, const Event& event);
   CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
@@ -169,6 +169,7 @@ class TimelineBuilder : public trace::EventSink {
     size_t span;      // index into line_.teams
     CallPathId base;  // what base_ was outside
     RegionId base_region;
+    uint32_t last_barrier = BarrierVisit::kNone;
   };
   std::vector<OpenTeam> open_teams_;
   std::vector<ForkIndex> open_forks_;

@@ -39,9 +39,8 @@ void for_each_time(Timeline& line, const Change& change) {
   change(line.first), change(line.last);
   for (Time& begin : line.activities.begins()) change(begin);
   for (Call& call : line.calls.whole()) change(call.enter), change(call.leave);
-  for (Fork& fork : line.forks) change(fork.time), change(fork.join);
+  for (Fork& fork : line.forks) change(fork.time);
   for (TeamSpan& team : line.teams) change(team.begin), change(team.end);
-  for (BarrierVisit& barrier : line.barriers) change(barrier.enter), change(barrier.leave);
   for (StageVisit& stage : line.stages) change(stage.begin), change(stage.end);
   for_each_time(line.openmp, change);
   for_each_time(line.probes, change);
