@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // culprit analyze: findings for an experiment, in place, or for anybody's OTF2 trace, in a new
-// experiment that refers to it. Nothing is ever written beside a foreign trace.
+// experiment that refers to it. Nothing is ever written beside a foreign trace. Started by mpirun
+// or srun, its copies share the analysis; the first does all the rest.
 
 #include <memory>
 #include <system_error>
@@ -86,7 +87,7 @@ std::string name_of_trace(const fs::path& anchor) {
   return folder.empty() ? anchor.stem().string() : folder.string();
 }
 
-int analyze(const AnalyzeArguments& arguments) {
+int analyze_input(const AnalyzeArguments& arguments) {
   std::error_code code;
   const fs::path& input = arguments.input;
   if (!fs::exists(input, code)) return fail({"there is no '" + input.string() + "'"});
@@ -96,6 +97,18 @@ int analyze(const AnalyzeArguments& arguments) {
   ExperimentInfo info;
   info.program = name_of_trace(anchor);
   return analyze_elsewhere(arguments, anchor, info);
+}
+
+int analyze(AnalyzeArguments arguments) {
+  const auto ranks = open_ranks();
+  if (!ranks) return fail(ranks.error());
+  replay::Transport& all = *ranks.value();
+  if (all.alone()) return analyze_input(arguments);
+  arguments.pipeline.ranks = &all;
+  if (all.rank() > 0) return help_to_analyze(arguments.pipeline);
+  TaskForOthers others(all);
+  arguments.pipeline.others = &others;
+  return analyze_input(arguments);
 }
 
 }  // namespace

@@ -102,16 +102,17 @@ void check_header() {
 struct MpiKind {
   const char* name;
   const char* library;
-  const char* decoder;  ///< ours
+  const char* decoder;  ///< ours, and so is the next
+  const char* ranks;
   const char* launcher;
   const char* packages;
 };
 
 constexpr MpiKind kMpiKinds[] = {
-    {"Open MPI", "libmpi.so.40", "libculprit-mpi-openmpi.so", "mpirun.openmpi",
-     "openmpi-bin and libopenmpi-dev"},
-    {"MPICH", "libmpich.so.12", "libculprit-mpi-mpich.so", "mpirun.mpich",
-     "mpich and libmpich-dev"},
+    {"Open MPI", "libmpi.so.40", "libculprit-mpi-openmpi.so", "libculprit-ranks-openmpi.so",
+     "mpirun.openmpi", "openmpi-bin and libopenmpi-dev"},
+    {"MPICH", "libmpich.so.12", "libculprit-mpi-mpich.so", "libculprit-ranks-mpich.so",
+     "mpirun.mpich", "mpich and libmpich-dev"},
 };
 
 void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
@@ -120,7 +121,12 @@ void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
   const Library library(kind.library);
   if (library && decoder) {
     diagnosis.mpi = true;
-    tell(State::good, kind.name, fmt::format("{}, understood by {}", library.path(), kind.decoder));
+    const bool ranks = fs::exists(library_folder() / kind.ranks, code);
+    tell(State::good, kind.name,
+         fmt::format("{}, understood by {}; {}", library.path(), kind.decoder,
+                     ranks ? "culprit analyze can run on it, too"
+                           : "culprit analyze cannot run on it (" + std::string(kind.ranks) +
+                                 " is missing)"));
   } else if (library) {
     tell(State::missing, kind.name,
          fmt::format("{} is here, but culprit was built without its headers: its programs run, but "

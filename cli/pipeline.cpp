@@ -12,7 +12,6 @@
 #include "report/findings_db.h"
 #include "report/formats.h"
 #include "report/layout.h"
-#include "trace/otf2_reader.h"
 
 namespace culprit::cli {
 namespace {
@@ -28,6 +27,20 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+/// Collective.
+Result<blame::Findings> analyze_trace(const fs::path& trace, const PipelineOptions& options) {
+  replay::Alone alone;
+  replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
+  Losses losses;
+  const auto source = open_together(ranks, trace, losses);
+  if (!source) return source.error();
+  blame::AnalyzeOptions analysis;
+  analysis.threads = threads_for(ranks, options.threads);
+  analysis.memory = options.memory;
+  analysis.ranks = &ranks;
+  return blame::analyze(*source.value(), analysis, losses);
+}
 
 }  // namespace
 
@@ -45,13 +58,9 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   const Stopwatch watch;
   auto info = read_info(experiment);
   if (!info) return info.error();
-  Losses losses;
-  auto source = trace::open_otf2(trace_file(experiment, *info), losses);
-  if (!source) return source.error();
-  blame::AnalyzeOptions analysis;
-  analysis.threads = options.threads;
-  analysis.memory = options.memory;
-  auto findings = blame::analyze(**source, analysis, losses);
+  const fs::path trace = trace_file(experiment, *info);
+  if (options.others != nullptr) options.others->tell(fs::absolute(trace));
+  auto findings = analyze_trace(trace, options);
   if (!findings) return findings.error();
   merge_facts(experiment, *info, *findings);
   if (auto saved = report::save_findings(*findings, findings_file(experiment)); !saved) {
@@ -60,6 +69,13 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   say("analysed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
       watch.seconds(), for_display(experiment).string());
   return findings;
+}
+
+int help_to_analyze(const PipelineOptions& options) {
+  const fs::path trace = wait_for_task(*options.ranks);
+  // What goes wrong goes wrong on all, and the first tells of it.
+  if (!trace.empty()) static_cast<void>(analyze_trace(trace, options).ok());
+  return 0;
 }
 
 void print_report(const blame::Findings& findings, const fs::path& experiment) {

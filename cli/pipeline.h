@@ -9,13 +9,16 @@
 
 #include "base/result.h"
 #include "cli/experiment.h"
+#include "cli/ranks.h"
 
 namespace culprit::cli {
 
 struct PipelineOptions {
   unsigned threads = 0;  ///< 0: all cores
   bool keep_raw = false;
-  uint64_t memory = 0;  ///< bytes that the analysis may take; 0: what is free
+  uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
+  replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
+  TaskForOthers* others = nullptr;     ///< if there are several
 };
 
 /// Makes the archive of what the collector has left.
@@ -26,6 +29,9 @@ Result<void> assemble_experiment(const std::filesystem::path& experiment,
 /// replaced.
 Result<blame::Findings> analyze_experiment(const std::filesystem::path& experiment,
                                            const PipelineOptions& options);
+
+/// What the other ranks do while the first is in analyze_experiment. Returns the exit status.
+int help_to_analyze(const PipelineOptions& options);
 
 /// Prints the page for people on stdout.
 void print_report(const blame::Findings& findings, const std::filesystem::path& experiment);

@@ -5,7 +5,8 @@
 # wrapper tells where mpi.h lies, the header's own macros tell whose it is. Sets
 #   MpiHeaders_FOUND   names found: openmpi mpich
 #   MPI_<name>_INCLUDE_DIRS, MPI_<name>_COMPILER
-# The libraries are not looked for: decoders are linked to no MPI (collector/mpi/resolver.cpp).
+#   MPI_<name>_LINK_FLAGS  for what is itself an MPI program (replay/transport_mpi.cpp); decoders are
+#                          linked to no MPI (collector/mpi/resolver.cpp)
 
 function(_culprit_find_mpi name macro)
   foreach(wrapper mpicc.${name} mpicc)
@@ -21,12 +22,15 @@ function(_culprit_find_mpi name macro)
     endif()
     string(REGEX MATCHALL " -I *[^ \n]+" dirs "${line}")
     list(TRANSFORM dirs REPLACE " -I *" "")
+    string(REGEX MATCHALL " -(L|l|Wl,)[^ \n]+" flags "${line}")
+    list(TRANSFORM flags STRIP)
     foreach(dir IN LISTS dirs)
       if(EXISTS ${dir}/mpi.h)
         file(STRINGS ${dir}/mpi.h lines REGEX "define +${macro}" LIMIT_COUNT 1)
         if(lines)
           set(MPI_${name}_INCLUDE_DIRS ${dirs} PARENT_SCOPE)
           set(MPI_${name}_COMPILER ${compiler} PARENT_SCOPE)
+          set(MPI_${name}_LINK_FLAGS ${flags} PARENT_SCOPE)
           return()
         endif()
       endif()

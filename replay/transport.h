@@ -32,6 +32,9 @@ class Transport {
   /// had for this one, by rank. MT: by one thread of a rank at a time.
   virtual std::vector<Parcel> exchange(std::vector<Parcel> to) = 0;
 
+  /// Ends all ranks at once: this one cannot go on, and the others would wait for it forever.
+  virtual void give_up() = 0;
+
   bool alone() const { return size() == 1; }
 };
 
@@ -41,6 +44,7 @@ class Alone final : public Transport {
   size_t rank() const override { return 0; }
   size_t size() const override { return 1; }
   std::vector<Parcel> exchange(std::vector<Parcel> to) override { return to; }
+  void give_up() override {}
 };
 
 }  // namespace culprit::replay

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -49,6 +50,7 @@ class RankThreads {
       all_.meet();
       return got;
     }
+    void give_up() override { std::abort(); }
 
    private:
     RankThreads& all_;

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit analyze behind a launcher: `mpirun -n 16 culprit analyze experiment`. The copies find
+// each other through the MPI whose launcher started them. The first does what a single culprit
+// does; the others wait until it knows which trace it is about, and then take their share of the
+// analysis.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/losses.h"
+#include "base/result.h"
+#include "replay/transport.h"
+#include "trace/source.h"
+
+namespace culprit::cli {
+
+/// What launchers leave in the environment of those that they start, as `get` tells it: "openmpi",
+/// "mpich", or "" for a program that was started once. Error: several were started, but without a
+/// way to talk.
+Result<std::string> launched_by(const std::function<const char*(const char*)>& get);
+
+/// To the other copies; Alone if there are none. Once in a process.
+Result<std::unique_ptr<replay::Transport>> open_ranks();
+
+/// Of the first rank: what the others wait for. Whatever happens, they are told something.
+class TaskForOthers {
+ public:
+  explicit TaskForOthers(replay::Transport& ranks) : ranks_(ranks) {}
+  TaskForOthers(const TaskForOthers&) = delete;
+  TaskForOthers& operator=(const TaskForOthers&) = delete;
+  ~TaskForOthers() { tell({}); }
+
+  /// The archive that all are to analyse.
+  void tell(const std::filesystem::path& trace);
+
+ private:
+  replay::Transport& ranks_;
+  bool told_ = false;
+};
+
+/// Of the other ranks: the archive to analyse; empty: there is nothing to do.
+std::filesystem::path wait_for_task(replay::Transport& ranks);
+
+/// Opens the trace on all ranks, or fails on all. What was lost is told by the first alone.
+Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
+                                                     const std::filesystem::path& trace,
+                                                     Losses& losses);
+
+/// For `-j requested`: ranks on one node that the launcher bound to no processors share them.
+unsigned threads_for(replay::Transport& ranks, unsigned requested);
+
+}  // namespace culprit::cli

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""culprit analyze behind a launcher. Several analysis ranks find what one finds: the whole JSON
+report is compared. Traces are the generator's, so that every kind of operation between processes is
+in them, and one that was really measured."""
+
+import json
+import pathlib
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import harness  # noqa: E402  (the folder above is not a package)
+from harness import Skip, check, execute, succeed  # noqa: E402
+
+PATTERNS = {
+    "stencil": ("--ranks", "12", "--threads", "2", "--iterations", "20"),
+    "master_worker": ("--ranks", "7", "--threads", "1", "--iterations", "30"),
+    "alltoall": ("--ranks", "6", "--threads", "1", "--iterations", "20"),
+    "tasks": ("--ranks", "3", "--threads", "4", "--iterations", "10"),
+    "mixed_groups": ("--ranks", "8", "--threads", "1", "--iterations", "20"),
+}
+
+
+def launcher(mpi):
+    found = shutil.which(f"mpirun.{mpi}")
+    if not found:
+        raise Skip(f"there is no mpirun.{mpi}")
+    return [found] + (["--bind-to", "none"] if mpi == "openmpi" else [])
+
+
+def generate(place, pattern):
+    folder = place.scratch / pattern
+    succeed([place.build / "tests" / "trace_generator", pattern, folder, *PATTERNS[pattern]])
+    return folder / "traces.otf2"
+
+
+def report(place, experiment):
+    done = succeed([place.culprit, "report", "--format", "json", experiment])
+    return json.loads(done.stdout)
+
+
+def same(one, other, place=""):
+    """Sums may be made in another order, nothing else may differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        check(one.keys() == other.keys(), f"{place}: {one.keys()} and {other.keys()}")
+        for key in one:
+            same(one[key], other[key], f"{place}.{key}")
+    elif isinstance(one, list) and isinstance(other, list):
+        check(len(one) == len(other), f"{place}: {len(one)} and {len(other)} entries")
+        for i, pair in enumerate(zip(one, other)):
+            same(*pair, f"{place}[{i}]")
+    elif isinstance(one, float) and isinstance(other, float):
+        check(abs(one - other) <= 1e-9 * abs(one) + 1e-12, f"{place}: {one!r} and {other!r}")
+    else:
+        check(one == other, f"{place}: {one!r} and {other!r}")
+
+
+def compare(place, trace, mpi, ranks):
+    """Analyses `trace` alone and on `ranks` ranks; returns what several found."""
+    alone, several = place.experiment("alone"), place.experiment("several")
+    succeed([place.culprit, "analyze", trace, "-o", alone])
+    said = succeed([*launcher(mpi), "-n", ranks, place.culprit, "analyze", trace, "-o", several])
+    check(said.stderr.count("culprit: analysed") == 1, f"not one culprit spoke: {said.stderr}")
+    found = report(place, several)
+    check(found["waits"], "the trace holds no waits: nothing was compared")
+    same(report(place, alone), found)
+    shutil.rmtree(alone)
+    shutil.rmtree(several)
+    return found
+
+
+def on(mpi):
+    def test(place):
+        for pattern in PATTERNS:
+            trace = generate(place, pattern)
+            for ranks in (2, 3):
+                compare(place, trace, mpi, ranks)
+    return test
+
+
+def more_ranks_than_processes(place):
+    compare(place, generate(place, "tasks"), "openmpi", 5)
+
+
+def in_place(place):
+    """An experiment that was only recorded: the first rank assembles it, then all analyse."""
+    late = place.program("late.openmpi")
+    experiment = place.experiment()
+    succeed([place.culprit, "record", "-o", experiment, "--", *launcher("openmpi"), "-n", "3", late,
+             "40", "2"])
+    succeed([*launcher("openmpi"), "-n", "2", place.culprit, "analyze", experiment])
+    found = report(place, experiment)
+    same(found, compare(place, pathlib.Path(experiment) / "trace" / "traces.otf2", "openmpi", 2)
+         | {"run": found["run"]})
+
+
+def report_is_printed_once(place):
+    trace = generate(place, "stencil")
+    done = succeed([*launcher("openmpi"), "-n", "3", place.culprit, "analyze", "--report", trace,
+                    "-o", place.experiment()])
+    page = succeed([place.culprit, "report", place.experiment()]).stdout
+    check(done.stdout.strip() == page.strip(), f"printed:\n{done.stdout}\nnot:\n{page}")
+
+
+def damaged(place):
+    """Locations that cannot be read, on one of the ranks: told once, by the first."""
+    trace = generate(place, "stencil")
+    files = sorted((trace.parent / "traces").glob("*.evt"))
+    files[-1].unlink()
+    files[-3].write_bytes(files[-3].read_bytes()[:-40])
+    alone = execute([place.culprit, "analyze", trace, "-o", place.experiment("alone")])
+    several = execute([*launcher("mpich"), "-n", "3", place.culprit, "analyze", trace, "-o",
+                       place.experiment("several")])
+    check(alone.returncode == 3 and several.returncode == 3,
+          f"statuses {alone.returncode}, {several.returncode}\n{several.stderr}")
+    same(report(place, place.experiment("alone")), report(place, place.experiment("several")))
+
+
+def no_trace(place):
+    """What goes wrong is said once, and nobody waits for anybody forever."""
+    (place.scratch / "empty").mkdir()
+    broken = place.scratch / "broken" / "traces.otf2"
+    broken.parent.mkdir()
+    broken.write_bytes(b"no archive")
+    for mpi in ("openmpi", "mpich"):
+        for what in ("nowhere", "empty", "broken/traces.otf2"):
+            done = execute([*launcher(mpi), "-n", "3", place.culprit, "analyze",
+                            place.scratch / what, "-o", place.experiment()])
+            check(done.returncode == 1, f"status {done.returncode} of {what}: {done.stderr}")
+            said = [l for l in done.stderr.splitlines() if l.startswith("culprit: ")]
+            check(len(said) == 1, f"{len(said)} sentences of {what}: {done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main({
+        "openmpi": on("openmpi"),
+        "mpich": on("mpich"),
+        "more_ranks_than_processes": more_ranks_than_processes,
+        "in_place": in_place,
+        "report": report_is_printed_once,
+        "damaged": damaged,
+        "no_trace": no_trace,
+    }))
