@@ -204,7 +204,7 @@ std::string shape_words(const blame::FoundDistribution& row) {
   }
   if (row.shape == "clusters") return fmt::format("clusters among {}", row.locations);
   if (row.shape == "spread") return fmt::format("spread over {}", row.locations);
-  if (row.shape == "even") return fmt::format("even over {} in total", row.locations);
+  if (row.shape == "even") return fmt::format("evenly shared by {}", row.locations);
   return "";  // single: there is nobody else
 }
 
@@ -215,7 +215,7 @@ std::string distribution_words(const Findings& findings, CallPathId callpath) {
   if (row == nullptr) return "";
   std::string words = shape_words(*row);
   const std::string course = row->course == "moving"  ? "moving over time"
-                             : row->course == "burst" ? "at one time"
+                             : row->course == "burst" ? "in one burst"
                                                       : "";
   if (!words.empty() && !course.empty()) words += ", ";
   return words + course;

@@ -54,7 +54,7 @@ TEST(Text, FitsItsOverviewOnAScreen) {
   EXPECT_TRUE(has(p, "65.2 % OpenMP: serial parts 91.3 % x load balance 71.4 %"));
   EXPECT_TRUE(has(p, "Waits 21.2 % Late sender"));
   EXPECT_TRUE(has(p, "Delays 81.2 % !$omp parallel @chain.c:20: 1 of 3 overloaded"));
-  EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded, at one time"));
+  EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded, in one burst"));
   EXPECT_TRUE(has(p, "Critical path 72.7 % !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(p, "Idle threads 66.7 % while others executed !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(p, "11.1 % while nobody worked: in MPI"));
