@@ -5,18 +5,16 @@
 // end (check_identities), so a violated identity shows in the report of any user.
 #include "blame/analyze.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <new>
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "blame/collect.h"
 #include "blame/explanations.h"
 #include "blame/identities.h"
 #include "blame/join_findings.h"
+#include "blame/memory_need.h"
 #include "replay/run.h"
 
 namespace culprit::blame {
@@ -61,24 +59,6 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
   return times;
 }
 
-/// Refuses what would fill the memory, before it does.
-Result<void> check_memory(const trace::Source& source, uint64_t given) {
-  // An estimate: peaks that were measured lie between 20 and 45 bytes an event
-  // (docs/performance.md), but a trace can be made that takes a hundred times as much.
-  constexpr uint64_t kBytesAnEvent = 48, kBytesALocation = 16 << 10, kAnyTrace = 64 << 20;
-  const uint64_t events = std::min<uint64_t>(source.expected_events(), uint64_t{1} << 56);
-  const uint64_t needed =
-      events * kBytesAnEvent + source.definitions().locations.size() * kBytesALocation + kAnyTrace;
-  const uint64_t free = given != 0 ? given : available_memory();
-  if (events == 0 || needed <= free) return {};
-  return Error{fmt::format(
-      "the trace holds {:.3g} million events, and their analysis takes up to {:.1f} GiB of memory, "
-      "of which {} {:.1f} GiB: analyse it where there is more, or record less (culprit run "
-      "--estimate says how)",
-      static_cast<double>(events) * 1e-6, static_cast<double>(needed) / (1 << 30),
-      given != 0 ? "--memory allows" : "there are", static_cast<double>(free) / (1 << 30))};
-}
-
 /// Orders, and what is said of all rows.
 void finish(Findings& findings, unsigned threads) {
   sort_findings(findings, threads);
@@ -93,10 +73,10 @@ void finish(Findings& findings, unsigned threads) {
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) try {
   const unsigned threads = thread_count(options.threads);
-  if (auto enough = check_memory(source, options.memory); !enough) return enough.error();
-  Passes passes;
   replay::Alone alone;
   replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
+  if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();
+  Passes passes;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.
   passes.run("read", [&] { read = replay::read_run(source, ranks, threads); });
@@ -130,6 +110,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   findings.losses.merge(losses);
   return findings;
 } catch (const std::bad_alloc&) {
+  if (options.ranks != nullptr) options.ranks->give_up("the memory did not suffice");
   return Error{"the memory did not suffice for this trace: analyse it where there is more"};
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -23,12 +22,6 @@ namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string node_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 std::vector<std::string> gather_texts(replay::Transport& ranks, const std::string& own) {
   replay::Packer packer;
@@ -94,7 +87,7 @@ Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
   auto source = trace::open_otf2(trace, ranks.rank() == 0 ? losses : told_by_first);
   if (ranks.alone()) return source;
   const std::vector<std::string> wrong = gather_texts(ranks, source ? "" : source.error().sentence);
-  const std::vector<std::string> nodes = gather_texts(ranks, node_name());
+  const std::vector<std::string> nodes = gather_texts(ranks, ranks.node());
   for (size_t r = 0; r < wrong.size(); ++r) {
     if (!wrong[r].empty()) return Error{wrong[r] + " (seen from " + nodes[r] + ")"};
   }
@@ -103,7 +96,7 @@ Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
 
 unsigned threads_for(replay::Transport& ranks, unsigned requested) {
   if (ranks.alone() || requested != 0) return requested;
-  const std::vector<std::string> nodes = gather_texts(ranks, node_name());
+  const std::vector<std::string> nodes = gather_texts(ranks, ranks.node());
   const auto here =
       static_cast<unsigned>(std::count(nodes.begin(), nodes.end(), nodes[ranks.rank()]));
   cpu_set_t bound;

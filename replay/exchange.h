@@ -5,8 +5,11 @@
 // them, in the same order. Sums are made in the order of ranks, so that all come to the same.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -42,6 +45,7 @@ class Packer {
 
  private:
   void append(const void* data, size_t bytes) {
+    CULPRIT_CHECK(bytes <= PTRDIFF_MAX);
     const size_t before = parcel_.size();
     parcel_.resize_uninitialized(before + bytes);
     if (bytes > 0) std::memcpy(parcel_.data() + before, data, bytes);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,11 @@ class Transport {
   virtual std::vector<Parcel> exchange(std::vector<Parcel> to) = 0;
 
   /// Ends all ranks at once: this one cannot go on, and the others would wait for it forever.
-  virtual void give_up() = 0;
+  /// Does nothing where there are no others.
+  virtual void give_up(const char* why) = 0;
+
+  /// The name of the machine that this rank runs on.
+  virtual std::string node() const;
 
   bool alone() const { return size() == 1; }
 };
@@ -44,7 +49,7 @@ class Alone final : public Transport {
   size_t rank() const override { return 0; }
   size_t size() const override { return 1; }
   std::vector<Parcel> exchange(std::vector<Parcel> to) override { return to; }
-  void give_up() override {}
+  void give_up(const char*) override {}
 };
 
 }  // namespace culprit::replay

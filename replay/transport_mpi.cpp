@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 
 #include "replay/transport.h"
 
@@ -28,7 +29,11 @@ class MpiTransport final : public Transport {
 
   size_t rank() const override { return static_cast<size_t>(rank_); }
   size_t size() const override { return static_cast<size_t>(size_); }
-  void give_up() override { MPI_Abort(MPI_COMM_WORLD, 1); }
+  void give_up(const char* why) override {
+    std::fprintf(stderr, "culprit: %s (rank %d of the analysis, on %s)\n", why, rank_,
+                 node().c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
 
   std::vector<Parcel> exchange(std::vector<Parcel> to) override {
     std::vector<Parcel> got(to.size());

@@ -50,7 +50,7 @@ class RankThreads {
       all_.meet();
       return got;
     }
-    void give_up() override { std::abort(); }
+    void give_up(const char*) override { std::abort(); }
 
    private:
     RankThreads& all_;
