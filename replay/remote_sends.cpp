@@ -8,28 +8,11 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "replay/compact.h"
 #include "replay/exchange.h"
 
 namespace culprit::replay {
 
 namespace {
-
-template <class Code>
-void code_send(Code& code, RemoteSend& send, const RemoteSend& before) {
-  code(send.channel.comm, before.channel.comm);
-  code(send.channel.tag, before.channel.tag);
-  code(send.channel.partitioned, before.channel.partitioned);
-  code(send.bytes, before.bytes);
-  code(send.post.location, before.post.location);
-  code_call(code, send.post.call, before.post.call);
-  SentMessage& message = send.message;
-  code_call(code, message.met, send.post.call);
-  code(message.met_at, send.post.location);
-  code_call(code, message.completed, message.met);
-  code(message.completed_at, message.met_at);
-  code(message.may_wait, before.message.may_wait);
-}
 
 RemoteSend remote_send(const Run& run, OpRef ref) {
   RemoteSend send{channel_of(run, ref, true), run.at(ref.location).sends[ref.op].bytes,

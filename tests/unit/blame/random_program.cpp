@@ -49,13 +49,15 @@ void RandomProgram::define_places() {
   }
   process_of_.resize(ranks_);
   trace::Definitions& definitions = trace_.definitions_;
+  definitions.locations.resize(size_t{ranks_} * threads_);
   for (uint32_t p = 0; p < ranks_; ++p) {
     process_of_[order[p]] = ProcessId(p);
     definitions.processes.push_back({"rank", "node" + std::to_string(order[p] / 2), p, {}});
     for (uint32_t t = 0; t < threads_; ++t) {
-      definitions.processes.back().locations.emplace_back(definitions.locations.size());
-      definitions.locations.push_back(
-          {"thread", trace::LocationKind::cpu_thread, ProcessId(p), t, 0, 0});
+      const LocationId id(shape_.scattered ? t * ranks_ + p : p * threads_ + t);
+      definitions.processes.back().locations.push_back(id);
+      definitions.locations[id.index()] = {
+          "thread", trace::LocationKind::cpu_thread, ProcessId(p), t, 0, 0};
     }
   }
   trace_.events_.resize(definitions.locations.size());

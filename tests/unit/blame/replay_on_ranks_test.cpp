@@ -19,79 +19,16 @@
 #include "replay/waits.h"
 #include "tests/support/rank_threads.h"
 #include "tests/unit/blame/random_trace.h"
+#include "tests/unit/blame/special_traces.h"
 
 namespace culprit::replay {
 namespace {
 
-using testing_support::RandomShape;
+using testing_support::DamagedTrace;
+using testing_support::ManyBarriers;
+using testing_support::OneTag;
 using testing_support::RandomTrace;
 using testing_support::RankThreads;
-
-/// A trace of which some locations cannot be read, and others say nothing.
-class DamagedTrace final : public trace::Source {
- public:
-  enum class Damage { none, empty, unreadable };
-  DamagedTrace(const RandomTrace& trace, std::function<Damage(const trace::Location&)> damage)
-      : trace_(trace), damage_(std::move(damage)) {}
-
-  const trace::Definitions& definitions() const override { return trace_.definitions(); }
-  Result<void> read(LocationId id, trace::EventSink& sink, Losses& losses) const override {
-    switch (damage_(definitions().locations[id.index()])) {
-      case Damage::unreadable:
-        return Error{"its file is missing"};
-      case Damage::empty:
-        return {};
-      case Damage::none:
-        break;
-    }
-    return trace_.read(id, sink, losses);
-  }
-
- private:
-  const RandomTrace& trace_;
-  std::function<Damage(const trace::Location&)> damage_;
-};
-
-/// Many operations on one communicator: more than one rank visits at once. The last process leaves
-/// halfway.
-class ManyBarriers final : public trace::Source {
- public:
-  static constexpr size_t kProcesses = 5;
-  static constexpr int64_t kBarriers = 8000;
-
-  ManyBarriers() {
-    definitions_.regions = {
-        {"main", trace::RegionRole::function, trace::Paradigm::user, {}, 0},
-        {"MPI_Barrier", trace::RegionRole::barrier, trace::Paradigm::mpi, {}, 0}};
-    trace::Comm world{"world", trace::CommKind::mpi_world, {}, {}};
-    for (uint32_t p = 0; p < kProcesses; ++p) {
-      definitions_.processes.push_back({"rank", "node", p, {LocationId(p)}});
-      definitions_.locations.push_back(
-          {"master", trace::LocationKind::cpu_thread, ProcessId(p), 0, 0, 0});
-      world.members.emplace_back(p);
-    }
-    definitions_.comms.push_back(std::move(world));
-  }
-
-  const trace::Definitions& definitions() const override { return definitions_; }
-  Result<void> read(LocationId id, trace::EventSink& sink, Losses&) const override {
-    const auto p = static_cast<int64_t>(id.index());
-    const int64_t barriers = id.index() + 1 == kProcesses ? kBarriers / 2 : kBarriers;
-    const auto at = [](int64_t time) { return Time::from_nanos(time); };
-    sink.enter(at(0), RegionId(0));
-    for (int64_t b = 0; b < barriers; ++b) {
-      // All are there at 50 after the barrier's begin.
-      sink.enter(at(100 * b + (11 * p + 13 * b) % 50), RegionId(1));
-      sink.mpi_collective(at(100 * b + 50 + p), {trace::CollectiveOp::barrier, CommId(0), {}});
-      sink.leave(at(100 * b + 50 + p), RegionId(1));
-    }
-    sink.leave(at(100 * barriers), RegionId(0));
-    return {};
-  }
-
- private:
-  trace::Definitions definitions_;
-};
 
 /// What one rank came to. (Its transport is gone.)
 struct Replayed {
@@ -263,6 +200,22 @@ TEST(ReplayOnRanks, FindsTheSameInLargerTraces) {
   for (uint32_t seed = 0; seed < 30; ++seed) {
     check(RandomTrace::make(seed, {.renamed = seed % 2 == 1, .ranks = 11}), {2, 5, 11},
           seed_name(seed));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ReplayOnRanks, TakesTheSameMessageForAnother) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const OneTag trace(seed);
+    check(trace, {2, 3, 4}, seed_name(seed));
+    EXPECT_TRUE(replay_on(1, trace, 1)[0].run.losses.all().contains("unordered_messages"));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ReplayOnRanks, NumbersCallPathsAlikeWhereLocationsAreScattered) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    check(RandomTrace::make(seed, {.scattered = true}), {2, 3, 7}, seed_name(seed));
     if (HasFailure()) return;
   }
 }
