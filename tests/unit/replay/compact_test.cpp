@@ -49,8 +49,8 @@ TEST(Compact, BringsEveryFieldOfAPart) {
     part.location = numbers.any<LocationId>();
     part.posted = numbers.call();
     part.completed = numbers.call();
-    writer.add({&part.op, 0, Side::whole, part.posted_by, part.location, part.posted,
-                part.completed});
+    writer.add(
+        {&part.op, 0, Side::whole, part.posted_by, part.location, part.posted, part.completed});
   }
   PartReader reader(writer.bytes());
   for (const RemotePart& part : sent) {
