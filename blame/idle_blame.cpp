@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For each crew: first each thread's changes of state, then one merge of these in order of time,
-// which makes the potential, then what each stretch of work earned. Crews are independent.
+// For each crew one walk over its threads' changes of state in order of time, which makes the
+// potential. Every few thousand steps of it, what each stretch of work earned since is given to its
+// call paths, so that what is worked with stays in the cache. Crews are independent.
 #include "blame/idle_blame.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/flat_map.h"
 #include "base/parallel.h"
-#include "blame/stretches.h"
 
 namespace culprit::blame {
 
@@ -64,6 +66,50 @@ struct Change {
   State state;
 };
 
+/// One thread's changes of state, one after the other.
+class Changes {
+ public:
+  Changes(const Run& run, LocationId id, const Column<Wait>& waits,
+          const std::vector<State>& states)
+      : all_(run.at(id).activities),
+        states_(states),
+        wait_(waits.begin()),
+        last_(waits.end()),
+        at_(run.begin),
+        now_{run.begin, State::absent} {
+    advance(true);
+  }
+  const Change& now() const { return now_; }  ///< Time::max(): there is none any more
+  void advance() { advance(false); }
+
+ private:
+  void advance(bool first) {
+    for (; i_ < all_.size(); ++i_) {
+      const Time end = all_.end(i_);
+      while (at_ < end) {
+        while (wait_ != last_ && wait_->end <= at_) ++wait_;
+        const Time begin = at_;
+        const bool inside = wait_ != last_ && wait_->begin <= at_ && wait_->path == all_.path(i_);
+        const State state = inside ? state_of(*wait_) : states_[all_.path(i_).index()];
+        at_ = end;
+        if (wait_ != last_) at_ = std::min(end, wait_->begin > begin ? wait_->begin : wait_->end);
+        if (state == now_.state && !first) continue;
+        now_ = {begin, state};
+        return;
+      }
+    }
+    now_.time = Time::max();
+  }
+
+  const replay::Activities& all_;
+  const std::vector<State>& states_;  // by CallPathId, of what is no waiting
+  const Wait* wait_;
+  const Wait* const last_;
+  size_t i_ = 0;
+  Time at_;
+  Change now_;
+};
+
 /// A stretch of work between two changes, and what it earned in all.
 struct WorkSpan {
   Time begin, end;
@@ -104,7 +150,7 @@ class EarliestOf {
   std::vector<uint32_t> winners_;  // by node of a binary tree; its leaves are the members
 };
 
-/// What one location earned by call path: dense, and used again.
+/// What one location earned by call path, in nanoseconds: dense, and used again.
 class EarnedSums {
  public:
   explicit EarnedSums(size_t callpaths) : nanos_(callpaths) {}
@@ -114,12 +160,10 @@ class EarnedSums {
     if (sum == 0) touched_.push_back(path);
     sum += nanos;
   }
-  void move_to(LocationId location, std::vector<IdleBlame::Earned>& rows) {
-    std::sort(touched_.begin(), touched_.end());
-    for (CallPathId path : touched_) {
-      rows.push_back({location, path, nanos_[path.index()] * 1e-9});
-      nanos_[path.index()] = 0;
-    }
+  /// Calls visit(path, nanos) for each, and begins anew.
+  template <class Visit>
+  void take(const Visit& visit) {
+    for (CallPathId path : touched_) visit(path, std::exchange(nanos_[path.index()], 0.0));
     touched_.clear();
   }
 
@@ -128,18 +172,41 @@ class EarnedSums {
   std::vector<CallPathId> touched_;
 };
 
+/// What a thread of a crew does.
+struct Member {
+  Member(const Run& run, LocationId of, const Column<Wait>& waits, const std::vector<State>& states)
+      : id(of), changes(run, of, waits, states) {}
+
+  LocationId id;
+  Changes changes;
+  State state = State::absent;
+  std::vector<WorkSpan> spans;  ///< since earnings were given out
+  size_t activity = 0;          ///< where that has got to
+  FlatMap row_of;               ///< by call path
+  std::vector<IdleBlame::Earned> earned;
+};
+
 class Sweep {
  public:
-  Sweep(const Run& run, const WaitGraph& graph, const std::vector<PathKind>& kinds,
-        EarnedSums& sums, IdleBlame::Crew& crew, std::vector<IdleBlame::Earned>& earned)
-      : run_(run), graph_(graph), kinds_(kinds), sums_(sums), crew_(crew), earned_(earned) {}
+  Sweep(const Run& run, const WaitGraph& graph, const std::vector<State>& states, EarnedSums& sums,
+        IdleBlame::Crew& crew)
+      : run_(run), graph_(graph), states_(states), sums_(sums), crew_(crew) {}
 
-  void run() {
-    if (!anybody_idle()) return;
-    for (LocationId id : crew_.members) changes_.push_back(changes_of(id));
-    spans_.resize(crew_.members.size());
+  /// What each member earned, by call path.
+  std::vector<IdleBlame::Earned> run() {
+    std::vector<IdleBlame::Earned> earned;
+    if (!anybody_idle()) return earned;
+    members_.reserve(crew_.members.size());
+    for (LocationId id : crew_.members) {
+      members_.emplace_back(run_, id, graph_.waits[id.index()], states_);
+    }
     merge();
-    for (size_t m = 0; m < crew_.members.size(); ++m) share(m);
+    for (Member& member : members_) {
+      std::sort(member.earned.begin(), member.earned.end(),
+                [](const auto& a, const auto& b) { return a.path < b.path; });
+      earned.insert(earned.end(), member.earned.begin(), member.earned.end());
+    }
+    return earned;
   }
 
  private:
@@ -153,61 +220,48 @@ class Sweep {
     });
   }
 
-  std::vector<Change> changes_of(LocationId id) const {
-    std::vector<Change> changes;
-    for_each_stretch(run_, id, graph_.waits[id.index()], run_.begin, run_.end,
-                     [&](Time begin, Time, CallPathId path, const Wait* wait) {
-                       const State state =
-                           wait != nullptr ? state_of(*wait) : state_of(kinds_[path.index()]);
-                       if (changes.empty() || changes.back().state != state) {
-                         changes.push_back({begin, state});
-                       }
-                     });
-    return changes;
-  }
-
   void merge();
   void pass_until(Time time);
-  void change(size_t member, State state);
-  void share(size_t member);
-  double potential_at(Time time, const WorkSpan& span) const;
+  void change(Member& member, State state);
+  void close(WorkSpan& span) const;
+  void open(Member& member) const;
+  void give_out();
+  void share(Member& member);
+  double potential_at(Time time, const WorkSpan& span, size_t& step) const;
 
   size_t& count(State state) { return counts_[static_cast<size_t>(state)]; }
   size_t idle() { return count(State::team) + count(State::pool); }
 
   const Run& run_;
   const WaitGraph& graph_;
-  const std::vector<PathKind>& kinds_;
+  const std::vector<State>& states_;  // by CallPathId
   EarnedSums& sums_;
   IdleBlame::Crew& crew_;
-  std::vector<IdleBlame::Earned>& earned_;
 
-  std::vector<std::vector<Change>> changes_;  // by member
-  std::vector<std::vector<WorkSpan>> spans_;  // by member
-  std::array<size_t, kStates> counts_{};      // of members, by state
-  std::vector<Step> steps_;
-  std::vector<State> states_;  // by member
+  std::vector<Member> members_;
+  std::array<size_t, kStates> counts_{};  // of members, by state
+  std::vector<Step> steps_;               // since earnings were given out
 };
 
 /// All members' changes in order of time; of equal ones that of the first member comes first.
 void Sweep::merge() {
-  states_.assign(changes_.size(), State::absent);
-  count(State::absent) = changes_.size();
+  constexpr size_t kMostSteps = 4096;
+  count(State::absent) = members_.size();
   steps_.push_back({run_.begin, 0});
-  EarliestOf next(changes_.size());
-  std::vector<size_t> at(changes_.size(), 0);
-  const auto time_of = [&](size_t m) {
-    return at[m] < changes_[m].size() ? changes_[m][at[m]].time : Time::max();
-  };
-  for (size_t m = 0; m < changes_.size(); ++m) next.set(m, time_of(m));
+  EarliestOf next(members_.size());
+  for (size_t m = 0; m < members_.size(); ++m) next.set(m, members_[m].changes.now().time);
   while (next.time() != Time::max()) {
     const size_t m = next.member();
+    Member& member = members_[m];
     pass_until(next.time());
-    change(m, changes_[m][at[m]++].state);
-    next.set(m, time_of(m));
+    if (steps_.size() > kMostSteps) give_out();
+    change(member, member.changes.now().state);
+    member.changes.advance();
+    next.set(m, member.changes.now().time);
   }
   pass_until(run_.end);
-  for (size_t m = 0; m < changes_.size(); ++m) change(m, State::absent);
+  for (Member& member : members_) change(member, State::absent);
+  give_out();
 }
 
 void Sweep::pass_until(Time time) {
@@ -229,54 +283,70 @@ void Sweep::pass_until(Time time) {
   steps_.push_back({time, potential});
 }
 
-void Sweep::change(size_t member, State state) {
-  State& now = states_[member];
-  if (now == state) return;
-  const Step& here = steps_.back();
-  if (now == State::work) {
-    WorkSpan& span = spans_[member].back();
-    span.end = here.time;
-    span.earned_after = here.potential;
-    span.end_step = steps_.size();
-  }
-  if (state == State::work) {
-    spans_[member].push_back(
-        {here.time, here.time, here.potential, here.potential, steps_.size() - 1, 0});
-  }
-  --count(now);
+void Sweep::change(Member& member, State state) {
+  if (member.state == state) return;
+  if (member.state == State::work) close(member.spans.back());
+  if (state == State::work) open(member);
+  --count(member.state);
   ++count(state);
-  now = state;
+  member.state = state;
 }
 
-double Sweep::potential_at(Time time, const WorkSpan& span) const {
-  const auto first = steps_.begin() + static_cast<long>(span.first_step);
-  const auto end = steps_.begin() + static_cast<long>(span.end_step);
-  const auto after =
-      std::upper_bound(first, end, time, [](Time t, const Step& step) { return t < step.time; });
-  if (after == end) return span.earned_after;
-  const Step& before = *(after - 1);
+void Sweep::close(WorkSpan& span) const {
+  span.end = steps_.back().time;
+  span.earned_after = steps_.back().potential;
+  span.end_step = steps_.size();
+}
+
+void Sweep::open(Member& member) const {
+  const auto& [time, potential] = steps_.back();
+  member.spans.push_back({time, time, potential, potential, steps_.size() - 1, 0});
+}
+
+/// What was earned up to now, and begins anew.
+void Sweep::give_out() {
+  for (Member& member : members_) {
+    if (member.state == State::work) close(member.spans.back());
+    share(member);
+    member.spans.clear();
+  }
+  steps_ = {{steps_.back().time, 0}};
+  for (Member& member : members_) {
+    if (member.state == State::work) open(member);
+  }
+}
+
+/// `step` is at most the one after `time`, and goes on to it.
+double Sweep::potential_at(Time time, const WorkSpan& span, size_t& step) const {
+  while (step < span.end_step && steps_[step].time <= time) ++step;
+  if (step == span.end_step) return span.earned_after;
+  const Step &before = steps_[step - 1], &after = steps_[step];
   const double part = static_cast<double>((time - before.time).nanos()) /
-                      static_cast<double>((after->time - before.time).nanos());
-  return before.potential + part * (after->potential - before.potential);
+                      static_cast<double>((after.time - before.time).nanos());
+  return before.potential + part * (after.potential - before.potential);
 }
 
 /// Gives what a member's work earned to its call paths. Spans and activities are in order of time.
-void Sweep::share(size_t member) {
-  const LocationId id = crew_.members[member];
-  const replay::Activities& all = run_.at(id).activities;
-  size_t i = 0;
-  for (const WorkSpan& span : spans_[member]) {
+void Sweep::share(Member& member) {
+  const replay::Activities& all = run_.at(member.id).activities;
+  size_t& i = member.activity;
+  for (const WorkSpan& span : member.spans) {
     if (span.earned_after <= span.earned_before) continue;
-    while (all.end(i) <= span.begin) ++i;
+    i = all.after(span.begin, i);
     double before = span.earned_before;
-    for (; all.end(i) < span.end; ++i) {
-      const double after = potential_at(all.end(i), span);
+    for (size_t step = span.first_step; all.end(i) < span.end; ++i) {
+      const double after = potential_at(all.end(i), span, step);
       sums_.add(all.path(i), after - before);
       before = after;
     }
     sums_.add(all.path(i), span.earned_after - before);
   }
-  sums_.move_to(id, earned_);
+  sums_.take([&](CallPathId path, double nanos) {
+    const auto fresh = static_cast<uint32_t>(member.earned.size());
+    const uint32_t row = member.row_of.at(path.index(), fresh);
+    if (row == fresh) member.earned.push_back({member.id, path, 0});
+    member.earned[row].time_s += nanos * 1e-9;
+  });
 }
 
 /// Threads of each process, joined where one was in a team of another's.
@@ -306,14 +376,15 @@ std::vector<IdleBlame::Crew> find_crews(const Run& run) {
 }  // namespace
 
 IdleBlame blame_for_idleness(const Run& run, const WaitGraph& graph, unsigned threads) {
-  const std::vector<PathKind> kinds = path_kinds(run);
+  std::vector<State> states;
+  for (PathKind kind : path_kinds(run)) states.push_back(state_of(kind));
   IdleBlame result;
   result.crews = find_crews(run);
   std::vector<std::vector<IdleBlame::Earned>> earned(result.crews.size());
   parallel_for(
       result.crews.size(), threads, [&] { return EarnedSums(run.callpaths.size()); },
       [&](size_t c, EarnedSums& sums) {
-        Sweep(run, graph, kinds, sums, result.crews[c], earned[c]).run();
+        earned[c] = Sweep(run, graph, states, sums, result.crews[c]).run();
       });
   for (const auto& rows : earned) {
     result.earned.insert(result.earned.end(), rows.begin(), rows.end());

@@ -19,8 +19,7 @@ class Lives final : public trace::Source {
     definitions_.regions.push_back(
         {"main", trace::RegionRole::function, trace::Paradigm::user, {}, 0});
     for (size_t p = 0; p < years_.size(); ++p) {
-      definitions_.processes.push_back(
-          {"rank", "node", static_cast<uint32_t>(p), {LocationId(p)}});
+      definitions_.processes.push_back({"rank", "node", static_cast<uint32_t>(p), {LocationId(p)}});
       definitions_.locations.push_back(
           {"thread", trace::LocationKind::cpu_thread, ProcessId(p), 0, 0, 0});
     }
