@@ -6,6 +6,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "assemble/stream.h"
 
@@ -19,10 +21,19 @@ class DeviceRecords {
  private:
   void enter(const RawRecord& record);
   void leave(const RawRecord& record);
+  void launch(const RawRecord& record);
+  void wait(const RawRecord& record);
+  void tell_launch();
+  bool told_by(const DeviceCall& call, trace::DeviceWait& wait) const;
+  uint32_t queue_of(const RawRecord& record) const;
   RegionId call(uint16_t name);
 
   ThreadState& state_;
   std::map<uint16_t, RegionId> calls_;
+  /// Told once what it waits for, which follows it, is known.
+  std::optional<trace::DeviceLaunch> launch_;
+  Time launched_;
+  std::vector<trace::OperationNumber> after_;
 };
 
 }  // namespace culprit::assemble

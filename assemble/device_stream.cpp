@@ -89,6 +89,7 @@ class Lane {
   /// No operation begins before it is handed over, whatever the clocks say.
   Time begin_of(const DeviceOp& op) {
     const Time begin = context_.clocks[device_].time(op.begin);
+    if (op.number == trace::OperationNumber::none) return begin;  // pages move by themselves
     const auto launch = context_.launches.find(static_cast<uint64_t>(op.number));
     if (launch == context_.launches.end()) {
       ++result_.without_launch;
@@ -99,13 +100,26 @@ class Lane {
     return std::max(begin, entered);
   }
 
+  trace::DeviceOperation told(const DeviceOp& op) const {
+    trace::DeviceOperation told;
+    told.operation = op.number;
+    told.kind = op.kind;
+    told.direction = op.direction;
+    told.memory = op.memory;
+    told.bytes = op.bytes;
+    told.graph_node = op.graph_node;
+    if (op.submitted != 0) told.submitted = context_.clocks[device_].time(op.submitted);
+    return told;
+  }
+
   void visit(const DeviceOp& op) {
     const Time begin = last_ = std::max(last_, begin_of(op));
     const Time end = last_ = std::max(last_, context_.clocks[device_].time(op.end));
     const RegionId visited = region(op);
     sink_.enter(begin, visited);
+    sink_.device_operation(begin, told(op));
     sink_.leave(end, visited);
-    result_.events += 2;
+    result_.events += 3;
   }
 
   const DeviceLane& lane_;
@@ -142,7 +156,9 @@ std::string lane_name(const DeviceLane& lane, const ProcessDevices& devices) {
   const DeviceQueue& queue = devices.queues[lane.queue];
   const DeviceFacts& device = devices.devices[queue.device];
   const char* word = device.api == RawDeviceApi::cuda ? "stream" : "queue";
-  std::string name = fmt::format("{} {} of {}", word, queue.number, device.name);
+  std::string name = queue.number == trace::kRawMigrations
+                         ? fmt::format("page migration of {}", device.name)
+                         : fmt::format("{} {} of {}", word, queue.number, device.name);
   if (lane.place > 0) name += fmt::format(" ({})", lane.place + 1);
   return name;
 }

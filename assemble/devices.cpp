@@ -40,8 +40,6 @@ class Reader {
   Reader(ProcessDevices& result, Losses& losses) : result_(result), losses_(losses) {}
 
   void read(const RawLog& log) {
-    first_device_ = static_cast<uint32_t>(result_.devices.size());
-    first_queue_ = static_cast<uint32_t>(result_.queues.size());
     first_name_ = last_name_;
     auto cursor = log.cursor();
     for (RawRecord record; cursor.next(record);) see(record);
@@ -49,6 +47,7 @@ class Reader {
   }
 
   void finish() {
+    find_recordings();
     for (uint32_t queue = 0; queue < ops_.size(); ++queue) make_lanes(queue);
     report();
   }
@@ -68,6 +67,11 @@ class Reader {
         return operation(record);
       case RawKind::device_clock:
         return moment(record);
+      case RawKind::device_point:
+        return point(record);
+      case RawKind::device_overhead:
+        result_.overhead_ns += record.w[0];
+        return;
       case RawKind::device_lost:
         if (record.flags < kLosses) lost_[record.flags] += record.w[0];
         return;
@@ -79,7 +83,8 @@ class Reader {
   }
 
   void define_device(const RawRecord& record) {
-    if (first_device_ + record.arg != result_.devices.size()) return void(++senseless_);
+    const auto index = static_cast<uint32_t>(result_.devices.size());
+    if (!result_.device_index.emplace(record.arg, index).second) return void(++senseless_);
     const auto name = static_cast<uint32_t>(record.w[0]);
     const uint64_t identity = record.w[0] >> 32;
     result_.devices.push_back({static_cast<trace::RawDeviceApi>(record.flags & 1),
@@ -89,18 +94,20 @@ class Reader {
   }
 
   void define_queue(const RawRecord& record) {
-    const uint32_t device = first_device_ + static_cast<uint32_t>(record.w[0]);
-    if (first_queue_ + record.arg != result_.queues.size() || device >= result_.devices.size()) {
+    const auto device = result_.device_index.find(static_cast<uint32_t>(record.w[0]));
+    const auto index = static_cast<uint32_t>(result_.queues.size());
+    if (device == result_.device_index.end() ||
+        !result_.queue_index.emplace(record.arg, index).second) {
       return void(++senseless_);
     }
-    result_.queues.push_back(
-        {device, static_cast<uint32_t>(record.w[0] >> 32), record.w[1], (record.flags & 1) != 0});
+    result_.queues.push_back({device->second, static_cast<uint32_t>(record.w[0] >> 32), record.w[1],
+                              (record.flags & 1) != 0});
     ops_.emplace_back();
   }
 
   void operation(const RawRecord& record) {
-    const uint32_t queue = first_queue_ + record.arg;
-    if (queue >= ops_.size()) return void(++senseless_);
+    const auto queue = result_.queue_index.find(record.arg);
+    if (queue == result_.queue_index.end()) return void(++senseless_);
     DeviceOp op;
     op.number = trace::OperationNumber{record.w[0]};
     op.begin = record.w[1];
@@ -122,15 +129,69 @@ class Reader {
       return void(++senseless_);
     }
     if (op.begin > op.end) return void(++reversed_);
-    ops_[queue].push_back(op);
+    ops_[queue->second].push_back(op);
+    // Numbers of 32 bits are the runtime's own: its calls do not tell the queue.
+    if (record.w[0] != 0 && record.w[0] <= UINT32_MAX) {
+      result_.queue_of_operation.emplace(record.w[0], queue->second);
+    }
   }
 
   void moment(const RawRecord& record) {
-    const uint32_t device = first_device_ + record.arg;
-    if (device >= result_.devices.size() || record.w[1] > record.w[2] || record.w[0] > kFarthest) {
+    const auto device = result_.device_index.find(record.arg);
+    if (device == result_.device_index.end() || record.w[1] > record.w[2] ||
+        record.w[0] > kFarthest) {
       return void(++senseless_);
     }
-    result_.devices[device].moments.push_back({record.w[0], record.w[1], record.w[2]});
+    result_.devices[device->second].moments.push_back({record.w[0], record.w[1], record.w[2]});
+  }
+
+  void point(const RawRecord& record) {
+    using Point = trace::RawDevicePoint;
+    if (record.flags > static_cast<uint16_t>(Point::host_waits_for_device)) {
+      return void(++senseless_);
+    }
+    DeviceCall call;
+    call.what = static_cast<Point>(record.flags);
+    if (call.what == Point::host_waits_for_device) {
+      const auto device = result_.device_index.find(record.arg);
+      if (device == result_.device_index.end()) return void(++senseless_);
+      call.device = device->second;
+    } else if (call.what != Point::host_waits_for_event) {
+      const auto queue = result_.queue_index.find(record.arg);
+      if (queue == result_.queue_index.end()) return void(++senseless_);
+      call.queue = queue->second;
+    }
+    result_.calls.emplace(record.w[0], call);
+    if (call.what == Point::event_recorded) {
+      result_.queue_of_operation.emplace(record.w[0], call.queue);
+      recordings_[record.w[1]].push_back(record.w[0]);
+      if (record.w[2] != 0) recording_of_sync_.emplace(record.w[2], record.w[0]);
+    } else if (call.what != Point::host_waits_for_queue &&
+               call.what != Point::host_waits_for_device) {
+      waits_.push_back({record.w[0], record.w[1], record.w[2]});
+    }
+    if (call.what == Point::queue_waits_for_event) {
+      result_.queue_of_operation.emplace(record.w[0], call.queue);
+    }
+  }
+
+  /// Who waits for an event waits for its last recording before the wait; calls are numbered in
+  /// their order.
+  void find_recordings() {
+    for (auto& [event, numbers] : recordings_) std::sort(numbers.begin(), numbers.end());
+    for (const EventWait& wait : waits_) {
+      uint64_t found = 0;
+      const auto sync = recording_of_sync_.find(wait.sync);
+      const auto event = recordings_.find(wait.event);
+      if (wait.sync != 0 && sync != recording_of_sync_.end()) {
+        found = sync->second;
+      } else if (event != recordings_.end()) {
+        const auto& numbers = event->second;
+        const auto after = std::lower_bound(numbers.begin(), numbers.end(), wait.number);
+        if (after != numbers.begin()) found = *(after - 1);
+      }
+      result_.calls[wait.number].recording = trace::OperationNumber{found};
+    }
   }
 
   void runtime(const RawRecord& record) {
@@ -209,11 +270,18 @@ class Reader {
   }
 
   static constexpr size_t kLosses = 5;
+  struct EventWait {
+    uint64_t number, event, sync;
+  };
+
+  std::unordered_map<uint64_t, std::vector<uint64_t>> recordings_;  ///< numbers, by event
+  std::unordered_map<uint64_t, uint64_t> recording_of_sync_;
+  std::vector<EventWait> waits_;
 
   ProcessDevices& result_;
   Losses& losses_;
   std::vector<std::vector<DeviceOp>> ops_;  ///< by queue
-  uint32_t first_device_ = 0, first_queue_ = 0, first_name_ = 0, last_name_ = 0;
+  uint32_t first_name_ = 0, last_name_ = 0;
   uint64_t lost_[kLosses] = {};
   uint64_t senseless_ = 0, without_times_ = 0, reversed_ = 0;
 };

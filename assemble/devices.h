@@ -58,16 +58,30 @@ struct DeviceLane {
   std::vector<DeviceOp> ops;  ///< in order of time
 };
 
+/// What a call turns out to have done or waited for, by the runtime's own record of it.
+struct DeviceCall {
+  trace::RawDevicePoint what = trace::RawDevicePoint::event_recorded;
+  uint32_t queue = trace::kNoDeviceQueue;  ///< index
+  uint32_t device = 0;                     ///< index; of host_waits_for_device
+  trace::OperationNumber recording = trace::OperationNumber::none;  ///< of the event waited for
+};
+
 struct ProcessDevices {
   std::vector<DeviceFacts> devices;
   std::vector<DeviceQueue> queues;
   std::vector<DeviceLane> lanes;
   std::unordered_map<uint32_t, std::string> names;
+  std::unordered_map<uint32_t, uint32_t> device_index;  ///< in `devices`, by number in records
+  std::unordered_map<uint32_t, uint32_t> queue_index;   ///< in `queues`, likewise
+  /// Of runtimes that tell of queues and waits on the device's side only, by number.
+  std::unordered_map<uint64_t, uint32_t> queue_of_operation;
+  std::unordered_map<uint64_t, DeviceCall> calls;
+  uint64_t overhead_ns = 0;
   std::vector<std::string> refusals;  ///< sentences: runtimes that are not observed
 };
 
-/// Reads all such logs of a process; numbers in different logs are of different devices. What makes
-/// no sense is left out and counted.
+/// Reads all such logs of a process, one for each device runtime that it uses. What makes no sense
+/// is left out and counted.
 ProcessDevices read_devices(const std::vector<RawLog>& logs, Losses& losses);
 
 }  // namespace culprit::assemble

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -49,6 +50,7 @@ class Assembly {
     processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
     survey();
     read_device_logs();
+    unify_devices();
     make_lanes();
     if (lanes_.empty()) {
       const std::string why = why_openmp_is_not_observed(folders_);
@@ -57,6 +59,12 @@ class Assembly {
     }
     name_code();
     const Clock clock(folders_, clock_links(), facts_.losses);
+    for (size_t i = 0; i < folders_.size(); ++i) {
+      if (accounts_[i].threads.empty()) continue;
+      // The runtime does not say on which thread; most of it is where kernels are launched.
+      accounts_[i].threads.front().ticks += static_cast<uint64_t>(
+          static_cast<double>(devices_[i].overhead_ns) / clock.ns_per_tick(i));
+    }
     account(folders_, accounts_, processes_, clock, facts_);
     const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
     const ObjectTable objects = unify_objects(comms, comm_users(clock));
@@ -100,6 +108,21 @@ class Assembly {
         if (std::find(facts_.notes.begin(), facts_.notes.end(), refusal) == facts_.notes.end()) {
           facts_.notes.push_back(refusal);
         }
+      }
+    }
+  }
+
+  /// One for each device, however many processes use it.
+  void unify_devices() {
+    std::map<std::pair<std::string, std::string>, DeviceId> known;
+    device_ids_.resize(folders_.size());
+    for (size_t i = 0; i < folders_.size(); ++i) {
+      for (const DeviceFacts& device : devices_[i].devices) {
+        const std::string node = folders_[i].process.host;
+        const auto [id, is_new] =
+            known.try_emplace({node, device.identity}, DeviceId(all_devices_.size()));
+        if (is_new) all_devices_.push_back({device.name, node, device.identity});
+        device_ids_[i].push_back(id->second);
       }
     }
   }
@@ -239,7 +262,9 @@ class Assembly {
                                    regions_,
                                    metrics_,
                                    pauses_of(folders_[folder].process, accounts_[folder].survey),
-                                   rank_sets};
+                                   rank_sets,
+                                   devices_[folder],
+                                   device_ids_[folder]};
       StreamResult result = play_log(*lane.log, context, *sink);
       lane.events = result.events;
       lane.losses = std::move(result.losses);
@@ -281,6 +306,7 @@ class Assembly {
     definitions.groups = rank_sets.take();
     definitions.windows = objects.windows;
     definitions.files = objects.files;
+    definitions.devices = all_devices_;
     definitions.program = facts_.command;
     definitions.creator = "culprit " CULPRIT_VERSION;
     for (size_t i = 0; i < processes_.slots.size(); ++i) {
@@ -299,6 +325,8 @@ class Assembly {
         const size_t folder = *processes_.slots[lane.process.index()].folder;
         location.name = lane_name(*lane.device, devices_[folder]);
         location.kind = trace::LocationKind::accelerator_stream;
+        location.queue = lane.device->queue;
+        location.device = device_ids_[folder][devices_[folder].queues[location.queue].device];
       }
       location.process = lane.process;
       location.thread = lane.thread;
@@ -319,6 +347,8 @@ class Assembly {
   std::vector<Lane> lanes_;
   std::vector<ProcessDevices> devices_;                  ///< by folder
   std::vector<std::vector<DeviceClock>> device_clocks_;  ///< by folder, then device
+  std::vector<std::vector<DeviceId>> device_ids_;        ///< likewise
+  std::vector<trace::Device> all_devices_;               ///< by DeviceId
   std::vector<ProcessAccount> accounts_;                 ///< by folder
   std::vector<ProcessCode> code_;                        ///< by folder
   Symbols symbols_;

@@ -116,6 +116,7 @@ int words_of(RawKind kind) {
     case RawKind::device_wait:
     case RawKind::device_def:
     case RawKind::device_lost:
+    case RawKind::device_overhead:
       return 1;
     case RawKind::user_enter:
     case RawKind::func_enter:
@@ -135,6 +136,7 @@ int words_of(RawKind kind) {
     case RawKind::rma_op:
     case RawKind::clock_met:
     case RawKind::device_clock:
+    case RawKind::device_point:
       return 3;
     case RawKind::mpi_icoll:
       return 4;

@@ -12,6 +12,7 @@
 
 #include "assemble/clock.h"
 #include "assemble/code.h"
+#include "assemble/devices.h"
 #include "assemble/metrics.h"
 #include "assemble/objects.h"
 #include "assemble/pauses.h"
@@ -41,6 +42,8 @@ struct ProcessContext {
   Metrics& metrics;
   std::vector<Pause> pauses;
   RankSets& rank_sets;
+  const ProcessDevices& devices;
+  const std::vector<DeviceId>& device_ids;  ///< of the process's devices
 
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
   /// When the process ended, or was last heard of.

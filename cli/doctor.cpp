@@ -232,21 +232,58 @@ void check_counters() {
   tell(State::note, "PAPI", "what a program's libraries define in software (sde:::...) counts.");
 }
 
-void check_cupti() {
+void check_cuda() {
+  std::string cupti;
   for (const std::string folder :
        {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-    for (const char* name :
-         {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"}) {
-      if (const Library library(folder + name); library) {
-        return tell(State::note, "CUPTI",
-                    library.path() + ". This version of culprit does not observe GPUs yet.");
-      }
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
+      if (const Library library(folder + name); library && cupti.empty()) cupti = library.path();
     }
   }
-  tell(State::note, "CUPTI",
-       "not found (it comes with NVIDIA's CUDA toolkit; Debian: nvidia-cuda-toolkit from "
-       "non-free). It "
-       "is for NVIDIA GPUs, which this version of culprit does not observe yet.");
+  const Library driver("libcuda.so.1");
+  if (device_probe("cuda").empty()) {
+    return tell(
+        State::note, "CUDA",
+        "culprit was built without CUPTI's headers: programs that use NVIDIA's GPUs run, but "
+        "what the GPUs do is not recorded. Install NVIDIA's CUDA toolkit, and build culprit "
+        "again.");
+  }
+  if (!driver) {
+    return tell(State::note, "CUDA",
+                "no driver (libcuda.so.1) here. Needed only for programs that use NVIDIA's GPUs.");
+  }
+  tell(cupti.empty() ? State::missing : State::good, "CUDA",
+       cupti.empty()
+           ? fmt::format("{} is here, but no libcupti.so of CUDA 12 or 13 beside it: what "
+                         "GPUs do is recorded only where the program brings its own. It "
+                         "comes with NVIDIA's CUDA toolkit.",
+                         driver.path())
+           : fmt::format("{}, observed through {}", driver.path(), cupti));
+}
+
+void check_opencl() {
+  const Library loader("libOpenCL.so.1");
+  if (!loader) {
+    return tell(State::note, "OpenCL",
+                "no libOpenCL.so.1 here. Needed only for programs that use OpenCL (Debian packages "
+                "ocl-icd-libopencl1, and pocl-opencl-icd for a device on any processor).");
+  }
+  if (device_probe("opencl").empty()) {
+    return tell(State::missing, "OpenCL",
+                loader.path() +
+                    " is here, but culprit was built without OpenCL's headers: what "
+                    "devices do is not recorded. Install the Debian package "
+                    "opencl-headers, and build culprit again.");
+  }
+  // Loaders take layers since ocl-icd 2.3.0 and Khronos's of 2020; what they know stands in them.
+  std::ifstream stream(loader.path(), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const bool layers = text.find("OPENCL_LAYERS") != std::string::npos;
+  tell(layers ? State::good : State::missing, "OpenCL",
+       loader.path() + (layers
+                            ? ", observed by a layer"
+                            : ", which knows no layers: what devices do is not recorded. Debian's "
+                              "ocl-icd-libopencl1 knows them."));
 }
 
 void check_clock() {
@@ -291,7 +328,8 @@ int examine() {
   check_launchers();
   check_openmp(diagnosis);
   check_counters();
-  check_cupti();
+  check_cuda();
+  check_opencl();
   check_clock();
   check_sampling();
   check_disk();

@@ -54,6 +54,7 @@ struct Text {
 /// Never torn down: other threads may be anywhere when the process exits.
 struct State {
   ThreadLog* log = nullptr;
+  uint32_t first = 0;  ///< of all numbers
   uint32_t devices = 0;
   uint32_t queues = 0;
   std::unordered_map<std::string, uint32_t> names;
@@ -73,7 +74,7 @@ void with_log(Write write) {
 
 }  // namespace
 
-bool begin() {
+bool begin(RawDeviceApi api) {
   if (g_begun.load(std::memory_order_acquire)) return collector::is_active();
   if (!collector::activate()) return false;
   const Lock lock(g_mutex);
@@ -82,6 +83,7 @@ bool begin() {
   if (log == nullptr) return false;
   g_state = new State;
   g_state->log = log;
+  g_state->first = static_cast<uint32_t>(api) << trace::kRawDeviceApiShift;
   g_begun.store(true, std::memory_order_release);
   return true;
 }
@@ -97,7 +99,7 @@ DeviceNumber add_device(const DeviceInfo& info) {
     const uint64_t name = text.add(info.name.substr(0, kTextBytes / 2));
     const uint64_t identity = text.add(info.identity);
     text.words[0] = name | identity << 32;
-    number = state.devices++;
+    number = state.first + state.devices++;
     state.log->put_words(RawKind::device_def, now(), static_cast<uint16_t>(info.api), number,
                          text.words, text.count());
   });
@@ -107,7 +109,7 @@ DeviceNumber add_device(const DeviceInfo& info) {
 QueueNumber add_queue(const QueueInfo& info) {
   uint32_t number = trace::kRawNoQueue;
   with_log([&](State& state) {
-    number = state.queues++;
+    number = state.first + state.queues++;
     state.log->put(RawKind::device_queue_def, now(), info.out_of_order ? 1 : 0, number,
                    static_cast<uint32_t>(info.device) | uint64_t{info.context} << 32, info.number);
   });
@@ -145,6 +147,21 @@ void executed(const Operation& op) {
     state.log->put_words(RawKind::device_op, now(), flags, static_cast<uint32_t>(op.queue), words,
                          sizeof words / sizeof words[0]);
   });
+}
+
+void passed(const Point& point) {
+  const bool of_device = point.what == RawDevicePoint::host_waits_for_device;
+  const uint32_t object =
+      of_device ? static_cast<uint32_t>(point.device) : static_cast<uint32_t>(point.queue);
+  with_log([&](State& state) {
+    state.log->put(RawKind::device_point, now(), static_cast<uint16_t>(point.what), object,
+                   static_cast<uint64_t>(point.number), point.event, point.event_sync);
+  });
+}
+
+void runtime_took(uint64_t nanoseconds) {
+  with_log(
+      [&](State& state) { state.log->put(RawKind::device_overhead, now(), 0, 0, nanoseconds); });
 }
 
 void clock_was(DeviceNumber device, uint64_t nanoseconds, uint64_t ticks_at_least,

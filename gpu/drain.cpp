@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "collector/recorder.h"
 #include "gpu/face.h"
 
 namespace culprit::gpu {
@@ -71,7 +72,7 @@ void* run(void*) {
       continue;
     }
     pthread_mutex_unlock(&drain.mutex);
-    const bool some = is_on() && drain.collect();
+    const bool some = collector::is_active() && drain.collect();
     pause = some ? kShortest : std::min(2 * pause, kLongest);
     pthread_mutex_lock(&drain.mutex);
   }

@@ -30,6 +30,7 @@ using trace::HostMemory;
 using trace::OperationNumber;
 using trace::RawDeviceApi;
 using trace::RawDeviceLoss;
+using trace::RawDevicePoint;
 
 enum class DeviceNumber : uint32_t {};
 enum class QueueNumber : uint32_t { none = trace::kRawNoQueue };
@@ -66,8 +67,9 @@ struct Operation {
 
 // --- The devices' side: one log for the process. Nothing is kept before begin() ---
 
-/// A device is in use: the process is worth recording. False if it is not to be recorded.
-bool begin();
+/// A device is in use: the process is worth recording. False if it is not to be recorded. Numbers
+/// of devices and queues are the process's: those of each runtime come from a range of their own.
+bool begin(RawDeviceApi);
 /// Whether records are kept: begun, not ended, and no forked child (those have no part in it).
 bool is_on();
 
@@ -76,6 +78,19 @@ QueueNumber add_queue(const QueueInfo&);
 /// Names are written once; equal ones have one number. At most 2000 bytes of them are kept.
 NameNumber name(std::string_view);
 void executed(const Operation&);
+/// What takes no time: an event of the runtime, or that somebody waits for one. With the number of
+/// the host's call that did it.
+struct Point {
+  RawDevicePoint what = RawDevicePoint::event_recorded;
+  OperationNumber number = OperationNumber::none;
+  QueueNumber queue = QueueNumber::none;
+  DeviceNumber device{};  ///< of host_waits_for_device
+  uint64_t event = 0;
+  uint64_t event_sync = 0;  ///< the same for a recording and those who wait for it; 0: not told
+};
+void passed(const Point&);
+/// Time that the runtime spent for the sake of tools.
+void runtime_took(uint64_t nanoseconds);
 /// The device's clock showed `nanoseconds` at some moment between two of ours.
 void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
 void lost(RawDeviceLoss, uint64_t count = 1);

@@ -47,6 +47,9 @@ enum class DeviceWaitFor : uint8_t {
 };
 inline constexpr DeviceWaitFor kLastDeviceWaitFor = DeviceWaitFor::device;
 
+/// Of an operation whose queue the host's call does not tell, or that has none.
+inline constexpr uint32_t kNoDeviceQueue = ~uint32_t{0};
+
 /// Unique in the process; on both sides the same.
 enum class OperationNumber : uint64_t { none = 0 };
 

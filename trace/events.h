@@ -114,7 +114,7 @@ enum class RegionInstance : uint64_t { unknown = 0 };
 struct DeviceLaunch {
   OperationNumber operation = OperationNumber::none;
   DeviceOpKind kind = DeviceOpKind::kernel;
-  uint32_t queue = 0;  ///< as in Location
+  uint32_t queue = 0;  ///< as in Location; kNoDeviceQueue if only the operation itself tells it
   /// What it waits for besides its queue's order; valid during the call of the sink.
   std::span<const OperationNumber> after = {};
 };

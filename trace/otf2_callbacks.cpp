@@ -218,8 +218,9 @@ OTF2_CallbackCode on_other(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void
 
 template <class Number, Literal kKind>
 OTF2_CallbackCode on_parameter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, void* data,
-                               Attributes, OTF2_ParameterRef parameter, Number number) {
+                               Attributes attributes, OTF2_ParameterRef parameter, Number number) {
   EventDecoder& d = decoder(data);
+  if (d.device(time, parameter, static_cast<uint64_t>(number), attributes)) return kGoOn;
   const Time at = d.at(time);
   if (d.is_iteration(parameter)) {
     d.sink().iteration(at, static_cast<int64_t>(number));

@@ -45,6 +45,31 @@ OTF2_CallbackCode on_system_node(void* data, OTF2_SystemTreeNodeRef self, OTF2_S
   return kGoOn;
 }
 
+OTF2_CallbackCode on_system_node_domain(void* data, OTF2_SystemTreeNodeRef node,
+                                        OTF2_SystemTreeDomain domain) {
+  if (domain == OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE) into(data).device_nodes.push_back(node);
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_system_node_property(void* data, OTF2_SystemTreeNodeRef node,
+                                          OTF2_StringRef name, OTF2_Type type,
+                                          OTF2_AttributeValue value) {
+  const std::string* text = into(data).strings.find(name);
+  if (text && *text == kIdentityProperty && type == OTF2_TYPE_STRING) {
+    into(data).device_identities.add(node, value.stringRef);
+  }
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_location_property(void* data, OTF2_LocationRef location, OTF2_StringRef name,
+                                       OTF2_Type type, OTF2_AttributeValue value) {
+  const std::string* text = into(data).strings.find(name);
+  if (text && *text == kQueueProperty && type == OTF2_TYPE_UINT32) {
+    into(data).queues.emplace(location, value.uint32);
+  }
+  return kGoOn;
+}
+
 OTF2_CallbackCode on_location_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef name,
                                     OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
                                     OTF2_LocationGroupRef creator) {
@@ -160,6 +185,9 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, on_attribute);
   OTF2_GlobalDefReaderCallbacks_SetParameterCallback(c, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_system_node);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, on_system_node_domain);
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodePropertyCallback(c, on_system_node_property);
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(c, on_location_property);
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_location_group);
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);

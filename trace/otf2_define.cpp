@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "trace/otf2_names.h"
@@ -28,7 +29,9 @@ class DefinitionWriter {
     attributes();
     facts();
     parameters();
+    device_words();
     system_tree();
+    devices();
     locations();
     regions();
     metrics();
@@ -47,7 +50,10 @@ class DefinitionWriter {
   void attributes();
   void facts();
   void parameters();
+  void device_words();
   void system_tree();
+  void devices();
+  OTF2_LocationGroupRef group_of(const Location& location);
   void locations();
   void regions();
   void metrics();
@@ -73,6 +79,8 @@ class DefinitionWriter {
   const std::vector<WrittenLocation>& written_;
   std::map<std::string, OTF2_StringRef, std::less<>> strings_;
   std::map<std::string, OTF2_SystemTreeNodeRef> nodes_;
+  std::vector<OTF2_SystemTreeNodeRef> device_nodes_;  ///< by DeviceId
+  std::map<std::pair<ProcessId, DeviceId>, OTF2_LocationGroupRef> device_groups_;
   std::map<std::vector<ProcessId>, OTF2_GroupRef> mpi_groups_;
   OTF2_GroupRef next_group_ = 0;
   TeamReferences result_;
@@ -193,9 +201,25 @@ void DefinitionWriter::parameters() {
   const bool wanted =
       std::any_of(definitions_.regions.begin(), definitions_.regions.end(),
                   [](const Region& region) { return region.role == RegionRole::iteration; });
-  if (!wanted) return;
+  // Those for devices have the next references, and there may be no gap.
+  if (!wanted && definitions_.devices.empty()) return;
   check(OTF2_GlobalDefWriter_WriteParameter(
       writer_, kIterationRef, text(std::string(kIterationParameter)), OTF2_PARAMETER_TYPE_INT64));
+}
+
+void DefinitionWriter::device_words() {
+  if (definitions_.devices.empty()) return;
+  for (size_t i = 0; i < kDeviceAttributeCount; ++i) {
+    const DeviceAttributeText& each = kDeviceAttributes[i];
+    const OTF2_StringRef name = text(std::string(each.name));
+    check(OTF2_GlobalDefWriter_WriteAttribute(writer_, device_ref(static_cast<DeviceAttribute>(i)),
+                                              name, text(each.description), each.type));
+  }
+  for (size_t i = 0; i < kDeviceParameterCount; ++i) {
+    check(OTF2_GlobalDefWriter_WriteParameter(writer_, device_ref(static_cast<DeviceParameter>(i)),
+                                              text(std::string(kDeviceParameters[i])),
+                                              OTF2_PARAMETER_TYPE_UINT64));
+  }
 }
 
 void DefinitionWriter::system_tree() {
@@ -215,6 +239,42 @@ void DefinitionWriter::system_tree() {
   }
 }
 
+/// Nodes below those that the devices are in, in the order of their ids.
+void DefinitionWriter::devices() {
+  for (size_t i = 0; i < definitions_.devices.size(); ++i) {
+    const Device& device = definitions_.devices[i];
+    const auto node = nodes_.find(device.node);
+    const auto ref = static_cast<OTF2_SystemTreeNodeRef>(1 + nodes_.size() + i);
+    const OTF2_StringRef name = text(device.name);
+    const OTF2_StringRef kind = text(std::string(kDeviceClass));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, ref, name, kind,
+                                                   node == nodes_.end() ? 0 : node->second));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
+        writer_, ref, OTF2_SYSTEM_TREE_DOMAIN_ACCELERATOR_DEVICE));
+    OTF2_AttributeValue identity;
+    identity.stringRef = text(device.identity);
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
+        writer_, ref, text(std::string(kIdentityProperty)), OTF2_TYPE_STRING, identity));
+    device_nodes_.push_back(ref);
+  }
+}
+
+/// A process's streams on one device are a group that it has created.
+OTF2_LocationGroupRef DefinitionWriter::group_of(const Location& location) {
+  const auto process = static_cast<OTF2_LocationGroupRef>(location.process.index());
+  if (!location.device.valid()) return process;
+  const auto next =
+      static_cast<OTF2_LocationGroupRef>(definitions_.processes.size() + device_groups_.size());
+  const auto [group, is_new] =
+      device_groups_.try_emplace({location.process, location.device}, next);
+  if (is_new) {
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(
+        writer_, group->second, text(definitions_.devices[location.device.index()].name),
+        OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, device_nodes_[location.device.index()], process));
+  }
+  return group->second;
+}
+
 void DefinitionWriter::locations() {
   for (size_t p = 0; p < definitions_.processes.size(); ++p) {
     const Process& process = definitions_.processes[p];
@@ -224,10 +284,15 @@ void DefinitionWriter::locations() {
   }
   for (size_t i = 0; i < definitions_.locations.size(); ++i) {
     const Location& location = definitions_.locations[i];
-    check(OTF2_GlobalDefWriter_WriteLocation(
-        writer_, location_ref(location.process, location.thread), text(location.name),
-        to_otf2(location.kind), written_[i].events,
-        static_cast<OTF2_LocationGroupRef>(location.process.index())));
+    const OTF2_LocationRef ref = location_ref(location.process, location.thread);
+    const OTF2_LocationGroupRef group = group_of(location);
+    check(OTF2_GlobalDefWriter_WriteLocation(writer_, ref, text(location.name),
+                                             to_otf2(location.kind), written_[i].events, group));
+    if (location.kind != LocationKind::accelerator_stream) continue;
+    OTF2_AttributeValue queue;
+    queue.uint32 = location.queue;
+    check(OTF2_GlobalDefWriter_WriteLocationProperty(
+        writer_, ref, text(std::string(kQueueProperty)), OTF2_TYPE_UINT32, queue));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <otf2/otf2.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "trace/definitions.h"
 #include "trace/events.h"
+#include "trace/otf2_devices.h"
 #include "trace/otf2_promises.h"
 
 namespace culprit::trace {
@@ -150,7 +152,10 @@ struct RawGlobalDefinitions {
   std::vector<RawCallingContext> calling_contexts;
   RefTable<RawMetricMember> metric_members;
   std::vector<RawMetricClass> metric_classes;
-  uint64_t duplicates = 0;  ///< definitions of a reference that was taken
+  std::vector<OTF2_SystemTreeNodeRef> device_nodes;
+  RefTable<OTF2_StringRef> device_identities;   ///< by node
+  std::map<OTF2_LocationRef, uint32_t> queues;  ///< of streams, where told
+  uint64_t duplicates = 0;                      ///< definitions of a reference that was taken
 };
 
 /// A communicator as an event refers to it.
@@ -192,6 +197,7 @@ struct Otf2Tables {
   RefTable<RegionId> calling_contexts;
   RefTable<MetricClassRef> metrics;
   RefTable<Fact> facts;  ///< by reference of the parameter
+  DeviceTable devices;
   OTF2_AttributeRef region_instance = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_kind = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef mutex_id = OTF2_UNDEFINED_ATTRIBUTE;

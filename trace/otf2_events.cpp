@@ -36,7 +36,15 @@ EventDecoder::EventDecoder(const ResolvedDefinitions& archive, LocationId locati
                         archive.tables.ready_request != OTF2_UNDEFINED_ATTRIBUTE),
       messages_have_facts_(archive.tables.partitioned != OTF2_UNDEFINED_ATTRIBUTE ||
                            archive.tables.matched_probe != OTF2_UNDEFINED_ATTRIBUTE),
-      last_(-kFarthest) {}
+      last_(-kFarthest),
+      devices_(archive.tables.devices, archive.definitions.devices.size()) {}
+
+bool EventDecoder::device(OTF2_TimeStamp time, OTF2_ParameterRef parameter, uint64_t value,
+                          const OTF2_AttributeList* attributes) {
+  const auto what = tables_.devices.parameter(parameter);
+  if (what) devices_.see(at(time), *what, value, attributes, sink_);
+  return what.has_value();
+}
 
 /// Nanoseconds from the global offset, whatever the resolution; beyond kFarthest if absurd.
 int64_t EventDecoder::nanos_from(OTF2_TimeStamp ticks) const {

@@ -77,6 +77,10 @@ class EventDecoder {
     return parameter == tables_.iteration && parameter != OTF2_UNDEFINED_PARAMETER;
   }
 
+  /// False if it is no parameter for devices.
+  bool device(OTF2_TimeStamp time, OTF2_ParameterRef parameter, uint64_t value,
+              const OTF2_AttributeList* attributes);
+
   Time at(OTF2_TimeStamp ticks);
   EventSink& sink() { return sink_; }
   Promises& promises() { return promises_; }
@@ -107,6 +111,7 @@ class EventDecoder {
   int64_t last_;
   std::vector<RegionId> open_;
   Promises promises_;
+  DeviceDecoder devices_;
 
   struct Repairs {
     uint64_t backward_times = 0, far_times = 0;

@@ -37,6 +37,7 @@ class Resolver {
     facts();
     regions();
     metrics();
+    out_.tables.devices = resolve_devices(raw_, out_.definitions.devices);
     processes();
     comms();
     event_groups();
@@ -64,6 +65,7 @@ class Resolver {
   std::map<OTF2_LocationGroupRef, Candidate> candidates();
   void assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const;
   void add_process(Candidate candidate, uint32_t rank);
+  void place_stream(const RawLocation& raw, Location& location) const;
   std::string node_of(OTF2_SystemTreeNodeRef ref) const;
   void comms();
   std::optional<Comm> comm(const RawComm& raw) const;
@@ -296,9 +298,21 @@ void Resolver::add_process(Candidate candidate, uint32_t rank) {
     definitions.locations.push_back(
         Location{text(raw->name), location_kind_from_otf2(raw->type), id,
                  static_cast<uint32_t>(process.locations.size() - 1), raw->ref, raw->events});
+    if (definitions.locations.back().kind == LocationKind::accelerator_stream) {
+      place_stream(*raw, definitions.locations.back());
+    }
     process_of_[raw->ref] = id;
   }
   definitions.processes.push_back(std::move(process));
+}
+
+/// Streams of other writers are queues by themselves: by their places in the process.
+void Resolver::place_stream(const RawLocation& raw, Location& location) const {
+  const DeviceTable& devices = out_.tables.devices;
+  const auto device = devices.of_group.find(raw.group);
+  if (device != devices.of_group.end()) location.device = device->second;
+  const auto queue = devices.queues.find(raw.ref);
+  location.queue = queue != devices.queues.end() ? queue->second : location.thread;
 }
 
 void Resolver::processes() {
@@ -319,17 +333,11 @@ void Resolver::processes() {
     return a.rank.value_or(UINT32_MAX) < b.rank.value_or(UINT32_MAX);
   });
   uint32_t next = 0;
-  uint64_t accelerators = 0;
   for (Candidate& candidate : order) {
-    for (const RawLocation* l : candidate.locations) {
-      accelerators += l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
-    }
     const uint32_t rank = candidate.rank.value_or(next);
     add_process(std::move(candidate), rank);
     next = rank + 1;
   }
-  losses_.add("accelerator_locations", Severity::info,
-              "The archive has time lines of accelerators.", accelerators);
 }
 
 /// Members of a communicator's group by rank; nothing if one of them is not a known process.

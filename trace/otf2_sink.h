@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "trace/events.h"
+#include "trace/otf2_devices.h"
 
 namespace culprit::trace {
 
@@ -45,7 +46,11 @@ enum : OTF2_AttributeRef {
   kFoundTagRef = 12,
   kFoundBytesRef = 13,
   kAttributeCount = 14,
+  kFirstDeviceAttribute = 14,
 };
+inline OTF2_AttributeRef device_ref(DeviceAttribute attribute) {
+  return kFirstDeviceAttribute + static_cast<OTF2_AttributeRef>(attribute);
+}
 
 /// References of the parameters that are facts: in their order, from 0.
 inline OTF2_ParameterRef fact_ref(Fact fact) {
@@ -53,6 +58,10 @@ inline OTF2_ParameterRef fact_ref(Fact fact) {
 }
 /// The parameter for the numbers of iterations comes after them.
 inline constexpr OTF2_ParameterRef kIterationRef = kFactCount;
+/// And then those for devices.
+inline OTF2_ParameterRef device_ref(DeviceParameter parameter) {
+  return kIterationRef + 1 + static_cast<OTF2_ParameterRef>(parameter);
+}
 
 /// What is known of a location once its events are written.
 struct WrittenLocation {
@@ -104,6 +113,9 @@ class Otf2Sink final : public EventSink {
   void thread_team_end(Time) override;
   void mutex_acquired(Time, MutexKind, uint64_t lock) override;
   void mutex_released(Time, MutexKind, uint64_t lock) override;
+  void device_launch(Time, const DeviceLaunch&) override;
+  void device_wait(Time, const DeviceWait&) override;
+  void device_operation(Time, const DeviceOperation&) override;
   void metrics(Time, MetricSetId, std::span<const double>) override;
   void task_create(Time, TaskId) override;
   void task_switch(Time, TaskId) override;
@@ -127,6 +139,8 @@ class Otf2Sink final : public EventSink {
   OTF2_AttributeList* with(MutexKind kind, uint64_t lock);
   OTF2_AttributeList* with(RmaAssertions assertions);
   OTF2_TimeStamp begin_rma_collective(Time time);
+  void device_parameter(Time time, DeviceParameter what, uint64_t value,
+                        OTF2_AttributeList* attributes);
 
   OTF2_Archive* archive_;
   OTF2_EvtWriter* writer_;

@@ -200,24 +200,28 @@ enum class RawKind : uint8_t {
   device_after = 113,  ///< what the operation just told waits for besides its queue's order: words:
                        ///< numbers of operations. Long lists take several records
   device_wait = 114,   ///< the call waited. flags: trace::DeviceWaitFor; arg: queue or device; w0:
-                       ///< operation
+                       ///< operation; or the call's own number, if a device_point says for what
 
   // What devices did, in a log of no thread, in whatever order it becomes known. Its string_defs
   // have numbers of their own, with 32 bits.
-  device_def = 120,  ///< arg: new device (0, 1, ...); flags: RawDeviceApi; w0: bytes of its name |
-                     ///< bytes of what tells it apart on its node << 32; words: both, zero padded
-                     ///< at the end
-  device_queue_def = 121,  ///< arg: new queue (0, 1, ...); flags: 1: operations may overtake each
+  device_def = 120,  ///< arg: new device, a number unique in the process; flags: RawDeviceApi; w0:
+                     ///< bytes of its name | bytes of what tells it apart on its node << 32; words:
+                     ///< both, zero padded at the end
+  device_queue_def = 121,  ///< arg: new queue, likewise; flags: 1: operations may overtake each
                            ///< other; w0: device | context << 32; w1: its number as users know it
   device_op = 122,  ///< arg: queue; flags: raw_device_op; w0: number; w1, w2: begin and end in
                     ///< nanoseconds of the device's clock, 0 if unknown; w3: string id of its name
                     ///< (0: none) | graph's node << 32; w4: bytes; w5, w6: when it was queued and
                     ///< handed to the device, 0 if unknown
-  device_clock = 123,    ///< arg: device; w0: nanoseconds of its clock; it was then between w1 and
-                         ///< w2, in ticks
-  device_lost = 124,     ///< flags: RawDeviceLoss; w0: how often
-  device_runtime = 125,  ///< flags: RawDeviceApi | RawDeviceRefusal << 8; words: what it says of
-                         ///< itself, zero padded
+  device_clock = 123,  ///< arg: device; w0: nanoseconds of its clock; it was then between w1 and
+                       ///< w2, in ticks
+  device_lost = 124,   ///< flags: RawDeviceLoss; w0: how often
+  device_point = 126,  ///< what takes no time on the device, or the host's waits as the runtime
+                       ///< tells of them. flags: RawDevicePoint; arg: queue, or device; w0: number;
+                       ///< w1: event; w2: which recording of the event, 0 if not told
+  device_overhead = 127,  ///< w0: nanoseconds that the runtime itself spent on tools
+  device_runtime = 125,   ///< flags: RawDeviceApi | RawDeviceRefusal << 8; words: what it says of
+                          ///< itself, zero padded
 };
 
 /// What a user_enter begins.
@@ -252,6 +256,8 @@ inline constexpr uint16_t kSplit = 16;   ///< a split collective: its end is ano
 }  // namespace raw_file_op
 
 enum class RawDeviceApi : uint16_t { cuda = 0, opencl = 1 };
+/// Numbers of devices and queues begin with their runtime, so that they are unique in the process.
+inline constexpr unsigned kRawDeviceApiShift = 24;
 
 /// Why a device runtime is not observed.
 enum class RawDeviceRefusal : uint16_t {
@@ -259,6 +265,14 @@ enum class RawDeviceRefusal : uint16_t {
   other_tool = 1,  ///< another tool has taken the one place there is
   no_tools = 2,    ///< the library through which tools see it is missing, or too old
   failed = 3,      ///< it refuses tools; the words say how
+};
+
+enum class RawDevicePoint : uint16_t {
+  event_recorded = 0,
+  queue_waits_for_event = 1,
+  host_waits_for_event = 2,
+  host_waits_for_queue = 3,
+  host_waits_for_device = 4,
 };
 
 enum class RawDeviceLoss : uint16_t {
@@ -274,6 +288,8 @@ namespace raw_device_op {
 inline constexpr unsigned kDirectionShift = 8;  ///< trace::CopyDirection, 4 bits
 inline constexpr unsigned kMemoryShift = 12;    ///< trace::HostMemory, 4 bits
 }  // namespace raw_device_op
+/// The number, as users know it, of a queue that stands for pages moved on demand.
+inline constexpr uint64_t kRawMigrations = 0xfffffffe;
 inline constexpr uint32_t kRawNoQueue = ~uint32_t{0};
 
 /// How a communicator came to be: decides how the assembler recognises it on other ranks.

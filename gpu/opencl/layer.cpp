@@ -50,7 +50,7 @@ bool follows() {
 
 bool begin_following() {
   static std::atomic<bool> begun{false};
-  if (!begin()) return false;
+  if (!begin(RawDeviceApi::opencl)) return false;
   if (begun.exchange(true)) return follows();
   runtime_is(RawDeviceApi::opencl, "OpenCL");
   start_drain(collect_from_next);

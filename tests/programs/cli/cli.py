@@ -300,7 +300,7 @@ class CommandLine(unittest.TestCase):
     def test_doctor(self):
         done = self.culprit("doctor")
         self.assertEqual(done.returncode, 0, done.out)
-        for topic in ("collector", "Open MPI", "MPICH", "OpenMP", "PAPI", "CUPTI", "clock", "disk"):
+        for topic in ("collector", "Open MPI", "MPICH", "OpenMP", "PAPI", "CUDA", "OpenCL", "clock", "disk"):
             self.assertIn(topic, done.out)
 
     def test_patterns(self):

@@ -4,6 +4,7 @@
 // What devices did: records in any order become time lines, on the host's axis.
 
 #include <cstring>
+#include <sstream>
 
 #include "assemble/device_clock.h"
 #include "fixture.h"
@@ -29,15 +30,16 @@ std::vector<uint64_t> packed(const std::string& text, std::vector<uint64_t> word
 class DeviceLog {
  public:
   static constexpr uint64_t kBehind = 5000;
+  static constexpr uint32_t kFirst = 1u << trace::kRawDeviceApiShift;  ///< of OpenCL's numbers
 
   explicit DeviceLog(RawThread& thread, RawDeviceApi api = RawDeviceApi::opencl,
                      bool out_of_order = false)
       : thread_(thread) {
     thread_.put(RawKind::device_runtime, 0, static_cast<uint16_t>(api), 0, packed("runtime"));
-    thread_.put(RawKind::device_def, 0, static_cast<uint16_t>(api), 0,
+    thread_.put(RawKind::device_def, 0, static_cast<uint16_t>(api), kFirst,
                 packed("deviceuuid", {6 | uint64_t{4} << 32}));
-    thread_.put(RawKind::device_queue_def, 0, out_of_order ? 1 : 0, 0, {0, 3});
-    thread_.put(RawKind::device_clock, 0, 0, 0, {kBehind, kTicksAtZero, kTicksAtZero});
+    thread_.put(RawKind::device_queue_def, 0, out_of_order ? 1 : 0, kFirst, {kFirst, 3});
+    thread_.put(RawKind::device_clock, 0, 0, kFirst, {kBehind, kTicksAtZero, kTicksAtZero});
     thread_.put(RawKind::string_def, 0, 6, 1, packed("kernel"));
   }
 
@@ -48,7 +50,7 @@ class DeviceLog {
     const auto direction = static_cast<unsigned>(CopyDirection::to_device);
     thread_.put(
         RawKind::device_op, 0, static_cast<uint16_t>(static_cast<unsigned>(kind) | direction << 8),
-        0,
+        kFirst,
         {number, begin == 0 ? 0 : begin + kBehind, end == 0 ? 0 : end + kBehind, name, 64, 0, 0});
     return *this;
   }
@@ -59,12 +61,23 @@ class DeviceLog {
 
 class DevicesTest : public AssembleTest {
  protected:
+  /// When which operations begin and end.
+  std::string visits(const std::string& location) {
+    std::istringstream lines(listing.text(location));
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("operation") == std::string::npos) result += line + "\n";
+    }
+    return result;
+  }
+
   static constexpr uint32_t kLog = 7;  ///< of no thread
+  static constexpr uint32_t kFirst = DeviceLog::kFirst;
 
   void launch(RawThread& thread, uint64_t time, uint64_t number) {
     thread.put(RawKind::string_def, time, 4, 9, packed("clGo"));
     thread.put(RawKind::device_enter, time, 9, thread.path(in_main({"run"})));
-    thread.put(RawKind::device_launch, time + 1, 0, 0, {number});
+    thread.put(RawKind::device_launch, time + 1, 0, kFirst, {number});
     thread.put(RawKind::device_leave, time + 2, 9, 0);
   }
 };
@@ -82,18 +95,32 @@ TEST_F(DevicesTest, AQueueIsALocationOfItsProcess) {
   EXPECT_EQ(listing.text("0.0"), R"(0 main
 10   run
 10     clGo
+11       launch 1 kind 0 on 0
 12     -
 20     clGo
+21       launch 2 kind 0 on 0
 22     -
 22   -
 100 -
 )");
-  EXPECT_EQ(listing.text("0.1"), "15 kernel\n40 -\n40 copy to device\n60 -\n");
+  EXPECT_EQ(listing.text("0.1"), R"(15 kernel
+15   operation 1 kind 0 direction 1 bytes 64
+40 -
+40 copy to device
+40   operation 2 kind 1 direction 1 bytes 64
+60 -
+)");
   ASSERT_EQ(listing.definitions.locations.size(), 2u);
   const trace::Location& stream = listing.definitions.locations[1];
   EXPECT_EQ(stream.kind, trace::LocationKind::accelerator_stream);
   EXPECT_EQ(stream.name, "queue 3 of device");
   EXPECT_EQ(stream.process, ProcessId(0));
+  EXPECT_EQ(stream.queue, 0u);
+  EXPECT_EQ(stream.device, DeviceId(0));
+  ASSERT_EQ(listing.definitions.devices.size(), 1u);
+  EXPECT_EQ(listing.definitions.devices[0].name, "device");
+  EXPECT_EQ(listing.definitions.devices[0].node, "node1");
+  EXPECT_EQ(listing.definitions.devices[0].identity, "uuid");
   EXPECT_EQ(facts.losses.all().size(), 0u);
 }
 
@@ -112,10 +139,10 @@ TEST_F(DevicesTest, WhatCannotBeIsLeftOutAndCounted) {
         .op(2, 45, 60)   // before the call that hands it over
         .op(77, 70, 80)  // nobody handed it over
         ;
-    log.put(RawKind::device_op, 0, 0, 5, {1, 1, 2, 0, 0, 0, 0});      // of no queue
-    log.put(RawKind::device_op, 0, 0, 0, {1, 1, ~0ull, 0, 0, 0, 0});  // in the year 2600
-    log.put(RawKind::device_clock, 0, 0, 0, {1, 9, 8});               // empty interval
-    log.put(RawKind::device_queue_def, 0, 0, 9, {0, 0});              // numbers have gaps
+    log.put(RawKind::device_op, 0, 0, 5, {1, 1, 2, 0, 0, 0, 0});           // of no queue
+    log.put(RawKind::device_op, 0, 0, kFirst, {1, 1, ~0ull, 0, 0, 0, 0});  // in the year 2600
+    log.put(RawKind::device_clock, 0, 0, kFirst, {1, 9, 8});               // empty interval
+    log.put(RawKind::device_queue_def, 0, 0, 9, {0, 0});                   // numbers have gaps
     log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::dropped), 0, {11});
     log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::dropped), 0, {12});
     log.put(RawKind::device_lost, 0, static_cast<uint16_t>(RawDeviceLoss::unfinished), 0, {3});
@@ -123,7 +150,7 @@ TEST_F(DevicesTest, WhatCannotBeIsLeftOutAndCounted) {
     log.put(RawKind::device_lost, 0, 99, 0, {1});
   }
   const RunFacts facts = play();
-  EXPECT_EQ(listing.text("0.1"), "20 kernel\n30 -\n50 kernel\n60 -\n70 kernel\n80 -\n");
+  EXPECT_EQ(visits("0.1"), "20 kernel\n30 -\n50 kernel\n60 -\n70 kernel\n80 -\n");
   EXPECT_EQ(losses(facts, "device_times_missing"), 2u);
   EXPECT_EQ(losses(facts, "device_times_reversed"), 1u);
   EXPECT_EQ(losses(facts, "device_starts_before_launch"), 1u);
@@ -145,8 +172,8 @@ TEST_F(DevicesTest, WhatOverlapsGetsLanesOfItsOwn) {
         .op(3, 35'000, 50'000);
   }
   play();
-  EXPECT_EQ(listing.text("0.1"), "10000 kernel\n40000 -\n");
-  EXPECT_EQ(listing.text("0.2"), "20000 kernel\n30000 -\n35000 kernel\n50000 -\n");
+  EXPECT_EQ(visits("0.1"), "10000 kernel\n40000 -\n");
+  EXPECT_EQ(visits("0.2"), "20000 kernel\n30000 -\n35000 kernel\n50000 -\n");
   EXPECT_EQ(listing.definitions.locations[2].name, "queue 3 of device (2)");
 }
 
@@ -158,9 +185,53 @@ TEST_F(DevicesTest, AQueueThatKeepsItsOrderHasOneLane) {
     DeviceLog(p->thread(kLog)).op(1, 10'000, 40'000).op(2, 20'000, 30'000).op(3, 35'000, 50'000);
   }
   play();
-  EXPECT_EQ(listing.text("0.1"),
-            "10000 kernel\n40000 -\n40000 kernel\n40000 -\n40000 kernel\n50000 -\n");
+  EXPECT_EQ(visits("0.1"), "10000 kernel\n40000 -\n40000 kernel\n40000 -\n40000 kernel\n50000 -\n");
   EXPECT_EQ(listing.definitions.locations.size(), 2u);
+}
+
+TEST_F(DevicesTest, CallsTellWhatTheyHandOverAndWaitFor) {
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    thread.put(RawKind::string_def, 10, 4, 9, packed("clGo"));
+    thread.put(RawKind::device_enter, 10, 9, thread.path(in_main({})));
+    thread.put(RawKind::device_launch, 20, 1, kFirst, {7});
+    thread.put(RawKind::device_after, 20, 0, 0, {5, 6});
+    thread.put(RawKind::device_after, 20, 0, 0, {4});
+    thread.put(RawKind::device_launch, 30, 9, trace::kRawNoQueue, {8});
+    thread.put(RawKind::device_wait, 40, 0, 0, {7});
+    thread.put(RawKind::device_wait, 50, 1, kFirst, {0});
+    thread.put(RawKind::device_wait, 60, 2, kFirst, {0});
+    thread.put(RawKind::device_wait, 60, 77, 0, {0});  // no such kind
+    thread.put(RawKind::device_leave, 70, 9, 0);
+    DeviceLog(p->thread(kLog)).op(7, 20, 30);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   clGo
+20     launch 7 kind 1 on 0 after 5 after 6 after 4
+30     launch 8 kind 9 on none
+40     wait for operation 7
+50     wait for queue 0
+60     wait for device 0
+70   -
+100 -
+)");
+}
+
+TEST_F(DevicesTest, ProcessesShareADevice) {
+  for (const char* name : {"node1.1.a", "node1.2.b"}) {
+    auto p = process(name);
+    p->ended(100);
+    launch(p->thread(0), 10, 1);
+    DeviceLog(p->thread(kLog)).op(1, 20, 30);
+  }
+  play();
+  ASSERT_EQ(listing.definitions.devices.size(), 1u);
+  ASSERT_EQ(listing.definitions.locations.size(), 4u);
+  EXPECT_EQ(listing.definitions.locations[1].device, DeviceId(0));
+  EXPECT_EQ(listing.definitions.locations[3].device, DeviceId(0));
 }
 
 TEST_F(DevicesTest, TheUserIsToldWhatIsNotObserved) {

@@ -132,6 +132,29 @@ class ListingSink : public trace::EventSink {
   void task_complete(Time time, trace::TaskId task) override {
     add(time, fmt::format("task {} complete", of(task)));
   }
+  void device_launch(Time time, const trace::DeviceLaunch& launch) override {
+    std::string after;
+    for (const trace::OperationNumber each : launch.after) {
+      after += fmt::format(" after {}", static_cast<uint64_t>(each));
+    }
+    const bool queued = launch.queue != trace::kNoDeviceQueue;
+    add(time, fmt::format("launch {} kind {} on {}{}", static_cast<uint64_t>(launch.operation),
+                          static_cast<int>(launch.kind),
+                          queued ? std::to_string(launch.queue) : "none", after));
+  }
+  void device_wait(Time time, const trace::DeviceWait& wait) override {
+    const uint64_t object = wait.what == trace::DeviceWaitFor::operation
+                                ? static_cast<uint64_t>(wait.operation)
+                            : wait.what == trace::DeviceWaitFor::queue ? wait.queue
+                                                                       : wait.device.index();
+    constexpr const char* kWhat[] = {"operation", "queue", "device"};
+    add(time, fmt::format("wait for {} {}", kWhat[static_cast<int>(wait.what)], object));
+  }
+  void device_operation(Time time, const trace::DeviceOperation& op) override {
+    add(time, fmt::format("operation {} kind {} direction {} bytes {}",
+                          static_cast<uint64_t>(op.operation), static_cast<int>(op.kind),
+                          static_cast<int>(op.direction), op.bytes));
+  }
   void fact(Time time, trace::Fact fact, uint64_t value) override {
     add(time, fmt::format("{} {}", trace::fact_name(fact), value));
   }

@@ -217,6 +217,8 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::device_clock, "device_clock"},
     {RawKind::device_lost, "device_lost"},
     {RawKind::device_runtime, "device_runtime"},
+    {RawKind::device_point, "device_point"},
+    {RawKind::device_overhead, "device_overhead"},
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ class DrainTest : public testing::Test {
  protected:
   void SetUp() override {
     tests::fake_recorder_reset();
-    ASSERT_TRUE(begin());
+    ASSERT_TRUE(begin(trace::RawDeviceApi::opencl));
     start_drain(collect);
   }
 };

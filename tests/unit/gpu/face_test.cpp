@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A backend that only talks: what becomes of its words. All tests share one begin(), as a process
-// does, so numbers of devices, queues and names go on from test to test.
+// A backend that only talks: what becomes of its words. All tests share one
+// begin(trace::RawDeviceApi::opencl), as a process does, so numbers of devices, queues and names go
+// on from test to test.
 
 #include "gpu/face.h"
 
@@ -34,7 +35,7 @@ class Face : public testing::Test {
  protected:
   void SetUp() override {
     tests::fake_recorder_reset();
-    ASSERT_TRUE(begin());
+    ASSERT_TRUE(begin(trace::RawDeviceApi::opencl));
   }
 };
 
@@ -130,7 +131,7 @@ TEST_F(Face, ACallHoldsWhatItHandsOverAndWaitsFor) {
 TEST_F(Face, NothingIsKeptOnceRecordingIsOver) {
   tests::fake_recorder_reset(false);
   EXPECT_FALSE(is_on());
-  EXPECT_FALSE(begin());
+  EXPECT_FALSE(begin(trace::RawDeviceApi::opencl));
   EXPECT_FALSE(call_begins("clFinish"));
   executed({});
   lost(RawDeviceLoss::dropped);

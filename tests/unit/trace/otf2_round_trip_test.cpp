@@ -140,6 +140,107 @@ TEST(Otf2RoundTrip, WindowsGroupsAndFiles) {
   }
 }
 
+/// Two processes, of which the first has two devices and shares one of them.
+Definitions with_devices() {
+  Definitions d;
+  d.regions = {{"main", RegionRole::function, Paradigm::user, "", 0},
+               {"saxpy", RegionRole::kernel, Paradigm::cuda, "", 0},
+               {"copy to device", RegionRole::data_transfer, Paradigm::opencl, "", 0}};
+  d.processes = {{"MPI Rank 0", "node-a", 0, {LocationId(0), LocationId(1), LocationId(2)}},
+                 {"MPI Rank 1", "node-a", 1, {LocationId(3), LocationId(4)}}};
+  d.devices = {{"fast", "node-a", "bus 1"}, {"slow", "node-a", "bus 2"}};
+  const auto thread = LocationKind::cpu_thread;
+  const auto stream = LocationKind::accelerator_stream;
+  const auto ref = [](uint64_t number, uint64_t rank) { return number << 32 | rank; };
+  d.locations = {{"Master thread", thread, ProcessId(0), 0, ref(0, 0), 0, DeviceId::none(), 0},
+                 {"stream 7", stream, ProcessId(0), 1, ref(1, 0), 0, DeviceId(0), 3},
+                 {"queue 0", stream, ProcessId(0), 2, ref(2, 0), 0, DeviceId(1), 0},
+                 {"Master thread", thread, ProcessId(1), 0, ref(0, 1), 0, DeviceId::none(), 0},
+                 {"stream 7", stream, ProcessId(1), 1, ref(1, 1), 0, DeviceId(0), 1}};
+  return d;
+}
+
+void play_host(EventSink& sink) {
+  int64_t now = 0;
+  const auto tick = [&now] { return Time::from_nanos(now += 3); };
+  const OperationNumber after[] = {OperationNumber{5}, OperationNumber{uint64_t{1} << 40}};
+  sink.enter(tick(), RegionId(0));
+  for (int kind = 0; kind <= static_cast<int>(kLastDeviceOpKind); ++kind) {
+    sink.device_launch(tick(), {OperationNumber(kind + 1), static_cast<DeviceOpKind>(kind), 3, {}});
+  }
+  sink.device_launch(tick(), {OperationNumber{90}, DeviceOpKind::copy, kNoDeviceQueue, after});
+  sink.device_launch(tick(), {OperationNumber{91}, DeviceOpKind::copy, 0, {}});
+  sink.device_wait(tick(), {DeviceWaitFor::operation, 0, DeviceId::none(), after[1]});
+  sink.device_wait(tick(), {DeviceWaitFor::queue, 3, DeviceId::none(), OperationNumber::none});
+  sink.device_wait(tick(), {DeviceWaitFor::device, 0, DeviceId(1), OperationNumber::none});
+  sink.device_wait(tick(), {DeviceWaitFor::device, 0, DeviceId::none(), OperationNumber::none});
+  sink.leave(tick(), RegionId(0));
+}
+
+void play_stream(EventSink& sink) {
+  const auto visit = [&](int64_t begin, size_t region, const DeviceOperation& operation) {
+    sink.enter(Time::from_nanos(begin), RegionId(region));
+    sink.device_operation(Time::from_nanos(begin), operation);
+    sink.leave(Time::from_nanos(begin + 10), RegionId(region));
+  };
+  visit(10, 1, {OperationNumber{1}, DeviceOpKind::kernel, {}, {}, 0, {}, 0});
+  DeviceOperation copy{OperationNumber{90}, DeviceOpKind::copy, CopyDirection::within_host,
+                       HostMemory::managed, uint64_t{1} << 40,  Time::from_nanos(0),
+                       uint64_t{1} << 50};
+  visit(20, 2, copy);
+  copy.memory = HostMemory::pageable;
+  copy.direction = CopyDirection::to_device;
+  visit(30, 2, copy);
+}
+
+std::filesystem::path write_devices(const std::filesystem::path& folder) {
+  auto writer = create_otf2(folder);
+  EXPECT_TRUE(writer.ok());
+  const Definitions definitions = with_devices();
+  for (const Location& location : definitions.locations) {
+    const auto sink = (*writer)->open(location.process, location.thread);
+    location.kind == LocationKind::cpu_thread ? play_host(*sink) : play_stream(*sink);
+  }
+  EXPECT_TRUE((*writer)->finish(definitions, 0).ok());
+  return folder / "traces.otf2";
+}
+
+TEST(Otf2RoundTrip, DevicesAndTheirStreams) {
+  TemporaryFolder folder;
+  const auto source = open(write_devices(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const Definitions expected = with_devices();
+  const Definitions& read = source->definitions();
+  ASSERT_EQ(read.devices.size(), expected.devices.size());
+  for (size_t i = 0; i < read.devices.size(); ++i) {
+    EXPECT_EQ(read.devices[i].name, expected.devices[i].name);
+    EXPECT_EQ(read.devices[i].node, expected.devices[i].node);
+    EXPECT_EQ(read.devices[i].identity, expected.devices[i].identity);
+  }
+  ASSERT_EQ(read.processes.size(), expected.processes.size());
+  EXPECT_EQ(read.processes[0].node, "node-a");
+  ASSERT_EQ(read.locations.size(), expected.locations.size());
+  for (size_t i = 0; i < read.locations.size(); ++i) {
+    EXPECT_EQ(read.locations[i].name, expected.locations[i].name);
+    EXPECT_EQ(read.locations[i].kind, expected.locations[i].kind);
+    EXPECT_EQ(read.locations[i].process, expected.locations[i].process);
+    EXPECT_EQ(read.locations[i].thread, expected.locations[i].thread);
+    EXPECT_EQ(read.locations[i].device, expected.locations[i].device);
+    EXPECT_EQ(read.locations[i].queue, expected.locations[i].queue);
+    RecordingSink sent, got;
+    expected.locations[i].kind == LocationKind::cpu_thread ? play_host(sent) : play_stream(sent);
+    Losses losses;
+    ASSERT_TRUE(source->read(LocationId(i), got, losses).ok());
+    EXPECT_EQ(got.lines, sent.lines);
+    EXPECT_TRUE(losses.all().empty());
+  }
+}
+
+TEST(Otf2RoundTrip, OtherToolsCanReadDevices) {
+  TemporaryFolder folder;
+  EXPECT_EQ(otf2_print_complaints(write_devices(folder.path() / "trace")), "");
+}
+
 TEST(Otf2RoundTrip, PropertiesOfTheCallerWin) {
   TemporaryFolder folder;
   Definitions definitions = rich_definitions();

@@ -91,6 +91,18 @@ class RecordingSink : public EventSink {
   void mutex_released(Time t, MutexKind k, uint64_t l) override {
     note(t, "released", static_cast<int>(k), l);
   }
+  void device_launch(Time t, const DeviceLaunch& l) override {
+    note(t, "device_launch", number(l.operation), number(l.kind), l.queue);
+    for (const OperationNumber after : l.after) add("after", number(after));
+  }
+  void device_wait(Time t, const DeviceWait& w) override {
+    note(t, "device_wait", number(w.what), w.queue, number(w.operation),
+         w.device.valid() ? static_cast<int64_t>(w.device.index()) : -1);
+  }
+  void device_operation(Time t, const DeviceOperation& o) override {
+    note(t, "device_operation", number(o.operation), number(o.kind), number(o.direction),
+         number(o.memory), o.bytes, o.submitted ? o.submitted->nanos() : -1, o.graph_node);
+  }
   void metrics(Time t, MetricSetId set, std::span<const double> values) override {
     note(t, "metrics", set.index(), values.size());
     for (const double value : values) lines.back() += " " + std::to_string(value);

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gpu/cuda/activities.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "gpu/cuda/contexts.h"
+#include "gpu/face.h"
+
+namespace culprit::gpu::cuda {
+
+namespace {
+
+constexpr size_t kBufferBytes = size_t{4} << 20;
+constexpr size_t kAlignment = 8;
+constexpr size_t kMostBuffers = 16;
+/// From this version on CUPTI survives that it gets no buffer.
+constexpr uint32_t kTakesNoForAnAnswer = 27;
+/// CUPTI's "does not apply".
+constexpr uint32_t kNoStream = ~uint32_t{0};
+
+const Cupti* g_cupti = nullptr;
+pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+size_t g_in_use = 0;
+std::vector<uint8_t*>& spare_buffers() {
+  static auto* const spare = new std::vector<uint8_t*>;  // never torn down
+  return *spare;
+}
+
+// --- What records say ---
+
+/// What CUDA 13's record of synchronisation and of events have behind that of CUDA 12.
+struct SynchronizationTail {
+  CUpti_ActivitySynchronization common;
+  uint64_t event_sync_id;
+};
+struct CudaEventTail {
+  CUpti_ActivityCudaEvent common;
+  uint32_t device, padding;
+  void* reserved;
+  uint64_t device_time;
+  uint64_t event_sync_id;
+};
+constexpr uint32_t kHasSyncIds = 130000;
+#if CUPTI_API_VERSION >= 130000
+static_assert(offsetof(SynchronizationTail, event_sync_id) ==
+              offsetof(CUpti_ActivitySynchronization2, cudaEventSyncId));
+static_assert(offsetof(CudaEventTail, event_sync_id) ==
+              offsetof(CUpti_ActivityCudaEvent2, cudaEventSyncId));
+// Fields keep their places as records grow.
+static_assert(offsetof(CUpti_ActivityKernel9, graphNodeId) ==
+              offsetof(CUpti_ActivityKernel10, graphNodeId));
+static_assert(offsetof(CUpti_ActivityMemcpy5, graphNodeId) ==
+              offsetof(CUpti_ActivityMemcpy6, graphNodeId));
+static_assert(offsetof(CUpti_ActivityGraphTrace, streamId) ==
+              offsetof(CUpti_ActivityGraphTrace2, streamId));
+static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter2, processId) ==
+              offsetof(CUpti_ActivityUnifiedMemoryCounter3, processId));
+static_assert(offsetof(CUpti_ActivityOverhead2, end) == offsetof(CUpti_ActivityOverhead3, end));
+#endif
+
+template <class Record>
+Operation operation_of(const Record& record, DeviceOpKind kind) {
+  Operation op;
+  op.queue = queue_of(record.deviceId, record.contextId, record.streamId);
+  op.kind = kind;
+  op.number = OperationNumber{record.correlationId};
+  op.begin = record.start;
+  op.end = record.end;
+  return op;
+}
+
+/// Nodes are numbered in their graph by the lower half.
+uint32_t node_of(uint64_t graph_node) {
+  return static_cast<uint32_t>(graph_node);
+}
+
+void see_kernel(const CUpti_ActivityKernel9& record) {
+  Operation op = operation_of(record, DeviceOpKind::kernel);
+  op.queued = record.queued;
+  op.submitted = record.submitted;
+  op.graph_node = node_of(record.graphNodeId);
+  if (record.name != nullptr) op.name = name(record.name);
+  executed(op);
+}
+
+CopyDirection direction_of(unsigned kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
+      return CopyDirection::to_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
+      return CopyDirection::from_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+      return CopyDirection::within_device;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+      return CopyDirection::within_host;
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return CopyDirection::between_devices;
+    default:
+      return CopyDirection::none;
+  }
+}
+
+HostMemory memory_of(unsigned kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+      return HostMemory::pageable;
+    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+      return HostMemory::pinned;
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+      return HostMemory::managed;
+    default:
+      return HostMemory::unknown;
+  }
+}
+
+template <class Record>
+void see_copy(const Record& record) {
+  Operation op = operation_of(record, DeviceOpKind::copy);
+  op.bytes = record.bytes;
+  op.direction = direction_of(record.copyKind);
+  op.graph_node = node_of(record.graphNodeId);
+  const bool from_host = op.direction != CopyDirection::from_device;
+  op.memory = memory_of(from_host ? record.srcKind : record.dstKind);
+  executed(op);
+}
+
+void see_fill(const CUpti_ActivityMemset4& record) {
+  Operation op = operation_of(record, DeviceOpKind::fill);
+  op.bytes = record.bytes;
+  op.graph_node = node_of(record.graphNodeId);
+  executed(op);
+}
+
+/// A page fault by itself moves nothing.
+void see_migration(const CUpti_ActivityUnifiedMemoryCounter2& record) {
+  Operation op;
+  uint32_t device = record.dstId;
+  switch (record.counterKind) {
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD:
+      op.direction = CopyDirection::to_device;
+      break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH:
+      op.direction = CopyDirection::from_device;
+      device = record.srcId;
+      break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD:
+      op.direction = CopyDirection::between_devices;
+      break;
+    default:
+      return;
+  }
+  op.queue = migrations_of(device);
+  op.kind = DeviceOpKind::migrate;
+  op.memory = HostMemory::managed;
+  op.begin = record.start;
+  op.end = record.end;
+  op.bytes = record.value;
+  executed(op);
+}
+
+void see_synchronization(const CUpti_ActivitySynchronization& record) {
+  Point point;
+  point.number = OperationNumber{record.correlationId};
+  point.event = record.cudaEventId | uint64_t{record.contextId} << 32;
+  if (g_cupti->version >= kHasSyncIds) {
+    point.event_sync = reinterpret_cast<const SynchronizationTail&>(record).event_sync_id;
+  }
+  switch (record.type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+      point.what = RawDevicePoint::host_waits_for_event;
+      break;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+      point.what = RawDevicePoint::queue_waits_for_event;
+      point.queue = queue_of(record.contextId, record.streamId);
+      break;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+      point.what = RawDevicePoint::host_waits_for_queue;
+      point.queue = queue_of(record.contextId, record.streamId);
+      break;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+      point.what = RawDevicePoint::host_waits_for_device;
+      point.device = device_of_context(record.contextId);
+      break;
+    default:
+      return;
+  }
+  passed(point);
+}
+
+void see_event(const CUpti_ActivityCudaEvent& record) {
+  if (record.streamId == kNoStream) return;
+  Point point;
+  point.what = RawDevicePoint::event_recorded;
+  point.number = OperationNumber{record.correlationId};
+  point.queue = queue_of(record.contextId, record.streamId);
+  point.event = record.eventId | uint64_t{record.contextId} << 32;
+  if (g_cupti->version >= kHasSyncIds) {
+    point.event_sync = reinterpret_cast<const CudaEventTail&>(record).event_sync_id;
+  }
+  passed(point);
+}
+
+void see(const CUpti_Activity& record) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return see_kernel(reinterpret_cast<const CUpti_ActivityKernel9&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return see_copy(reinterpret_cast<const CUpti_ActivityMemcpy5&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return see_copy(reinterpret_cast<const CUpti_ActivityMemcpyPtoP4&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return see_fill(reinterpret_cast<const CUpti_ActivityMemset4&>(record));
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      return executed(operation_of(reinterpret_cast<const CUpti_ActivityGraphTrace&>(record),
+                                   DeviceOpKind::graph));
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return see_migration(reinterpret_cast<const CUpti_ActivityUnifiedMemoryCounter2&>(record));
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return see_synchronization(reinterpret_cast<const CUpti_ActivitySynchronization&>(record));
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return see_event(reinterpret_cast<const CUpti_ActivityCudaEvent&>(record));
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: {
+      const auto& overhead = reinterpret_cast<const CUpti_ActivityOverhead2&>(record);
+      if (overhead.end > overhead.start) runtime_took(overhead.end - overhead.start);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+// --- Buffers ---
+
+void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *most_records = 0;
+  *buffer = nullptr;
+  *size = 0;
+  pthread_mutex_lock(&g_mutex);
+  const bool refused = g_in_use >= kMostBuffers && g_cupti->version >= kTakesNoForAnAnswer;
+  if (!refused && !spare_buffers().empty()) {
+    *buffer = spare_buffers().back();
+    spare_buffers().pop_back();
+  }
+  if (!refused) ++g_in_use;
+  pthread_mutex_unlock(&g_mutex);
+  if (refused) return;
+  if (*buffer == nullptr) {
+    *buffer = static_cast<uint8_t*>(aligned_alloc(kAlignment, kBufferBytes));
+  }
+  if (*buffer != nullptr) *size = kBufferBytes;
+}
+
+void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
+                          size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (is_on() && buffer != nullptr && valid > 0 &&
+         g_cupti->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    see(*record);
+  }
+  size_t dropped = 0;
+  if (g_cupti->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
+    lost(RawDeviceLoss::dropped, dropped);
+  }
+  if (buffer == nullptr) return;
+  pthread_mutex_lock(&g_mutex);
+  if (g_in_use > 0) --g_in_use;
+  spare_buffers().push_back(buffer);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+/// Some systems have no such counters; nothing else depends on them.
+void enable_migrations(const Cupti& cupti) {
+  if (cupti.cuptiActivityConfigureUnifiedMemoryCounter == nullptr) return;
+  CUpti_ActivityUnifiedMemoryCounterConfig configs[3] = {};
+  constexpr CUpti_ActivityUnifiedMemoryCounterKind kKinds[] = {
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD};
+  for (size_t i = 0; i < 3; ++i) {
+    configs[i].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
+    configs[i].kind = kKinds[i];
+    configs[i].enable = 1;
+  }
+  if (cupti.cuptiActivityConfigureUnifiedMemoryCounter(configs, 3) == CUPTI_SUCCESS) {
+    cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+  }
+}
+
+}  // namespace
+
+CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes) {
+  g_cupti = &cupti;
+  CUptiResult result = cupti.cuptiActivityRegisterCallbacks(on_request, on_complete);
+  if (result != CUPTI_SUCCESS) return result;
+  // Before there is a context: later it costs seconds.
+  result = cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (result != CUPTI_SUCCESS) return result;
+  for (const auto kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                          CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                          CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_OVERHEAD}) {
+    cupti.cuptiActivityEnable(kind);
+  }
+  if (!graph_nodes) cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  enable_migrations(cupti);
+  return CUPTI_SUCCESS;
+}
+
+}  // namespace culprit::gpu::cuda

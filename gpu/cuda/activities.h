@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI's buffers of records, and what is told of each record. Records go straight on into the log,
+// so that buffers are never hoarded: there are as many as CUPTI fills at once.
+#pragma once
+
+#include "gpu/cuda/cupti_library.h"
+
+namespace culprit::gpu::cuda {
+
+/// Asks for the kinds of records that are of interest. CUPTI_SUCCESS, or why kernels cannot be
+/// seen. `graph_nodes`: each node of a graph by itself, not the whole launch.
+CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes);
+
+}  // namespace culprit::gpu::cuda

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gpu/cuda/calls.h"
+
+#include <cctype>
+#include <cstring>
+
+namespace culprit::gpu::cuda {
+
+namespace {
+
+struct Rule {
+  std::string_view prefix;  ///< behind "cuda" or "cu"
+  CallKind kind;
+  DeviceOpKind operation = DeviceOpKind::other;
+};
+
+/// The first that fits counts. The driver's functions on contexts and memory have names of their
+/// own ("cuCtxSynchronize", "cuMemFree").
+constexpr Rule kRules[] = {
+    {"LaunchHostFunc", CallKind::hands_over, DeviceOpKind::host},
+    {"StreamAddCallback", CallKind::hands_over, DeviceOpKind::host},
+    {"Launch", CallKind::hands_over, DeviceOpKind::kernel},
+    {"GraphLaunch", CallKind::hands_over, DeviceOpKind::graph},
+    {"GraphInstantiate", CallKind::plain},
+    {"Memcpy", CallKind::hands_over, DeviceOpKind::copy},
+    {"Memset", CallKind::hands_over, DeviceOpKind::fill},
+    {"MemPrefetch", CallKind::hands_over, DeviceOpKind::migrate},
+    {"EventRecord", CallKind::hands_over, DeviceOpKind::marker},
+    {"StreamWaitEvent", CallKind::hands_over, DeviceOpKind::wait},
+    {"StreamSynchronize", CallKind::synchronises},
+    {"EventSynchronize", CallKind::synchronises},
+    {"DeviceSynchronize", CallKind::synchronises},
+    {"ThreadSynchronize", CallKind::synchronises},
+    {"CtxSynchronize", CallKind::synchronises},
+    {"DeviceReset", CallKind::plain},
+    {"Malloc", CallKind::plain},
+    {"Free", CallKind::plain},
+    {"MemAlloc", CallKind::plain},
+    {"MemFree", CallKind::plain},
+    {"MemHostAlloc", CallKind::plain},
+    {"MemHostRegister", CallKind::plain},
+    {"HostAlloc", CallKind::plain},
+    {"HostRegister", CallKind::plain},
+    {"HostUnregister", CallKind::plain},
+    {"ModuleLoad", CallKind::plain},
+    {"LibraryLoad", CallKind::plain},
+    {"StreamCreate", CallKind::plain},
+    {"StreamDestroy", CallKind::plain},
+    {"CtxCreate", CallKind::plain},
+    {"CtxDestroy", CallKind::plain},
+};
+
+bool ends_with_version(std::string_view name, size_t mark) {
+  for (size_t i = mark + 2; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) return false;
+  }
+  return mark + 2 < name.size();
+}
+
+/// Freeing memory of a device waits for the device, unless a stream does it.
+bool frees(std::string_view function) {
+  return function == "Free" || function == "FreeArray" || function == "MemFree" ||
+         function == "FreeMipmappedArray";
+}
+
+}  // namespace
+
+std::string_view without_version(std::string_view name) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+      if (!name.ends_with(suffix)) continue;
+      name.remove_suffix(suffix.size());
+      changed = true;
+    }
+    const size_t mark = name.rfind("_v");
+    if (mark == std::string_view::npos || !ends_with_version(name, mark)) continue;
+    name = name.substr(0, mark);
+    changed = true;
+  }
+  return name;
+}
+
+Call call_named(std::string_view full_name) {
+  const std::string_view name = without_version(full_name);
+  const bool runtime = name.starts_with("cuda");
+  if (!runtime && !name.starts_with("cu")) return {};
+  const std::string_view function = name.substr(runtime ? 4 : 2);
+  for (const Rule& rule : kRules) {
+    if (!function.starts_with(rule.prefix)) continue;
+    Call call;
+    call.kind = rule.kind;
+    call.operation = rule.operation;
+    call.waits_for_operation =
+        rule.operation == DeviceOpKind::copy && function.find("Async") == std::string_view::npos;
+    call.waits_for_device = frees(function);
+    return call;
+  }
+  return {};
+}
+
+void Calls::enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber) {
+  for (const auto domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
+    auto& calls = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_ : driver_;
+    for (uint32_t number = 1; number < kMost; ++number) {
+      const char* name = nullptr;
+      if (cupti.cuptiGetCallbackName(domain, number, &name) != CUPTI_SUCCESS || name == nullptr) {
+        continue;
+      }
+      Call call = call_named(name);
+      if (call.kind == CallKind::none) continue;
+      call.name = strdup(std::string(without_version(name)).c_str());
+      calls[number] = call;
+      cupti.cuptiEnableCallback(1, subscriber, domain, number);
+    }
+  }
+}
+
+}  // namespace culprit::gpu::cuda

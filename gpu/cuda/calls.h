@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which functions of CUDA's runtime and driver are of interest, and what they do. They are told by
+// their names, as CUPTI lists them at run time, so that functions of other versions of the toolkit
+// find their place too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gpu/cuda/cupti_library.h"
+#include "gpu/face.h"
+
+namespace culprit::gpu::cuda {
+
+enum class CallKind : uint8_t {
+  none,         ///< of no interest
+  plain,        ///< may take long, hands nothing over
+  hands_over,   ///< an operation
+  synchronises  ///< waits for what CUPTI's record of it tells
+};
+
+struct Call {
+  const char* name = nullptr;  ///< without the version at its end; lives for ever
+  CallKind kind = CallKind::none;
+  DeviceOpKind operation = DeviceOpKind::other;
+  bool waits_for_operation = false;  ///< a blocking copy
+  bool waits_for_device = false;     ///< freeing memory
+};
+
+/// What a function of this name (as CUPTI has it) does.
+Call call_named(std::string_view name);
+/// "cudaMemcpy_v3020" -> "cudaMemcpy", "cuLaunchKernel_ptsz" -> "cuLaunchKernel".
+std::string_view without_version(std::string_view name);
+
+/// All functions of the two domains, by number.
+class Calls {
+ public:
+  static constexpr uint32_t kMost = 2048;
+  /// Asks CUPTI for all names, and for callbacks of those that are of interest.
+  void enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber);
+  const Call& find(CUpti_CallbackDomain domain, uint32_t number) const {
+    static constexpr Call kNone;
+    if (number >= kMost) return kNone;
+    return domain == CUPTI_CB_DOMAIN_RUNTIME_API  ? runtime_[number]
+           : domain == CUPTI_CB_DOMAIN_DRIVER_API ? driver_[number]
+                                                  : kNone;
+  }
+
+ private:
+  std::array<Call, kMost> runtime_;
+  std::array<Call, kMost> driver_;
+};
+
+}  // namespace culprit::gpu::cuda

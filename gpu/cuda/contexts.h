@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Contexts, devices and streams by CUPTI's numbers. A context is on one device; a stream's number
+// means something in its context only. MT: safe; no lock is held while CUPTI or the driver is
+// asked.
+#pragma once
+
+#include "gpu/cuda/cupti_library.h"
+#include "gpu/face.h"
+
+namespace culprit::gpu::cuda {
+
+/// A context was created: its device becomes known by name.
+void add_context(const Cupti& cupti, CUcontext context);
+
+/// The device with this ordinal, made known if it was not.
+DeviceNumber device_number(uint32_t ordinal);
+/// Of a context that was created; by its CUPTI number.
+DeviceNumber device_of_context(uint32_t context);
+
+/// A stream of a context; one whose device is not told is on its context's.
+QueueNumber queue_of(uint32_t context, uint32_t stream);
+QueueNumber queue_of(uint32_t ordinal, uint32_t context, uint32_t stream);
+/// Where pages move to and from a device, at any time.
+QueueNumber migrations_of(uint32_t ordinal);
+
+/// Pairs the clock of all devices, which is one, with ours.
+void pair_clocks(uint64_t (*device_nanoseconds)());
+
+}  // namespace culprit::gpu::cuda

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUDA's driver opens the library that CUDA_INJECTION64_PATH names when it is initialised, before
+// there is any context, and calls InitializeInjection. From then on CUPTI tells of calls and of
+// records; a process is worth recording from its first context on. CUPTI has room for one tool:
+// where another is first, the program goes on without us, and the user is told.
+// cuptiFinalize is never called, and no synchronisation is added.
+#include <cupti.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "collector/environment.h"
+#include "collector/recorder.h"
+#include "gpu/cuda/activities.h"
+#include "gpu/cuda/calls.h"
+#include "gpu/cuda/contexts.h"
+#include "gpu/drain.h"
+#include "gpu/face.h"
+
+namespace culprit::gpu::cuda {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kLastFlush{4};
+constexpr seconds kFlushOfContext{1};
+/// Between flushes of what is complete, in rounds of the drain.
+constexpr unsigned kRoundsBetweenFlushes = 10;
+
+Cupti g_cupti;
+Calls g_calls;
+bool g_own_clock = false;
+std::atomic<bool> g_begun{false};
+
+/// Of this thread: how deep it is inside of CUDA's functions, and whether the outermost is
+/// recorded.
+struct InCall {
+  int depth = 0;
+  bool recorded = false;
+};
+thread_local InCall t_call;
+
+// --- Clock ---
+
+uint64_t monotonic_nanoseconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t CUPTIAPI own_clock() {
+  return monotonic_nanoseconds();
+}
+
+/// What CUPTI puts into its records.
+uint64_t device_nanoseconds() {
+  if (g_own_clock) return monotonic_nanoseconds();
+  uint64_t time = 0;
+  g_cupti.cuptiGetTimestamp(&time);
+  return time;
+}
+
+// --- The drain's part ---
+
+bool flush_complete() {
+  pair_clocks(device_nanoseconds);
+  g_cupti.cuptiActivityFlushAll(0);
+  return false;
+}
+
+bool flush_all() {
+  pair_clocks(device_nanoseconds);
+  g_cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  return false;
+}
+
+bool collect() {
+  static unsigned rounds = 0;
+  return ++rounds % kRoundsBetweenFlushes == 0 && flush_complete();
+}
+
+void at_exit() {
+  drain_now(flush_all, kLastFlush, true);
+}
+
+void begin_following() {
+  if (!begin(RawDeviceApi::cuda) || g_begun.exchange(true)) return;
+  runtime_is(RawDeviceApi::cuda, "CUPTI " + std::to_string(g_cupti.version));
+  start_drain(collect);
+  // Registered behind CUDA's own handler, which therefore runs after it.
+  atexit(at_exit);
+}
+
+// --- Callbacks ---
+
+void tell(const Call& call, const CUpti_CallbackData& data) {
+  const OperationNumber number{data.correlationId};
+  if (call.kind == CallKind::hands_over) {
+    call_handed_over(call.operation, QueueNumber::none, number);
+  }
+  if (call.kind == CallKind::synchronises || call.waits_for_operation) call_waited_for(number);
+  if (call.waits_for_device) call_waited_for(device_of_context(data.contextUid));
+}
+
+/// The runtime's functions call the driver's: the outermost counts.
+void on_call(const Call& call, const CUpti_CallbackData& data) {
+  InCall& in = t_call;
+  if (data.callbackSite == CUPTI_API_ENTER) {
+    if (in.depth++ == 0) in.recorded = call_begins(call.name);
+    return;
+  }
+  if (in.depth == 0 || --in.depth > 0 || !in.recorded) return;
+  in.recorded = false;
+  tell(call, data);
+  call_ends(call.name);
+}
+
+void on_resource(uint32_t what, const CUpti_ResourceData& data) {
+  if (what == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    begin_following();
+    if (!is_on()) return;
+    add_context(g_cupti, data.context);
+    pair_clocks(device_nanoseconds);
+  } else if (what == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    drain_now(flush_complete, kFlushOfContext, false);
+  }
+}
+
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId number,
+                          const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    return on_resource(number, *static_cast<const CUpti_ResourceData*>(data));
+  }
+  const Call& call = g_calls.find(domain, number);
+  if (call.name != nullptr) on_call(call, *static_cast<const CUpti_CallbackData*>(data));
+}
+
+// --- Start ---
+
+trace::RawDeviceRefusal g_refusal = trace::RawDeviceRefusal::none;
+std::string* g_reason = nullptr;
+
+/// Once the process is recorded, for whatever else it does.
+bool tell_refusal() {
+  static bool told = false;
+  if (!told && collector::is_active() && begin(RawDeviceApi::cuda)) {
+    runtime_is(RawDeviceApi::cuda, *g_reason, g_refusal);
+    told = true;
+  }
+  return false;
+}
+
+void go_without(trace::RawDeviceRefusal refusal, const std::string& reason) {
+  g_refusal = refusal;
+  g_reason = new std::string(reason);
+  start_drain(tell_refusal);
+  atexit([] { tell_refusal(); });
+}
+
+void start() {
+  if (!open_cupti(g_cupti)) {
+    return go_without(trace::RawDeviceRefusal::no_tools, "libcupti.so of CUDA 12 or 13");
+  }
+  CUpti_SubscriberHandle subscriber = nullptr;
+  CUptiResult result = g_cupti.cuptiSubscribe(&subscriber, on_callback, nullptr);
+  if (result != CUPTI_SUCCESS || subscriber == nullptr) {
+    const bool other = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
+                       result == CUPTI_ERROR_MAX_LIMIT_REACHED;
+    return go_without(other ? trace::RawDeviceRefusal::other_tool : trace::RawDeviceRefusal::failed,
+                      "cuptiSubscribe: " + g_cupti.text_of(result));
+  }
+  // Once only, and before any record: CUPTI mixes up clocks otherwise.
+  g_own_clock = g_cupti.cuptiActivityRegisterTimestampCallback != nullptr &&
+                g_cupti.cuptiActivityRegisterTimestampCallback(own_clock) == CUPTI_SUCCESS;
+  const char* nodes = getenv("CULPRIT_CUDA_GRAPHS");
+  result = enable_activities(g_cupti, nodes != nullptr && std::string(nodes) == "nodes");
+  if (result != CUPTI_SUCCESS) {
+    return go_without(trace::RawDeviceRefusal::failed,
+                      "cuptiActivityEnable: " + g_cupti.text_of(result));
+  }
+  for (const auto what :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                static_cast<CUpti_CallbackId>(what));
+  }
+  g_calls.enable(g_cupti, subscriber);
+}
+
+}  // namespace
+
+}  // namespace culprit::gpu::cuda
+
+/// Called by CUDA's driver. It goes on whatever is returned.
+extern "C" CULPRIT_EXPORT int InitializeInjection(void) {
+  static std::atomic<bool> called{false};
+  if (!culprit::collector::environment().wanted || called.exchange(true)) return 1;
+  culprit::gpu::cuda::start();
+  return 1;
+}

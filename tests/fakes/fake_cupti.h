@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A libcupti.so without a device behind it: the functions that culprit uses, and these, by which a
+// program plays driver and device. Records wait until a flush, as CUPTI's do, and are delivered in
+// the order that the program likes.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+
+extern "C" {
+
+struct FakeCuptiWishes {
+  CUptiResult subscribe;  ///< what cuptiSubscribe answers
+  bool old_clock;         ///< no registration of a clock: times are CUPTI's own
+  bool hang;              ///< the forced flush never returns
+  size_t buffer_bytes;    ///< of each buffer, how much is used; 0: all
+};
+void fake_cupti_wish(const FakeCuptiWishes* wishes);
+
+/// A moment as records tell it.
+uint64_t fake_cupti_now();
+/// A context on device `ordinal`; its number is 1 + ordinal.
+void fake_cupti_context(uint32_t ordinal);
+void fake_cupti_context_ends(uint32_t ordinal);
+
+/// The runtime's or the driver's function of this name begins or ends, in context 1.
+void fake_cupti_enter(const char* function, uint32_t correlation);
+void fake_cupti_leave(const char* function, uint32_t correlation);
+
+/// Keeps a copy of a record for the next flush.
+void fake_cupti_record(const void* record, size_t size);
+/// The next flush says that so many were dropped.
+void fake_cupti_drop(size_t count);
+/// Delivers what was kept, in reverse order if so.
+void fake_cupti_deliver(bool reversed);
+
+/// How often the library was finalised, or synchronised: never.
+int fake_cupti_misdeeds();
+}

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// driver.cpp under `culprit run`, with a fake CUPTI: what the trace says must be what it played.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "base/losses.h"
+#include "trace/otf2_reader.h"
+
+namespace culprit::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace trace;
+
+/// What a location tells, without times; of streams, how many milliseconds each visit takes.
+class Tale : public EventSink {
+ public:
+  explicit Tale(const Definitions& definitions, bool stream)
+      : definitions_(definitions), stream_(stream) {}
+  std::string text() const { return text_.str(); }
+
+  void enter(Time time, RegionId region) override {
+    entered_ = time;
+    const std::string& name = definitions_.regions[region.index()].name;
+    // Samples may find the program's own functions between the calls.
+    if (stream_ || name.starts_with("cu")) text_ << name << '\n';
+  }
+  void leave(Time time, RegionId) override {
+    if (!stream_) return;
+    text_ << "  " << ((time - entered_).nanos() + 500'000) / 1'000'000 << " ms\n";
+  }
+  void device_launch(Time, const DeviceLaunch& launch) override {
+    text_ << "  launches " << number(launch.operation) << " kind " << static_cast<int>(launch.kind)
+          << " on " << static_cast<int>(launch.queue);
+    for (const OperationNumber each : launch.after) text_ << " after " << number(each);
+    text_ << '\n';
+  }
+  void device_wait(Time, const DeviceWait& wait) override {
+    if (wait.what == DeviceWaitFor::operation) text_ << "  waits for " << number(wait.operation);
+    if (wait.what == DeviceWaitFor::queue) text_ << "  waits for queue " << wait.queue;
+    if (wait.what == DeviceWaitFor::device) text_ << "  waits for device " << wait.device.index();
+    text_ << '\n';
+  }
+  void device_operation(Time, const DeviceOperation& op) override {
+    text_ << "  is " << number(op.operation) << " kind " << static_cast<int>(op.kind);
+    if (op.bytes != 0) text_ << " bytes " << op.bytes;
+    if (op.direction != CopyDirection::none) text_ << " dir " << static_cast<int>(op.direction);
+    if (op.memory != HostMemory::unknown) text_ << " memory " << static_cast<int>(op.memory);
+    if (op.graph_node != 0) text_ << " node " << op.graph_node;
+    text_ << '\n';
+  }
+
+ private:
+  static uint64_t number(OperationNumber operation) { return static_cast<uint64_t>(operation); }
+  const Definitions& definitions_;
+  bool stream_;
+  Time entered_;
+  std::ostringstream text_;
+};
+
+class CudaTest : public testing::Test {
+ protected:
+  CudaTest() {
+    std::string pattern = (fs::temp_directory_path() / "culprit-cuda.XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~CudaTest() override { fs::remove_all(folder_); }
+
+  int run(const std::string& way, const std::string& variables = "") {
+    const std::string line = variables + " timeout 60 " CULPRIT_PROGRAM " run -o " +
+                             (folder_ / "e").string() + " -- " CULPRIT_DRIVER " " + way + " 2>&1";
+    FILE* pipe = popen(line.c_str(), "r");
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output_.append(buffer, n);
+    return WEXITSTATUS(pclose(pipe));
+  }
+
+  void record(const std::string& way, const std::string& variables = "") {
+    ASSERT_EQ(run(way, variables), 0) << output_;
+    auto source = open_otf2(folder_ / "e" / "trace" / "traces.otf2", losses_);
+    ASSERT_TRUE(source.ok()) << source.error().sentence << output_;
+    definitions_ = (*source)->definitions();
+    for (size_t i = 0; i < definitions_.locations.size(); ++i) {
+      const bool stream = definitions_.locations[i].kind == LocationKind::accelerator_stream;
+      Tale tale(definitions_, stream);
+      ASSERT_TRUE((*source)->read(LocationId(i), tale, losses_).ok());
+      tales_[definitions_.locations[i].name] = tale.text();
+    }
+  }
+  bool reports(const std::string& words) const { return output_.find(words) != std::string::npos; }
+
+  fs::path folder_;
+  std::string output_;
+  Definitions definitions_;
+  std::map<std::string, std::string> tales_;  ///< by location
+  Losses losses_;
+};
+
+TEST_F(CudaTest, EveryKindOfRecordInAnyOrder) {
+  record("everything");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], R"(saxpy
+  is 10 kind 0
+  10 ms
+copy to device
+  is 11 kind 1 bytes 21474836480 dir 1 memory 2
+  5 ms
+copy from device
+  is 12 kind 1 bytes 64 dir 2 memory 1
+  5 ms
+fill
+  is 13 kind 2 bytes 32
+  1 ms
+)");
+  EXPECT_EQ(tales_["stream 8 of CUDA device 0"], R"(daxpy
+  is 16 kind 0
+  4 ms
+graph
+  is 19 kind 7
+  6 ms
+copy between devices
+  is 23 kind 1 bytes 128 dir 4
+  2 ms
+)");
+  EXPECT_EQ(tales_["page migration of CUDA device 0"], R"(migration
+  is 0 kind 4 bytes 4096 dir 1 memory 3
+  1 ms
+)");
+  const auto queue = [this](const std::string& stream) {
+    for (const Location& location : definitions_.locations) {
+      if (location.name == stream + " of CUDA device 0") return std::to_string(location.queue);
+    }
+    return std::string("none");
+  };
+  const std::string seven = queue("stream 7"), eight = queue("stream 8");
+  const std::string host = tales_["Master thread"];
+  EXPECT_EQ(
+      host.substr(host.find("cudaLaunchKernel")),
+      "cudaLaunchKernel\n  launches 10 kind 0 on " + seven +
+          "\ncudaMemcpyAsync\n  launches 11 kind 1 on " + seven +
+          "\ncudaMemcpy\n  launches 12 kind 1 on " + seven +
+          "\n  waits for 12\ncudaMemsetAsync\n  launches 13 kind 2 on " + seven +
+          "\ncudaEventRecord\n  launches 14 kind 6 on " + seven +
+          "\ncudaStreamWaitEvent\n  launches 15 kind 5 on " + eight +
+          " after 14\ncuLaunchKernel\n  launches 16 kind 0 on " + eight +
+          "\ncudaEventSynchronize\n  waits for 14\ncudaStreamSynchronize\n  waits for queue " +
+          eight + "\ncudaGraphLaunch\n  launches 19 kind 7 on " + eight +
+          "\ncudaDeviceSynchronize\n  waits for device 0\ncudaFree\n  waits for device "
+          "0\ncudaMemcpyAsync\n  launches 23 kind 1 on " +
+          eight + "\n");
+  ASSERT_EQ(definitions_.devices.size(), 1u);
+  EXPECT_EQ(definitions_.devices[0].name, "CUDA device 0");
+}
+
+TEST_F(CudaTest, ManyBuffersBeforeTheCalls) {
+  record("small_buffers");
+  const std::string& stream = tales_["stream 7 of CUDA device 0"];
+  size_t kernels = 0;
+  for (size_t at = 0; (at = stream.find("saxpy", at)) != std::string::npos; ++at) ++kernels;
+  EXPECT_EQ(kernels, 100u);
+}
+
+TEST_F(CudaTest, TimesThatCannotBeAreLeftOut) {
+  record("bad_times");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"],
+            "saxpy\n  is 10 kind 0\n  10 ms\nsaxpy\n  is 77 kind 0\n  1 ms\n");
+  for (const char* loss :
+       {"device_times_missing", "device_times_reversed", "device_ops_without_launch",
+        "device_starts_before_launch", "device_records_dropped"}) {
+    EXPECT_TRUE(reports(loss)) << loss << output_;
+  }
+}
+
+TEST_F(CudaTest, TheLastFlushBringsTheRest) {
+  record("late");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+}
+
+TEST_F(CudaTest, AFlushThatHangsHoldsNobodyUp) {
+  record("hang");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+  EXPECT_TRUE(reports("device_flushes_hung")) << output_;
+}
+
+TEST_F(CudaTest, CuptisOwnClockWillDo) {
+  record("old_clock");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+  EXPECT_FALSE(reports("device_starts_before_launch")) << output_;
+}
+
+TEST_F(CudaTest, NodesOfAGraphOnRequest) {
+  record("graph_nodes", "CULPRIT_CUDA_GRAPHS=nodes");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0 node 1\n  10 ms\n");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0 (2)"], "saxpy\n  is 10 kind 0 node 2\n  10 ms\n");
+}
+
+TEST_F(CudaTest, AContextThatGoesIsFlushedBefore) {
+  record("destroyed_context");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+}
+
+TEST_F(CudaTest, AnotherToolIsToldOf) {
+  record("refused");
+  EXPECT_TRUE(reports("What the program did with CUDA was not observed")) << output_;
+  EXPECT_TRUE(reports("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")) << output_;
+}
+
+TEST_F(CudaTest, WithoutAContextNothingIsRecorded) {
+  EXPECT_EQ(run("no_context"), 1);
+  EXPECT_TRUE(reports("neither MPI nor OpenMP nor a device")) << output_;
+}
+
+}  // namespace
+}  // namespace culprit::tests

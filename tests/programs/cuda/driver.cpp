@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A CUDA program without CUDA: it opens the injected library as the driver would, and plays calls
+// and records on a fake libcupti. Lengths of operations are fixed; only where they lie depends on
+// the clock. The test next to it knows what must come out.
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "tests/fakes/fake_cupti.h"
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+uint64_t g_begin = 0;  ///< of the first operation
+
+void inject() {
+  void* const library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    std::exit(1);
+  }
+  reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+}
+
+void call(const char* function, uint32_t correlation) {
+  fake_cupti_enter(function, correlation);
+  fake_cupti_leave(function, correlation);
+}
+
+template <class Record>
+Record record_of(CUpti_ActivityKind kind, uint32_t correlation, uint32_t stream, uint64_t begin_ms,
+                 uint64_t length_ms) {
+  // Calls come first, however long they take.
+  if (g_begin == 0) g_begin = fake_cupti_now() + kMillisecond;
+  Record record{};
+  record.kind = kind;
+  record.deviceId = 0;
+  record.contextId = 1;
+  record.streamId = stream;
+  record.correlationId = correlation;
+  record.start = g_begin + begin_ms * kMillisecond;
+  record.end = record.start + length_ms * kMillisecond;
+  return record;
+}
+
+template <class Record>
+void keep(const Record& record) {
+  fake_cupti_record(&record, sizeof record);
+}
+
+void kernel(uint32_t correlation, uint32_t stream, uint64_t begin_ms, uint64_t length_ms,
+            const char* name = "_Z5saxpyfPf", uint64_t node = 0) {
+  auto record = record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                                  correlation, stream, begin_ms, length_ms);
+  record.name = name;
+  record.graphNodeId = node;
+  keep(record);
+}
+
+void copy(uint32_t correlation, uint32_t stream, uint64_t begin_ms, uint64_t length_ms, int kind,
+          int host_memory, uint64_t bytes) {
+  auto record = record_of<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, correlation, stream,
+                                                 begin_ms, length_ms);
+  record.copyKind = static_cast<uint8_t>(kind);
+  record.srcKind = record.dstKind = static_cast<uint8_t>(host_memory);
+  record.bytes = bytes;
+  keep(record);
+}
+
+void synchronisation(CUpti_ActivitySynchronizationType type, uint32_t correlation, uint32_t stream,
+                     uint32_t event, uint64_t sync) {
+  CUpti_ActivitySynchronization2 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  record.type = type;
+  record.correlationId = correlation;
+  record.contextId = 1;
+  record.streamId = stream;
+  record.cudaEventId = event;
+  record.cudaEventSyncId = sync;
+  keep(record);
+}
+
+void event(uint32_t correlation, uint32_t stream, uint32_t number, uint64_t sync) {
+  CUpti_ActivityCudaEvent2 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  record.correlationId = correlation;
+  record.contextId = 1;
+  record.streamId = stream;
+  record.eventId = number;
+  record.cudaEventSyncId = sync;
+  keep(record);
+}
+
+void start() {
+  inject();
+  call("cudaLaunchKernel_v7000", 1);  // before there is a context: nobody's
+  fake_cupti_context(0);
+}
+
+/// Every kind of record, later calls' before earlier ones'.
+void everything() {
+  start();
+  fake_cupti_enter("cudaLaunchKernel_v7000", 10);
+  call("cuLaunchKernel", 10);  // the driver's, inside the runtime's
+  fake_cupti_leave("cudaLaunchKernel_v7000", 10);
+  call("cudaMemcpyAsync_v3020", 11);
+  call("cudaMemcpy_v3020", 12);
+  call("cudaMemsetAsync_v3020", 13);
+  call("cudaEventRecord_v3020", 14);
+  call("cudaStreamWaitEvent_v3020", 15);
+  call("cuLaunchKernel_ptsz", 16);
+  call("cudaEventSynchronize_v3020", 17);
+  call("cudaStreamSynchronize_v3020", 18);
+  call("cudaGraphLaunch_v10000", 19);
+  call("cudaDeviceSynchronize_v3020", 20);
+  call("cudaFree_v3020", 21);
+  call("cudaGetLastError_v3020", 22);
+  call("cudaMemcpyAsync_v3020", 23);
+  kernel(10, 7, 0, 10);
+  copy(11, 7, 10, 5, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+       5ull << 32);
+  copy(12, 7, 15, 5, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, 64);
+  auto fill = record_of<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 13, 7, 20, 1);
+  fill.bytes = 32;
+  keep(fill);
+  event(14, 7, 3, 900);
+  event(99, 7, 3, 901);  // recorded again later
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 15, 8, 3, 900);
+  kernel(16, 8, 21, 4, "_Z5daxpydPd");
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 17, ~0u, 3, 900);
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 18, 8, ~0u, 0);
+  keep(record_of<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 19, 8, 30, 6));
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, 20, ~0u, ~0u, 0);
+  auto peer = record_of<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 23, 8, 40, 2);
+  peer.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+  peer.bytes = 128;
+  keep(peer);
+  CUpti_ActivityUnifiedMemoryCounter3 moved{};
+  moved.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+  moved.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
+  moved.value = 4096;
+  moved.start = g_begin + 2 * kMillisecond;
+  moved.end = moved.start + kMillisecond;
+  keep(moved);
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.start = g_begin;
+  overhead.end = g_begin + 100;
+  keep(overhead);
+  fake_cupti_deliver(true);
+}
+
+/// In buffers that hold two records each, in the order of the devices' time, the calls last.
+void small_buffers() {
+  const FakeCuptiWishes wishes{CUPTI_SUCCESS, false, false, 600};
+  fake_cupti_wish(&wishes);
+  start();
+  for (uint32_t i = 0; i < 100; ++i) kernel(10 + i, 7, i, 1);
+  fake_cupti_deliver(false);
+  for (uint32_t i = 0; i < 100; ++i) call("cudaLaunchKernel_v7000", 10 + i);
+}
+
+/// Times that cannot be, and records that are lost.
+void bad_times() {
+  start();
+  for (uint32_t i = 0; i < 6; ++i) call("cudaLaunchKernel_v7000", 10 + i);
+  kernel(10, 7, 0, 10);
+  auto zero = record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 11, 7, 0, 0);
+  zero.start = zero.end = 0;
+  keep(zero);
+  auto reversed =
+      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 12, 7, 20, 5);
+  reversed.end = reversed.start - 1;
+  keep(reversed);
+  auto early =
+      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 13, 8, 0, 1);
+  early.start = g_begin - kMillisecond * 1000;  // before its launch
+  keep(early);
+  kernel(77, 7, 30, 1);  // no call of this number
+  fake_cupti_drop(5);
+  fake_cupti_deliver(false);
+}
+
+/// Only the last flush, at the end of the process, brings the records.
+void late() {
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  kernel(10, 7, 0, 10);
+}
+
+void hang() {
+  const FakeCuptiWishes wishes{CUPTI_SUCCESS, false, true, 0};
+  fake_cupti_wish(&wishes);
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  kernel(10, 7, 0, 10);
+  fake_cupti_deliver(false);
+  kernel(11, 7, 10, 10);
+}
+
+void old_clock() {
+  const FakeCuptiWishes wishes{CUPTI_SUCCESS, true, false, 0};
+  fake_cupti_wish(&wishes);
+  late();
+}
+
+/// Each node of a graph by itself.
+void graph_nodes() {
+  start();
+  call("cudaGraphLaunch_v10000", 10);
+  kernel(10, 7, 0, 10, "_Z5saxpyfPf", 0x500000001);
+  kernel(10, 7, 5, 10, "_Z5saxpyfPf", 0x500000002);  // beside the first
+  keep(record_of<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 10, 7, 0, 15));
+  fake_cupti_deliver(false);
+}
+
+void destroyed_context() {
+  late();
+  fake_cupti_context_ends(0);
+}
+
+/// Another tool has CUPTI. Something else makes the process worth recording.
+void refused() {
+  const FakeCuptiWishes wishes{CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, false, false, 0};
+  fake_cupti_wish(&wishes);
+  inject();
+  call("cudaLaunchKernel_v7000", 10);
+  fake_cupti_context(0);
+#pragma omp parallel num_threads(2)
+  {
+    __asm__ volatile("");
+  }
+}
+
+/// CUDA is initialised and never used: the process is none of our business.
+void no_context() {
+  inject();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  static const std::map<std::string, void (*)()> kWays = {{"everything", everything},
+                                                          {"small_buffers", small_buffers},
+                                                          {"bad_times", bad_times},
+                                                          {"late", late},
+                                                          {"hang", hang},
+                                                          {"old_clock", old_clock},
+                                                          {"graph_nodes", graph_nodes},
+                                                          {"destroyed_context", destroyed_context},
+                                                          {"refused", refused},
+                                                          {"no_context", no_context}};
+  const auto way = argc > 1 ? kWays.find(argv[1]) : kWays.end();
+  if (way == kWays.end()) return 2;
+  way->second();
+  return fake_cupti_misdeeds();
+}
