@@ -87,14 +87,14 @@ struct StandIn<kWhat, kNext, Result(CL_API_CALL*)(cl_command_queue, Arguments...
     if (!queue.followed || !call_begins(kWhat.name)) return next(handle, arguments...);
     All all(handle, arguments...);
     Given given = describe(all, queue);
-    const bool asked = std::get<kEvent>(all) != nullptr;
-    if (!asked) std::get<kEvent>(all) = &given.event;
+    given.asked_for = std::get<kEvent>(all) != nullptr;
+    if (!given.asked_for) std::get<kEvent>(all) = &given.event;
     given.ticks_before = collector::now();
     const Result result = std::apply(next, all);
     given.ticks_after = collector::now();
     given.event = *std::get<kEvent>(all);
     if (succeeded(result, all) && given.event != nullptr) {
-      if (asked) next_layer->clRetainEvent(given.event);
+      if (given.asked_for) next_layer->clRetainEvent(given.event);
       const std::span after(std::get<kEvent - 1>(all), size_t{std::get<kEvent - 2>(all)});
       tell_call(given, after, argument_or<kWhat.blocking, cl_bool>(all, CL_FALSE) != CL_FALSE);
       put_under_way(*next_layer, given);

@@ -128,7 +128,8 @@ void remove(const Batch& batch, const std::vector<bool>& told) {
       given[kept++] = given[i];
       continue;
     }
-    const auto event = state().events.find(given[i].event);
+    const auto event =
+        given[i].asked_for ? state().events.find(given[i].event) : state().events.end();
     if (event != state().events.end() && event->second == given[i].operation.number) {
       state().events.erase(event);
     }
@@ -156,7 +157,7 @@ void put_under_way(const cl_icd_dispatch& next, const Given& given) {
     const Lock lock(g_mutex);
     if (state().under_way < kMostUnderWay) {
       state().queues[given.queue].given.push_back(given);
-      state().events[given.event] = given.operation.number;
+      if (given.asked_for) state().events[given.event] = given.operation.number;
       ++state().under_way;
       return;
     }

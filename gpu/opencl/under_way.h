@@ -35,6 +35,7 @@ Queue find(cl_command_queue handle);
 /// An operation as its call told it.
 struct Given {
   cl_event event = nullptr;
+  bool asked_for = false;  ///< the program has the event too, and may wait for it
   cl_command_queue queue = nullptr;
   Operation operation;
   uint64_t ticks_before = 0;  ///< of the call
