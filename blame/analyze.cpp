@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "blame/collect.h"
+#include "blame/device_use.h"
 #include "blame/explanations.h"
 #include "blame/identities.h"
 #include "blame/join_findings.h"
@@ -41,6 +42,7 @@ constexpr struct {
 } kExplanations[] = {
     {"idle threads", explain_idle_threads},
     {"locks", explain_locks},
+    {"devices", explain_devices},
     {"victims", explain_victims},
     {"worst instances", explain_instances},
     {"distributions", explain_distributions},

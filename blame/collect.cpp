@@ -61,6 +61,7 @@ class Collector {
       row.name = std::to_string(row.rank) + "." + std::to_string(row.thread);
       row.node = process.node;
       row.life_s = run_.timelines[i].empty() ? 0 : run_.wall().seconds();
+      if (location.kind == trace::LocationKind::accelerator_stream) row.stream = location.name;
       row.waiting_s = total(all_.waits[i]).seconds();
     }
   }

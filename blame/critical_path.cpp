@@ -50,12 +50,32 @@ Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
   return pieces;
 }
 
+/// A location that goes on because another acted, without having waited: the path goes to that one,
+/// by way of an instant of waiting.
+void add_handovers(const Column<replay::Handover>& handovers, Column<Piece>& pieces) {
+  if (handovers.empty()) return;
+  constexpr Duration kInstant = Duration::from_nanos(1);
+  Column<Piece> all;
+  all.reserve(pieces.size() + handovers.size());
+  size_t next = 0;
+  for (const replay::Handover& handover : handovers) {
+    while (next < pieces.size() && pieces[next].begin < handover.time) {
+      all.push_back(pieces[next++]);
+    }
+    if (!all.empty() && all.back().end >= handover.time) continue;
+    all.push_back({handover.time - kInstant, handover.time, handover.from});
+  }
+  for (; next < pieces.size(); ++next) all.push_back(pieces[next]);
+  pieces = std::move(all);
+}
+
 /// All locations' on rank 0.
 Pieces gather_pieces(const Run& run, const WaitGraph& graph, unsigned threads) {
   Pieces pieces(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const size_t id = run.locations[i].index();
     pieces[id] = pieces_of(run.timelines[id].activities, graph.waits[id]);
+    add_handovers(graph.handovers[id], pieces[id]);
   });
   if (run.ranks->alone()) return pieces;
   replay::Packer own;

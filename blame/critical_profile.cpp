@@ -46,10 +46,10 @@ class Profiler {
   void sum_activity() {
     std::vector<double> activity(result_.callpaths.size());
     struct {
-      size_t locations = 0, masters = 0;
+      size_t threads = 0, streams = 0, masters = 0;
     } counts;
     for (LocationId id : run_.locations) {
-      ++counts.locations;
+      ++(run_.is_stream(id) ? counts.streams : counts.threads);
       counts.masters += run_.is_master(id);
       for (const PathTime& entry : profiles_[id.index()]) {
         const size_t row = row_of_[entry.path.index()];
@@ -57,15 +57,17 @@ class Profiler {
       }
     }
     counts = replay::reduce(*run_.ranks, counts, [](auto a, const auto& b) {
-      a.locations += b.locations, a.masters += b.masters;
+      a.threads += b.threads, a.streams += b.streams, a.masters += b.masters;
       return a;
     });
     replay::add_up(*run_.ranks, activity);
-    const std::vector<bool> parallel = inside_parallel(run_);
+    const std::vector<bool> parallel = inside_parallel(run_), device = on_streams(run_);
     for (size_t r = 0; r < activity.size(); ++r) {
       CriticalCallPath& row = result_.callpaths[r];
       row.activity_s = activity[r];
-      const size_t sharers = parallel[row.path.index()] ? counts.locations : counts.masters;
+      const size_t sharers = device[row.path.index()]     ? counts.streams
+                             : parallel[row.path.index()] ? counts.threads
+                                                          : counts.masters;
       const double average = activity[r] / static_cast<double>(std::max<size_t>(sharers, 1));
       row.imbalance_s = std::max(row.on_path.seconds() - average, 0.0);
     }

@@ -170,6 +170,7 @@ class Distributor {
   void describe(const Profiles& profiles) {
     std::vector<std::vector<double>> loads(found_.size());
     std::vector<double> own(found_.size());
+    const std::vector<bool> device = on_streams(run_);
     for (LocationId id : run_.locations) {
       std::fill(own.begin(), own.end(), 0.0);
       for (const PathTime& entry : profiles[id.index()]) {
@@ -177,7 +178,10 @@ class Distributor {
         if (delay != kNotTop) own[delay] = entry.time.seconds();
       }
       for (size_t i = 0; i < found_.size(); ++i) {
-        const bool shares = parallel_[found_[i].callpath.index()] || run_.is_master(id);
+        const size_t path = found_[i].callpath.index();
+        const bool shares = device[path]
+                                ? run_.is_stream(id)
+                                : !run_.is_stream(id) && (parallel_[path] || run_.is_master(id));
         if (shares || own[i] > 0) loads[i].push_back(own[i]);
       }
     }

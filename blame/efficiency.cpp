@@ -43,6 +43,9 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
       case WaitKind::mpi:
         times.mpi_wait_s += time;
         break;
+      case WaitKind::device:
+        times.device_s += time;
+        break;
       case WaitKind::other:
         times.mpi_rest_s += time;
         break;
@@ -50,8 +53,8 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
   }
 }
 
-/// Threads that are idle because the process is in MPI are so for MPI's sake.
-void charge_idleness_to_mpi(const IdleBlame::Crew& crew, ProcessTimes& times) {
+/// Threads that are idle because the process is in MPI, or waits for a device, are so for its sake.
+void charge_idleness(const IdleBlame::Crew& crew, ProcessTimes& times) {
   const auto move = [&](NobodyReason reason, double& to) {
     const auto r = static_cast<size_t>(reason);
     times.imbalance_s -= crew.nobody_team_s[r];
@@ -61,6 +64,7 @@ void charge_idleness_to_mpi(const IdleBlame::Crew& crew, ProcessTimes& times) {
   move(NobodyReason::io, times.mpi_rest_s);
   move(NobodyReason::mpi, times.mpi_rest_s);
   move(NobodyReason::waiting, times.mpi_wait_s);
+  move(NobodyReason::device, times.device_s);
   move(NobodyReason::absent, times.mpi_rest_s);
   times.imbalance_s = std::max(times.imbalance_s, 0.0);  // of roundings
   times.serial_s = std::max(times.serial_s, 0.0);
@@ -77,17 +81,18 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
   const std::vector<PathKind> kinds = path_kinds(run);
   std::vector<ProcessTimes> processes(run.definitions->processes.size());
   for (LocationId id : run.locations) {
+    if (run.is_stream(id)) continue;
     add_thread(profiles[id.index()], waits[id.index()], kinds,
                processes[run.location(id).process.index()]);
   }
   for (const IdleBlame::Crew& crew : idle.crews) {
-    charge_idleness_to_mpi(crew, processes[run.location(crew.members.front()).process.index()]);
+    charge_idleness(crew, processes[run.location(crew.members.front()).process.index()]);
   }
   return processes;
 }
 
-std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes,
-                                          double wall_s) {
+std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
+                                          bool with_devices) {
   ProcessTimes all;
   double largest_outside = 0, largest_ideal = 0;
   for (const ProcessTimes& p : processes) {
@@ -97,26 +102,30 @@ std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& proce
     all.serial_s += p.serial_s;
     all.imbalance_s += p.imbalance_s;
     all.runtime_s += p.runtime_s;
+    all.device_s += p.device_s;
     const double n = static_cast<double>(p.threads);
     largest_outside = std::max(largest_outside, p.outside_mpi_s() / n);
     largest_ideal = std::max(largest_ideal, (p.outside_mpi_s() + p.mpi_wait_s) / n);
   }
   const double n = static_cast<double>(all.threads);
   const double outside = all.outside_mpi_s();
+  const double host = outside - all.device_s;
   const double in_teams = all.useful_s + all.imbalance_s + all.runtime_s;
   const double at_work = all.useful_s + all.runtime_s;
-  return {
+  std::vector<FoundEfficiency> rows = {
       {"parallel", "", ratio(all.useful_s, n * wall_s)},
       {"mpi", "parallel", ratio(outside, n * wall_s)},
       {"mpi.load_balance", "mpi", ratio(outside, n * largest_outside)},
       {"mpi.communication", "mpi", ratio(largest_outside, wall_s)},
       {"mpi.serialisation", "mpi.communication", ratio(largest_outside, largest_ideal)},
       {"mpi.transfer", "mpi.communication", ratio(largest_ideal, wall_s)},
-      {"omp", "parallel", ratio(all.useful_s, outside)},
-      {"omp.serial", "omp", ratio(in_teams, outside)},
+      {"omp", "parallel", ratio(all.useful_s, host)},
+      {"omp.serial", "omp", ratio(in_teams, host)},
       {"omp.load_balance", "omp", ratio(at_work, in_teams)},
       {"omp.runtime", "omp", ratio(all.useful_s, at_work)},
   };
+  if (with_devices) rows.push_back({"offload", "parallel", ratio(host, outside)});
+  return rows;
 }
 
 }  // namespace culprit::blame

@@ -5,28 +5,30 @@
 // (pop-coe.eu, "Standard metrics" and "Hybrid metrics", multiplicative form), in which "from MPI's
 // point of view OpenMP is as useful as the computation". docs/efficiency.md has the formulas.
 //
-// Each thread's life is cut into six kinds of time:
+// Each thread's life is cut into seven kinds of time:
 //
 //     useful     in the program's own code
 //     serial     idle outside of teams while the process is not in MPI
 //     imbalance  waiting in OpenMP for another thread, likewise
 //     runtime    overhead of OpenMP: barriers that all have reached, threads that wake up
+//     device     waiting for a device's operations
 //     mpi_wait   waiting in MPI, or idle while nobody of the crew works and one waits in MPI
 //     mpi_rest   otherwise in MPI, likewise; and not alive while the run lasts
 //
-// A process p of n threads is outside of MPI for O(p) = (useful + serial + imbalance + runtime) /
-// n, and would be done after I(p) = O(p) + mpi_wait / n if MPI transferred in no time. POP has the
-// ideal run time from a simulation (Dimemas); here max I, which needs none, takes its place: it
-// leaves out what a process spends in MPI without waiting for anybody. With N threads in all, of
-// which each process weighs its own, and run time T:
+// A process p of n threads is outside of MPI for O(p) = (useful + serial + imbalance + runtime +
+// device) / n, and would be done after I(p) = O(p) + mpi_wait / n if MPI transferred in no time.
+// POP has the ideal run time from a simulation (Dimemas); here max I, which needs none, takes its
+// place: it leaves out what a process spends in MPI without waiting for anybody. With N threads in
+// all, of which each process weighs its own, and run time T:
 //
-//     parallel       = useful / (N T)                     = mpi * omp
+//     parallel       = useful / (N T)                     = mpi * omp * offload
 //     mpi            = sum(n O) / (N T)                   = load balance * communication
 //     load balance   = mean O / max O
 //     communication  = max O / T                          = serialisation * transfer
 //     serialisation  = max O / max I,   transfer = max I / T
-//     omp            = useful / sum(n O)                  = serial * load balance * runtime
-//     omp.serial     = (A - serial) / A                   with A = sum(n O)
+//     offload        = A / sum(n O)                       with A = sum(n O) - device
+//     omp            = useful / A                         = serial * load balance * runtime
+//     omp.serial     = (A - serial) / A
 //     omp.load_balance    = (A - serial - imbalance) / (A - serial)
 //     omp.runtime    = useful / (A - serial - imbalance)
 //
@@ -45,9 +47,10 @@ namespace culprit::blame {
 /// A process's threads' time by kind, in seconds.
 struct ProcessTimes {
   size_t threads = 0;
-  double useful_s = 0, serial_s = 0, imbalance_s = 0, runtime_s = 0, mpi_wait_s = 0, mpi_rest_s = 0;
+  double useful_s = 0, serial_s = 0, imbalance_s = 0, runtime_s = 0, mpi_wait_s = 0, mpi_rest_s = 0,
+         device_s = 0;
 
-  double outside_mpi_s() const { return useful_s + serial_s + imbalance_s + runtime_s; }
+  double outside_mpi_s() const { return useful_s + serial_s + imbalance_s + runtime_s + device_s; }
 };
 
 /// By ProcessId. Processes without events have no threads, nor have those of other ranks.
@@ -55,7 +58,7 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
                                         const Profiles& profiles, const IdleBlame& idle);
 
 /// All factors, each below the one that it is a factor of; `wall_s` is T.
-std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes,
-                                          double wall_s);
+std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
+                                          bool with_devices);
 
 }  // namespace culprit::blame

@@ -17,7 +17,7 @@ namespace culprit::blame {
 namespace {
 
 /// In the order of NobodyReason.
-constexpr const char* kReasons[] = {"io", "mpi", "mpi_wait", "mutex", "waking", "absent"};
+constexpr const char* kReasons[] = {"io", "mpi", "mpi_wait", "mutex", "device", "waking", "absent"};
 
 void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
   for (size_t reason = 0; reason < kNobodyReasons; ++reason) {
@@ -50,8 +50,8 @@ void explain_idle_threads(const Explained& given, Findings& found) {
   std::vector<ProcessTimes> own =
       process_times(given.run, given.all.waits, given.all.profiles, idle);
   std::erase_if(own, [](const ProcessTimes& process) { return process.threads == 0; });
-  found.efficiencies =
-      efficiencies(replay::concatenate(*given.run.ranks, own), given.run.wall().seconds());
+  found.efficiencies = efficiencies(replay::concatenate(*given.run.ranks, own),
+                                    given.run.wall().seconds(), given.run.device_idle.valid());
 }
 
 void explain_victims(const Explained& given, Findings& found) {

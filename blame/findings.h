@@ -24,6 +24,7 @@ struct FoundLocation {
   std::string node;
   double life_s = 0;  ///< allocation time held
   double waiting_s = 0;
+  std::string stream;  ///< of a device's stream: its name; empty for threads
 };
 
 struct FoundCallPath {
@@ -112,7 +113,7 @@ struct FoundIdleBlame {
 /// Idle threads' time in which no thread of theirs worked.
 struct FoundNobody {
   LocationId location;  ///< the first of those threads
-  std::string reason;   ///< "io", "mpi", "mpi_wait", "mutex", "waking" or "absent"
+  std::string reason;   ///< "io", "mpi", "mpi_wait", "mutex", "device", "waking" or "absent"
   double time_s = 0;
 };
 
@@ -126,6 +127,57 @@ struct FoundLockBlame {
   CallPathId callpath;  ///< where it was waited for
   uint64_t count = 0;   ///< of waits
   double time_s = 0;
+};
+
+/// What a device did (device_use.h), of all processes that use it. Its gaps are idle_s = late_s +
+/// latency_s + unknown_s.
+struct FoundDevice {
+  std::string name;
+  std::string node;
+  LocationId location;  ///< its first stream
+  uint64_t streams = 0;
+  uint64_t operations = 0;
+  uint64_t copied_bytes = 0;
+  uint64_t pageable_copies = 0;
+  double busy_s = 0;        ///< with anything
+  double kernels_s = 0;     ///< with kernels
+  double copies_s = 0;      ///< with anything else
+  double overlapped_s = 0;  ///< of copies_s, while kernels ran
+  double idle_s = 0;        ///< in all gaps
+  double late_s = 0;        ///< before launches: the host is late
+  double latency_s = 0;     ///< behind them
+  double unknown_s = 0;     ///< it is not known who launched
+};
+
+/// Of "idle device": what a host did while a device waited for its launch. Of "waiting host": what
+/// streams executed while a host waited for the device.
+struct FoundDeviceBlame {
+  std::string kind;
+  CallPathId callpath;
+  LocationId location;
+  double time_s = 0;
+};
+
+/// Calls that wait for a device.
+struct FoundDeviceCall {
+  CallPathId callpath;
+  LocationId location;
+  uint64_t count = 0;
+  double time_s = 0;
+  uint64_t redundant = 0;  ///< of them: there was nothing to wait for
+  double redundant_s = 0;
+};
+
+/// What a stream executed. Launch-bound: latency_s is larger than time_s.
+struct FoundDeviceOperation {
+  CallPathId callpath;
+  LocationId location;
+  std::string kind = {};  ///< "kernel", "copy" or "other"
+  uint64_t count = 0;
+  double time_s = 0;
+  double latency_s = 0;  ///< from when it could begin to its begin
+  uint64_t bytes = 0;
+  uint64_t pageable = 0;  ///< of count
 };
 
 /// Testing again and again for messages that had not been sent (mpi.polling): no waiting time,
@@ -209,6 +261,10 @@ struct Identities {
   double idle_s = 0;                    ///< of threads that belong to a crew (idle_blame.h)
   double idle_blame_s = 0;
   double idle_nobody_s = 0;
+  double device_idle_s = 0;  ///< of devices, up to launches (device_use.h)
+  double device_idle_blame_s = 0;
+  double device_wait_s = 0;  ///< of hosts for devices
+  double device_wait_blame_s = 0;
   std::vector<std::string> violations;  ///< sentences; empty when all hold
 };
 
@@ -250,6 +306,10 @@ struct Findings {
   std::vector<FoundNobody> idle_nobody;
   std::vector<FoundLockBlame> lock_blame;
   std::vector<FoundPolling> polling;
+  std::vector<FoundDevice> devices;  ///< by device
+  std::vector<FoundDeviceBlame> device_blame;
+  std::vector<FoundDeviceCall> device_calls;
+  std::vector<FoundDeviceOperation> device_operations;
   std::vector<FoundEfficiency> efficiencies;     ///< each below the one that it is a factor of
   std::vector<FoundInstance> instances;          ///< by pattern, the longest first
   std::vector<FoundDistribution> distributions;  ///< the costliest delays first

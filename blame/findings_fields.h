@@ -44,7 +44,7 @@ void visit_all(const Visit& visit, Fields&... of_row) {
 
 template <RowOf<FoundLocation> R, class V>
 void visit_fields(R& r, const V& v) {
-  fields::visit_all<R>(v, r.name, r.rank, r.thread, r.node, r.life_s, r.waiting_s);
+  fields::visit_all<R>(v, r.name, r.rank, r.thread, r.node, r.life_s, r.waiting_s, r.stream);
 }
 template <RowOf<FoundCallPath> R, class V>
 void visit_fields(R& r, const V& v) {
@@ -98,6 +98,25 @@ template <RowOf<FoundPolling> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.callpath, r.location, r.count, r.time_s);
 }
+template <RowOf<FoundDevice> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.name, r.node, r.location, r.streams, r.operations, r.copied_bytes,
+                       r.pageable_copies, r.busy_s, r.kernels_s, r.copies_s, r.overlapped_s,
+                       r.idle_s, r.late_s, r.latency_s, r.unknown_s);
+}
+template <RowOf<FoundDeviceBlame> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.kind, r.callpath, r.location, r.time_s);
+}
+template <RowOf<FoundDeviceCall> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.callpath, r.location, r.count, r.time_s, r.redundant, r.redundant_s);
+}
+template <RowOf<FoundDeviceOperation> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.callpath, r.location, r.kind, r.count, r.time_s, r.latency_s, r.bytes,
+                       r.pageable);
+}
 template <RowOf<FoundEfficiency> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.name, r.parent, r.value);
@@ -142,6 +161,9 @@ void visit_own_tables(const Visit& visit, F&... f) {
   visit("idle_nobody", f.idle_nobody...);
   visit("lock_blame", f.lock_blame...);
   visit("polling", f.polling...);
+  visit("device_blame", f.device_blame...);
+  visit("device_calls", f.device_calls...);
+  visit("device_operations", f.device_operations...);
   visit("profile", f.profile...);
   visit("counts", f.counts...);
 }
@@ -154,6 +176,7 @@ void visit_whole_tables(const Visit& visit, F&... f) {
   visit("unattributed", f.unattributed...);
   visit("critical_callpaths", f.critical_callpaths...);
   visit("segments", f.segments...);
+  visit("devices", f.devices...);
   visit("efficiencies", f.efficiencies...);
   visit("instances", f.instances...);
   visit("distributions", f.distributions...);

@@ -42,6 +42,11 @@ class Checker {
            "imbalance costs do not add up to the waiting time", worst_imbalance());
     expect(sums.idle_blame_s + sums.idle_nobody_s, sums.idle_s,
            "blame for idle threads does not add up to their idle time", worst_idle_blame());
+    expect(sums.device_idle_blame_s, sums.device_idle_s,
+           "blame for idle devices does not add up to their idle time", worst_device_blame());
+    expect(sums.device_wait_blame_s, sums.device_wait_s,
+           "blame for hosts that wait for devices does not add up to their waiting",
+           worst_device_blame());
     check_lock_blame();
     check_lives();
     check_efficiencies();
@@ -98,6 +103,13 @@ class Checker {
   std::string worst_idle_blame() const {
     const FoundIdleBlame* row =
         most(found_.idle_blame, [](const FoundIdleBlame& b) { return std::abs(b.time_s); });
+    if (row == nullptr) return "; nobody is blamed";
+    return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
+  }
+
+  std::string worst_device_blame() const {
+    const FoundDeviceBlame* row =
+        most(found_.device_blame, [](const FoundDeviceBlame& b) { return std::abs(b.time_s); });
     if (row == nullptr) return "; nobody is blamed";
     return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
   }

@@ -20,12 +20,12 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-enum class State : uint8_t { work, team, pool, io, mpi, waiting, mutex, waking, absent };
-constexpr size_t kStates = 9;
+enum class State : uint8_t { work, team, pool, io, mpi, waiting, mutex, device, waking, absent };
+constexpr size_t kStates = 10;
 
 /// In the order of NobodyReason.
-constexpr State kReasonStates[] = {State::io,    State::mpi,    State::waiting,
-                                   State::mutex, State::waking, State::absent};
+constexpr State kReasonStates[] = {State::io,     State::mpi,    State::waiting, State::mutex,
+                                   State::device, State::waking, State::absent};
 
 State state_of(const Wait& wait) {
   switch (wait_kind(wait.pattern)) {
@@ -37,6 +37,8 @@ State state_of(const Wait& wait) {
       return State::mutex;
     case WaitKind::mpi:
       return State::waiting;
+    case WaitKind::device:
+      return State::device;
     case WaitKind::other:
       break;
   }

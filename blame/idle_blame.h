@@ -29,10 +29,11 @@ enum class NobodyReason : uint8_t {
   mpi,      ///< is in MPI and does not wait
   waiting,  ///< waits in MPI
   mutex,    ///< waits for a lock
+  device,   ///< waits for a device
   waking,   ///< was called to a team and is not there yet
   absent,   ///< all are idle, or not alive
 };
-inline constexpr size_t kNobodyReasons = 6;
+inline constexpr size_t kNobodyReasons = 7;
 
 /// All times are allocation time.
 struct IdleBlame {

@@ -24,12 +24,15 @@ struct Part {
   uint32_t ranks, locations;
   uint64_t events;
   double allocation_s, waiting_s, idle_s, idle_blame_s, idle_nobody_s;
+  double device_idle_s, device_idle_blame_s, device_wait_s, device_wait_blame_s;
 };
 
 Part part_of(const Findings& found) {
   const Identities& sums = found.identities;
-  return {found.run.ranks, found.run.locations, found.run.events,  found.run.allocation_s,
-          sums.waiting_s,  sums.idle_s,         sums.idle_blame_s, sums.idle_nobody_s};
+  return {found.run.ranks,          found.run.locations, found.run.events,
+          found.run.allocation_s,   sums.waiting_s,      sums.idle_s,
+          sums.idle_blame_s,        sums.idle_nobody_s,  sums.device_idle_s,
+          sums.device_idle_blame_s, sums.device_wait_s,  sums.device_wait_blame_s};
 }
 
 void add_part(const Part& part, Findings& found) {
@@ -41,6 +44,10 @@ void add_part(const Part& part, Findings& found) {
   found.identities.idle_s += part.idle_s;
   found.identities.idle_blame_s += part.idle_blame_s;
   found.identities.idle_nobody_s += part.idle_nobody_s;
+  found.identities.device_idle_s += part.device_idle_s;
+  found.identities.device_idle_blame_s += part.device_idle_blame_s;
+  found.identities.device_wait_s += part.device_wait_s;
+  found.identities.device_wait_blame_s += part.device_wait_blame_s;
 }
 
 replay::Parcel pack(const Findings& found) {
@@ -133,6 +140,9 @@ void sort_findings(Findings& found, unsigned threads) {
       [&] { longest_first(found.idle_nobody); },
       [&] { longest_first(found.lock_blame); },
       [&] { longest_first(found.polling); },
+      [&] { longest_first(found.device_blame); },
+      [&] { longest_first(found.device_calls); },
+      [&] { longest_first(found.device_operations); },
       [&] {
         largest_first(found.counts, [](const FoundCount& row) {
           return std::pair(-static_cast<double>(row.metric.index()), row.value);

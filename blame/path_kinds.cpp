@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "replay/exchange.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -45,6 +47,7 @@ constexpr auto kWaitKinds = [] {
                : belongs_to(i, "omp.idle_threads") ? WaitKind::pool
                : belongs_to(i, "omp")              ? WaitKind::team
                : belongs_to(i, "mpi")              ? WaitKind::mpi
+               : belongs_to(i, "dev")              ? WaitKind::device
                                                    : WaitKind::other;
   }
   return kinds;
@@ -76,6 +79,23 @@ std::vector<bool> inside_parallel(const replay::Run& run) {
                 (node.parent.valid() && inside[node.parent.index()]);
   }
   return inside;
+}
+
+std::vector<bool> on_streams(const replay::Run& run) {
+  std::vector<bool> all(run.callpaths.size());
+  if (!run.device_idle.valid()) return all;  // no rank has any
+  std::vector<double> ranks(run.callpaths.size());
+  for (LocationId id : run.locations) {
+    for (const replay::DeviceOperation& operation : run.at(id).device.operations) {
+      ranks[operation.path.index()] = 1;
+    }
+  }
+  replay::add_up(*run.ranks, ranks);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = ranks[i] > 0;
+  for (CallPathId path : {run.device_idle, run.stream_idle, run.launch_latency}) {
+    all[path.index()] = true;
+  }
+  return all;
 }
 
 WaitKind wait_kind(replay::Pattern pattern) {

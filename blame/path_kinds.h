@@ -28,12 +28,16 @@ std::vector<PathKind> path_kinds(const replay::Run& run);
 /// For each call path: does it lie in a parallel region?
 std::vector<bool> inside_parallel(const replay::Run& run);
 
+/// For each call path: is it of streams, the same on all ranks? Collective.
+std::vector<bool> on_streams(const replay::Run& run);
+
 /// Which other party a wait is for.
 enum class WaitKind : uint8_t {
   team,   ///< threads of the team: barriers, tasks
   pool,   ///< no region to work in
   mutex,  ///< what another thread holds
   mpi,
+  device,  ///< kernels, copies
   other,
 };
 

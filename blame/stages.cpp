@@ -112,8 +112,8 @@ class Stages {
     Inside inside;
     for (LocationId id :
          run_.definitions->processes[run_.location(teller).process.index()].locations) {
-      if (run_.at(id).empty() || (id != teller && tell_[id.index()].contains(visit.region)))
-        continue;
+      if (run_.at(id).empty() || run_.is_stream(id)) continue;
+      if (id != teller && tell_[id.index()].contains(visit.region)) continue;
       ++inside.threads;
       for_each_stretch(run_, id, graph_.waits[id.index()], visit.begin, visit.end,
                        [&](Time begin, Time end, CallPathId path, const Wait* wait) {
@@ -197,7 +197,7 @@ class Stages {
   size_t threads_of(ProcessId process) const {
     size_t count = 0;
     for (LocationId id : run_.definitions->processes[process.index()].locations) {
-      count += !run_.at(id).empty();
+      count += !run_.at(id).empty() && !run_.is_stream(id);
     }
     return count;
   }

@@ -11,6 +11,7 @@ void detect_early_end(Run& run, unsigned threads, Detection& out) {
   const LocationId last = run.last_to_end();
   Outbox box;  // another rank may own the last
   for (LocationId id : run.locations) {
+    if (run.is_stream(id)) continue;  // its process says that already
     const Activities& life = run.at(id).activities;
     const size_t final = life.size() - 1;
     if (life.path(final) != run.ended || life.begin(final) >= run.end) continue;

@@ -33,6 +33,9 @@ class Findings {
   Column<Sync> syncs;
   std::vector<LockWait> lock_waits;
   Column<Polling> pollings;
+  Column<Handover> handovers;
+  Column<DeviceGap> device_gaps;
+  Column<DeviceCallWait> device_waits;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
@@ -113,6 +116,7 @@ void detect_point_to_point(Run& run, unsigned threads, Detection& out);
 void detect_collectives(Run& run, unsigned threads, Detection& out);
 void detect_one_sided(Run& run, unsigned threads, Detection& out);
 void detect_openmp(Run& run, unsigned threads, Detection& out);
+void detect_devices(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);
 
 }  // namespace culprit::replay

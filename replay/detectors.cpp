@@ -25,6 +25,7 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_collectives,     //
     detect_one_sided,       //
     detect_openmp,          //
+    detect_devices,         //
     detect_early_end,       //
 };
 
@@ -146,6 +147,9 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   graph.syncs.resize(run.timelines.size());
   graph.lock_waits.resize(run.timelines.size());
   graph.pollings.resize(run.timelines.size());
+  graph.handovers.resize(run.timelines.size());
+  graph.device_gaps.resize(run.timelines.size());
+  graph.device_waits.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     Findings& found = detection.at(id);
@@ -159,6 +163,9 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
     graph.pollings[id.index()] = std::move(found.pollings);
+    graph.handovers[id.index()] = std::move(found.handovers);
+    graph.device_gaps[id.index()] = std::move(found.device_gaps);
+    graph.device_waits[id.index()] = std::move(found.device_waits);
     run.at(id).release_operations();
   });
   detection.losses.add("clock_violations", Severity::warning,

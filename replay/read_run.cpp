@@ -11,8 +11,11 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "replay/device_busy.h"
 #include "replay/exchange.h"
+#include "replay/join_device.h"
 #include "replay/join_requests.h"
+#include "replay/stream_builder.h"
 #include "replay/timeline_builder.h"
 
 namespace culprit::replay {
@@ -65,12 +68,14 @@ class RunReader {
     run_.visits.resize(definitions_.locations.size());
     anchors_.resize(definitions_.locations.size());
     forks_.resize(definitions_.processes.size());
-    traits_ = traits_of(definitions_.regions);
+    traits_ = traits_of(definitions_);
+    name_copies();
   }
 
   Result<Run> read() {
-    std::vector<LocationId> masters, others;
-    choose(masters, others);
+    std::vector<LocationId> masters, others, streams;
+    choose(masters, others, streams);
+    read_streams(streams);
     read_all(masters);
     for (LocationId id : masters) directory(id).add(id, run_.at(id));
     read_all(others);
@@ -78,6 +83,7 @@ class RunReader {
     if (auto found = find_events(); !found) return found.error();
     resolve_anchors(others);
     join_requests(run_, threads_);
+    if (has_streams_) join_device(run_, threads_);
     for (LocationId id : run_.locations) find_leaders(run_.at(id));
     join_call_paths();
     fill_lives();
@@ -105,22 +111,52 @@ class RunReader {
     return forks_[definitions_.locations[id.index()].process.index()];
   }
 
-  /// Splits this rank's CPU threads into each process's first and the rest. Streams are left to the
-  /// device detector.
-  void choose(std::vector<LocationId>& masters, std::vector<LocationId>& others) {
-    uint64_t streams = 0;
+  /// Splits this rank's locations into each process's first thread, its others, and streams.
+  void choose(std::vector<LocationId>& masters, std::vector<LocationId>& others,
+              std::vector<LocationId>& streams) {
+    uint64_t left_out = 0;
     for (size_t i = 0; i < definitions_.locations.size(); ++i) {
       const LocationId id(i);
       if (!run_.owns(id)) continue;
-      if (definitions_.locations[i].kind != trace::LocationKind::cpu_thread) {
-        ++streams;
-      } else {
+      if (run_.is_stream(id)) {
+        streams.push_back(id);
+      } else if (definitions_.locations[i].kind == trace::LocationKind::cpu_thread) {
         (run_.is_master(id) ? masters : others).push_back(id);
+      } else {
+        ++left_out;
       }
     }
-    run_.losses.add(
-        "device_locations_not_analysed", Severity::warning,
-        "device streams in this trace were left out; waits for the device count as work", streams);
+    run_.losses.add("locations_not_analysed", Severity::info,
+                    "time lines that are neither of threads nor of devices were left out",
+                    left_out);
+  }
+
+  /// Archives that tell of copies without a region: they get one of the run's.
+  void name_copies() {
+    for (const trace::Location& location : definitions_.locations) {
+      has_streams_ |= location.kind == trace::LocationKind::accelerator_stream;
+    }
+    if (!has_streams_ || !definitions_.devices.empty()) return;
+    for (auto [region, name] : {std::pair{&copies_.to_device, "copy to device"},
+                                {&copies_.from_device, "copy from device"}}) {
+      *region = RegionId(run_.regions.size());
+      run_.regions.push_back(
+          {name, trace::RegionRole::data_transfer, trace::Paradigm::unknown, {}, 0});
+    }
+  }
+
+  void read_streams(const std::vector<LocationId>& ids) {
+    std::vector<Losses> losses(ids.size());
+    parallel_for(ids.size(), threads_, [&](size_t i) {
+      StreamBuilder builder(run_.regions, copies_);
+      if (auto done = source_.read(ids[i], builder, losses[i]); !done) {
+        losses[i].add("unreadable_locations", Severity::data_loss,
+                      "threads whose events cannot be read are missing from every number: " +
+                          done.error().sentence);
+      }
+      run_.at(ids[i]) = builder.take();
+    });
+    for (const Losses& loss : losses) run_.losses.merge(loss);
   }
 
   void read_all(const std::vector<LocationId>& ids) {
@@ -199,16 +235,44 @@ class RunReader {
     std::stable_sort(by_process.begin(), by_process.end(), [&](LocationId a, LocationId b) {
       return run_.location(a).process < run_.location(b).process;
     });
-    for (LocationId id : by_process) join(id);
+    for (LocationId id : by_process) {
+      if (run_.is_stream(id)) {
+        place_operations(id);
+      } else {
+        join(id);
+      }
+    }
     if (!run_.ranks->alone()) join_ranks();
     for (auto [path, name] : {std::pair{&run_.not_started, "(not started)"},
                               {&run_.idle, "(idle)"},
                               {&run_.waking, "(waking up)"},
                               {&run_.ended, "(ended)"},
                               {&run_.outside, "(outside)"}}) {
-      run_.regions.push_back(
-          {name, trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
-      *path = run_.callpaths.child(CallPathId::none(), RegionId(run_.regions.size() - 1));
+      *path = artificial(name);
+    }
+    if (!has_streams_) return;
+    run_.device_idle = artificial("(device idle)");
+    run_.stream_idle = artificial("(stream idle)");
+    run_.launch_latency = artificial("(launch latency)");
+  }
+
+  CallPathId artificial(const char* name) {
+    run_.regions.push_back({name, trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
+    return run_.callpaths.child(CallPathId::none(), RegionId(run_.regions.size() - 1));
+  }
+
+  /// A stream's operations hang under the calls that launched them.
+  void place_operations(LocationId stream) {
+    for (DeviceOperation& operation : run_.at(stream).device.operations) {
+      CallPathId above;
+      if (operation.launch.valid()) {
+        const LocationId host = operation.launch.host;
+        join(host);
+        const CallIndex call = run_.at(host).device.launches[operation.launch.launch].call;
+        above = run_.call(host, call).path;
+        if (above.valid()) above = maps_[host.index()][above.index()];
+      }
+      operation.path = run_.callpaths.child(above, operation.region);
     }
   }
 
@@ -257,6 +321,11 @@ class RunReader {
         if (path.valid()) path = numbers[path.index()];
       }
     }
+    for (LocationId id : run_.locations) {
+      for (DeviceOperation& operation : run_.at(id).device.operations) {
+        operation.path = numbers[operation.path.index()];
+      }
+    }
   }
 
   // --- lives ------------------------------------------------------------------------------------
@@ -269,6 +338,7 @@ class RunReader {
   /// Every location lives as long as the run. A pool thread that does not exist yet, or does no
   /// more, is idle while its process lives: the process holds its core.
   void fill_life(LocationId id) {
+    if (run_.is_stream(id)) return fill_stream(id);
     Timeline& line = run_.at(id);
     const Timeline& master = run_.at(run_.master_of(id));
     const bool pool_thread = run_.is_pool_thread(id);
@@ -284,6 +354,15 @@ class RunReader {
     const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
     if (line.last < end) append(life, line.last, run_.idle);
     if (end < run_.end) append(life, end, run_.ended);
+  }
+
+  void fill_stream(LocationId id) {
+    build_stream_life(run_, id, {}, {});
+    std::vector<uint64_t>& visits = run_.visits[id.index()];
+    visits.resize(run_.callpaths.size());
+    for (const DeviceOperation& operation : run_.at(id).device.operations) {
+      ++visits[operation.path.index()];
+    }
   }
 
   static void append(Activities& life, Time begin, CallPathId path) {
@@ -326,6 +405,8 @@ class RunReader {
   unsigned threads_;
   Run run_;
   std::vector<RegionTraits> traits_;
+  bool has_streams_ = false;  // of any rank
+  CopyRegions copies_;
   std::vector<ForkDirectory> forks_;           // by ProcessId
   std::vector<std::vector<Anchor>> anchors_;   // by LocationId, in order of their tree nodes
   std::vector<std::vector<CallPathId>> maps_;  // by LocationId: own path -> the run's

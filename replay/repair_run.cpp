@@ -67,7 +67,8 @@ void settle_end(Run& run, LocationId id) {
     return;
   }
   const Timeline& master = run.at(run.master_of(id));
-  const Time end = run.is_pool_thread(id) ? std::max(line.last, master.last) : line.last;
+  const bool as_long_as_master = run.is_pool_thread(id) || run.is_stream(id);
+  const Time end = as_long_as_master ? std::max(line.last, master.last) : line.last;
   if (end < run.end) life.push_back(end, run.ended);
 }
 

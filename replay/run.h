@@ -38,6 +38,8 @@ struct Run {
   /// Where a location is when it is nowhere in the program. `waking`: its master has forked, but
   /// the thread is not there yet (it slept, or has no core); until the fork it was `idle`.
   CallPathId not_started, idle, waking, ended, outside;
+  /// Where streams are between operations (device_busy.h). None in runs without streams.
+  CallPathId device_idle, stream_idle, launch_latency;
 
   /// Windows have collective operations of their own (fences), in an order of their own: their
   /// numbers follow those of the communicators.
@@ -73,6 +75,9 @@ struct Run {
   /// The first location of a location's process.
   LocationId master_of(LocationId id) const {
     return definitions->processes[location(id).process.index()].locations.front();
+  }
+  bool is_stream(LocationId id) const {
+    return location(id).kind == trace::LocationKind::accelerator_stream;
   }
   bool is_master(LocationId id) const { return master_of(id) == id; }
   /// Whether somebody else's teams use it: then it is idle outside of them. A thread whose first

@@ -18,6 +18,7 @@
 #include "replay/call_paths.h"
 #include "replay/calls.h"
 #include "replay/counts.h"
+#include "replay/device_facts.h"
 #include "replay/openmp_facts.h"
 #include "replay/probes.h"
 #include "replay/rma_facts.h"
@@ -151,6 +152,7 @@ struct Timeline {
   std::vector<LostTeam> lost_teams;  ///< until read_run has looked for their forks
   Column<BarrierVisit> barriers;
   OpenmpFacts openmp;
+  DeviceFacts device;
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once
   std::vector<Count> counts;        ///< what its counters counted
   std::vector<StageVisit> stages;
@@ -172,6 +174,9 @@ struct Timeline {
     forks.release();
     teams.release();
     openmp = {};
+    device.launches.release();
+    device.after = {};
+    device.waits.release();
     rare_sends = {};
     rare_recvs = {};
     elsewhere = {};

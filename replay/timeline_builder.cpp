@@ -28,12 +28,19 @@ bool is_omp_barrier(const trace::Region& region) {
                      (untold && !starts_with_any(region.name, {"MPI_"})));
 }
 
+bool is_stream(const trace::Location& location) {
+  return location.kind == trace::LocationKind::accelerator_stream;
+}
+
 }  // namespace
 
-std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
+std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
+  const bool devices_untold =
+      definitions.devices.empty() &&
+      std::any_of(definitions.locations.begin(), definitions.locations.end(), is_stream);
   std::vector<RegionTraits> traits;
-  traits.reserve(regions.size());
-  for (const trace::Region& region : regions) {
+  traits.reserve(definitions.regions.size());
+  for (const trace::Region& region : definitions.regions) {
     const bool not_recorded = region.name == trace::kNotRecorded;
     traits.push_back({
         .test =
@@ -47,6 +54,7 @@ std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions) {
         .not_recorded = not_recorded,
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
+        .device = devices_untold ? device_call_of(region) : DeviceCall::none,
         .asking = asking_region_of(region.name),
     });
   }
@@ -88,6 +96,7 @@ void TimelineBuilder::enter(Time time, RegionId region) {
     enter_barrier(frame.call);
   }
   if (traits.openmp != OpenmpRegion::none) openmp_.enter(time, traits.openmp, path);
+  if (traits.device != DeviceCall::none) enter_device_call(time, traits.device);
 }
 
 void TimelineBuilder::enter_barrier(CallIndex call) {

@@ -36,9 +36,11 @@ struct RegionTraits {
   bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
   bool waits_for_mutex = false;
   OpenmpRegion openmp = OpenmpRegion::none;
+  DeviceCall device = DeviceCall::none;  ///< where the archive does not tell in events
   AskingRegion asking;
 };
-std::vector<RegionTraits> traits_of(const std::vector<trace::Region>& regions);
+std::vector<RegionTraits> traits_of(const trace::Definitions& definitions);
+DeviceCall device_call_of(const trace::Region& region);
 
 /// A path of this timeline's tree that stands for one of another location.
 struct Anchor {
@@ -108,6 +110,8 @@ class TimelineBuilder : public trace::EventSink {
   void task_switch(Time, trace::TaskId) override;
   void task_complete(Time, trace::TaskId) override;
   void fact(Time, trace::Fact, uint64_t) override;
+  void device_launch(Time, const trace::DeviceLaunch&) override;
+  void device_wait(Time, const trace::DeviceWait&) override;
 
  private:
   struct Frame {
@@ -121,6 +125,7 @@ class TimelineBuilder : public trace::EventSink {
     uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
+  void enter_device_call(Time time, DeviceCall call);
   void touch(Time time) {
     if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
     if (line_.events++ == 0) begin_life(time);

@@ -26,6 +26,13 @@ void for_each_time(OpenmpFacts& facts, const Change& change) {
 }
 
 template <class Change>
+void for_each_time(DeviceFacts& facts, const Change& change) {
+  for (DeviceOperation& operation : facts.operations) {
+    change(operation.begin), change(operation.end);
+  }
+}
+
+template <class Change>
 void for_each_time(ProbeFacts& facts, const Change& change) {
   for (Probe& probe : facts.probes) {
     if (probe.polled_since != Time::max()) change(probe.polled_since);
@@ -44,6 +51,7 @@ void for_each_time(Timeline& line, const Change& change) {
   for (StageVisit& stage : line.stages) change(stage.begin), change(stage.end);
   for_each_time(line.openmp, change);
   for_each_time(line.probes, change);
+  for_each_time(line.device, change);
 }
 
 }  // namespace culprit::replay

@@ -91,12 +91,37 @@ struct Polling {
   LocationId sender;
 };
 
+/// A stretch in which a device had nothing to do, charged to the stream whose operation ends it. Up
+/// to `handed_over` the host is late; what follows is latency.
+struct DeviceGap {
+  Time begin, handed_over, end;
+  LocationId stream;
+  LocationId host;     ///< who handed that operation over
+  bool known = false;  ///< who; otherwise handed_over is begin
+};
+
+/// A host's call that waits for a device.
+struct DeviceCallWait {
+  Time enter, leave;
+  CallPathId path;
+  bool redundant;  ///< there was nothing to wait for
+};
+
+/// A location goes on at a time because another acted: no waiting, for it had nothing to do.
+struct Handover {
+  Time time;
+  LocationId from;
+};
+
 struct WaitGraph {
-  std::vector<Column<Wait>> waits;                ///< by LocationId, sorted by begin
-  std::vector<Column<Sync>> syncs;                ///< by LocationId, sorted by exit
-  std::vector<std::vector<LockWait>> lock_waits;  ///< by LocationId, sorted by begin
-  std::vector<Column<Polling>> pollings;          ///< by LocationId, sorted, not overlapping
-  std::vector<Group> groups;                      ///< by GroupId
+  std::vector<Column<Wait>> waits;                   ///< by LocationId, sorted by begin
+  std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by exit
+  std::vector<std::vector<LockWait>> lock_waits;     ///< by LocationId, sorted by begin
+  std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping
+  std::vector<Group> groups;                         ///< by GroupId
+  std::vector<Column<Handover>> handovers;           ///< by LocationId, sorted by time
+  std::vector<Column<DeviceGap>> device_gaps;        ///< by LocationId of the stream, sorted
+  std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted
 };
 
 /// Finds all waits of this rank's locations. Runs every detector of detectors.cpp. Counts what does

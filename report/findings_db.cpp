@@ -128,6 +128,10 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.idle_nobody);
   write_rows(database, f.lock_blame);
   write_rows(database, f.polling);
+  write_rows(database, f.devices);
+  write_rows(database, f.device_blame);
+  write_rows(database, f.device_calls);
+  write_rows(database, f.device_operations);
   write_rows(database, f.efficiencies);
   write_rows(database, f.instances);
   write_rows(database, f.distributions);
@@ -225,6 +229,10 @@ Findings read_all(Database& database) {
   f.idle_nobody = read_rows<blame::FoundNobody>(database);
   f.lock_blame = read_rows<blame::FoundLockBlame>(database);
   f.polling = read_rows<blame::FoundPolling>(database);
+  f.devices = read_rows<blame::FoundDevice>(database);
+  f.device_blame = read_rows<blame::FoundDeviceBlame>(database);
+  f.device_calls = read_rows<blame::FoundDeviceCall>(database);
+  f.device_operations = read_rows<blame::FoundDeviceOperation>(database);
   f.efficiencies = read_rows<blame::FoundEfficiency>(database);
   f.instances = read_rows<blame::FoundInstance>(database);
   f.distributions = read_rows<blame::FoundDistribution>(database);
@@ -264,7 +272,7 @@ bool ids_in_range(const Findings& f) {
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
         f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.instances,
-        f.distributions);
+        f.distributions, f.devices, f.device_blame, f.device_calls, f.device_operations);
   return good;
 }
 

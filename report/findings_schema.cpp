@@ -32,7 +32,8 @@ CREATE TABLE locations (  -- time lines: threads and device streams
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- rank.thread
   rank INTEGER NOT NULL, thread INTEGER NOT NULL, node TEXT NOT NULL,
-  life_s REAL NOT NULL, waiting_s REAL NOT NULL);
+  life_s REAL NOT NULL, waiting_s REAL NOT NULL,
+  stream TEXT NOT NULL);        -- of a device's stream: its name; '' for threads
 CREATE TABLE callpaths (  -- paths from the root, joined over locations
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- region names joined with '/'
@@ -90,6 +91,34 @@ CREATE TABLE lock_blame (  -- waiting for what another thread held, by that thre
 CREATE TABLE polling (  -- testing in vain for messages that had not been sent: no waiting time
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unknown_s
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, node TEXT NOT NULL,
+  location INTEGER REFERENCES locations,  -- its first stream
+  streams INTEGER NOT NULL, operations INTEGER NOT NULL,
+  copied_bytes INTEGER NOT NULL, pageable_copies INTEGER NOT NULL,
+  busy_s REAL NOT NULL, kernels_s REAL NOT NULL,
+  copies_s REAL NOT NULL,       -- and anything else that is no kernel
+  overlapped_s REAL NOT NULL,   -- of copies_s, while kernels ran
+  idle_s REAL NOT NULL,         -- in all gaps
+  late_s REAL NOT NULL,         -- of it before launches: the host is late
+  latency_s REAL NOT NULL,      -- behind them
+  unknown_s REAL NOT NULL);     -- it is not known who launched
+CREATE TABLE device_blame (  -- between devices and hosts, in both directions
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,           -- 'idle device': what its host did; 'waiting host': what ran
+  callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
+  time_s REAL NOT NULL);
+CREATE TABLE device_calls (  -- calls that wait for a device
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,
+  redundant INTEGER NOT NULL, redundant_s REAL NOT NULL);  -- there was nothing to wait for
+CREATE TABLE device_operations (  -- what streams executed
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations,
+  kind TEXT NOT NULL,           -- 'kernel', 'copy', 'other'
+  count INTEGER NOT NULL, time_s REAL NOT NULL,
+  latency_s REAL NOT NULL,      -- from when it could begin to its begin
+  bytes INTEGER NOT NULL, pageable INTEGER NOT NULL);
 CREATE TABLE efficiencies (  -- each the product of those whose parent it is
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   parent TEXT NOT NULL,         -- '' for the root
@@ -132,7 +161,9 @@ CREATE TABLE identities (  -- one row: sums that must agree
   id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
   unattributed_s REAL NOT NULL, critical_path_s REAL NOT NULL, wall_s REAL NOT NULL,
   imbalance_costs_s REAL NOT NULL, imbalance_unattributed_s REAL NOT NULL,
-  idle_s REAL NOT NULL, idle_blame_s REAL NOT NULL, idle_nobody_s REAL NOT NULL);
+  idle_s REAL NOT NULL, idle_blame_s REAL NOT NULL, idle_nobody_s REAL NOT NULL,
+  device_idle_s REAL NOT NULL, device_idle_blame_s REAL NOT NULL,
+  device_wait_s REAL NOT NULL, device_wait_blame_s REAL NOT NULL);
 CREATE TABLE violations (  -- sums that do not agree; empty in a sound result
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
 CREATE TABLE losses (  -- what the result does not cover

@@ -18,7 +18,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 2;
+inline constexpr int64_t kSchemaVersion = 3;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -66,7 +66,7 @@ CULPRIT_TABLE(NoteRow, "notes") {
 
 CULPRIT_TABLE(blame::FoundLocation, "locations") {
   v("name", r.name), v("rank", r.rank), v("thread", r.thread), v("node", r.node);
-  v("life_s", r.life_s), v("waiting_s", r.waiting_s);
+  v("life_s", r.life_s), v("waiting_s", r.waiting_s), v("stream", r.stream);
 }
 
 CULPRIT_TABLE(blame::FoundCallPath, "callpaths") {
@@ -126,6 +126,29 @@ CULPRIT_TABLE(blame::FoundPolling, "polling") {
   v("callpath", r.callpath), v("location", r.location), v("count", r.count), v("time_s", r.time_s);
 }
 
+CULPRIT_TABLE(blame::FoundDevice, "devices") {
+  v("name", r.name), v("node", r.node), v("location", r.location), v("streams", r.streams);
+  v("operations", r.operations), v("copied_bytes", r.copied_bytes);
+  v("pageable_copies", r.pageable_copies), v("busy_s", r.busy_s), v("kernels_s", r.kernels_s);
+  v("copies_s", r.copies_s), v("overlapped_s", r.overlapped_s), v("idle_s", r.idle_s);
+  v("late_s", r.late_s), v("latency_s", r.latency_s), v("unknown_s", r.unknown_s);
+}
+
+CULPRIT_TABLE(blame::FoundDeviceBlame, "device_blame") {
+  v("kind", r.kind), v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundDeviceCall, "device_calls") {
+  v("callpath", r.callpath), v("location", r.location), v("count", r.count);
+  v("time_s", r.time_s), v("redundant", r.redundant), v("redundant_s", r.redundant_s);
+}
+
+CULPRIT_TABLE(blame::FoundDeviceOperation, "device_operations") {
+  v("callpath", r.callpath), v("location", r.location), v("kind", r.kind), v("count", r.count);
+  v("time_s", r.time_s), v("latency_s", r.latency_s), v("bytes", r.bytes);
+  v("pageable", r.pageable);
+}
+
 CULPRIT_TABLE(blame::FoundEfficiency, "efficiencies") {
   v("name", r.name), v("parent", r.parent), v("value", r.value);
 }
@@ -171,6 +194,8 @@ CULPRIT_TABLE(blame::Identities, "identities") {
   v("wall_s", r.wall_s), v("imbalance_costs_s", r.imbalance_costs_s);
   v("imbalance_unattributed_s", r.imbalance_unattributed_s), v("idle_s", r.idle_s);
   v("idle_blame_s", r.idle_blame_s), v("idle_nobody_s", r.idle_nobody_s);
+  v("device_idle_s", r.device_idle_s), v("device_idle_blame_s", r.device_idle_blame_s);
+  v("device_wait_s", r.device_wait_s), v("device_wait_blame_s", r.device_wait_blame_s);
 }
 
 CULPRIT_TABLE(ViolationRow, "violations") {

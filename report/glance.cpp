@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "report/devices.h"
 #include "report/layout.h"
 #include "report/patterns.h"
 #include "report/summary.h"
@@ -98,6 +99,30 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
+/// One line: do devices idle, and because of whom?
+std::string device_rows(const Findings& findings, const Names& names) {
+  if (findings.devices.empty()) return "";
+  Rows rows("Devices");
+  double busy = 0;
+  for (const blame::FoundDevice& device : findings.devices) busy += device.busy_s;
+  const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
+  const double late = findings.identities.device_idle_s;
+  double unknown = 0;
+  for (const blame::FoundDevice& device : findings.devices) unknown += device.unknown_s;
+  if (unknown > late && unknown >= kRowMatters * whole) {
+    rows.add(busy, whole, "of the devices' time busy; it is not known who let them idle");
+    return rows.lines();
+  }
+  if (late < kRowMatters * whole) {
+    rows.add(busy, whole, "of the devices' time busy; they hardly wait for hosts");
+    return rows.lines();
+  }
+  rows.add(late, whole,
+           fmt::format("of the devices' time idle, most of it while hosts executed {}",
+                       names.code(device_blamed(findings, "idle device").front().callpath)));
+  return rows.lines();
+}
+
 std::string delay_rows(const Findings& findings, const Names& names) {
   Rows rows("Delays");
   const double waiting = findings.identities.waiting_s;
@@ -121,9 +146,13 @@ std::string critical_rows(const Findings& findings, const Names& names) {
 
 std::string_view reason_words(std::string_view reason) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"io", "in a file operation"},  {"mpi", "in MPI"},
-      {"mpi_wait", "waiting in MPI"}, {"mutex", "waiting for a lock"},
-      {"waking", "waking up"},        {"absent", "all idle, or not there"},
+      {"io", "in a file operation"},
+      {"mpi", "in MPI"},
+      {"mpi_wait", "waiting in MPI"},
+      {"mutex", "waiting for a lock"},
+      {"waking", "waking up"},
+      {"device", "waiting for a device"},
+      {"absent", "all idle, or not there"},
   };
   for (const auto& [id, words] : kWords) {
     if (id == reason) return words;
@@ -149,8 +178,9 @@ std::string idle_rows(const Findings& findings, const Names& names) {
 
 std::string at_a_glance(const Findings& findings, const Names& names) {
   if (findings.identities.waiting_s <= 0) return "";
-  return "\nAT A GLANCE\n" + efficiency_rows(findings) + wait_rows(findings) +
-         delay_rows(findings, names) + critical_rows(findings, names) + idle_rows(findings, names) +
+  return "\nAT A GLANCE\n" + efficiency_rows(findings) + device_rows(findings, names) +
+         wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
+         idle_rows(findings, names) +
          wrapped(
              "Shares are of allocation time (efficiency, waits), of all waiting (delays), of the "
              "run's length (critical path), and of idle threads' time.",

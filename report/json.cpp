@@ -66,6 +66,10 @@ Json identities_of(const Findings& f) {
           {"idle_s", i.idle_s},
           {"idle_blame_s", i.idle_blame_s},
           {"idle_nobody_s", i.idle_nobody_s},
+          {"device_idle_s", i.device_idle_s},
+          {"device_idle_blame_s", i.device_idle_blame_s},
+          {"device_wait_s", i.device_wait_s},
+          {"device_wait_blame_s", i.device_wait_blame_s},
           {"violations", i.violations}};
 }
 
@@ -165,6 +169,59 @@ Json lock_blame_of(const Findings& f, Names name) {
   });
 }
 
+Json devices_of(const Findings& f, Names name) {
+  return list(f.devices, [&](const blame::FoundDevice& d) {
+    return Json{{"name", d.name},
+                {"node", d.node},
+                {"first_stream", name(d.location)},
+                {"streams", d.streams},
+                {"operations", d.operations},
+                {"copied_bytes", d.copied_bytes},
+                {"pageable_copies", d.pageable_copies},
+                {"busy_s", d.busy_s},
+                {"kernels_s", d.kernels_s},
+                {"copies_s", d.copies_s},
+                {"overlapped_s", d.overlapped_s},
+                {"idle_s", d.idle_s},
+                {"late_s", d.late_s},
+                {"latency_s", d.latency_s},
+                {"unknown_s", d.unknown_s}};
+  });
+}
+
+Json device_blame_of(const Findings& f, Names name) {
+  return list(f.device_blame, [&](const blame::FoundDeviceBlame& b) {
+    return Json{{"kind", b.kind},
+                {"callpath", name(b.callpath)},
+                {"location", name(b.location)},
+                {"time_s", b.time_s}};
+  });
+}
+
+Json device_calls_of(const Findings& f, Names name) {
+  return list(f.device_calls, [&](const blame::FoundDeviceCall& c) {
+    return Json{{"callpath", name(c.callpath)},
+                {"location", name(c.location)},
+                {"count", c.count},
+                {"time_s", c.time_s},
+                {"redundant", c.redundant},
+                {"redundant_s", c.redundant_s}};
+  });
+}
+
+Json device_operations_of(const Findings& f, Names name) {
+  return list(f.device_operations, [&](const blame::FoundDeviceOperation& o) {
+    return Json{{"callpath", name(o.callpath)},
+                {"location", name(o.location)},
+                {"kind", o.kind},
+                {"count", o.count},
+                {"time_s", o.time_s},
+                {"latency_s", o.latency_s},
+                {"bytes", o.bytes},
+                {"pageable", o.pageable}};
+  });
+}
+
 Json efficiencies_of(const Findings& f) {
   return list(f.efficiencies, [](const blame::FoundEfficiency& e) {
     return Json{{"name", e.name},
@@ -217,8 +274,13 @@ Json counters_of(const Findings& f, Names name) {
 
 Json locations_of(const Findings& f) {
   return list(f.locations, [](const blame::FoundLocation& l) {
-    return Json{{"name", l.name}, {"rank", l.rank},     {"thread", l.thread},
-                {"node", l.node}, {"life_s", l.life_s}, {"waiting_s", l.waiting_s}};
+    return Json{{"name", l.name},
+                {"rank", l.rank},
+                {"thread", l.thread},
+                {"node", l.node},
+                {"life_s", l.life_s},
+                {"waiting_s", l.waiting_s},
+                {"stream", l.stream.empty() ? Json() : Json(l.stream)}};
   });
 }
 
@@ -266,6 +328,10 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"idle_nobody", idle_nobody_of(findings, name)},
                        {"lock_blame", lock_blame_of(findings, name)},
                        {"polling", polling_of(findings, name)},
+                       {"devices", devices_of(findings, name)},
+                       {"device_blame", device_blame_of(findings, name)},
+                       {"device_calls", device_calls_of(findings, name)},
+                       {"device_operations", device_operations_of(findings, name)},
                        {"worst_waits", instances_of(findings, name)},
                        {"distributions", distributions_of(findings, name)},
                        {"counters", counters_of(findings, name)},

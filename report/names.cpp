@@ -12,7 +12,7 @@ namespace culprit::report {
 Names::Names(const blame::Findings& findings) : findings_(findings) {
   for (const blame::FoundLocation& location : findings.locations) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
-    many_threads_ |= location.thread != 0;
+    many_threads_ |= location.thread != 0 && location.stream.empty();
   }
 }
 
@@ -41,6 +41,10 @@ std::string Names::code(CallPathId id) const {
 std::string Names::location(LocationId id) const {
   if (!id.valid()) return "(unknown)";
   const blame::FoundLocation& location = findings_.locations[id.index()];
+  if (!location.stream.empty()) {
+    return many_ranks_ ? fmt::format("rank {} {}", location.rank, location.stream)
+                       : location.stream;
+  }
   if (!many_threads_) return fmt::format("rank {}", location.rank);
   if (!many_ranks_) return fmt::format("thread {}", location.thread);
   return fmt::format("rank {} thread {}", location.rank, location.thread);

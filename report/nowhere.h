@@ -18,6 +18,10 @@ constexpr std::string_view explain_nowhere(std::string_view region) {
        "between regions (OMP_WAIT_POLICY=passive), or that have no core of their own, take long."},
       {"(not started)", "The process had not been started yet, or did not use MPI or OpenMP yet."},
       {"(not recorded)", "Recording was switched off there: what the time went to is not known."},
+      {"(device idle)", "The device had nothing to do: no operation had been handed over to it."},
+      {"(stream idle)", "The stream had nothing to do while others of its device worked."},
+      {"(launch latency)",
+       "An operation had been launched, and all before it was done, but it had not begun."},
       {"(outside)", "Time outside of all functions that the trace knows."},
   };
   for (const auto& [name, text] : kTexts) {

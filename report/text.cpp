@@ -9,12 +9,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "report/counts.h"
+#include "report/devices.h"
 #include "report/formats.h"
 #include "report/glance.h"
 #include "report/layout.h"
@@ -90,6 +92,7 @@ std::string Page::write() {
   write_time_spent();
   write_blame();
   write_waits();
+  page_ += device_section(findings_, name_, time_);
   write_polling();
   write_critical_path();
   page_ += longest_waits(findings_, name_);
@@ -149,6 +152,17 @@ size_t worth_showing(const Rows& rows, double whole_s, Size size) {
   return count;
 }
 
+/// "4 threads", "4 threads and 2 device streams".
+std::string time_lines(const Findings& findings) {
+  size_t streams = 0;
+  for (const blame::FoundLocation& location : findings.locations) {
+    streams += !location.stream.empty() && location.life_s > 0;
+  }
+  streams = std::min<size_t>(streams, findings.run.locations);
+  const std::string threads = counted(findings.run.locations - streams, "thread");
+  return streams == 0 ? threads : threads + " and " + counted(streams, "device stream");
+}
+
 /// "2026-11-21T09:40:12+0100" as people write it.
 std::string minute_of(std::string date) {
   if (date.size() > 16 && date[10] == 'T') date = date.substr(0, 10) + ' ' + date.substr(11, 5);
@@ -162,7 +176,7 @@ void Page::write_head() {
   std::string facts = fmt::format(
       "{}, {} in all, {} from start to end",
       counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
-      counted(run.locations, "thread"), time_(run.wall_s));
+      time_lines(findings_), time_(run.wall_s));
   if (!run.date.empty()) facts += fmt::format(", {}", minute_of(run.date));
   if (run.exit_status != 0) facts += fmt::format(", exit status {}", run.exit_status);
   page_ += wrapped(facts + '.', 0);
@@ -211,16 +225,15 @@ void Page::write_time_spent() {
     page_ += wrapped(
         fmt::format("No waiting was found: in {} of allocation time (summed over {}) nobody waited "
                     "for anybody.",
-                    time_(run.allocation_s), counted(run.locations, "thread")),
+                    time_(run.allocation_s), time_lines(findings_)),
         2);
     return;
   }
   page_ += wrapped(
-      fmt::format(
-          "{} held for {} (allocation time: summed over all). Of this, {} ({}) was waiting "
-          "for one another:",
-          run.locations == 1 ? "One thread was" : counted(run.locations, "thread") + " were",
-          time_(run.allocation_s), time_(waiting), percent(waiting, run.allocation_s)),
+      fmt::format("{} held for {} (allocation time: summed over all). Of this, {} ({}) was waiting "
+                  "for one another:",
+                  run.locations == 1 ? "One thread was" : time_lines(findings_) + " were",
+                  time_(run.allocation_s), time_(waiting), percent(waiting, run.allocation_s)),
       2);
   const std::vector<PatternTotal> totals = waiting_by_pattern(findings_);
   size_t shown = 0;

@@ -25,7 +25,8 @@ blame::Findings findings_of(size_t rows) {
     f.callpaths.push_back({"main/solve/step/" + region, region, "step.cpp", 1});
   }
   for (size_t i = 0; i < kLocations; ++i) {
-    f.locations.push_back({std::to_string(i) + ".0", static_cast<uint32_t>(i), 0, "node", 100, 1});
+    f.locations.push_back(
+        {std::to_string(i) + ".0", static_cast<uint32_t>(i), 0, "node", 100, 1, ""});
   }
   for (size_t i = 0; i < rows / 5; ++i) {
     const CallPathId path(i * 7919 % kPaths);

@@ -98,7 +98,8 @@ class FindingsComparison {
     return !std::is_same_v<Found, FoundLocation> && !std::is_same_v<Found, FoundCallPath> &&
            !std::is_same_v<Found, FoundSegment> && !std::is_same_v<Found, FoundEfficiency> &&
            !std::is_same_v<Found, FoundInstance> && !std::is_same_v<Found, FoundMetric> &&
-           !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed>;
+           !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed> &&
+           !std::is_same_v<Found, FoundDevice>;
   }
 
   template <class Found>

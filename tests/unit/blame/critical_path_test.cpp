@@ -29,7 +29,20 @@ class Oracle {
     while (now_ > run_.begin) {
       const Activities& life = run_.at(here_).activities;
       while (at_ > 0 && life.begin(at_) >= now_) --at_;
-      const Wait* wait = last_wait(life.path(at_), life.begin(at_));
+      const Wait* wait = last_wait(life.path(at_), life.begin(at_), now_);
+      const replay::Handover* handover = last_handover();
+      const bool handed_over =
+          handover != nullptr && handover->time == now_ && (wait == nullptr || wait->end < now_);
+      if (handed_over && hops++ < run_.locations.size()) {
+        go_to(handover->from, now_);
+        continue;
+      }
+      if (handed_over) {
+        now_ = now_ - Duration::from_nanos(1);  // a circle: beyond it
+        add(life.path(at_), now_, now_ + Duration::from_nanos(1));
+        hops = 0;
+        continue;
+      }
       if (wait != nullptr && wait->end >= now_ && hops++ < run_.locations.size()) {
         go_to(wait->cause, now_);
         continue;
@@ -37,7 +50,10 @@ class Oracle {
       hops = 0;
       Time begin = life.begin(at_);
       if (wait != nullptr) begin = std::max(begin, wait->end >= now_ ? wait->begin : wait->end);
-      add(life.path(at_), begin);
+      if (handover != nullptr && (wait == nullptr || wait->end < now_)) {
+        begin = std::max(begin, handover->time);
+      }
+      add(life.path(at_), begin, now_);
       now_ = begin;
     }
     std::reverse(path_.begin(), path_.end());
@@ -45,14 +61,29 @@ class Oracle {
   }
 
  private:
-  /// The last wait here that begins before now, at `path` and not over at `since`.
-  const Wait* last_wait(CallPathId path, Time since) const {
+  /// The last wait here that begins before `now`, at `path` and not over at `since`.
+  const Wait* last_wait(CallPathId path, Time since, Time now) const {
     const Column<Wait>& waits = graph_.waits[here_.index()];
     for (const Wait* wait = waits.end(); wait != waits.begin();) {
       --wait;
-      if (wait->begin >= now_) continue;
+      if (wait->begin >= now) continue;
       if (wait->end <= since) return nullptr;
       if (wait->path == path) return wait;
+    }
+    return nullptr;
+  }
+
+  /// The last handover here that is not later than now, but for those at which a wait ends or that
+  /// lie in one.
+  const replay::Handover* last_handover() const {
+    const Column<replay::Handover>& handovers = graph_.handovers[here_.index()];
+    const Activities& life = run_.at(here_).activities;
+    for (const replay::Handover* last = handovers.end(); last != handovers.begin();) {
+      --last;
+      if (last->time > now_) continue;
+      const size_t at = life.before(last->time);
+      const Wait* wait = last_wait(life.path(at), life.begin(at), last->time);
+      if (wait == nullptr || wait->end < last->time) return last;
     }
     return nullptr;
   }
@@ -63,12 +94,12 @@ class Oracle {
     at_ = run_.at(location).activities.before(time);
   }
 
-  void add(CallPathId path, Time begin) {
+  void add(CallPathId path, Time begin, Time end) {
     if (!path_.empty() && path_.back().location == here_ && path_.back().path == path) {
       path_.back().begin = begin;
       return;
     }
-    path_.push_back({here_, path, begin, now_});
+    path_.push_back({here_, path, begin, end});
   }
 
   const replay::Run& run_;

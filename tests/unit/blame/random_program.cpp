@@ -14,6 +14,9 @@ RandomProgram::RandomProgram(uint32_t seed, RandomShape shape) : random_(seed), 
   ranks_ = pick(2, 6);
   if (shape_.ranks != 0) ranks_ = shape_.ranks;
   threads_ = pick(1, 4);
+  streams_ = toss() ? pick(1, 3) : 0;
+  shares_device_ = toss(3);
+  executed_.resize(ranks_);
   define_places();
   define_comms();
   trace_.definitions_.windows.push_back({"window", CommId(1)});
@@ -59,6 +62,10 @@ void RandomProgram::define_places() {
       definitions.locations[id.index()] = {
           "thread", trace::LocationKind::cpu_thread, ProcessId(p), t, 0, 0};
     }
+    define_streams(order[p], ProcessId(p));
+  }
+  for (uint32_t r = 0; streams_ > 0 && r < ranks_; ++r) {
+    definitions.devices.push_back({"device", "node" + std::to_string(r / 2), std::to_string(r)});
   }
   trace_.events_.resize(definitions.locations.size());
   now_.resize(definitions.locations.size());
@@ -128,6 +135,7 @@ void RandomProgram::step() {
   for (uint32_t r = 0; r < ranks_; ++r) {
     if (!toss(4)) work(master(r));
   }
+  if (streams_ > 0 && toss()) device_calls(any_rank());
   const uint32_t from = any_rank();
   switch (pick(0, shape_.no_windows ? 9 : 10)) {
     case 0:

@@ -125,16 +125,34 @@ class RandomProgram {
   void tasks(const Team& team);
   int64_t run_task(trace::TaskId task, LocationId at, int64_t begin);
 
+  // --- devices (random_devices.cpp)
+
+  /// What a stream has executed, or will have.
+  struct Executed {
+    trace::OperationNumber number;
+    int64_t end;
+  };
+  void define_streams(uint32_t rank, ProcessId process);
+  void device_calls(uint32_t rank);
+  Executed hand_over(uint32_t rank, const char* name, trace::DeviceOpKind kind);
+  void launch(uint32_t rank, const char* call, const char* name, trace::DeviceOpKind kind);
+  void blocking_copy(uint32_t rank);
+  void wait_for_device(uint32_t rank);
+
   std::mt19937 random_;
   RandomShape shape_;
   uint32_t ranks_ = 0, threads_ = 0;
-  std::vector<ProcessId> process_of_;  // by rank
-  std::vector<uint32_t> rank_of_;      // by ProcessId
+  uint32_t streams_ = 0;  // of each rank
+  bool shares_device_ = false;
+  std::vector<std::vector<Executed>> executed_;  // by rank
+  std::vector<ProcessId> process_of_;            // by rank
+  std::vector<uint32_t> rank_of_;                // by ProcessId
   std::vector<std::vector<uint32_t>>
       comms_;  // by CommId: its members; 0 is the world. Then comes one between even and odd ranks
   std::vector<int64_t> now_;                   // by LocationId, nanoseconds
   std::vector<std::vector<Pending>> pending_;  // by rank
   std::vector<int64_t> unlocked_;              // by rank: when its memory was unlocked last
+  uint64_t operations_ = 0;
   uint64_t requests_ = 0, instances_ = 0, probes_ = 0;
   uint32_t tasks_ = 0;
   RandomTrace trace_;

@@ -31,8 +31,9 @@ Findings hybrid_chain() {
   f.run.wall_s = 11;
   f.run.allocation_s = 33;
   f.run.overhead_pct = 0.4;
-  f.locations = {
-      {"0.0", 0, 0, "n1", 11, 6}, {"0.1", 0, 1, "n1", 11, 3}, {"1.0", 1, 0, "n1", 11, 7}};
+  f.locations = {{"0.0", 0, 0, "n1", 11, 6, ""},
+                 {"0.1", 0, 1, "n1", 11, 3, ""},
+                 {"1.0", 1, 0, "n1", 11, 7, ""}};
   f.callpaths = {
       {"main", "main", "chain.c", 40},
       {"main/!$omp parallel @chain.c:20", "!$omp parallel @chain.c:20", "chain.c", 20},
@@ -72,7 +73,7 @@ Findings hybrid_chain() {
                  {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion), 0}};
   f.distributions = {{path(kRegion), 13, "overloaded minority", 3, 1, 2, "steady", 0.77},
                      {path(kMain), 2, "overloaded minority", 2, 1, 1, "burst", 1}};
-  f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, {}};
+  f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, 0, 0, 0, 0, {}};
   return f;
 }
 
@@ -92,7 +93,7 @@ Findings every_field() {
            0.125,
            139,
            {"first note", "second 'note'"}};
-  f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25}, {"1.1", 1, 1, "n2", 2.5, 0.75}};
+  f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25, ""}, {"1.1", 1, 1, "n2", 2.5, 0.75, "CUDA 7"}};
   f.callpaths = {{"main", "main", "a.c", 1},
                  {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u}};
   f.waits = {{"mpi.late_sender", path(1), at(0), uint64_t{1} << 50, 0.1, 0.2, 0.3},
@@ -116,7 +117,14 @@ Findings every_field() {
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
   f.stages = {{"iteration", "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
-  f.identities = {2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3.0, {"a is not b", "c is not d"}};
+  f.identities = {2.1, 2.2, 2.3, 2.4, 2.5,
+                  2.6, 2.7, 2.8, 2.9, 3.0,
+                  3.1, 3.2, 3.3, 3.4, {"a is not b", "c is not d"}};
+  f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
+                0.87, 0.88}};
+  f.device_blame = {{"idle device", path(1), at(0), 0.89}};
+  f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
+  f.device_operations = {{path(1), at(1), "copy", 6, 0.93, 0.94, uint64_t{1} << 41, 7}};
   f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
   f.losses.add("odd", Severity::warning, "w", 8);
   f.losses.add("trifle", Severity::info, "i", 9);

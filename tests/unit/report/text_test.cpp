@@ -167,7 +167,7 @@ TEST(Text, LeavesOutWhatIsTheSameForAll) {
 TEST(Text, CountsTheLocationsThatItDoesNotName) {
   blame::Findings findings = hybrid_chain();
   for (uint32_t rank = 2; rank < 100; ++rank) {
-    findings.locations.push_back({std::to_string(rank) + ".0", rank, 0, "n", 11, 0});
+    findings.locations.push_back({std::to_string(rank) + ".0", rank, 0, "n", 11, 0, ""});
     findings.delays.push_back({"omp.barrier", CallPathId(1), LocationId(rank + 1), 0.01, 0});
   }
   EXPECT_TRUE(has(page(findings), "rank 0 thread 0 (1.75 s) and 98 more"));
@@ -186,7 +186,7 @@ TEST(Text, SaysWhenNobodyWaited) {
 
 TEST(Text, SaysWhenThereWasNobodyToWaitFor) {
   blame::Findings findings;
-  findings.locations = {{"0.0", 0, 0, "n", 1, 0}};
+  findings.locations = {{"0.0", 0, 0, "n", 1, 0, ""}};
   findings.run.locations = findings.run.ranks = 1;
   findings.run.wall_s = findings.run.allocation_s = 1;
   EXPECT_TRUE(has(page(findings), "One thread ran alone"));

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// When devices are busy: the union of what their streams execute, of all processes that use them.
+// And with it, the lives of streams: their operations, and between those where nothing can be
+// executed yet, artificial paths: the stream is idle while others of its device work, or the device
+// is idle, or what was launched has not begun.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/run.h"
+
+namespace culprit::replay {
+
+/// A device by its number; streams of which the archive does not tell share one in each process,
+/// whose numbers follow.
+using DeviceKey = Id<struct DeviceKeyTag>;
+DeviceKey device_of(const trace::Definitions& definitions, LocationId stream);
+size_t device_count(const trace::Definitions& definitions);
+
+/// A stretch in which a device is busy without a break.
+struct DeviceBusy {
+  Time begin, end;
+  LocationId first, last;  ///< streams of the operations that begin and end it
+};
+
+/// Of all processes' streams, for those devices that streams of this rank use; the others' lists
+/// are empty. Collective.
+std::vector<std::vector<DeviceBusy>> devices_busy(const Run& run, unsigned threads);
+
+/// A stream's activities from the beginning of the run to its end. `ready`: when each operation
+/// could have begun; none: when it began.
+void build_stream_life(Run& run, LocationId stream, std::span<const DeviceBusy> busy,
+                       std::span<const Time> ready);
+
+}  // namespace culprit::replay

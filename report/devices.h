@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of the report that tells of devices: how busy they were, which code of hosts let them
+// idle, what ran while hosts waited, and what habits cost time (launches that take longer than what
+// they launch, waiting for nothing, copies from pageable memory).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/layout.h"
+#include "report/names.h"
+
+namespace culprit::report {
+
+/// A call path in the blame between devices and hosts, over all locations.
+struct DeviceBlamed {
+  CallPathId callpath;
+  double time_s = 0;
+};
+/// `kind` as in FoundDeviceBlame; the largest first.
+std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);
+
+/// The section, with its heading; "" for runs without devices.
+std::string device_section(const blame::Findings& findings, const Names& names,
+                           const TimeFormat& time);
+
+}  // namespace culprit::report
