@@ -87,6 +87,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::WaitGraph graph;
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   passes.run("detect waits", [&] { graph = replay::detect_waits(run, threads); });
+  if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
   std::vector<PathTimes> times;
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;
@@ -112,7 +113,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   findings.losses.merge(losses);
   return findings;
 } catch (const std::bad_alloc&) {
-  if (options.ranks != nullptr) options.ranks->give_up("the memory did not suffice");
+  if (options.ranks != nullptr && !options.ranks->alone()) throw;  // the others wait for this one
   return Error{"the memory did not suffice for this trace: analyse it where there is more"};
 }
 

@@ -16,7 +16,8 @@ namespace culprit::blame {
 struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
   uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
-  /// The other analysis ranks, all of which analyse the same trace. Null: there are none.
+  /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there
+  /// are, whoever calls catches what is thrown (memory that runs out), and lets all ranks give up.
   replay::Transport* ranks = nullptr;
 };
 

@@ -25,19 +25,27 @@ struct Room {
 
 /// An estimate: peaks that were measured lie between 20 and 45 bytes an event
 /// (docs/performance.md), but a trace can be made that takes a hundred times as much.
-double needed_here(const trace::Source& source, const replay::Transport& ranks) {
-  constexpr double kBytesAnEvent = 48, kBytesALocation = 16 << 10, kAnyTrace = 64 << 20;
+double needed_here(const trace::Source& source, const replay::Transport& ranks, double events) {
+  constexpr double kBytesAnEvent = 48, kOwnLocation = 16 << 10, kOthers = 1 << 10,
+                   kAnyTrace = 64 << 20;
   const trace::Definitions& definitions = source.definitions();
   const replay::Shares shares(definitions, ranks.size());
-  double own = 0, all = 0;
+  double own = 0, all = 0, needed = kAnyTrace;
   for (const trace::Location& location : definitions.locations) {
-    const double events = 1 + static_cast<double>(location.event_count);
-    all += events;
-    if (shares.owner(location.process) == ranks.rank()) own += events;
+    const bool is_own = shares.owner(location.process) == ranks.rank();
+    const double weight = 1 + static_cast<double>(location.event_count);
+    all += weight;
+    own += is_own ? weight : 0;
+    needed += is_own ? kOwnLocation : kOthers;
   }
-  const double events = static_cast<double>(source.expected_events()) * own / std::max(all, 1.0);
-  return events * kBytesAnEvent +
-         static_cast<double>(definitions.locations.size()) * kBytesALocation + kAnyTrace;
+  return needed + events * kBytesAnEvent * own / std::max(all, 1.0);
+}
+
+/// Counting looks at every file, which one rank does for all.
+uint64_t expected_events(const trace::Source& source, replay::Transport& ranks) {
+  replay::Packer packer;
+  if (ranks.rank() == 0) packer.put(source.expected_events());
+  return replay::Unpacker(replay::share_of_first(ranks, packer.take())).get<uint64_t>();
 }
 
 /// By node. What each rank sees free there is the same memory.
@@ -63,8 +71,8 @@ std::map<std::string, Room> rooms(replay::Transport& ranks, const Room& own, boo
 
 Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given) {
   const double free = static_cast<double>(given != 0 ? given : available_memory());
-  const Room own{needed_here(source, ranks), free};
-  const auto events = static_cast<double>(source.expected_events());
+  const auto events = static_cast<double>(expected_events(source, ranks));
+  const Room own{needed_here(source, ranks, events), free};
   for (const auto& [node, room] : rooms(ranks, own, given != 0)) {
     if (events == 0 || room.needed <= room.free) continue;
     constexpr double kGiB = 1 << 30;
@@ -77,6 +85,22 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
         room.free / kGiB, ranks.alone() ? " or on several nodes (mpirun culprit analyze)" : "")};
   }
   return {};
+}
+
+Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
+                                  uint64_t given) {
+  if (ranks.alone()) return {};
+  constexpr double kBytesAWait = 112;
+  double waits = 0;
+  for (const auto& own : graph.waits) waits += static_cast<double>(own.size());
+  const double needed = replay::sum(ranks, waits) * kBytesAWait;
+  const double free = static_cast<double>(given != 0 ? given : available_memory());
+  const double of_first = replay::gather_everywhere(ranks, free)[0];
+  if (needed <= of_first) return {};
+  return Error{fmt::format(
+      "the first rank gathers all waits, which takes {:.1f} GiB of memory, of which {} {:.1f} GiB: "
+      "start it where there is more, or with fewer ranks on its node",
+      needed / (1 << 30), given != 0 ? "--memory allows" : "there are", of_first / (1 << 30))};
 }
 
 }  // namespace culprit::blame

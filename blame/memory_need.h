@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "replay/transport.h"
+#include "replay/waits.h"
 #include "trace/source.h"
 
 namespace culprit::blame {
@@ -15,5 +16,10 @@ namespace culprit::blame {
 /// Whether the analysis has room: on each node for all ranks there. `given`: bytes that each rank
 /// may take; 0: what is free. Collective; the answer is the same on all ranks.
 Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given);
+
+/// Whether the first of several ranks has room for the waits of all (propagation.h), now that their
+/// number is known. As above.
+Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
+                                  uint64_t given);
 
 }  // namespace culprit::blame

@@ -5,8 +5,13 @@
 // experiment that refers to it. Nothing is ever written beside a foreign trace. Started by mpirun
 // or srun, its copies share the analysis; the first does all the rest.
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <memory>
+#include <new>
 #include <system_error>
+#include <utility>
 
 #include "assemble/assemble.h"
 #include "cli/launcher.h"
@@ -25,6 +30,7 @@ struct AnalyzeArguments {
   fs::path input;
   fs::path output;
   bool report = false;
+  bool alone = false;
   PipelineOptions pipeline;
 };
 
@@ -52,20 +58,35 @@ Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOption
   return {};
 }
 
+/// Removes a new experiment, unless it is told that it is worth keeping.
+class Draft {
+ public:
+  explicit Draft(fs::path experiment) : experiment_(std::move(experiment)) {}
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    std::error_code ignored;
+    if (!kept_) fs::remove_all(experiment_, ignored);
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  const fs::path experiment_;
+  bool kept_ = false;
+};
+
 /// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analysed.
 int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
                       ExperimentInfo info) {
   info.trace = fs::absolute(anchor).lexically_normal().string();
   const auto experiment = create_experiment(arguments.output, program_name({info.program}));
   if (!experiment) return fail(experiment.error());
+  Draft draft(experiment.value());
   auto findings = [&]() -> Result<blame::Findings> {
     if (auto written = write_info(experiment.value(), info); !written) return written.error();
     return analyze_experiment(experiment.value(), arguments.pipeline);
   }();
-  if (!findings) {
-    std::error_code ignored;
-    fs::remove_all(experiment.value(), ignored);
-  }
+  if (findings) draft.keep();
   return conclude(findings, arguments, experiment.value());
 }
 
@@ -99,16 +120,40 @@ int analyze_input(const AnalyzeArguments& arguments) {
   return analyze_elsewhere(arguments, anchor, info);
 }
 
+/// What all copies must have been told alike.
+std::string told(const AnalyzeArguments& arguments) {
+  std::string text = "analyze " + arguments.input.string();
+  if (!arguments.output.empty()) text += " -o " + arguments.output.string();
+  if (arguments.pipeline.threads != 0) text += fmt::format(" -j {}", arguments.pipeline.threads);
+  if (arguments.pipeline.memory != 0)
+    text += fmt::format(" --memory {}", arguments.pipeline.memory);
+  return text;
+}
+
+int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
+  if (auto same = check_same(ranks, told(arguments)); !same) {
+    return ranks.rank() == 0 ? fail(same.error()) : 0;
+  }
+  arguments.pipeline.ranks = &ranks;
+  if (ranks.rank() > 0) return help_to_analyze(arguments.pipeline);
+  TaskForOthers others(ranks);
+  arguments.pipeline.others = &others;
+  return analyze_input(arguments);
+}
+
 int analyze(AnalyzeArguments arguments) {
-  const auto ranks = open_ranks();
+  const auto ranks = open_ranks(arguments.alone);
   if (!ranks) return fail(ranks.error());
   replay::Transport& all = *ranks.value();
   if (all.alone()) return analyze_input(arguments);
-  arguments.pipeline.ranks = &all;
-  if (all.rank() > 0) return help_to_analyze(arguments.pipeline);
-  TaskForOthers others(all);
-  arguments.pipeline.others = &others;
-  return analyze_input(arguments);
+  try {
+    return analyze_together(arguments, all);
+  } catch (const std::bad_alloc&) {
+    all.give_up("the memory did not suffice for this trace: use more nodes");
+  } catch (const std::exception& problem) {
+    all.give_up(problem.what());
+  }
+  return kFailure;
 }
 
 }  // namespace
@@ -130,6 +175,8 @@ Action add_analyze(CLI::App& command, const Program&) {
       ->transform(CLI::AsSizeValue(false));
   command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
                    "keep the collector's records beside the trace");
+  command.add_flag("--alone", arguments->alone,
+                   "behind a launcher: do not share the work with the other copies");
   command.add_flag("--report", arguments->report, "print the report, too");
   return [arguments] { return analyze(*arguments); };
 }

@@ -6,12 +6,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "cli/installation.h"
@@ -35,25 +33,28 @@ std::vector<std::string> gather_texts(replay::Transport& ranks, const std::strin
 
 }  // namespace
 
-Result<std::string> launched_by(const std::function<const char*(const char*)>& get) {
-  const auto several = [&](const char* count) {
-    const char* value = get(count);
-    return value != nullptr && std::atoi(value) > 1;
+Result<Launched> launched_by(const std::function<const char*(const char*)>& get) {
+  const auto count = [&](const char* name) {
+    const char* value = get(name);
+    return value != nullptr ? static_cast<size_t>(std::max(std::atoi(value), 1)) : 1;
   };
-  if (several("OMPI_COMM_WORLD_SIZE")) return std::string("openmpi");
-  if (several("PMI_SIZE")) return std::string("mpich");
-  if (!several("SLURM_STEP_NUM_TASKS")) return std::string();
-  if (get("PMIX_RANK") != nullptr) return std::string("openmpi");
-  if (get("PMI_RANK") != nullptr || get("PMI_FD") != nullptr) return std::string("mpich");
+  if (const size_t n = count("OMPI_COMM_WORLD_SIZE"); n > 1) return Launched{"openmpi", n};
+  if (const size_t n = count("PMI_SIZE"); n > 1) return Launched{"mpich", n};
+  const size_t n = count("SLURM_STEP_NUM_TASKS");
+  if (n == 1) return Launched{};
+  if (get("PMIX_RANK") != nullptr) return Launched{"openmpi", n};
+  if (get("PMI_RANK") != nullptr || get("PMI_FD") != nullptr) return Launched{"mpich", n};
   return Error{
       "srun started culprit several times, but in a way that the copies cannot talk to each other: "
-      "add --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH), or start it once"};
+      "add --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH), or give each a trace of its own and "
+      "--alone"};
 }
 
-Result<std::unique_ptr<replay::Transport>> open_ranks() {
-  const auto launched = launched_by([](const char* name) { return std::getenv(name); });
+Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
+  const auto launched = launched_by(
+      [alone](const char* name) -> const char* { return alone ? nullptr : std::getenv(name); });
   if (!launched) return launched.error();
-  const std::string& launcher = launched.value();
+  const std::string& launcher = launched.value().mpi;
   if (launcher.empty()) return std::unique_ptr<replay::Transport>(new replay::Alone);
   const fs::path library = library_folder() / ("libculprit-ranks-" + launcher + ".so");
   // Open MPI's components look for its symbols among everybody's.
@@ -61,13 +62,34 @@ Result<std::unique_ptr<replay::Transport>> open_ranks() {
   if (opened == nullptr) {
     return Error{fmt::format(
         "the launcher started culprit several times, and for that its library on {} is needed, "
-        "which cannot be opened ({}): build culprit where that MPI is, or start it once",
+        "which cannot be opened ({}): build culprit where that MPI is, or add --alone",
         launcher == "openmpi" ? "Open MPI" : "MPICH", dlerror())};
   }
   using Open = replay::Transport*();
   auto* open = reinterpret_cast<Open*>(dlsym(opened, "culprit_open_ranks"));
   if (open == nullptr) return Error{"'" + library.string() + "' is not culprit's"};
-  return std::unique_ptr<replay::Transport>(open());
+  std::unique_ptr<replay::Transport> ranks(open());
+  if (ranks->size() != launched.value().copies) {
+    return Error{fmt::format(
+        "the launcher started {} copies of culprit, but by the MPI that culprit was built with "
+        "there "
+        "are {}: use that MPI's launcher, or give each copy a trace of its own and --alone",
+        launched.value().copies, ranks->size())};
+  }
+  return ranks;
+}
+
+Result<void> check_same(replay::Transport& ranks, const std::string& arguments) {
+  const std::vector<std::string> all = gather_texts(ranks, arguments);
+  for (size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    return Error{
+        fmt::format("the copies of culprit that were started together were told different things "
+                    "({}; {}): they "
+                    "share the analysis of one trace. With --alone, each analyses what it is told",
+                    all[0], all[r])};
+  }
+  return {};
 }
 
 void TaskForOthers::tell(const fs::path& trace) {
@@ -96,15 +118,14 @@ Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
 
 unsigned threads_for(replay::Transport& ranks, unsigned requested) {
   if (ranks.alone() || requested != 0) return requested;
-  const std::vector<std::string> nodes = gather_texts(ranks, ranks.node());
-  const auto here =
-      static_cast<unsigned>(std::count(nodes.begin(), nodes.end(), nodes[ranks.rank()]));
   cpu_set_t bound;
-  const unsigned all = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
-  const unsigned own = sched_getaffinity(0, sizeof bound, &bound) == 0
-                           ? static_cast<unsigned>(CPU_COUNT(&bound))
-                           : all;
-  return std::max(1u, own < all ? own : all / here);
+  CPU_ZERO(&bound);
+  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return 0;
+  std::string place = ranks.node();
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) place += CPU_ISSET(cpu, &bound) ? '1' : '0';
+  const std::vector<std::string> places = gather_texts(ranks, place);
+  const auto here = static_cast<unsigned>(std::count(places.begin(), places.end(), place));
+  return std::max(1u, static_cast<unsigned>(CPU_COUNT(&bound)) / here);
 }
 
 }  // namespace culprit::cli

@@ -19,13 +19,20 @@
 
 namespace culprit::cli {
 
-/// What launchers leave in the environment of those that they start, as `get` tells it: "openmpi",
-/// "mpich", or "" for a program that was started once. Error: several were started, but without a
-/// way to talk.
-Result<std::string> launched_by(const std::function<const char*(const char*)>& get);
+/// What launchers leave in the environment of those that they start.
+struct Launched {
+  std::string mpi;  ///< "openmpi", "mpich", or "": started once
+  size_t copies = 1;
+};
+/// As `get` tells it. Error: several were started, but without a way to talk.
+Result<Launched> launched_by(const std::function<const char*(const char*)>& get);
 
-/// To the other copies; Alone if there are none. Once in a process.
-Result<std::unique_ptr<replay::Transport>> open_ranks();
+/// To the other copies; Alone if there are none, or if `alone` says so. Once in a process.
+Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone);
+
+/// Whether all ranks were started with the same arguments: they share one task. The same answer on
+/// all.
+Result<void> check_same(replay::Transport& ranks, const std::string& arguments);
 
 /// Of the first rank: what the others wait for. Whatever happens, they are told something.
 class TaskForOthers {
@@ -51,7 +58,7 @@ Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
                                                      const std::filesystem::path& trace,
                                                      Losses& losses);
 
-/// For `-j requested`: ranks on one node that the launcher bound to no processors share them.
+/// For `-j requested`: ranks on one node that may use the same processors share them.
 unsigned threads_for(replay::Transport& ranks, unsigned requested);
 
 }  // namespace culprit::cli

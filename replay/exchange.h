@@ -203,18 +203,23 @@ std::vector<T> concatenate(Transport& ranks, const std::vector<T>& own) {
   return all;
 }
 
-/// Adds everybody's, place by place. All are of one length.
+/// Adds everybody's, place by place. All are of one length. Each rank adds a part of the places, so
+/// that none holds more than its own list and the result.
 template <class T>
 void add_up(Transport& ranks, std::vector<T>& values) {
   if (ranks.alone()) return;
-  const std::vector<T> all = concatenate(ranks, values);
-  const size_t size = values.size();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i < size)
-      values[i] = all[i];
-    else
-      values[i % size] += all[i];
+  const auto edge = [&](size_t rank) { return values.size() * rank / ranks.size(); };
+  std::vector<Packer> parts(ranks.size());
+  for (size_t r = 0; r < parts.size(); ++r) {
+    parts[r].put_list(std::span<const T>(values).subspan(edge(r), edge(r + 1) - edge(r)));
   }
+  std::vector<T> sums;
+  for (const Parcel& parcel : exchange(ranks, std::move(parts))) {
+    const auto part = Unpacker(parcel).get_list<T>();
+    sums.resize(part.size());
+    for (size_t i = 0; i < part.size(); ++i) sums[i] += part[i];
+  }
+  values = concatenate(ranks, sums);
 }
 
 }  // namespace culprit::replay

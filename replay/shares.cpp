@@ -7,7 +7,7 @@ namespace culprit::replay {
 
 Shares::Shares(const trace::Definitions& definitions, size_t ranks) {
   std::vector<uint64_t> weight(definitions.processes.size());
-  uint64_t all = 0;
+  uint64_t all = 1;  // there may be no locations
   for (const trace::Location& location : definitions.locations) {
     // What damaged archives promise must not overflow; a location without events has work, too.
     const uint64_t events = 1 + std::min<uint64_t>(location.event_count, uint64_t{1} << 32);

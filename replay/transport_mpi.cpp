@@ -8,8 +8,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <thread>
 
 #include "replay/transport.h"
 
@@ -66,8 +68,20 @@ class MpiTransport final : public Transport {
   static std::vector<uint64_t> exchange_sizes(const std::vector<Parcel>& to) {
     std::vector<uint64_t> given, got(to.size());
     for (const Parcel& parcel : to) given.push_back(parcel.size());
-    MPI_Alltoall(given.data(), 1, MPI_UINT64_T, got.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    MPI_Request all = MPI_REQUEST_NULL;
+    MPI_Ialltoall(given.data(), 1, MPI_UINT64_T, got.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD, &all);
+    wait_sparingly(all);
     return got;
+  }
+
+  /// One rank may have much to do alone (assembly, sorting what all found), and its threads can use
+  /// the cores on which the others would spin in MPI.
+  static void wait_sparingly(MPI_Request& request) {
+    constexpr int kSpins = 10'000;
+    int done = 0;
+    for (int i = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; ++i) {
+      if (i > kSpins) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
   }
 
   template <class Transfer>

@@ -31,9 +31,9 @@ def launcher(mpi):
     return [found] + (["--bind-to", "none"] if mpi == "openmpi" else [])
 
 
-def generate(place, pattern):
+def generate(place, pattern, *more):
     folder = place.scratch / pattern
-    succeed([place.build / "tests" / "trace_generator", pattern, folder, *PATTERNS[pattern]])
+    succeed([place.build / "tests" / "trace_generator", pattern, folder, *PATTERNS[pattern], *more])
     return folder / "traces.otf2"
 
 
@@ -119,6 +119,46 @@ def damaged(place):
     same(report(place, place.experiment("alone")), report(place, place.experiment("several")))
 
 
+def refused(place, said, *command, environment=None):
+    done = execute(command, environment=environment)
+    check(done.returncode != 0 and said in done.stderr,
+          f"status {done.returncode}, not said: {said}\n{done.stderr}")
+
+
+def misunderstandings(place):
+    """Copies that cannot or should not share one analysis say so at once, and none hangs."""
+    trace = generate(place, "tasks")
+    each = 'exec "$0" analyze "$1" -o "$2.$OMPI_COMM_WORLD_RANK" $3'
+    farm = [*launcher("openmpi"), "-n", "2", "sh", "-c", each, place.culprit, trace,
+            place.experiment("farm")]
+    refused(place, "told different things", *farm)
+    succeed([*farm, "--alone"])
+    same(report(place, place.experiment("farm.0")), report(place, place.experiment("farm.1")))
+    # The environment of a launcher without the launcher: MPI knows of one.
+    refused(place, "by the MPI that culprit was built with there are 1", place.culprit, "analyze",
+            trace, "-o", place.experiment("one"), environment={"OMPI_COMM_WORLD_SIZE": "3"})
+    check(not pathlib.Path(place.experiment("one")).exists(), "an experiment is left")
+
+
+def memory(place):
+    """Memory that does not suffice ends all ranks, whether it is known before or not."""
+    trace = generate(place, "stencil", "--iterations", "1500")
+    refused(place, "--memory allows", *launcher("openmpi"), "-n", "3", place.culprit, "analyze",
+            trace, "--memory", "1M", "-o", place.experiment())
+    # How much one rank may take is tried out, for MPI takes most of it: however little it is, all
+    # ranks end, and somewhere between too little for MPI and enough, culprit says what is wrong.
+    starve = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then ulimit -v $0; fi; exec "$@"'
+    said = ""
+    for limit in range(150_000, 400_000, 10_000):
+        done = execute([*launcher("openmpi"), "-n", "2", "sh", "-c", starve, limit, place.culprit,
+                        "analyze", "-j", "1", trace, "-o", place.experiment(str(limit))])
+        if done.returncode == 0:
+            break
+        said += done.stderr
+    check("the memory did not suffice" in said or "of memory on node" in said,
+          f"nobody said that memory was missing: {said}")
+
+
 def no_trace(place):
     """What goes wrong is said once, and nobody waits for anybody forever."""
     (place.scratch / "empty").mkdir()
@@ -143,4 +183,6 @@ if __name__ == "__main__":
         "report": report_is_printed_once,
         "damaged": damaged,
         "no_trace": no_trace,
+        "misunderstandings": misunderstandings,
+        "memory": memory,
     }))

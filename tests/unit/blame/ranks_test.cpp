@@ -23,7 +23,7 @@ blame::Findings analyzed(const RandomTrace& trace) {
 
 TEST(Ranks, FindWhatOneFinds) {
   size_t rows = 0;
-  for (uint32_t seed = 0; seed < 180; ++seed) {
+  for (uint32_t seed = 0; seed < 90; ++seed) {
     RandomTrace trace = RandomTrace::make(seed, {.no_ties = seed % 4 == 3});
     if (seed % 3 == 1) trace.make_chaotic(seed);
     if (seed % 3 == 2) trace.make_skewed(seed, true);
@@ -40,7 +40,7 @@ TEST(Ranks, FindWhatOneFinds) {
     }
     rows += one.waits.size() + one.delays.size() + one.victims.size() + one.segments.size();
   }
-  EXPECT_GT(rows, 30'000u);
+  EXPECT_GT(rows, 15'000u);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <thread>
 
 #include "tests/support/rank_threads.h"
 
@@ -21,15 +23,17 @@ std::string launcher(const Environment& environment) {
     const auto entry = environment.find(name);
     return entry == environment.end() ? nullptr : entry->second;
   });
-  return found ? found.value() : "error: " + found.error().sentence;
+  if (!found) return "error: " + found.error().sentence;
+  const auto& [mpi, copies] = found.value();
+  return mpi.empty() ? "" : mpi + " " + std::to_string(copies);
 }
 
 TEST(LaunchedBy, KnowsEachLauncher) {
   EXPECT_EQ(launcher({}), "");
-  EXPECT_EQ(launcher({{"OMPI_COMM_WORLD_SIZE", "4"}}), "openmpi");
-  EXPECT_EQ(launcher({{"PMI_SIZE", "4"}, {"PMI_RANK", "1"}}), "mpich");
-  EXPECT_EQ(launcher({{"SLURM_STEP_NUM_TASKS", "4"}, {"PMIX_RANK", "0"}}), "openmpi");
-  EXPECT_EQ(launcher({{"SLURM_STEP_NUM_TASKS", "4"}, {"PMI_FD", "7"}}), "mpich");
+  EXPECT_EQ(launcher({{"OMPI_COMM_WORLD_SIZE", "4"}}), "openmpi 4");
+  EXPECT_EQ(launcher({{"PMI_SIZE", "4"}, {"PMI_RANK", "1"}}), "mpich 4");
+  EXPECT_EQ(launcher({{"SLURM_STEP_NUM_TASKS", "4"}, {"PMIX_RANK", "0"}}), "openmpi 4");
+  EXPECT_EQ(launcher({{"SLURM_STEP_NUM_TASKS", "4"}, {"PMI_FD", "7"}}), "mpich 4");
 }
 
 TEST(LaunchedBy, OneCopyNeedsNoMpi) {
@@ -57,6 +61,26 @@ TEST(TaskForOthers, TellsTheTraceOrThatThereIsNone) {
     }
     TaskForOthers others(ranks);
   });
+}
+
+TEST(CheckSame, RefusesCopiesThatWereToldDifferentThings) {
+  testing_support::RankThreads(3).run([](replay::Transport& ranks) {
+    EXPECT_TRUE(check_same(ranks, "analyze a").ok());
+    const auto mixed = check_same(ranks, ranks.rank() == 2 ? "analyze b" : "analyze a");
+    ASSERT_FALSE(mixed.ok());
+    EXPECT_NE(mixed.error().sentence.find("analyze b"), std::string::npos);
+  });
+}
+
+TEST(ThreadsFor, SharesTheProcessorsOfANode) {
+  testing_support::RankThreads(2).run([](replay::Transport& ranks) {
+    EXPECT_EQ(threads_for(ranks, 5), 5u);
+    // Both are on one node, with the same processors.
+    const unsigned one = std::max(1u, std::thread::hardware_concurrency() / 2);
+    EXPECT_EQ(threads_for(ranks, 0), one);
+  });
+  replay::Alone alone;
+  EXPECT_EQ(threads_for(alone, 0), 0u);  // all cores
 }
 
 TEST(OpenTogether, FailsOnAllRanksWithTheSameSentence) {

@@ -66,6 +66,25 @@ TEST(Exchange, GathersOnTheFirstAndSharesWhatTheFirstHas) {
   });
 }
 
+TEST(Exchange, AddsUpListsOfAnyLengthPlaceByPlace) {
+  for (const size_t length : {0u, 1u, 3u, 10u}) {
+    RankThreads(4).run([length](Transport& ranks) {
+      std::vector<uint64_t> values(length);
+      for (size_t i = 0; i < length; ++i) values[i] = 10 * i + ranks.rank();
+      add_up(ranks, values);
+      ASSERT_EQ(values.size(), length);
+      for (size_t i = 0; i < length; ++i) EXPECT_EQ(values[i], 40 * i + 6);
+    });
+  }
+}
+
+TEST(Shares, OfProcessesWithoutLocations) {
+  trace::Definitions definitions;
+  definitions.processes.resize(3);
+  const Shares shares(definitions, 2);
+  for (size_t p = 0; p < 3; ++p) EXPECT_LT(shares.owner(ProcessId(p)), 2u);
+}
+
 TEST(Shares, AreRunsOfProcessesWithAboutAsManyEvents) {
   trace::Definitions definitions;
   for (uint64_t events : {90, 10, 30, 30, 40, 100}) {
