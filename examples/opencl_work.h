@@ -52,7 +52,7 @@ static void enqueue_turns(const Device* device, cl_command_queue queue, cl_ulong
 }
 
 /* A kernel of about so many milliseconds. */
-static void enqueue_busy(const Device* device, cl_command_queue queue, double ms) {
+static inline void enqueue_busy(const Device* device, cl_command_queue queue, double ms) {
   enqueue_turns(device, queue, (cl_ulong)(ms * device->per_ms), 0, NULL, NULL);
 }
 

@@ -16,7 +16,7 @@ namespace {
 blame::Findings sound() {
   blame::Findings f;
   f.run.wall_s = f.run.allocation_s = 2;
-  f.locations = {{"0.0", 0, 0, "node", 2, 0}};
+  f.locations = {{"0.0", 0, 0, "node", 2, 0, ""}};
   f.callpaths = {{"main", "main", "", 0}};
   f.profile = {{CallPathId(0), LocationId(0), 1, 2}};
   f.segments = {{LocationId(0), CallPathId(0), 0, 2}};
