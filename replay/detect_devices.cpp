@@ -266,7 +266,7 @@ class DeviceDetector {
       if (wait.what == DeviceWaitFor::operation) await_operation(host, wait, call, awaited);
       const bool nothing = !awaited.stream.valid();
       out_.at(host).device_waits.push_back(
-          {call.enter, call.leave, call.path, nothing && !guesses_});
+          {call.enter, call.leave, call.path, nothing && !guesses_ && is_known(wait)});
       if (nothing) continue;
       const Time until = std::min(awaited.until, call.leave);
       out_.at(host).wait(
@@ -277,8 +277,17 @@ class DeviceDetector {
 
   bool is_waited_for(const DeviceWait& wait, size_t s) const {
     const trace::Location& stream = run_.location(process_.streams[s]);
-    if (wait.what == DeviceWaitFor::queue) return stream.queue == wait.queue;
+    if (wait.what == DeviceWaitFor::queue) {
+      if (wait.queue == trace::kNoDeviceQueue) return is_known(wait);
+      return stream.queue == wait.queue;
+    }
     return !wait.device.valid() || stream.device == wait.device;
+  }
+
+  /// Whether it is known for which streams a call waits. Where there is but one, it is that.
+  bool is_known(const DeviceWait& wait) const {
+    return wait.what != DeviceWaitFor::queue || wait.queue != trace::kNoDeviceQueue ||
+           process_.streams.size() == 1;
   }
 
   void await_operation(LocationId host, const DeviceWait& wait, const Call& call,

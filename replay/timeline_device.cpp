@@ -63,6 +63,7 @@ void TimelineBuilder::enter_device_call(Time time, DeviceCall call) {
   if (call == DeviceCall::wait_device || call == DeviceCall::wait_queue) {
     wait.what =
         call == DeviceCall::wait_queue ? trace::DeviceWaitFor::queue : trace::DeviceWaitFor::device;
+    wait.queue = trace::kNoDeviceQueue;
     return device_wait(time, wait);
   }
   launch.queue = static_cast<uint32_t>(call);  // join_device finds the operations by it

@@ -99,7 +99,7 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
-/// One line: do devices idle, and because of whom?
+/// Do devices idle, and because of whom?
 std::string device_rows(const Findings& findings, const Names& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");
@@ -117,9 +117,10 @@ std::string device_rows(const Findings& findings, const Names& names) {
     rows.add(busy, whole, "of the devices' time busy; they hardly wait for hosts");
     return rows.lines();
   }
-  rows.add(late, whole,
-           fmt::format("of the devices' time idle, most of it while hosts executed {}",
-                       names.code(device_blamed(findings, "idle device").front().callpath)));
+  const auto blamed = device_blamed(findings, "idle device");
+  rows.add(late, whole, "of the devices' time idle: hosts had handed nothing over");
+  rows.add(blamed.front().time_s, whole,
+           "while hosts executed " + names.code(blamed.front().callpath));
   return rows.lines();
 }
 

@@ -122,7 +122,7 @@ struct DeviceLaunch {
 /// A host's call returns only when something is done.
 struct DeviceWait {
   DeviceWaitFor what = DeviceWaitFor::queue;
-  uint32_t queue = 0;  ///< of DeviceWaitFor::queue
+  uint32_t queue = 0;  ///< of DeviceWaitFor::queue; kNoDeviceQueue: one that nobody names
   DeviceId device;     ///< of DeviceWaitFor::device; none: all that the process uses
   OperationNumber operation = OperationNumber::none;  ///< of DeviceWaitFor::operation
 };

@@ -57,7 +57,7 @@ std::string DeviceLines::usage(std::string_view word) {
   if (word == "device") return "device <number> <lane>...";
   if (word == "let_go") return "let_go <lane>@<time> -> <stream>@<time>";
   if (word == "device_wait") {
-    return "device_wait <lane>@<time> for <stream>[@<time>], or for device <number>";
+    return "device_wait <lane>@<time> for <stream>[@<time>], for device <number>, or for somebody";
   }
   return "launch <lane>@<time> -> <stream>[@<time>] [<kind>] [<direction>] [<memory>] [bytes <n>] "
          "[after <stream>@<time>,...]";
@@ -180,6 +180,9 @@ bool DeviceLines::take_wait(const std::vector<std::string>& words, const FindPla
     if (words.size() != 5 || !number_in(words[4], number)) return false;
     if (number >= definitions_.devices.size()) return false;
     wait.device = DeviceId(number);
+  } else if (words[3] == "somebody") {
+    if (words.size() != 4) return false;
+    wait.unnamed = true;
   } else if (words.size() != 4 || !find(words[3], wait.place) || !is_stream(wait.place)) {
     return false;
   }
@@ -206,6 +209,8 @@ void DeviceLines::add_wait(const Wait& wait) {
   if (wait.device.valid()) {
     told.what = DeviceWaitFor::device;
     told.device = wait.device;
+  } else if (wait.unnamed) {
+    told.queue = kNoDeviceQueue;
   } else if (wait.place.at) {
     told.what = DeviceWaitFor::operation;
     told.operation = operation_at(wait.place);

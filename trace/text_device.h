@@ -37,8 +37,9 @@ class DeviceLines {
   };
   struct Wait {
     TextPlace call;
-    TextPlace place;  ///< a stream, perhaps with the time of an operation
-    DeviceId device;  ///< or all of a device
+    TextPlace place;       ///< a stream, perhaps with the time of an operation
+    DeviceId device;       ///< or all of a device
+    bool unnamed = false;  ///< or a stream that nobody names
   };
 
   bool take_device(const std::vector<std::string>& words, const FindPlace& find);
