@@ -14,6 +14,7 @@
 
 #include "collector/recorder.h"
 #include "gpu/face.h"
+#include "gpu/lock.h"
 
 namespace culprit::gpu {
 
@@ -24,17 +25,6 @@ using collector::ThreadLog;
 using trace::RawKind;
 
 constexpr size_t kTextBytes = 2000;
-
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
 
 struct Text {
   uint64_t words[256] = {};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "gpu/cuda/contexts.h"
+#include "gpu/lock.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -31,14 +32,6 @@ State& state() {
   static State* const all = new State;  // never torn down
   return *all;
 }
-
-class Lock {
- public:
-  Lock() { pthread_mutex_lock(&g_mutex); }
-  ~Lock() { pthread_mutex_unlock(&g_mutex); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 template <class Function>
 Function* driver_function(const char* name) {
@@ -71,13 +64,13 @@ std::string identity_of_device(uint32_t ordinal) {
 
 DeviceNumber device_number(uint32_t ordinal) {
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     const auto known = state().devices.find(ordinal);
     if (known != state().devices.end()) return known->second;
   }
   const std::string name = name_of_device(ordinal);
   const std::string identity = identity_of_device(ordinal);
-  const Lock lock;
+  const Lock lock(g_mutex);
   const auto [device, is_new] = state().devices.try_emplace(ordinal, DeviceNumber{});
   if (is_new) device->second = add_device({RawDeviceApi::cuda, name, identity});
   return device->second;
@@ -88,14 +81,14 @@ void add_context(const Cupti& cupti, CUcontext context) {
   if (cupti.cuptiGetContextId(context, &number) != CUPTI_SUCCESS) return;
   if (cupti.cuptiGetDeviceId(context, &ordinal) != CUPTI_SUCCESS) return;
   device_number(ordinal);
-  const Lock lock;
+  const Lock lock(g_mutex);
   state().ordinal_of_context[number] = ordinal;
 }
 
 DeviceNumber device_of_context(uint32_t context) {
   uint32_t ordinal = 0;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     const auto known = state().ordinal_of_context.find(context);
     if (known != state().ordinal_of_context.end()) ordinal = known->second;
   }
@@ -104,7 +97,7 @@ DeviceNumber device_of_context(uint32_t context) {
 
 QueueNumber queue_of(uint32_t ordinal, uint32_t context, uint32_t stream) {
   const DeviceNumber device = device_number(ordinal);
-  const Lock lock;
+  const Lock lock(g_mutex);
   const auto [queue, is_new] = state().queues.try_emplace({context, stream}, QueueNumber::none);
   if (is_new) queue->second = add_queue({device, context, stream, stream == kMigrations});
   return queue->second;
@@ -113,7 +106,7 @@ QueueNumber queue_of(uint32_t ordinal, uint32_t context, uint32_t stream) {
 QueueNumber queue_of(uint32_t context, uint32_t stream) {
   uint32_t ordinal = 0;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     const auto queue = state().queues.find({context, stream});
     if (queue != state().queues.end()) return queue->second;
     const auto known = state().ordinal_of_context.find(context);
@@ -129,7 +122,7 @@ QueueNumber migrations_of(uint32_t ordinal) {
 void pair_clocks(uint64_t (*device_nanoseconds)()) {
   std::vector<DeviceNumber> devices;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     for (const auto& [ordinal, device] : state().devices) devices.push_back(device);
   }
   if (devices.empty()) return;

@@ -9,6 +9,8 @@
 #include <deque>
 #include <unordered_map>
 
+#include "gpu/lock.h"
+
 namespace culprit::gpu::opencl {
 
 namespace {
@@ -17,17 +19,6 @@ constexpr size_t kMostUnderWay = size_t{1} << 18;
 /// Times are put on our axis by moments that both clocks are known at: one a device and this many
 /// nanoseconds is plenty, the closest of those seen.
 constexpr uint64_t kClockPeriod = 20'000'000;
-
-class Lock {
- public:
-  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Lock() { pthread_mutex_unlock(&mutex_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-};
 
 struct FollowedQueue {
   Queue queue;
