@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "gpu/cuda/contexts.h"
-#include "gpu/lock.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "collector/recorder.h"
+#include "gpu/lock.h"
 
 namespace culprit::gpu::cuda {
 
