@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "trace/text_device.h"
+#include "trace/text_messages.h"
 #include "trace/text_mpi.h"
 #include "trace/text_names.h"
 #include "trace/text_openmp.h"
@@ -56,7 +57,8 @@ class TextParser {
       line_number_ = number;
       if (!take_event(words)) return fail();
     }
-    for (const auto& events : {openmp_.finish(), mpi_.finish(), devices_.finish()}) {
+    for (const auto& events :
+         {messages_.finish(), openmp_.finish(), mpi_.finish(), devices_.finish()}) {
       for (const auto& event : events) add(event.lane, event.cell, event.step, event.play);
     }
     for (size_t lane = 0; lane < lanes_.size(); ++lane) finish(lane);
@@ -191,18 +193,10 @@ class TextParser {
     return true;
   }
 
-  /// A whole word that is a number from 0 to the type's largest.
-  template <class Number>
-  bool number(const std::string& word, Number& value) {
+  bool number(const std::string& word, uint32_t& value) {
     const char* end = word.data() + word.size();
     const auto [rest, error] = std::from_chars(word.data(), end, value);
-    return (error == std::errc() && rest == end && value >= 0) || bad("no number: " + word);
-  }
-  bool comm_number(const std::string& word, CommId& comm) {
-    uint32_t value = 0;
-    if (!number(word, value)) return false;
-    comm = CommId(value);
-    return value < trace_->definitions_.comms.size() || bad("no communicator " + word);
+    return (error == std::errc() && rest == end) || bad("no number: " + word);
   }
 
   RegionId region(const std::string& name) {
@@ -247,26 +241,21 @@ class TextParser {
     return true;
   }
 
-  const Call* call_at(size_t lane, int64_t begin) {
-    for (const Call& call : lanes_[lane].calls) {
-      if (call.begin == begin && !call.path.empty()) return &call;
+  std::optional<int64_t> end_of_call(const Place& place) {
+    for (const Call& call : lanes_[place.lane].calls) {
+      if (call.begin == place.at && !call.path.empty()) return call.end;
     }
-    bad("no call begins at " + std::to_string(begin));
-    return nullptr;
+    bad(place.at ? "no call begins at " + std::to_string(*place.at) : "a call needs its time");
+    return std::nullopt;
   }
 
   bool take_event(const std::vector<std::string>& words) {
-    if (words[0] == "send" || words[0] == "isend") return take_message(words);
     if (words[0] == "fork") return take_fork(words);
-    if (words[0] == "cancel") return take_cancel(words);
     const auto find = [this](const std::string& word, Place& place) {
       return parse_place(word, place);
     };
+    const auto end = [this](const Place& place) { return end_of_call(place); };
     if (MpiLines::knows(words[0])) {
-      const auto end = [this](const Place& place) {
-        const Call* call = call_at(place.lane, *place.at);
-        return call == nullptr ? std::nullopt : std::optional(call->end);
-      };
       return mpi_.take(words, find, end) || (why_.empty() ? bad(mpi_.usage(words[0])) : false);
     }
     if (OpenmpLines::knows(words[0])) {
@@ -275,207 +264,10 @@ class TextParser {
     if (DeviceLines::knows(words[0])) {
       return devices_.take(words, find) || (why_.empty() ? bad(devices_.usage(words[0])) : false);
     }
-    std::string_view name = words[0];
-    if (const auto op = collective_named(name)) return take_collective(words, *op, false);
-    if (name[0] == 'i') {
-      if (const auto op = collective_named(name.substr(1)))
-        return take_collective(words, *op, true);
+    if (MessageLines::knows(words[0])) {
+      return messages_.take(words, find, end) || (why_.empty() ? bad(messages_.why()) : false);
     }
     return bad("unknown event " + words[0]);
-  }
-
-  /// One side of a message: `send 0.0@6`, `isend 0.0@6 wait 8`, `0.0@6` (receive), `irecv ...`. Of
-  /// a collective: `0.0@6 to 1,2 from -` too.
-  struct Side {
-    Place place;
-    std::optional<Place> wait, ready;
-    GroupId to, from;
-    bool immediate = false;
-    Place completed() const { return wait.value_or(place); }
-  };
-  /// `8` on the side's own lane, or `0.1@8` on another.
-  bool parse_later(const std::string& word, const Place& side, std::optional<Place>& later) {
-    later = side;
-    if (word.find('@') != std::string::npos) return parse_place(word, *later);
-    return number(word, later->at.emplace());
-  }
-  /// `1,2` or `-` for nobody.
-  bool parse_group(const std::string& word, GroupId& id) {
-    Group group;
-    std::istringstream in(word == "-" ? "" : word);
-    for (std::string text; std::getline(in, text, ',');) {
-      uint32_t rank = 0;
-      if (!number(text, rank)) return false;
-      if (rank >= trace_->definitions_.processes.size()) return bad("no rank " + text);
-      group.members.emplace_back(rank);
-    }
-    std::vector<Group>& groups = trace_->definitions_.groups;
-    groups.push_back(std::move(group));
-    id = GroupId(groups.size() - 1);
-    return true;
-  }
-  bool parse_side(const std::vector<std::string>& words, size_t& i, Side& side) {
-    if (i >= words.size()) return bad("a call is missing");
-    if (words[i] == "send" || words[i] == "isend" || words[i] == "irecv") {
-      side.immediate = words[i++] != "send";
-    }
-    if (i >= words.size() || !parse_place(words[i++], side.place)) return false;
-    if (!side.place.at) return bad("a call needs its time");
-    for (; i + 1 < words.size(); i += 2) {
-      const std::string& what = words[i + 1];
-      if (words[i] == "to") {
-        if (!parse_group(what, side.to)) return false;
-      } else if (words[i] == "from") {
-        if (!parse_group(what, side.from)) return false;
-      } else if (words[i] == "wait") {
-        if (!parse_later(what, side.place, side.wait)) return false;
-      } else if (words[i] == "ready") {
-        if (!parse_later(what, side.place, side.ready)) return false;
-      } else {
-        break;
-      }
-    }
-    return call_at(side.place.lane, *side.place.at) != nullptr;
-  }
-
-  uint32_t rank_in(CommId comm, size_t lane) const {
-    return trace::rank_in(trace_->definitions_, comm, lane);
-  }
-
-  bool take_message(const std::vector<std::string>& words) {
-    Side from, to;
-    size_t i = 0;
-    if (!parse_side(words, i, from)) return false;
-    if (i >= words.size() || words[i++] != "->") return bad("expected ->");
-    if (!parse_side(words, i, to)) return false;
-    MpiMessage message{CommId(0), 0, 0, 8};
-    std::optional<Place> probe;
-    for (; i + 1 < words.size(); i += 2) {
-      const std::string& what = words[i + 1];
-      if (words[i] == "tag" && !number(what, message.tag)) return false;
-      if (words[i] == "comm" && !comm_number(what, message.comm)) return false;
-      if (words[i] == "bytes" && !number(what, message.bytes)) return false;
-      if (words[i] == "pair" && !number(what, message.partitioned)) return false;
-      if (words[i] == "probe" && !parse_later(what, to.place, probe)) return false;
-    }
-    MpiMessage sent = message, received = message;
-    if (probe) received.probe = MatchedProbe{++requests_};
-    sent.peer = rank_in(message.comm, to.place.lane);
-    received.peer = rank_in(message.comm, from.place.lane);
-    const size_t members = trace_->definitions_.comms[message.comm.index()].members.size();
-    if (sent.peer >= members || received.peer >= members) return bad("not in this communicator");
-    if (probe) {
-      const Call* call = call_at(probe->lane, *probe->at);
-      if (call == nullptr) return false;
-      add(probe->lane, call->end, TextTrace::Step::call_end,
-          [=](EventSink& sink, Time t) { sink.mpi_probe(t, received); });
-    }
-    return put_send(from, sent) && put_receive(to, received);
-  }
-
-  bool put_send(const Side& side, MpiMessage message) {
-    using Step = TextTrace::Step;
-    const size_t lane = side.place.lane;
-    const RequestId request{++requests_};
-    if (!side.immediate) {
-      add(lane, *side.place.at, Step::call_begin,
-          [=](EventSink& sink, Time t) { sink.mpi_send(t, message); });
-      return true;
-    }
-    add(lane, *side.place.at, Step::call_begin,
-        [=](EventSink& sink, Time t) { sink.mpi_isend(t, message, request); });
-    if (side.ready) {
-      const Call* ready = call_at(side.ready->lane, *side.ready->at);
-      if (ready == nullptr) return false;
-      add(side.ready->lane, ready->end, Step::call_end,
-          [=](EventSink& sink, Time t) { sink.mpi_isend_ready(t, request); });
-    }
-    if (!side.wait) return true;
-    const Call* wait = call_at(side.wait->lane, *side.wait->at);
-    if (wait == nullptr) return false;
-    add(side.wait->lane, wait->end, Step::call_end,
-        [=](EventSink& sink, Time t) { sink.mpi_isend_complete(t, request); });
-    return true;
-  }
-
-  bool put_receive(const Side& side, MpiMessage message) {
-    using Step = TextTrace::Step;
-    const size_t lane = side.place.lane;
-    const RequestId request{++requests_};
-    if (!side.immediate) {
-      add(lane, call_at(lane, *side.place.at)->end, Step::call_end,
-          [=](EventSink& sink, Time t) { sink.mpi_recv(t, message); });
-      return true;
-    }
-    add(lane, *side.place.at, Step::call_begin,
-        [=](EventSink& sink, Time t) { sink.mpi_irecv_request(t, request); });
-    const Place done = side.completed();
-    const Call* wait = call_at(done.lane, *done.at);
-    if (wait == nullptr) return false;
-    add(done.lane, wait->end, Step::call_end,
-        [=](EventSink& sink, Time t) { sink.mpi_irecv(t, message, request); });
-    return true;
-  }
-
-  bool take_cancel(const std::vector<std::string>& words) {
-    Place place;
-    if (words.size() != 2 || !parse_place(words[1], place) || !place.at)
-      return bad("cancel <call>");
-    const RequestId request{++requests_};
-    add(place.lane, *place.at, TextTrace::Step::call_begin, [=](EventSink& sink, Time t) {
-      sink.mpi_irecv_request(t, request);
-      sink.mpi_request_cancelled(t, request);
-    });
-    return true;
-  }
-
-  bool take_collective(const std::vector<std::string>& words, CollectiveOp op, bool immediate) {
-    MpiCollective collective;
-    collective.op = op;
-    collective.comm = CommId(0);
-    collective.bytes_sent = collective.bytes_received = 8;
-    std::vector<Side> sides;
-    for (size_t i = 1; i < words.size();) {
-      if (words[i] == "root" && i + 1 < words.size()) {
-        if (!number(words[i + 1], collective.root.emplace())) return false;
-        i += 2;
-      } else if (words[i] == "comm" && i + 1 < words.size()) {
-        if (!comm_number(words[i + 1], collective.comm)) return false;
-        i += 2;
-      } else {
-        sides.emplace_back();
-        if (!parse_side(words, i, sides.back())) return false;
-      }
-    }
-    if (is_rooted(op) && !collective.root) return bad("this operation needs `root`");
-    const Definitions& defs = trace_->definitions_;
-    if (!root_is_member(defs, collective)) return bad("`root` is not a member");
-    for (const Side& side : sides) {
-      collective.sends_to = side.to;
-      collective.receives_from = side.from;
-      if (!put_collective(side, as_seen_by(defs, side.place.lane, collective), immediate))
-        return false;
-    }
-    return true;
-  }
-
-  bool put_collective(const Side& side, const MpiCollective& collective, bool immediate) {
-    using Step = TextTrace::Step;
-    const size_t lane = side.place.lane;
-    if (!immediate) {
-      add(lane, call_at(lane, *side.place.at)->end, Step::call_end,
-          [=](EventSink& sink, Time t) { sink.mpi_collective(t, collective); });
-      return true;
-    }
-    const RequestId request{++requests_};
-    add(lane, *side.place.at, Step::call_begin,
-        [=](EventSink& sink, Time t) { sink.mpi_icollective_request(t, request); });
-    const Place done = side.completed();
-    const Call* wait = call_at(done.lane, *done.at);
-    if (wait == nullptr) return false;
-    add(done.lane, wait->end, Step::call_end,
-        [=](EventSink& sink, Time t) { sink.mpi_icollective_complete(t, collective, request); });
-    return true;
   }
 
   bool take_fork(const std::vector<std::string>& words) {
@@ -576,9 +368,9 @@ class TextParser {
   std::vector<Comm> comms_;
   std::vector<std::pair<size_t, std::vector<std::string>>> event_lines_;
   OpenmpLines openmp_{trace_->definitions_};
+  MessageLines messages_{trace_->definitions_};
   MpiLines mpi_{trace_->definitions_};
   DeviceLines devices_{trace_->definitions_};
-  uint64_t requests_ = 0;
   uint64_t instances_ = 0;
 };
 

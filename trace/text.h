@@ -88,6 +88,7 @@ class TextTrace : public Source {
  private:
   friend class TextParser;
   friend class DeviceLines;
+  friend class MessageLines;
   friend class OpenmpLines;
   friend class MpiLines;
 
