@@ -19,9 +19,9 @@ int main(void) {
   cl_command_queue queue = new_queue(&device, 0);
   double value = 0;
   for (int step = 0; step < 5; ++step) {
-    value = prepare(value);
+    PHASE("prepare", value = prepare(value));
     enqueue_busy(&device, queue, 20);
-    CL_CHECK(clFinish(queue));
+    PHASE("clFinish", CL_CHECK(clFinish(queue)));
   }
   CL_CHECK(clReleaseCommandQueue(queue));
   close_device(&device);

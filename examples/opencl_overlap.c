@@ -21,9 +21,9 @@ int main(void) {
   for (int step = 0; step < 5; ++step) {
     enqueue_busy(&device, queue, 60);
     CL_CHECK(clFlush(queue));
-    value = work_beside(value);
+    PHASE("work_beside", value = work_beside(value));
   }
-  CL_CHECK(clFinish(queue));
+  PHASE("clFinish", CL_CHECK(clFinish(queue)));
   CL_CHECK(clReleaseCommandQueue(queue));
   close_device(&device);
   printf("opencl_overlap: value %.6f\n", value);

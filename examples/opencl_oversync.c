@@ -20,8 +20,8 @@ int main(void) {
   double value = 0;
   for (int step = 0; step < 5; ++step) {
     enqueue_busy(&device, queue, 40);
-    CL_CHECK(clFinish(queue));
-    value = work_of_its_own(value);
+    PHASE("clFinish", CL_CHECK(clFinish(queue)));
+    PHASE("work_of_its_own", value = work_of_its_own(value));
   }
   CL_CHECK(clReleaseCommandQueue(queue));
   close_device(&device);

@@ -20,18 +20,19 @@ int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  account.rank = rank;
   Device device = open_device();
   cl_command_queue queue = new_queue(&device, 0);
   double value = 0;
   for (int step = 0; step < 3; ++step) {
     if (rank == 0) {
-      value = refine(value);
-      MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+      PHASE("refine", value = refine(value));
+      PHASE("MPI_Send", MPI_Send(&value, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD));
     } else if (rank == 1) {
-      MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      PHASE("MPI_Recv", MPI_Recv(&value, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     }
     enqueue_busy(&device, queue, 20);
-    CL_CHECK(clFinish(queue));
+    PHASE("clFinish", CL_CHECK(clFinish(queue)));
   }
   CL_CHECK(clReleaseCommandQueue(queue));
   close_device(&device);

@@ -16,7 +16,7 @@ int main(void) {
     enqueue_turns(&device, first, (cl_ulong)(40 * device.per_ms), 0, NULL, &done);
     CL_CHECK(clFlush(first));
     enqueue_turns(&device, second, (cl_ulong)(10 * device.per_ms), 1, &done, NULL);
-    CL_CHECK(clFinish(second));
+    PHASE("clFinish", CL_CHECK(clFinish(second)));
     CL_CHECK(clReleaseEvent(done));
   }
   CL_CHECK(clReleaseCommandQueue(first));

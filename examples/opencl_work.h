@@ -3,7 +3,8 @@
  *
  * OpenCL for the examples: the first device there is, and a kernel that keeps one of its cores busy
  * for as long as asked. How much work a millisecond holds is measured first, by OpenCL's own
- * profiling. Any error ends the program; without a device it ends with status 77. */
+ * profiling. Any error ends the program; without a device it ends with status 77. What it did when,
+ * it also writes down for itself: see account.h. */
 #ifndef CULPRIT_EXAMPLES_OPENCL_WORK_H
 #define CULPRIT_EXAMPLES_OPENCL_WORK_H
 
@@ -21,6 +22,14 @@ static void cl_check(cl_int status, const char* what) {
 }
 #define CL_CHECK(call) cl_check(call, #call)
 
+static cl_ulong cl_time(cl_event event, cl_profiling_info what) {
+  cl_ulong time = 0;
+  CL_CHECK(clGetEventProfilingInfo(event, what, sizeof time, &time, NULL));
+  return time;
+}
+
+#include "account.h"
+
 typedef struct {
   cl_context context;
   cl_device_id device;
@@ -37,18 +46,18 @@ static const char* const busy_source =
     "  value[0] = v;\n"
     "}\n";
 
-static cl_ulong cl_time(cl_event event, cl_profiling_info what) {
-  cl_ulong time = 0;
-  CL_CHECK(clGetEventProfilingInfo(event, what, sizeof time, &time, NULL));
-  return time;
-}
-
 static void enqueue_turns(const Device* device, cl_command_queue queue, cl_ulong turns,
                           cl_uint count, const cl_event* after, cl_event* event) {
   const size_t one = 1;
+  cl_event noted;
+  cl_event* const told = event != NULL ? event : account_is_kept() ? &noted : NULL;
   CL_CHECK(clSetKernelArg(device->busy, 0, sizeof device->value, &device->value));
   CL_CHECK(clSetKernelArg(device->busy, 1, sizeof turns, &turns));
-  CL_CHECK(clEnqueueNDRangeKernel(queue, device->busy, 1, NULL, &one, &one, count, after, event));
+  const long long before = account_now();
+  CL_CHECK(clEnqueueNDRangeKernel(queue, device->busy, 1, NULL, &one, &one, count, after, told));
+  const long long later = account_now();
+  if (account_is_kept()) account_operation(queue, *told, before, later);
+  if (account_is_kept() && event == NULL) CL_CHECK(clReleaseEvent(noted));
 }
 
 /* A kernel of about so many milliseconds. */
@@ -58,6 +67,7 @@ static inline void enqueue_busy(const Device* device, cl_command_queue queue, do
 
 static cl_command_queue new_queue(const Device* device, cl_command_queue_properties properties) {
   cl_int status = CL_SUCCESS;
+  if (account_is_kept()) properties |= CL_QUEUE_PROFILING_ENABLE;
   cl_command_queue queue =
       clCreateCommandQueue(device->context, device->device, properties, &status);
   cl_check(status, "clCreateCommandQueue");
@@ -109,6 +119,7 @@ static Device open_device(void) {
 }
 
 static inline void close_device(Device* device) {
+  account_print();
   CL_CHECK(clReleaseMemObject(device->value));
   CL_CHECK(clReleaseKernel(device->busy));
   CL_CHECK(clReleaseProgram(device->program));
