@@ -172,7 +172,7 @@ struct DeleteCallbacks {
 
 }  // namespace
 
-Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
+Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader, uint64_t most) {
   RawGlobalDefinitions raw;
   OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
   if (!definitions) return Error{"its global definitions are missing or unreadable"};
@@ -207,9 +207,9 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader) {
   uint64_t promised = 0;
   uint64_t read = 0;
   OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &promised);
-  const OTF2_ErrorCode status = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &read);
+  const OTF2_ErrorCode status = OTF2_Reader_ReadGlobalDefinitions(reader, definitions, most, &read);
   OTF2_Reader_CloseGlobalDefReader(reader, definitions);
-  if (status != OTF2_SUCCESS || read < promised) {
+  if (status != OTF2_SUCCESS || read < promised || read == most) {
     return Error{"its definitions are damaged or truncated: " + std::to_string(read) + " of " +
                  std::to_string(promised) + " could be read"};
   }

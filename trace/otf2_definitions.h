@@ -216,7 +216,7 @@ struct Otf2Tables {
 };
 
 /// Reads all global definitions of `reader`. Error: fewer than the anchor promises.
-Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader);
+Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader, uint64_t most);
 
 struct ResolvedDefinitions {
   Definitions definitions;

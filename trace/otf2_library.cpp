@@ -78,4 +78,11 @@ FileState state_of(const std::filesystem::path& file) {
                                                                  : FileState::cut_short;
 }
 
+uint64_t more_records_than(const std::filesystem::path& file) {
+  constexpr uint64_t kSmallestRecord = 2;  // its kind and its length
+  std::error_code missing;
+  const uintmax_t size = std::filesystem::file_size(file, missing);
+  return missing ? UINT64_MAX : size / kSmallestRecord + 1;
+}
+
 }  // namespace culprit::trace

@@ -7,6 +7,7 @@
 
 #include <otf2/otf2.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -37,5 +38,8 @@ class ZeroedMemory {
 /// A file of definitions or events: whether it is there, and ends as OTF2 ends its files.
 enum class FileState { missing, cut_short, whole };
 FileState state_of(const std::filesystem::path& file);
+/// More records than a file of events or definitions can hold; all there are if it is not there.
+/// Who reads this many goes round in a circle, as OTF2 may in damaged files.
+uint64_t more_records_than(const std::filesystem::path& file);
 
 }  // namespace culprit::trace

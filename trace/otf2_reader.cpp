@@ -35,7 +35,9 @@ class Otf2Source final : public Source {
       : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {
     OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
     OTF2_Reader_GetFileSubstrate(reader_.get(), &substrate);
-    one_file_each_ = substrate == OTF2_SUBSTRATE_POSIX;
+    OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+    OTF2_Reader_GetCompression(reader_.get(), &compression);
+    plain_files_ = substrate == OTF2_SUBSTRATE_POSIX && compression != OTF2_COMPRESSION_ZLIB;
   }
   ~Otf2Source() override {
     OTF2_Reader_CloseEvtFiles(reader_.get());
@@ -48,10 +50,11 @@ class Otf2Source final : public Source {
 
  private:
   FileState state(OTF2_LocationRef location, const char* extension) const;
+  uint64_t most_records(OTF2_LocationRef location, const char* extension) const;
   void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
 
   fs::path anchor_;
-  bool one_file_each_ = false;
+  bool plain_files_ = false;  // one for each location, not compressed
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
 };
@@ -59,8 +62,14 @@ class Otf2Source final : public Source {
 /// Looked up beforehand, because OTF2's own words for it ("file interaction failed") help nobody.
 FileState Otf2Source::state(OTF2_LocationRef location, const char* extension) const {
   const fs::path folder = fs::path(anchor_).replace_extension();
-  return one_file_each_ ? state_of(folder / (std::to_string(location) + extension))
-                        : FileState::whole;
+  return plain_files_ ? state_of(folder / (std::to_string(location) + extension))
+                      : FileState::whole;
+}
+
+uint64_t Otf2Source::most_records(OTF2_LocationRef location, const char* extension) const {
+  const fs::path folder = fs::path(anchor_).replace_extension();
+  return plain_files_ ? more_records_than(folder / (std::to_string(location) + extension))
+                      : UINT64_MAX;
 }
 
 /// Mappings of local to global references, and clock offsets: the event reader applies them.
@@ -76,7 +85,9 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
     return;
   }
   uint64_t read = 0;
-  if (OTF2_Reader_ReadAllLocalDefinitions(reader_.get(), local, &read) != OTF2_SUCCESS) {
+  const uint64_t most = most_records(location, ".def");
+  if (OTF2_Reader_ReadLocalDefinitions(reader_.get(), local, most, &read) != OTF2_SUCCESS ||
+      read == most) {
     losses.add("damaged_local_definitions", Severity::data_loss,
                "Local definitions are damaged; events of these time lines may be misread.");
   }
@@ -85,18 +96,11 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
 
 /// The archive's own counts, but a damaged one may promise anything.
 uint64_t Otf2Source::expected_events() const {
-  constexpr uint64_t kSmallestRecord = 2;
-  const fs::path folder = fs::path(anchor_).replace_extension();
   uint64_t sum = 0;
   for (const Location& location : archive_.definitions.locations) {
-    uint64_t events = location.event_count;
-    if (one_file_each_) {
-      std::error_code missing;
-      const auto size =
-          fs::file_size(folder / (std::to_string(location.file_id) + ".evt"), missing);
-      events = missing ? 0 : std::min<uint64_t>(events, size / kSmallestRecord);
-    }
-    sum += events;
+    const FileState file = state(location.file_id, ".evt");
+    const uint64_t most = file == FileState::missing ? 0 : most_records(location.file_id, ".evt");
+    sum += std::min<uint64_t>(location.event_count, most);
   }
   return sum;
 }
@@ -120,9 +124,10 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
   EventDecoder decoder(archive_, location, sink);
   OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, EventDecoder::callbacks(), &decoder);
   uint64_t read = 0;
-  const OTF2_ErrorCode status = OTF2_Reader_ReadAllLocalEvents(reader_.get(), events, &read);
+  const uint64_t most = most_records(wanted.file_id, ".evt");
+  const OTF2_ErrorCode status = OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
   OTF2_Reader_CloseEvtReader(reader_.get(), events);
-  if (status != OTF2_SUCCESS) {
+  if (status != OTF2_SUCCESS || read == most) {
     losses.add("truncated_locations", Severity::data_loss,
                "The events of these time lines end in damage; what comes after is missing.");
   }
@@ -180,7 +185,7 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   std::optional<ZeroedMemory> zeroed;
   const fs::path file = fs::path(anchor).replace_extension(".def");
   if (state_of(file) == FileState::cut_short) zeroed.emplace();
-  Result<RawGlobalDefinitions> raw = collect_definitions(reader.get());
+  Result<RawGlobalDefinitions> raw = collect_definitions(reader.get(), more_records_than(file));
   if (!raw) return cannot_open(anchor, raw.error().sentence);
   if (raw->resolution == 0) return cannot_open(anchor, "its clock has a resolution of zero");
   ResolvedDefinitions archive = resolve_definitions(*raw, losses);
