@@ -191,6 +191,46 @@ TEST_F(Otf2Damage, NestingIsRepaired) {
   EXPECT_EQ(lost("records_of_unknown_communicators"), 2u);
 }
 
+struct CountingSink final : EventSink {
+  void enter(Time, RegionId) override { ++events; }
+  void leave(Time, RegionId) override { ++events; }
+  uint64_t events = 0;
+};
+
+/// OTF2 takes a chunk that its file lacks for read. Where its memory held a chunk of the same place
+/// before, the file seems to go on, and on.
+TEST_F(Otf2Damage, ChunksOfAnotherFileEndSomewhere) {
+  constexpr int64_t kVisits = 200'000;
+  constexpr size_t kChunk = 256 << 10;
+  const fs::path folder = folder_.path() / "long";
+  auto writer = create_otf2(folder);
+  ASSERT_TRUE(writer.ok());
+  {
+    auto sink = (*writer)->open(ProcessId(0), 0);
+    for (int64_t i = 0; i < kVisits; ++i) {
+      sink->enter(Time::from_nanos(2 * i), RegionId(0));
+      sink->leave(Time::from_nanos(2 * i + 1), RegionId(0));
+    }
+  }
+  ASSERT_TRUE((*writer)->finish(rich_definitions(), 0).ok());
+  const fs::path file = folder / "traces" / "0.evt";
+  const std::string whole = content(file);
+  ASSERT_GT(whole.size(), 6 * kChunk);
+  for (const size_t chunks : {5, 4, 3, 2, 1}) {
+    std::string cut = whole.substr(0, chunks * kChunk);
+    cut.replace(cut.size() - 2, 2, "\x02\x01");  // as whole files end
+    set_content(file, cut);
+    Losses losses;
+    CountingSink sink;
+    auto source = open_otf2(folder / "traces.otf2", losses);
+    ASSERT_TRUE(source.ok());
+    (void)(*source)->read(LocationId(0), sink, losses);
+    // No record takes less than two bytes; what is open at the end is closed.
+    EXPECT_LE(sink.events, cut.size() / 2 + 2) << chunks;
+    EXPECT_TRUE(archive_was_damaged(losses)) << chunks;
+  }
+}
+
 /// Checks what later stages rely on; a violation ends the child with its own status.
 class StrictSink final : public EventSink {
  public:
