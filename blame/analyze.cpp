@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "blame/collect.h"
+#include "blame/device_blame.h"
 #include "blame/device_use.h"
 #include "blame/explanations.h"
 #include "blame/identities.h"
@@ -43,6 +44,7 @@ constexpr struct {
     {"idle threads", explain_idle_threads},
     {"locks", explain_locks},
     {"devices", explain_devices},
+    {"blame for devices", explain_device_blame},
     {"victims", explain_victims},
     {"worst instances", explain_instances},
     {"distributions", explain_distributions},

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "blame/path_kinds.h"
+#include "blame/device_course.h"
 #include "blame/stretches.h"
 #include "replay/device_busy.h"
 #include "replay/exchange.h"
@@ -20,10 +20,7 @@ using replay::DeviceGap;
 using replay::DeviceKey;
 using replay::DeviceOperation;
 using replay::Run;
-using replay::Wait;
 using trace::DeviceOpKind;
-
-using Blame = std::map<std::pair<LocationId, CallPathId>, double>;
 
 /// A stretch in which a device executes a kernel, or something else.
 struct Use {
@@ -38,9 +35,11 @@ struct Sums {
 };
 
 struct Device {
+  explicit Device(const Run& run) : course(run) {}
   LocationId first;  ///< its first stream
   std::vector<Use> uses;
   Sums sums;
+  DeviceCourse course;
 };
 
 bool is_kernel(DeviceOpKind kind) {
@@ -53,118 +52,12 @@ class DeviceReport {
       : run_(given.run), graph_(given.graph), threads_(given.threads), found_(found) {}
 
   void write() {
-    blame_for_idle_devices();
-    blame_for_waiting_hosts();
     add_calls();
     add_operations();
     add_devices();
   }
 
  private:
-  void add_blame(const std::vector<Blame>& blames, const char* kind, double& sum) {
-    Blame all;
-    for (const Blame& blame : blames) {
-      for (const auto& [key, time] : blame) all[key] += time;
-    }
-    for (const auto& [key, time] : all) {
-      found_.device_blame.push_back({kind, key.second, key.first, time});
-      sum += time;
-    }
-  }
-
-  // --- an idle device: what its host did meanwhile ---
-
-  void blame_for_idle_devices() {
-    std::vector<Blame> blames(run_.locations.size());
-    parallel_for(blames.size(), threads_, [&](size_t i) {
-      for (const DeviceGap& gap : graph_.device_gaps[run_.locations[i].index()]) {
-        if (!gap.known || gap.handed_over <= gap.begin) continue;
-        for_each_stretch(run_, gap.host, {}, gap.begin, gap.handed_over,
-                         [&](Time begin, Time end, CallPathId path, const Wait*) {
-                           blames[i][{gap.host, path}] += (end - begin).seconds();
-                         });
-      }
-    });
-    add_blame(blames, "idle device", found_.identities.device_idle_blame_s);
-    for (LocationId id : run_.locations) {
-      for (const DeviceGap& gap : graph_.device_gaps[id.index()]) {
-        if (gap.known) found_.identities.device_idle_s += (gap.handed_over - gap.begin).seconds();
-      }
-    }
-  }
-
-  // --- a waiting host: what the process's streams executed meanwhile ---
-
-  void blame_for_waiting_hosts() {
-    std::vector<Blame> blames(run_.locations.size());
-    parallel_for(blames.size(), threads_, [&](size_t i) {
-      const LocationId host = run_.locations[i];
-      if (run_.is_stream(host)) return;
-      for (const Wait& wait : graph_.waits[host.index()]) {
-        if (wait_kind(wait.pattern) == WaitKind::device) share(host, wait, blames[i]);
-      }
-    });
-    add_blame(blames, "waiting host", found_.identities.device_wait_blame_s);
-    for (LocationId host : run_.locations) {
-      if (run_.is_stream(host)) continue;
-      for (const Wait& wait : graph_.waits[host.index()]) {
-        if (wait_kind(wait.pattern) == WaitKind::device) {
-          found_.identities.device_wait_s += wait.amount.seconds();
-        }
-      }
-    }
-  }
-
-  struct Change {
-    Time time;
-    const DeviceOperation* operation;
-    LocationId stream;
-    bool begins;
-  };
-
-  void share(LocationId host, const Wait& wait, Blame& blame) const {
-    std::vector<Change> changes;
-    const ProcessId process = run_.location(host).process;
-    for (LocationId id : run_.definitions->processes[process.index()].locations) {
-      if (run_.is_stream(id)) add_changes(id, wait, changes);
-    }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const Change& a, const Change& b) { return a.time < b.time; });
-    // Tasks may run in the call: then less of it is waiting.
-    const double part = wait.amount.seconds() / (wait.end - wait.begin).seconds();
-    std::vector<std::pair<LocationId, CallPathId>> active;
-    Time at = wait.begin;
-    const auto pass = [&](Time until) {
-      const double time = (until - at).seconds() * part;
-      if (time > 0 && active.empty()) blame[{wait.cause, run_.device_idle}] += time;
-      for (const auto& key : active) {
-        if (time > 0) blame[key] += time / static_cast<double>(active.size());
-      }
-      at = until;
-    };
-    for (const Change& change : changes) {
-      pass(change.time);
-      const std::pair key(change.stream, change.operation->path);
-      if (change.begins) {
-        active.push_back(key);
-      } else {
-        active.erase(std::find(active.begin(), active.end(), key));
-      }
-    }
-    pass(wait.end);
-  }
-
-  void add_changes(LocationId stream, const Wait& wait, std::vector<Change>& changes) const {
-    const Column<DeviceOperation>& all = run_.at(stream).device.operations;
-    const auto* next = std::partition_point(
-        all.begin(), all.end(), [&](const DeviceOperation& o) { return o.end <= wait.begin; });
-    for (; next != all.end() && next->begin < wait.end; ++next) {
-      if (!replay::keeps_device_busy(next->kind) || next->begin == next->end) continue;
-      changes.push_back({std::max(next->begin, wait.begin), next, stream, true});
-      changes.push_back({std::min(next->end, wait.end), next, stream, false});
-    }
-  }
-
   // --- calls and operations ---
 
   void add_calls() {
@@ -213,20 +106,23 @@ class DeviceReport {
 
   void add_devices() {
     const size_t count = replay::device_count(*run_.definitions);
-    std::vector<Device> devices(count);
+    std::vector<Device> devices(count, Device(run_));
     for (LocationId stream : run_.locations) {
       if (run_.is_stream(stream)) {
         add_stream(stream, devices[replay::device_of(*run_.definitions, stream).index()]);
       }
     }
+    add_courses(devices);
     for (Device& device : devices) merge(device.uses);
     gather(devices);
     if (run_.ranks->rank() != 0) return;
     double kernels = 0, most_kernels = 0, most_busy = 0;
     size_t used = 0;
-    for (const Device& device : devices) {
+    for (Device& device : devices) {
       if (!device.first.valid()) continue;
+      add_uses(device);
       const FoundDevice row = describe(device);
+      device.course.write(FoundDeviceId(found_.devices.size()), found_.device_times);
       found_.devices.push_back(row);
       ++used;
       kernels += row.kernels_s;
@@ -265,6 +161,56 @@ class DeviceReport {
     }
   }
 
+  /// Of idle times; when a device is busy is known only once all ranks have told.
+  void add_courses(std::vector<Device>& devices) const {
+    const std::vector<bool> launching = launching_paths();
+    std::vector<LocationId> streams = run_.locations;
+    std::erase_if(streams, [&](LocationId id) { return !run_.is_stream(id); });
+    std::vector<DeviceCourse> courses(streams.size(), DeviceCourse(run_));
+    parallel_for(courses.size(), threads_, [&](size_t i) {
+      for (const DeviceGap& gap : graph_.device_gaps[streams[i].index()]) {
+        if (!gap.known) {
+          courses[i].unknown(gap.begin, gap.end);
+          continue;
+        }
+        for_each_stretch(run_, gap.host, {}, gap.begin, gap.handed_over,
+                         [&](Time begin, Time end, CallPathId path, const replay::Wait*) {
+                           courses[i].late(begin, end, path, launching[path.index()]);
+                         });
+        courses[i].latency(gap.handed_over, gap.end);
+      }
+    });
+    for (size_t i = 0; i < courses.size(); ++i) {
+      devices[replay::device_of(*run_.definitions, streams[i]).index()].course.add(courses[i]);
+    }
+  }
+
+  /// The calls that launch: what they launch hangs under them.
+  std::vector<bool> launching_paths() const {
+    std::vector<bool> launching(run_.callpaths.size());
+    for (LocationId stream : run_.locations) {
+      for (const DeviceOperation& operation : run_.at(stream).device.operations) {
+        if (!operation.launch.valid()) continue;
+        const CallPathId above = run_.callpaths[operation.path].parent;
+        if (above.valid()) launching[above.index()] = true;
+      }
+    }
+    return launching;
+  }
+
+  static void add_uses(Device& device) {
+    for (const Use& use : device.uses) {
+      if (use.kernel) device.course.kernel(use.begin, use.end);
+    }
+    Time covered = Time::min();
+    std::vector<Use> all = device.uses;
+    std::sort(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.begin < b.begin; });
+    for (const Use& use : all) {
+      device.course.busy(std::max(use.begin, covered), use.end);
+      covered = std::max(covered, use.end);
+    }
+  }
+
   /// Kernels and the rest each become stretches that do not overlap.
   static void merge(std::vector<Use>& uses) {
     std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
@@ -292,6 +238,7 @@ class DeviceReport {
       own.put(devices[key].first);
       own.put(devices[key].sums);
       own.put_list(std::span<const Use>(devices[key].uses));
+      devices[key].course.pack(own);
     }
     for (const replay::Parcel& parcel : replay::gather(*run_.ranks, own.take())) {
       for (replay::Unpacker from(parcel); !from.done();) {
@@ -307,6 +254,7 @@ class DeviceReport {
         device.sums.streams += sums.streams;
         from.get_list<Use>([&](const Use& use) { device.uses.push_back(use); });
         merge(device.uses);
+        device.course.unpack(from);
       }
     }
   }

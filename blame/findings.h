@@ -149,13 +149,34 @@ struct FoundDevice {
   double unknown_s = 0;     ///< it is not known who launched
 };
 
+using FoundDeviceId = Id<struct FoundDeviceTag>;
+
+/// What a device did in one of equal parts of the run (device_course.h). Busy and idle times add up
+/// to the part, as long as a process used the device.
+struct FoundDeviceTime {
+  FoundDeviceId device;  ///< its place in the list of devices
+  double begin_s = 0;    ///< since the run's begin
+  double end_s = 0;
+  double busy_s = 0;       ///< with anything
+  double kernels_s = 0;    ///< with kernels
+  double late_s = 0;       ///< idle, as in FoundDevice
+  double launching_s = 0;  ///< of late_s, while hosts were in calls that launch
+  double latency_s = 0;
+  double unknown_s = 0;
+  CallPathId callpath = {};  ///< what hosts executed most in late_s
+  double callpath_s = 0;     ///< of late_s
+};
+
 /// Of "idle device": what a host did while a device waited for its launch. Of "waiting host": what
-/// streams executed while a host waited for the device.
+/// streams executed while a host waited for the device. Without that code the run would be shorter
+/// by gain_s at most: its time on the critical path.
 struct FoundDeviceBlame {
   std::string kind;
   CallPathId callpath;
   LocationId location;
   double time_s = 0;
+  double alone_s = 0;  ///< of it, while no other code was to blame
+  double gain_s = 0;
 };
 
 /// Calls that wait for a device.
@@ -306,7 +327,8 @@ struct Findings {
   std::vector<FoundNobody> idle_nobody;
   std::vector<FoundLockBlame> lock_blame;
   std::vector<FoundPolling> polling;
-  std::vector<FoundDevice> devices;  ///< by device
+  std::vector<FoundDevice> devices;           ///< by device
+  std::vector<FoundDeviceTime> device_times;  ///< by device and time
   std::vector<FoundDeviceBlame> device_blame;
   std::vector<FoundDeviceCall> device_calls;
   std::vector<FoundDeviceOperation> device_operations;

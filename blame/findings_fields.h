@@ -104,9 +104,14 @@ void visit_fields(R& r, const V& v) {
                        r.pageable_copies, r.busy_s, r.kernels_s, r.copies_s, r.overlapped_s,
                        r.idle_s, r.late_s, r.latency_s, r.unknown_s);
 }
+template <RowOf<FoundDeviceTime> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.device, r.begin_s, r.end_s, r.busy_s, r.kernels_s, r.late_s,
+                       r.launching_s, r.latency_s, r.unknown_s, r.callpath, r.callpath_s);
+}
 template <RowOf<FoundDeviceBlame> R, class V>
 void visit_fields(R& r, const V& v) {
-  fields::visit_all<R>(v, r.kind, r.callpath, r.location, r.time_s);
+  fields::visit_all<R>(v, r.kind, r.callpath, r.location, r.time_s, r.alone_s, r.gain_s);
 }
 template <RowOf<FoundDeviceCall> R, class V>
 void visit_fields(R& r, const V& v) {
@@ -177,6 +182,7 @@ void visit_whole_tables(const Visit& visit, F&... f) {
   visit("critical_callpaths", f.critical_callpaths...);
   visit("segments", f.segments...);
   visit("devices", f.devices...);
+  visit("device_times", f.device_times...);
   visit("efficiencies", f.efficiencies...);
   visit("instances", f.instances...);
   visit("distributions", f.distributions...);

@@ -47,6 +47,7 @@ class Checker {
     expect(sums.device_wait_blame_s, sums.device_wait_s,
            "blame for hosts that wait for devices does not add up to their waiting",
            worst_device_blame());
+    check_device_times();
     check_lock_blame();
     check_lives();
     check_efficiencies();
@@ -162,6 +163,28 @@ class Checker {
   }
 
   /// Of all locations whose activities do not tile their lives, the one with the largest gap.
+  /// The parts of a device's time are together all of it.
+  void check_device_times() {
+    std::vector<FoundDevice> sums(found_.devices.size());
+    for (const FoundDeviceTime& part : found_.device_times) {
+      FoundDevice& sum = sums[part.device.index()];
+      sum.busy_s += part.busy_s;
+      sum.kernels_s += part.kernels_s;
+      sum.late_s += part.late_s;
+      sum.latency_s += part.latency_s;
+      sum.unknown_s += part.unknown_s;
+    }
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const FoundDevice& device = found_.devices[i];
+      const std::string place = " of " + device.name;
+      expect(sums[i].busy_s, device.busy_s, "the parts of the time do not add up: busy", place);
+      expect(sums[i].kernels_s, device.kernels_s, "the parts do not add up: kernels", place);
+      expect(sums[i].late_s, device.late_s, "the parts do not add up: idle", place);
+      expect(sums[i].latency_s, device.latency_s, "the parts do not add up: latency", place);
+      expect(sums[i].unknown_s, device.unknown_s, "the parts do not add up: unknown", place);
+    }
+  }
+
   void check_lives() {
     std::vector<double> lives(found_.locations.size());
     std::vector<const FoundProfile*> longest(found_.locations.size());

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace culprit::report {
 
@@ -16,31 +17,37 @@ using blame::Findings;
 
 constexpr size_t kTopRows = 5;
 constexpr double kRowMatters = 0.01;
+constexpr size_t kTopSpans = 3;
 constexpr size_t kTextColumn = 25;
+constexpr size_t kGainColumns = 22;  ///< for ", gain up to 123.45 ms"
+constexpr size_t kParts = 50;        ///< of the run, at least as many as are told of
+constexpr double kShown = 0.1;       ///< of a part
 
 class Section {
  public:
   Section(const Findings& findings, const Names& names, const TimeFormat& time)
-      : findings_(findings), names_(names), time_(time) {}
+      : findings_(findings),
+        names_(names),
+        time_(time),
+        idle_(device_blamed(findings, "idle device")) {}
 
   std::string write() {
     page_ = "\nDEVICES  (share: of the run's length; under a heading, of its sum)\n";
     write_devices();
-    write_blame("idle device", findings_.identities.device_idle_s,
-                "While devices had nothing to do, the hosts that launched next executed");
-    write_blame("waiting host", findings_.identities.device_wait_s,
-                "While hosts waited for devices, these executed");
+    write_idle_blame();
+    write_wait_blame();
     write_launch_bound();
+    write_launch_phases();
     write_redundant();
     write_pageable();
     return std::move(page_);
   }
 
  private:
-  void entry(double part, double whole, const std::string& text) {
+  void entry(double part, double whole, const std::string& text, char mark = ' ') {
     std::string lines = wrapped(text, kTextColumn);
     lines.replace(0, kTextColumn,
-                  fmt::format("   {} {}  ", right(time_(part), kTextColumn - 14),
+                  fmt::format(" {} {} {}  ", mark, right(time_(part), kTextColumn - 14),
                               right(percent(part, whole), 8)));
     page_ += lines;
   }
@@ -56,14 +63,18 @@ class Section {
     if (rows.size() > kTopRows) {
       remark(fmt::format("and {}", counted(rows.size() - kTopRows, "device")));
     }
+    page_ += wrapped(
+        "From left to right the run in 50 parts. Busy: tenths of the part, # all of it. Idle: "
+        "because of the code below that has the letter, or other code (+); ~ launched but not "
+        "begun; ? nobody knows why.",
+        2);
   }
 
   void write_device(const blame::FoundDevice& row) {
     const double wall = findings_.run.wall_s;
     entry(row.busy_s, wall,
-          fmt::format("busy: {} of {} on {}, {}, {}", row.name, names_.location(row.location),
-                      row.node, counted(row.streams, "stream"),
-                      counted(row.operations, "operation")));
+          fmt::format("busy: {} on {}, {}, {}", name_of(row), row.node,
+                      counted(row.streams, "stream"), counted(row.operations, "operation")));
     remark(fmt::format("kernels {}, copies and the like {}, of which {} beside kernels",
                        time_(row.kernels_s), time_(row.copies_s), time_(row.overlapped_s)));
     std::string idle =
@@ -75,15 +86,78 @@ class Section {
       remark(
           fmt::format("launched in time, its work would end up to {} earlier", time_(row.late_s)));
     }
+    write_course(row);
   }
 
-  void write_blame(std::string_view kind, double sum, const std::string& heading) {
+  /// With its first stream where there are several of that name on the node.
+  std::string name_of(const blame::FoundDevice& row) const {
+    const auto alike = std::count_if(
+        findings_.devices.begin(), findings_.devices.end(),
+        [&](const auto& other) { return other.name == row.name && other.node == row.node; });
+    return alike < 2 ? row.name : fmt::format("{} of {}", row.name, names_.location(row.location));
+  }
+
+  /// Two lines, of which the columns are parts of the run.
+  void write_course(const blame::FoundDevice& row) {
+    std::string busy, idle;
+    for (const blame::FoundDeviceTime& part : findings_.device_times) {
+      if (&findings_.devices[part.device.index()] != &row) continue;
+      const double length = part.end_s - part.begin_s;
+      const auto column = static_cast<size_t>(part.begin_s / length + 0.5);
+      if (busy.size() <= column) busy.resize(column + 1, ' '), idle.resize(column + 1, ' ');
+      const auto tenths = static_cast<int>(10 * part.busy_s / length);
+      busy[column] = tenths >= 10 ? '#' : tenths > 0 ? static_cast<char>('0' + tenths) : '.';
+      if (part.late_s + part.latency_s + part.unknown_s >= kShown * length) {
+        idle[column] = reason(part);
+      }
+    }
+    page_ += fmt::format("{}busy |{}|\n", std::string(kTextColumn, ' '), left(busy, kParts));
+    page_ += fmt::format("{}idle |{}|\n", std::string(kTextColumn, ' '), left(idle, kParts));
+  }
+
+  char reason(const blame::FoundDeviceTime& part) const {
+    if (part.unknown_s > std::max(part.late_s, part.latency_s)) return '?';
+    if (part.latency_s > part.late_s) return '~';
+    for (size_t i = 0; i < std::min(idle_.size(), kTopRows); ++i) {
+      if (idle_[i].callpath == part.callpath) return static_cast<char>('a' + i);
+    }
+    return '+';
+  }
+
+  std::string with_gain(const DeviceBlamed& row) const {
+    const std::string path = names_.path(row.callpath, kPageWidth - kTextColumn - kGainColumns);
+    if (row.gain_s <= 0) return path;
+    return fmt::format("{}, gain up to {}", path, time_(row.gain_s));
+  }
+
+  void write_idle_blame() {
+    const double sum = findings_.identities.device_idle_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
-    page_ += wrapped(heading + ":", 2);
+    page_ += wrapped(
+        "While devices had nothing to do, the hosts that launched next executed (gain: how much "
+        "shorter the run could be without that code, or with work for the device in it):",
+        2);
+    for (size_t i = 0; i < std::min(idle_.size(), kTopRows); ++i) {
+      if (idle_[i].time_s < kRowMatters * sum) break;
+      entry(idle_[i].time_s, sum, with_gain(idle_[i]), static_cast<char>('a' + i));
+    }
+  }
+
+  void write_wait_blame() {
+    const double sum = findings_.identities.device_wait_s;
+    if (sum < kRowMatters * findings_.run.wall_s) return;
+    page_ += wrapped(
+        "While hosts waited for devices, these executed (gain: how much shorter the run could be "
+        "without that operation, or if hosts did not wait for it):",
+        2);
     size_t shown = 0;
-    for (const DeviceBlamed& row : device_blamed(findings_, kind)) {
+    for (const DeviceBlamed& row : device_blamed(findings_, "waiting host")) {
       if (shown++ == kTopRows || row.time_s < kRowMatters * sum) break;
-      entry(row.time_s, sum, names_.path(row.callpath, kPageWidth - kTextColumn));
+      std::string text = with_gain(row);
+      if (row.alone_s < row.time_s && row.gain_s > 0) {
+        text += fmt::format("; {} of it beside others", time_(row.time_s - row.alone_s));
+      }
+      entry(row.time_s, sum, text);
     }
   }
 
@@ -105,6 +179,50 @@ class Section {
                     counted(count, "kernel"), time_(time), time_(latency),
                     names_.region(most->callpath)),
         2);
+  }
+
+  struct Phases {
+    double idle_s = 0;
+    std::vector<std::pair<double, double>> spans;  ///< begin and end
+  };
+
+  /// Parts of the run in which a device mostly waits for launches that are under way.
+  Phases launch_phases(size_t device) const {
+    Phases found;
+    for (const blame::FoundDeviceTime& part : findings_.device_times) {
+      const double idle = part.launching_s + part.latency_s;
+      if (part.device.index() != device || 2 * idle < part.end_s - part.begin_s) continue;
+      found.idle_s += idle;
+      if (found.spans.empty() || found.spans.back().second != part.begin_s) {
+        found.spans.emplace_back(part.begin_s, part.end_s);
+      }
+      found.spans.back().second = part.end_s;
+    }
+    return found;
+  }
+
+  /// Of the device that has most of them.
+  void write_launch_phases() {
+    Phases worst;
+    size_t of = 0;
+    for (size_t i = 0; i < findings_.devices.size(); ++i) {
+      Phases phases = launch_phases(i);
+      if (phases.idle_s > worst.idle_s) worst = std::move(phases), of = i;
+    }
+    if (worst.idle_s < kRowMatters * findings_.run.wall_s) return;
+    std::vector<std::string> spans;
+    for (const auto& [begin, end] : worst.spans) {
+      if (spans.size() == kTopSpans) break;
+      spans.push_back(fmt::format("from {} to {}", time_(begin), time_(end)));
+    }
+    if (worst.spans.size() > kTopSpans) {
+      spans.push_back(fmt::format("{} more", worst.spans.size() - kTopSpans));
+    }
+    page_ +=
+        wrapped(fmt::format("{} is launch-bound {}: for {} of that it had nothing to do while "
+                            "hosts were launching, or was about to begin.",
+                            name_of(findings_.devices[of]), listed(spans), time_(worst.idle_s)),
+                2);
   }
 
   void write_redundant() {
@@ -139,18 +257,24 @@ class Section {
   const Findings& findings_;
   const Names& names_;
   const TimeFormat& time_;
+  const std::vector<DeviceBlamed> idle_;
   std::string page_;
 };
 
 }  // namespace
 
 std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_view kind) {
-  std::map<CallPathId, double> sums;
+  std::map<CallPathId, DeviceBlamed> sums;
   for (const blame::FoundDeviceBlame& row : findings.device_blame) {
-    if (row.kind == kind) sums[row.callpath] += row.time_s;
+    if (row.kind != kind) continue;
+    DeviceBlamed& sum = sums[row.callpath];
+    sum.callpath = row.callpath;
+    sum.time_s += row.time_s;
+    sum.alone_s += row.alone_s;
+    sum.gain_s += row.gain_s;
   }
   std::vector<DeviceBlamed> rows;
-  for (const auto& [path, time] : sums) rows.push_back({path, time});
+  for (const auto& [path, sum] : sums) rows.push_back(sum);
   std::stable_sort(rows.begin(), rows.end(), [](const DeviceBlamed& a, const DeviceBlamed& b) {
     return a.time_s > b.time_s;
   });

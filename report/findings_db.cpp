@@ -129,6 +129,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.lock_blame);
   write_rows(database, f.polling);
   write_rows(database, f.devices);
+  write_rows(database, f.device_times);
   write_rows(database, f.device_blame);
   write_rows(database, f.device_calls);
   write_rows(database, f.device_operations);
@@ -230,6 +231,7 @@ Findings read_all(Database& database) {
   f.lock_blame = read_rows<blame::FoundLockBlame>(database);
   f.polling = read_rows<blame::FoundPolling>(database);
   f.devices = read_rows<blame::FoundDevice>(database);
+  f.device_times = read_rows<blame::FoundDeviceTime>(database);
   f.device_blame = read_rows<blame::FoundDeviceBlame>(database);
   f.device_calls = read_rows<blame::FoundDeviceCall>(database);
   f.device_operations = read_rows<blame::FoundDeviceOperation>(database);
@@ -258,6 +260,8 @@ bool ids_in_range(const Findings& f) {
         good &= !field.valid() || field.index() < f.callpaths.size();
       } else if constexpr (std::is_same_v<Field, LocationId>) {
         good &= !field.valid() || field.index() < f.locations.size();
+      } else if constexpr (std::is_same_v<Field, blame::FoundDeviceId>) {
+        good &= field.valid() && field.index() < f.devices.size();
       } else if constexpr (std::is_same_v<Field, MetricId>) {
         good &= field.valid() && field.index() < f.metrics.size();
       }
@@ -272,7 +276,8 @@ bool ids_in_range(const Findings& f) {
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
         f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.instances,
-        f.distributions, f.devices, f.device_blame, f.device_calls, f.device_operations);
+        f.distributions, f.devices, f.device_times, f.device_blame, f.device_calls,
+        f.device_operations);
   return good;
 }
 

@@ -103,11 +103,22 @@ CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unkno
   late_s REAL NOT NULL,         -- of it before launches: the host is late
   latency_s REAL NOT NULL,      -- behind them
   unknown_s REAL NOT NULL);     -- it is not known who launched
+CREATE TABLE device_times (  -- devices over time, in equal parts of the run
+  id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES devices,
+  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- of the part, since the run's begin
+  busy_s REAL NOT NULL, kernels_s REAL NOT NULL,
+  late_s REAL NOT NULL,         -- idle, as in devices
+  launching_s REAL NOT NULL,    -- of late_s, while hosts were in calls that launch
+  latency_s REAL NOT NULL, unknown_s REAL NOT NULL,
+  callpath INTEGER REFERENCES callpaths,  -- what hosts executed most in late_s
+  callpath_s REAL NOT NULL);    -- of late_s
 CREATE TABLE device_blame (  -- between devices and hosts, in both directions
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,           -- 'idle device': what its host did; 'waiting host': what ran
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
-  time_s REAL NOT NULL);
+  time_s REAL NOT NULL,
+  alone_s REAL NOT NULL,        -- of it, while no other code was to blame
+  gain_s REAL NOT NULL);        -- without that code the run were shorter by that at most
 CREATE TABLE device_calls (  -- calls that wait for a device
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,

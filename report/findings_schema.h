@@ -18,7 +18,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 3;
+inline constexpr int64_t kSchemaVersion = 4;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -134,8 +134,16 @@ CULPRIT_TABLE(blame::FoundDevice, "devices") {
   v("late_s", r.late_s), v("latency_s", r.latency_s), v("unknown_s", r.unknown_s);
 }
 
+CULPRIT_TABLE(blame::FoundDeviceTime, "device_times") {
+  v("device", r.device), v("begin_s", r.begin_s), v("end_s", r.end_s), v("busy_s", r.busy_s);
+  v("kernels_s", r.kernels_s), v("late_s", r.late_s), v("launching_s", r.launching_s);
+  v("latency_s", r.latency_s), v("unknown_s", r.unknown_s);
+  v("callpath", r.callpath), v("callpath_s", r.callpath_s);
+}
+
 CULPRIT_TABLE(blame::FoundDeviceBlame, "device_blame") {
   v("kind", r.kind), v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
+  v("alone_s", r.alone_s), v("gain_s", r.gain_s);
 }
 
 CULPRIT_TABLE(blame::FoundDeviceCall, "device_calls") {

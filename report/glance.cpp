@@ -99,28 +99,46 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
-/// Do devices idle, and because of whom?
+/// What to do for devices: of all code that is to blame between them and hosts, that from which the
+/// run has most to gain.
+void add_gain(const Findings& findings, const Names& names, Rows& rows) {
+  std::string_view kind;
+  DeviceBlamed best;
+  for (const std::string_view each : {"idle device", "waiting host"}) {
+    for (const DeviceBlamed& row : device_blamed(findings, each)) {
+      if (row.gain_s > best.gain_s) best = row, kind = each;
+    }
+  }
+  const double wall = findings.run.wall_s;
+  if (best.gain_s < kRowMatters * wall) return;
+  const std::string name = names.region(best.callpath);
+  rows.add(best.gain_s, wall,
+           kind == "idle device" ? fmt::format("to gain: hand work over ahead of {}", name)
+                                 : fmt::format("to gain: speed up {}, or work beside it", name));
+}
+
+/// Do devices idle, and because of whom? What would it bring?
 std::string device_rows(const Findings& findings, const Names& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");
-  double busy = 0;
-  for (const blame::FoundDevice& device : findings.devices) busy += device.busy_s;
+  double busy = 0, unknown = 0;
+  for (const blame::FoundDevice& device : findings.devices) {
+    busy += device.busy_s;
+    unknown += device.unknown_s;
+  }
   const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
   const double late = findings.identities.device_idle_s;
-  double unknown = 0;
-  for (const blame::FoundDevice& device : findings.devices) unknown += device.unknown_s;
   if (unknown > late && unknown >= kRowMatters * whole) {
     rows.add(busy, whole, "of the devices' time busy; it is not known who let them idle");
-    return rows.lines();
-  }
-  if (late < kRowMatters * whole) {
+  } else if (late < kRowMatters * whole) {
     rows.add(busy, whole, "of the devices' time busy; they hardly wait for hosts");
-    return rows.lines();
+  } else {
+    const auto blamed = device_blamed(findings, "idle device");
+    rows.add(late, whole, "of the devices' time idle: hosts had handed nothing over");
+    rows.add(blamed.front().time_s, whole,
+             "while hosts executed " + names.code(blamed.front().callpath));
   }
-  const auto blamed = device_blamed(findings, "idle device");
-  rows.add(late, whole, "of the devices' time idle: hosts had handed nothing over");
-  rows.add(blamed.front().time_s, whole,
-           "while hosts executed " + names.code(blamed.front().callpath));
+  add_gain(findings, names, rows);
   return rows.lines();
 }
 

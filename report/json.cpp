@@ -189,12 +189,21 @@ Json devices_of(const Findings& f, Names name) {
   });
 }
 
+Json device_times_of(const Findings& f, Names name) {
+  return list(f.device_times, [&](const blame::FoundDeviceTime& t) {
+    return Json{
+        {"device", t.device.index()},   {"begin_s", t.begin_s},      {"end_s", t.end_s},
+        {"busy_s", t.busy_s},           {"kernels_s", t.kernels_s},  {"late_s", t.late_s},
+        {"launching_s", t.launching_s}, {"latency_s", t.latency_s},  {"unknown_s", t.unknown_s},
+        {"callpath", name(t.callpath)}, {"callpath_s", t.callpath_s}};
+  });
+}
+
 Json device_blame_of(const Findings& f, Names name) {
   return list(f.device_blame, [&](const blame::FoundDeviceBlame& b) {
-    return Json{{"kind", b.kind},
-                {"callpath", name(b.callpath)},
-                {"location", name(b.location)},
-                {"time_s", b.time_s}};
+    return Json{
+        {"kind", b.kind},     {"callpath", name(b.callpath)}, {"location", name(b.location)},
+        {"time_s", b.time_s}, {"alone_s", b.alone_s},         {"gain_s", b.gain_s}};
   });
 }
 
@@ -329,6 +338,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"lock_blame", lock_blame_of(findings, name)},
                        {"polling", polling_of(findings, name)},
                        {"devices", devices_of(findings, name)},
+                       {"device_times", device_times_of(findings, name)},
                        {"device_blame", device_blame_of(findings, name)},
                        {"device_calls", device_calls_of(findings, name)},
                        {"device_operations", device_operations_of(findings, name)},

@@ -14,6 +14,12 @@ Names::Names(const blame::Findings& findings) : findings_(findings) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
     many_threads_ |= location.thread != 0 && location.stream.empty();
   }
+  for (const blame::FoundDevice& device : findings.devices) {
+    device_ = " of " + device.name;
+    if (device.name == findings.devices.front().name) continue;
+    device_.clear();
+    break;
+  }
 }
 
 const blame::FoundCallPath* Names::find(CallPathId id) const {
@@ -42,8 +48,9 @@ std::string Names::location(LocationId id) const {
   if (!id.valid()) return "(unknown)";
   const blame::FoundLocation& location = findings_.locations[id.index()];
   if (!location.stream.empty()) {
-    return many_ranks_ ? fmt::format("rank {} {}", location.rank, location.stream)
-                       : location.stream;
+    std::string_view stream = location.stream;
+    if (!device_.empty() && stream.ends_with(device_)) stream.remove_suffix(device_.size());
+    return many_ranks_ ? fmt::format("rank {} {}", location.rank, stream) : std::string(stream);
   }
   if (!many_threads_) return fmt::format("rank {}", location.rank);
   if (!many_ranks_) return fmt::format("thread {}", location.thread);

@@ -30,6 +30,7 @@ class Names {
   const blame::Findings& findings_;
   bool many_ranks_ = false;
   bool many_threads_ = false;  ///< in at least one process
+  std::string device_;         ///< what need not be said of each stream, if all devices are alike
 };
 
 }  // namespace culprit::report

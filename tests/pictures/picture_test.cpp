@@ -15,6 +15,7 @@
 //     impact          call path  allocation time  with imbalance costs (performance impact)
 //     unattributed    pattern  time
 //     device_blame    kind  call path  location  time
+//     device_gains    kind  call path  location  time alone  gain
 //     device_calls    call path  location  calls  redundant ones
 //     devices         name  busy  kernels  copies beside kernels  late  latency
 //     polling         call path  location  time
@@ -145,6 +146,8 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
   for (const auto& row : found.device_blame) {
     out["device_blame"].push_back(
         row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));
+    out["device_gains"].push_back(row_of({row.kind, path(row.callpath), location(row.location),
+                                          number(row.alone_s), number(row.gain_s)}));
   }
   for (const auto& row : found.device_calls) {
     out["device_calls"].push_back(

@@ -99,7 +99,7 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundSegment> && !std::is_same_v<Found, FoundEfficiency> &&
            !std::is_same_v<Found, FoundInstance> && !std::is_same_v<Found, FoundMetric> &&
            !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed> &&
-           !std::is_same_v<Found, FoundDevice>;
+           !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime>;
   }
 
   template <class Found>

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Blame in both directions between devices and hosts, exact and conserved.
+//
+// While a device is idle because its next operation has not been handed over, what the host that
+// hands it over executes meanwhile is to blame; each gap of a device counts once, whatever the
+// number of its streams. While a host waits for a device, the operations that the process's streams
+// execute share each second equally; in an instant in which there are none, nobody earns it.
+//
+//     sum of the blame for idle devices  = their idle time up to launches
+//     sum of the blame for waiting hosts = waiting of patterns dev.host_wait and below
+//
+// The idea is that of Chabbi, Murthy, Fagan and Mellor-Crummey ("Effective sampling-driven
+// performance tools for GPU-accelerated supercomputers", SC 2013), who sample it.
+//
+// A row's gain is its call path's time on the critical path at that location. Without it, what
+// remains of the path is a chain of the same run: this much shorter the run may get, and no more.
+#pragma once
+
+#include "blame/explanations.h"
+
+namespace culprit::blame {
+
+void explain_device_blame(const Explained& given, Findings& found);
+
+}  // namespace culprit::blame

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page says of devices: when they were busy, because of whom not, and what there is to
+// gain.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/formats.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::FoundDeviceId;
+
+constexpr CallPathId kPrepare(0), kWork(1), kKernel(2), kLaunch(3);
+constexpr LocationId kHost(0), kStream(1);
+
+/// 50 s, in parts of 1 s: 10 of `prepare`, 20 in which a kernel runs half the time, 10 of launches
+/// that are under way, 5 of which nobody knows, 5 of `work`.
+blame::Findings late_device() {
+  blame::Findings f;
+  f.run.program = "late";
+  f.run.ranks = 1;
+  f.run.locations = 2;
+  f.run.wall_s = 50;
+  f.run.allocation_s = 100;
+  f.locations = {{"0.0", 0, 0, "n1", 50, 10, ""}, {"0.1", 0, 1, "n1", 50, 15, "queue 1 of Fast"}};
+  f.callpaths = {{"main/prepare", "prepare", "a.c", 3},
+                 {"main/work", "work", "a.c", 9},
+                 {"main/launch/kernel", "kernel", "", 0},
+                 {"main/launch", "launch", "", 0}};
+  f.identities.waiting_s = 25;
+  f.identities.device_idle_s = 21;
+  f.identities.device_wait_s = 8;
+  f.devices = {{"Fast", "n1", kStream, 1, 20, 0, 3, 10, 10, 0, 0, 40, 21, 14, 5}};
+  for (int i = 0; i < 50; ++i) {
+    blame::FoundDeviceTime part;
+    part.device = FoundDeviceId(0);
+    part.begin_s = i;
+    part.end_s = i + 1;
+    if (i < 10) {
+      part.late_s = 1, part.callpath = kPrepare, part.callpath_s = 1;
+    } else if (i < 30) {
+      part.busy_s = part.kernels_s = 0.5, part.latency_s = 0.3;
+      part.late_s = 0.2, part.callpath = kWork, part.callpath_s = 0.2;
+    } else if (i < 40) {
+      part.launching_s = part.late_s = 0.2, part.latency_s = 0.8;
+      part.callpath = kLaunch, part.callpath_s = 0.2;
+    } else if (i < 45) {
+      part.unknown_s = 1;
+    } else {
+      part.late_s = 1, part.callpath = kWork, part.callpath_s = 1;
+    }
+    f.device_times.push_back(part);
+  }
+  f.device_blame = {{"idle device", kPrepare, kHost, 10, 10, 10},
+                    {"idle device", kWork, kHost, 9, 9, 0},
+                    {"idle device", kLaunch, kHost, 2, 2, 2},
+                    {"waiting host", kKernel, kStream, 8, 5, 12}};
+  f.device_calls = {{kWork, kHost, 20, 9, 4, 1}};
+  return f;
+}
+
+std::string page() {
+  return text(late_device(), "culprit.x.1");
+}
+
+bool has(const std::string& page, std::string_view words) {
+  std::string flat;
+  std::istringstream stream(page);
+  for (std::string word; stream >> word;) flat += word + ' ';
+  return flat.find(words) != std::string::npos;
+}
+
+TEST(DevicesText, DrawsBusyAndIdleOverTime) {
+  const std::string p = page();
+  SCOPED_TRACE(p);
+  EXPECT_NE(p.find("busy |..........55555555555555555555....................|"), std::string::npos);
+  EXPECT_NE(p.find("idle |aaaaaaaaaa~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~?????bbbbb|"), std::string::npos);
+  EXPECT_NE(p.find("\n a     10.00 s   47.6 %  main/prepare, gain up to 10.00 s\n"),
+            std::string::npos);
+  EXPECT_NE(p.find("\n b      9.00 s   42.9 %  main/work\n"), std::string::npos);
+}
+
+TEST(DevicesText, SaysWhatThereIsToGain) {
+  const std::string p = page();
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "main/launch/kernel, gain up to 12.00 s; 3.00 s of it beside others"));
+  // The most is to be gained from the kernel: 12 of 50 s.
+  EXPECT_TRUE(has(p,
+                  "Devices 42.0 % of the devices' time idle: hosts had handed nothing over 20.0 "
+                  "% while hosts executed prepare (a.c:3) 24.0 % to gain: speed up kernel, or "
+                  "work beside it"));
+  blame::Findings slow_host = late_device();
+  slow_host.device_blame[3].gain_s = 1;
+  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % to gain: hand work over ahead of prepare"));
+  for (auto& row : slow_host.device_blame) row.gain_s = 0;
+  EXPECT_FALSE(has(text(slow_host, "x"), "to gain"));
+}
+
+TEST(DevicesText, NamesPhasesThatAreBoundByLaunches) {
+  const std::string p = page();
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "Fast is launch-bound from 30.00 s to 40.00 s: for 10.00 s of that"));
+  EXPECT_TRUE(
+      has(p, "4 of 20 calls that wait for a device had nothing to wait for and took 1.00 s"));
+  EXPECT_TRUE(has(p, "3 copies of pageable memory"));
+}
+
+TEST(DevicesText, NamesDevicesOnlyWhereTheyDiffer) {
+  blame::Findings f = late_device();
+  f.waits = {{"dev.late_launch", kPrepare, kStream, 1, 21, 0, 0}};
+  EXPECT_TRUE(has(text(f, "x"), "Late launch, 1 time: queue 1 "));
+  EXPECT_TRUE(has(text(f, "x"), "busy: Fast on n1, 1 stream"));
+  f.devices.push_back(f.devices.front());
+  EXPECT_TRUE(has(text(f, "x"), "busy: Fast of queue 1 on n1"));
+  f.devices.back().name = "Slow";
+  EXPECT_TRUE(has(text(f, "x"), "Late launch, 1 time: queue 1 of Fast"));
+}
+
+}  // namespace
+}  // namespace culprit::report
