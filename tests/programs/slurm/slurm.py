@@ -12,8 +12,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent / "ranks"))
 
 import harness  # noqa: E402  (the folder above is not a package)
+import ranks  # noqa: E402
 from cluster import Cluster, missing  # noqa: E402
 from harness import Report, Skip, check, check_time  # noqa: E402
 
@@ -167,6 +169,29 @@ def two_nodes(place):
               f"{name}: the nodes' clocks were not compared")
 
 
+def analysis_ranks(place):
+    """Several ranks of one step analyse one trace, by either way that srun has to tell them of each
+    other, on one node and on two; without one they say so."""
+    trace = ranks.generate(place, "stencil")
+    lines = [("pmix", "{srun} {culprit} analyze {trace} -o pmix"),
+             ("pmi2", "{srun_mpich} {culprit} analyze {trace} -o pmi2"),
+             ("nodes", "{srun} -N2 {culprit} analyze {trace} -o nodes"),
+             ("single", "srun -n1 --exact --mpi=none {culprit} analyze {trace} -o single"),
+             ("none", "srun -n2 --exact --mpi=none {culprit} analyze {trace} -o none")]
+    with Batch(place, nodes=2) as batch:
+        said = batch.run("".join(f"echo '== {name}'; {command}\n" for name, command in lines)
+                         .format(trace=trace, **words(place)), "-N2", "--ntasks-per-node=2")
+    *good, (none, _) = [(name, place.scratch / name) for name, _ in lines]
+    harness.succeed([place.culprit, "analyze", trace, "-o", place.experiment("alone")])
+    alone = ranks.report(place, place.experiment("alone"))
+    for name, experiment in good:
+        check(experiment.is_dir(), f"{name}: nothing was found\n{said}")
+        ranks.same(alone, ranks.report(place, experiment), name)
+    check(not (place.scratch / none).exists(), "copies that do not know each other made something")
+    check("cannot talk to each other: add --mpi=pmix" in " ".join(said.split()), said)
+    check(said.count("culprit: analysed") == len(good), said)
+
+
 MULTI_PROG = """
 printf '0 {late} zero\\n1 {late} one\\n' > front.conf
 printf '0 {culprit} run -o g2 -- {late} zero\\n1 {culprit} run -o g2 -- {late} one\\n' > behind.conf
@@ -192,6 +217,7 @@ TESTS = {
     ),
     "two_steps": two_steps,
     "two_nodes": two_nodes,
+    "analysis_ranks": analysis_ranks,
     "cancelled": ended(cancel),
     "killed": ended(cancel_all_at_once),
 }
