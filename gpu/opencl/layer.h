@@ -20,7 +20,7 @@ void take_waits(cl_icd_dispatch& table);
 
 /// Whether calls are to be recorded and operations followed; false once the process ends.
 bool follows();
-/// The first queue was made: begins, and sees to the end.
+/// The program uses devices: begins, and sees to the end. Again: whether calls are recorded.
 bool begin_following();
 
 /// The name of a kernel.

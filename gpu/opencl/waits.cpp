@@ -72,6 +72,19 @@ struct Timed<kNext, kName, Result(CL_API_CALL*)(Arguments...)> {
   }
 };
 
+/// Functions with which a program begins to use devices, whatever it asks before: recording begins.
+template <auto kNext, const char* kName, class Function>
+struct First;
+template <auto kNext, const char* kName, class Result, class... Arguments>
+struct First<kNext, kName, Result(CL_API_CALL*)(Arguments...)> {
+  static Result CL_API_CALL call(Arguments... arguments) {
+    begin_following();
+    return Timed<kNext, kName, Result(CL_API_CALL*)(Arguments...)>::call(arguments...);
+  }
+};
+
+constexpr char kContext[] = "clCreateContext";
+constexpr char kContextFromType[] = "clCreateContextFromType";
 constexpr char kFlush[] = "clFlush";
 constexpr char kBuild[] = "clBuildProgram";
 constexpr char kCompile[] = "clCompileProgram";
@@ -92,6 +105,10 @@ void take_waits(cl_icd_dispatch& table) {
   table.clWaitForEvents = wait_for_events;
   if (table.clCreateUserEvent != nullptr) table.clCreateUserEvent = create_user_event;
   if (table.clSetUserEventStatus != nullptr) table.clSetUserEventStatus = set_user_event;
+  table.clCreateContext = First<&cl_icd_dispatch::clCreateContext, kContext,
+                                decltype(cl_icd_dispatch::clCreateContext)>::call;
+  table.clCreateContextFromType = First<&cl_icd_dispatch::clCreateContextFromType, kContextFromType,
+                                        decltype(cl_icd_dispatch::clCreateContextFromType)>::call;
   take<&cl_icd_dispatch::clFlush, kFlush>(table.clFlush);
   take<&cl_icd_dispatch::clBuildProgram, kBuild>(table.clBuildProgram);
   take<&cl_icd_dispatch::clCompileProgram, kCompile>(table.clCompileProgram);
