@@ -281,6 +281,19 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_vi
   return rows;
 }
 
+std::string device_verdict(const Findings& findings, const Names& names) {
+  constexpr double kMuch = 0.25;
+  const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
+  const double late = findings.identities.device_idle_s;
+  const auto blamed = device_blamed(findings, "idle device");
+  if (blamed.empty() || late < kMuch * whole) return "";
+  return fmt::format(
+      "{} had nothing to do for {} of {} time, and {} of that was while hosts executed {}.",
+      findings.devices.size() == 1 ? "The device" : "The devices", percent(late, whole),
+      findings.devices.size() == 1 ? "the" : "their", percent(blamed.front().time_s, late),
+      names.code(blamed.front().callpath));
+}
+
 std::string device_section(const Findings& findings, const Names& names, const TimeFormat& time) {
   return findings.devices.empty() ? "" : Section(findings, names, time).write();
 }

@@ -24,6 +24,10 @@ struct DeviceBlamed {
 /// `kind` as in FoundDeviceBlame; the largest first.
 std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);
 
+/// A sentence for the verdict, where devices idle for long because nothing was handed over; else
+/// "".
+std::string device_verdict(const blame::Findings& findings, const Names& names);
+
 /// The section, with its heading; "" for runs without devices.
 std::string device_section(const blame::Findings& findings, const Names& names,
                            const TimeFormat& time);

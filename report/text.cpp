@@ -192,25 +192,27 @@ void Page::write_head() {
   }
 }
 
-/// The whole page in a sentence, for those who read no further.
+/// The whole page in a sentence or two, for those who read no further.
 void Page::write_verdict() {
+  std::string verdict = device_verdict(findings_, name_);
   const std::vector<Blamed> list = blamed(findings_);
   const double waiting = findings_.identities.waiting_s;
-  if (waiting <= 0 || list.empty()) return;
-  const Blamed& first = list.front();
-  const Share& share = first.shares.front();
-  const std::string opening = fmt::format("Verdict: {} of the time was waiting.",
-                                          percent(waiting, findings_.run.allocation_s));
-  const std::string guilty =
-      fmt::format("{} on {}", code_name(first.callpath), location_name(share.location));
-  page_ += wrapped(share.time_s >= kNoSinglePlace * waiting
-                       ? fmt::format("{} {} of that is because of {}.", opening,
-                                     percent(share.time_s, waiting), guilty)
-                       : fmt::format("{} No single place is to blame: the costliest of {}, {}, is "
-                                     "answerable for {} of it.",
-                                     opening, counted(list.size(), "call path"), guilty,
-                                     percent(share.time_s, waiting)),
-                   0);
+  if (waiting > 0 && !list.empty()) {
+    const Share& share = list.front().shares.front();
+    const std::string guilty =
+        fmt::format("{} on {}", code_name(list.front().callpath), location_name(share.location));
+    const std::string who =
+        share.time_s >= kNoSinglePlace * waiting
+            ? fmt::format("{} of that is because of {}.", percent(share.time_s, waiting), guilty)
+            : fmt::format(
+                  "No single place is to blame: the costliest of {}, {}, is answerable for "
+                  "{} of it.",
+                  counted(list.size(), "call path"), guilty, percent(share.time_s, waiting));
+    verdict = fmt::format("{} of the time was waiting. {}{}{}",
+                          percent(waiting, findings_.run.allocation_s), who,
+                          verdict.empty() ? "" : " ", verdict);
+  }
+  if (!verdict.empty()) page_ += wrapped("Verdict: " + verdict, 0);
 }
 
 void Page::write_time_spent() {

@@ -84,6 +84,16 @@ TEST(DevicesText, DrawsBusyAndIdleOverTime) {
   EXPECT_NE(p.find("\n b      9.00 s   42.9 %  main/work\n"), std::string::npos);
 }
 
+TEST(DevicesText, TellsOfIdleDevicesInTheVerdict) {
+  blame::Findings f = late_device();
+  EXPECT_TRUE(
+      has(text(f, "x"),
+          "Verdict: The device had nothing to do for 42.0 % of the time, and 47.6 % of that "
+          "was while hosts executed prepare (a.c:3)."));
+  f.run.wall_s *= 2;
+  EXPECT_FALSE(has(text(f, "x"), "Verdict:"));
+}
+
 TEST(DevicesText, SaysWhatThereIsToGain) {
   const std::string p = page();
   SCOPED_TRACE(p);
