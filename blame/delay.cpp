@@ -1,23 +1,25 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Four passes. Where each waiter and its cause met last: parallel over waiters. Excess vectors:
-// parallel over the late locations, because many waiters often wait for the same work. Propagation
-// (propagation.cpp): one walk over all waits from the latest to the earliest, scalars only. Costs:
-// parallel over the late locations.
+// Four passes. Where each waiter and its cause met last (intervals.cpp): parallel over waiters.
+// Excess vectors: parallel over the late locations, because many waiters often wait for the same
+// work. Propagation (propagation.cpp): one walk over all waits from the latest to the earliest,
+// scalars only. Costs: parallel over the late locations.
+//
+// A late location's waits lie scattered over the waiters' lists, so each look at one would wait for
+// memory: they are asked for ahead.
 #include "blame/delay.h"
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
-#include <tuple>
+#include <span>
 
 #include "base/flat_map.h"
 #include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "blame/guests.h"
-#include "blame/meetings.h"
+#include "blame/intervals.h"
 #include "blame/propagation.h"
 
 namespace culprit::blame {
@@ -31,6 +33,45 @@ using replay::WaitGraph;
 
 using PatternSums = std::array<double, replay::kPatterns.size()>;
 
+/// A wait, and when its interval ends on the late location.
+struct Ended {
+  Time end;
+  WaitRef wait;
+};
+
+/// Running sums of a location's waits, kept for each block of them.
+class WaitingSums {
+ public:
+  explicit WaitingSums(const Column<Wait>& waits) : waits_(waits) {
+    Duration sum;
+    for (size_t w = 0; w < waits.size(); ++w) {
+      if (w % kBlock == 0) before_.push_back(sum);
+      sum += waits[w].amount;
+    }
+  }
+  /// Of waits [first, end).
+  Duration between(size_t first, size_t end) const {
+    if (end - first > kBlock) return before(end) - before(first);
+    return sum(first, end);
+  }
+
+ private:
+  static constexpr size_t kBlock = 16;
+  Duration before(size_t end) const {
+    if (end == 0) return Duration::zero();
+    const size_t block = (end - 1) / kBlock;
+    return before_[block] + sum(block * kBlock, end);
+  }
+  Duration sum(size_t first, size_t end) const {
+    Duration sum;
+    for (size_t w = first; w < end; ++w) sum += waits_[w].amount;
+    return sum;
+  }
+
+  const Column<Wait>& waits_;
+  Column<Duration> before_;
+};
+
 class Delays {
  public:
   Delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times, unsigned threads)
@@ -41,31 +82,42 @@ class Delays {
     if (!run.ranks->alone()) guests_.emplace(run, graph);
   }
 
-  void find_meetings();
+  void find_intervals();
   void measure();
   void propagate();
   void sum_costs();
   DelayAnalysis take() { return std::move(result_); }
 
  private:
+  /// An interval on the late location, and what it did there.
+  struct Late {
+    explicit Late(const Run& run) : sums(run.callpaths.size()) {}
+    PathSums sums;
+    Time begin, end;
+    Duration waiting;
+    uint32_t first_wait = 0, end_wait = 0;  ///< its waits inside
+  };
+  /// Of a late location whose waits are walked over in the order in which intervals end.
   struct Scratch {
-    explicit Scratch(const Run& run) : own(run.callpaths.size()), late(run.callpaths.size()) {}
-    PathSums own, late;
-    Time late_begin, late_end;  ///< the interval that `late` holds the times of
-    size_t late_last = 0;       ///< the activity at its end
-    size_t begin_wait = 0;      ///< the first wait of the late location that begins at or after it
-    size_t end_wait = 0;        ///< the first wait of the late location that ends after it
-    size_t instance = 0;        ///< where the instance looked up last stands in its index
+    explicit Scratch(const Run& run) : own(run.callpaths.size()), late(run) {}
+    Column<Ended> order;
+    PathSums own;
+    Late late;
+    size_t late_last = 0;   ///< the activity at the interval's end
+    size_t begin_wait = 0;  ///< the first wait of the late location that begins at or after it
+    size_t instance = 0;    ///< where the instance looked up last stands in its index
   };
 
-  void find_meetings_of(LocationId id, Meetings& meetings);
   void list_caused();
-  void index_instances();
-  static void index_instances_of(const Column<Sync>& syncs, Column<uint32_t>& index);
-  Time exit_of(LocationId id, const Sync& meeting, size_t& place) const;
+  void list_caused_by(std::span<const LocationId> waiters, std::vector<Column<Ended>>& lists);
+  void gather(LocationId late, Column<Ended>& order);
   void measure_caused_by(LocationId late, Scratch& scratch);
-  void measure_excess(WaitRef ref, Time begin, Scratch& scratch);
-  void find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause);
+  void look_ahead(const Column<Ended>& order, size_t at) const;
+  void measure_late(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                    Scratch& scratch);
+  void find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late);
+  void measure_own(WaitRef ref, Time begin, PathSums& own) const;
+  void subtract(WaitRef ref, const Scratch& scratch, Column<Excess>& excess);
   void sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const;
 
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
@@ -73,127 +125,71 @@ class Delays {
   const WaitCause& cause(WaitRef ref) const {
     return result_.causes[ref.location.index()][ref.wait];
   }
-  /// The end of the interval on the late location.
-  static Time interval_end(const Wait& wait) { return std::min(wait.cause_time, wait.end); }
+  bool is_guest(WaitRef ref) const { return guests_ && guests_->is_guest(ref); }
 
   const Run& run_;
   WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
   unsigned threads_;
-  std::optional<Guests> guests_;                  // if there are other ranks
-  std::vector<Column<Sync>> meetings_;            // by LocationId of the waiter, by its waits
-  std::vector<Column<uint32_t>> instances_;       // by LocationId: its syncs in groups, by instance
-  std::vector<Column<Duration>> waiting_before_;  // by LocationId: running sums of its waits
+  std::optional<Guests> guests_;        // if there are other ranks
+  std::optional<Intervals> intervals_;  // of this rank's waiters
+  /// By part of the waiters, by LocationId of the cause.
+  std::vector<std::vector<Column<Ended>>> caused_;
   DelayAnalysis result_;
 };
 
 // --- intervals --------------------------------------------------------------------------------
 
-void Delays::find_meetings() {
-  meetings_.resize(run_.timelines.size());
-  waiting_before_.resize(run_.timelines.size());
-  parallel_for(
-      run_.locations.size(), threads_, [&] { return Meetings(graph_.groups); },
-      [&](size_t i, Meetings& meetings) { find_meetings_of(run_.locations[i], meetings); });
-  if (guests_) guests_->invite(times_, meetings_, threads_);
+void Delays::find_intervals() {
+  intervals_.emplace(run_, graph_, threads_);
+  if (guests_) guests_->invite(times_, *intervals_, threads_);
   list_caused();
 }
 
-/// What own locations caused, guests among it.
+/// What own locations caused, guests among it: each thread lists a part of the waiters.
 void Delays::list_caused() {
+  std::vector<LocationId> waiters;
   for (size_t id = 0; id < run_.timelines.size(); ++id) {
-    const Column<Wait>& waits = graph_.waits[id];
-    result_.causes[id].resize(waits.size());
+    if (!graph_.waits[id].empty()) waiters.push_back(LocationId(id));
+  }
+  const size_t parts = thread_count(threads_);
+  caused_.resize(parts);
+  parallel_for(parts, threads_, [&](size_t part) {
+    const size_t begin = waiters.size() * part / parts;
+    const size_t end = waiters.size() * (part + 1) / parts;
+    caused_[part].resize(run_.timelines.size());
+    list_caused_by({waiters.data() + begin, end - begin}, caused_[part]);
+  });
+}
+
+void Delays::list_caused_by(std::span<const LocationId> waiters,
+                            std::vector<Column<Ended>>& lists) {
+  for (LocationId id : waiters) {
+    const Column<Wait>& waits = graph_.waits[id.index()];
+    result_.causes[id.index()].resize(waits.size());
     for (uint32_t w = 0; w < waits.size(); ++w) {
       if (guests_ && !run_.owns(waits[w].cause)) continue;
-      result_.caused[waits[w].cause.index()].push_back({LocationId(id), w});
+      const Time end = std::min(waits[w].cause_time, waits[w].end);
+      lists[waits[w].cause.index()].push_back({end, {id, w}});
     }
   }
 }
 
-void Delays::find_meetings_of(LocationId id, Meetings& meetings) {
-  const Column<Wait>& waits = graph_.waits[id.index()];
-  const Column<Sync>& syncs = graph_.syncs[id.index()];
-  meetings.start(run_.begin);
-  meetings_[id.index()].reserve(waits.size());
-  Column<Duration>& before = waiting_before_[id.index()];
-  before.reserve(waits.size() + 1);
-  before.push_back(Duration::zero());
-  size_t next = 0;
-  for (const Wait& wait : waits) {
-    // A point counts once its operation is over; the wait's own operation is not.
-    while (next < syncs.size() && syncs[next].exit() <= wait.begin) meetings.add(syncs[next++]);
-    meetings_[id.index()].push_back(meetings.last(wait.cause));
-    before.push_back(before.back() + wait.amount);
+/// All that `late` caused. Who waits for the same moment is next to each other.
+void Delays::gather(LocationId late, Column<Ended>& order) {
+  order.clear();
+  for (std::vector<Column<Ended>>& part : caused_) {
+    Column<Ended>& some = part[late.index()];
+    for (const Ended& ended : some) order.push_back(ended);
+    some.release();
   }
-}
-
-/// So that a location finds its own part in what it and another took part in.
-void Delays::index_instances() {
-  instances_.resize(run_.timelines.size());
-  parallel_for(run_.locations.size(), threads_, [&](size_t i) {
-    const LocationId id = run_.locations[i];
-    index_instances_of(graph_.syncs[id.index()], instances_[id.index()]);
-  });
-}
-
-/// By group, and within a group, where they come in order of time, by instance.
-void Delays::index_instances_of(const Column<Sync>& syncs, Column<uint32_t>& index) {
-  FlatMap place_of;
-  std::vector<std::pair<replay::GroupId, uint32_t>> groups;  // and how many instances
-  for (const Sync& sync : syncs) {
-    if (!sync.of_group()) continue;
-    const uint32_t fresh = static_cast<uint32_t>(groups.size());
-    const uint32_t place = place_of.at(sync.group().index(), fresh);
-    if (place == fresh) groups.emplace_back(sync.group(), 0);
-    ++groups[place].second;
-  }
-  std::vector<uint32_t> by_id(groups.size()), next(groups.size());
-  std::iota(by_id.begin(), by_id.end(), 0u);
-  std::sort(by_id.begin(), by_id.end(),
-            [&](uint32_t a, uint32_t b) { return groups[a] < groups[b]; });
-  uint32_t sum = 0;
-  for (uint32_t place : by_id) next[place] = sum, sum += groups[place].second;
-  index.resize(sum);
-  for (uint32_t s = 0; s < syncs.size(); ++s) {
-    if (syncs[s].of_group()) index[next[place_of.find(syncs[s].group().index())]++] = s;
-  }
-  const auto earlier = [&](uint32_t a, uint32_t b) {
-    return syncs[a].instance() < syncs[b].instance();
-  };
-  for (uint32_t place : by_id) {
-    uint32_t* const end = index.begin() + next[place];
-    merge_runs(end - groups[place].second, end, earlier);
-  }
-}
-
-/// `place` is where the last one was found; the next is often near.
-Time Delays::exit_of(LocationId id, const Sync& meeting, size_t& place) const {
-  if (!meeting.of_group()) return meeting.partner_exit();
-  const Column<Sync>& syncs = graph_.syncs[id.index()];
-  const Column<uint32_t>& index = instances_[id.index()];
-  const auto key = std::tuple(meeting.group(), meeting.instance());
-  const auto is_before = [&](uint32_t s, const auto& k) {
-    return std::tuple(syncs[s].group(), syncs[s].instance()) < k;
-  };
-  constexpr size_t kNear = 4;
-  for (size_t n = 0; n < kNear; ++n, ++place) {
-    if (place >= index.size() || !is_before(index[place], key)) break;
-  }
-  const bool found = place < index.size() && syncs[index[place]].instance() == meeting.instance() &&
-                     syncs[index[place]].group() == meeting.group();
-  if (!found) {
-    place = static_cast<size_t>(std::lower_bound(index.begin(), index.end(), key, is_before) -
-                                index.begin());
-  }
-  CULPRIT_CHECK(place < index.size() && syncs[index[place]].instance() == meeting.instance());
-  return syncs[index[place]].exit();
+  merge_runs(order.begin(), order.end(),
+             [](const Ended& a, const Ended& b) { return a.end < b.end; });
 }
 
 // --- excess -----------------------------------------------------------------------------------
 
 void Delays::measure() {
-  index_instances();
   parallel_for(
       run_.locations.size(), threads_, [&] { return Scratch(run_); },
       [&](size_t i, Scratch& scratch) { measure_caused_by(run_.locations[i], scratch); });
@@ -204,84 +200,112 @@ void Delays::measure() {
                             cause(ref).first_excess = cause(ref).end_excess = 0;  // not here
                           });
   }
-  meetings_.clear();
-  instances_.clear();
-  waiting_before_.clear();
+  caused_.clear();
+  intervals_.reset();
+  graph_.syncs.clear();  // nobody else asks
 }
 
 void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
+  gather(late, scratch.order);
+  const WaitingSums waiting(graph_.waits[late.index()]);
+  scratch.late.begin = scratch.late.end = Time::min();
+  scratch.late.end_wait = 0;
+  scratch.late_last = scratch.begin_wait = scratch.instance = 0;
   Column<WaitRef>& caused = result_.caused[late.index()];
-  // Who waits for the same moment is next to each other.
-  merge_runs(caused.begin(), caused.end(),
-             [&](WaitRef a, WaitRef b) { return interval_end(wait(a)) < interval_end(wait(b)); });
-  scratch.late.clear();
-  scratch.late_begin = scratch.late_end = Time::min();
-  scratch.late_last = scratch.begin_wait = scratch.end_wait = scratch.instance = 0;
-  for (WaitRef ref : caused) {
-    const Time begin = exit_of(late, meetings_[ref.location.index()][ref.wait], scratch.instance);
-    measure_excess(ref, begin, scratch);
-    find_inner_waits(wait(ref), begin, scratch.end_wait, cause(ref));
+  caused.reserve(scratch.order.size());
+  for (size_t i = 0; i < scratch.order.size(); ++i) {
+    look_ahead(scratch.order, i);
+    const auto& [end, ref] = scratch.order[i];
+    const Sync meeting = is_guest(ref) ? guests_->meeting(ref) : intervals_->meeting(ref);
+    const Time begin = intervals_->exit_of(late, meeting, scratch.instance);
+    if (scratch.late.begin != begin || scratch.late.end != end) {
+      measure_late(late, begin, end, waiting, scratch);
+    }
+    measure_own(ref, meeting.exit(), scratch.own);
+    subtract(ref, scratch, result_.excess[late.index()]);
+    scratch.own.clear();
+    caused.push_back(ref);
+  }
+}
+
+void Delays::look_ahead(const Column<Ended>& order, size_t at) const {
+  constexpr size_t kFar = 16, kNear = 8;
+  if (at + kFar < order.size()) {
+    const WaitRef ref = order[at + kFar].wait;
+    __builtin_prefetch(&wait(ref));
+    __builtin_prefetch(&wait(ref).pattern);
+    __builtin_prefetch(&cause(ref), 1);
+    if (!is_guest(ref)) intervals_->prefetch_number(ref);
+  }
+  if (at + kNear < order.size()) {
+    const WaitRef ref = order[at + kNear].wait;
+    if (is_guest(ref)) return;
+    intervals_->prefetch_meeting(ref);
+    times_[ref.location.index()].prefetch(wait(ref).activity);
+  }
+}
+
+void Delays::measure_late(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                          Scratch& scratch) {
+  const Column<Wait>& inner = graph_.waits[late.index()];
+  scratch.late.sums.clear();
+  // Ends come in ascending order.
+  scratch.late_last = run_.at(late).activities.after(end, scratch.late_last);
+  size_t& next = scratch.begin_wait;
+  while (next < inner.size() && inner[next].begin < end) ++next;
+  times_[late.index()].sum_back(begin, end, scratch.late_last, next, scratch.late.sums);
+  scratch.late.begin = begin, scratch.late.end = end;
+  find_inner_waits(inner, waiting, scratch.late);
+}
+
+void Delays::find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late) {
+  size_t end = late.end_wait;
+  while (end < inner.size() && inner[end].end <= late.end) ++end;
+  // Few lie inside, mostly.
+  size_t first = end;
+  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].begin >= late.begin; ++n) --first;
+  if (first > 0 && inner[first - 1].begin >= late.begin) {
+    first =
+        static_cast<size_t>(std::lower_bound(inner.begin(), inner.begin() + first, late.begin,
+                                             [](const Wait& x, Time t) { return x.begin < t; }) -
+                            inner.begin());
+  }
+  late.first_wait = static_cast<uint32_t>(first);
+  late.end_wait = static_cast<uint32_t>(end);
+  late.waiting = waiting.between(first, end);
+}
+
+/// What the waiter did since the meeting.
+void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
+  if (is_guest(ref)) {
+    for (const Excess& done : guests_->done_by(ref)) own.add(done.path(), done.time());
+  } else {
+    const Wait& w = wait(ref);
+    times_[ref.location.index()].sum_back(begin, w.begin, w.activity, ref.wait, own);
   }
 }
 
 /// Excess vector: what the late location did more than the waiter (equations 4.1 and 4.2).
-void Delays::measure_excess(WaitRef ref, Time begin, Scratch& scratch) {
-  const Wait& w = wait(ref);
-  const Time end = interval_end(w);
-  if (scratch.late_begin != begin || scratch.late_end != end) {
-    scratch.late.clear();
-    // Ends come in ascending order.
-    scratch.late_last = run_.at(w.cause).activities.after(end, scratch.late_last);
-    const Column<Wait>& inner = graph_.waits[w.cause.index()];
-    size_t& next = scratch.begin_wait;
-    while (next < inner.size() && inner[next].begin < end) ++next;
-    times_[w.cause.index()].sum_back(begin, end, scratch.late_last, scratch.begin_wait,
-                                     scratch.late);
-    scratch.late_begin = begin, scratch.late_end = end;
-  }
-  if (guests_ && guests_->is_guest(ref)) {
-    for (const Excess& done : guests_->done_by(ref)) scratch.own.add(done.path(), done.time());
-  } else {
-    times_[ref.location.index()].sum_back(meetings_[ref.location.index()][ref.wait].exit(), w.begin,
-                                          w.activity, ref.wait, scratch.own);
-  }
+void Delays::subtract(WaitRef ref, const Scratch& scratch, Column<Excess>& excess) {
   WaitCause& c = cause(ref);
-  Column<Excess>& excess = result_.excess[w.cause.index()];
+  c.waiting = scratch.late.waiting;
+  c.first_wait = scratch.late.first_wait;
+  c.end_wait = scratch.late.end_wait;
   c.first_excess = static_cast<uint32_t>(excess.size());
-  for (CallPathId path : scratch.late.paths()) {
-    const Duration more = scratch.late[path] - scratch.own[path];
+  for (CallPathId path : scratch.late.sums.paths()) {
+    const Duration more = scratch.late.sums[path] - scratch.own[path];
     if (more <= Duration::zero()) continue;
     excess.push_back(Excess(more, path));
     c.excess += more;
   }
   CULPRIT_CHECK(excess.size() < UINT32_MAX);
   c.end_excess = static_cast<uint32_t>(excess.size());
-  scratch.own.clear();
-}
-
-void Delays::find_inner_waits(const Wait& wait, Time begin, size_t& end, WaitCause& cause) {
-  const Column<Wait>& inner = graph_.waits[wait.cause.index()];
-  const Time until = interval_end(wait);
-  while (end < inner.size() && inner[end].end <= until) ++end;
-  // Few lie inside, mostly.
-  size_t first = end;
-  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].begin >= begin; ++n) --first;
-  if (first > 0 && inner[first - 1].begin >= begin) {
-    first =
-        static_cast<size_t>(std::lower_bound(inner.begin(), inner.begin() + first, begin,
-                                             [](const Wait& x, Time t) { return x.begin < t; }) -
-                            inner.begin());
-  }
-  cause.first_wait = static_cast<uint32_t>(first);
-  cause.end_wait = static_cast<uint32_t>(end);
-  const Column<Duration>& before = waiting_before_[wait.cause.index()];
-  cause.waiting = before[cause.end_wait] - before[cause.first_wait];
 }
 
 // --- propagation ------------------------------------------------------------------------------
 
 void Delays::propagate() {
-  propagate_waits(run_, graph_, result_.causes, threads_);
+  propagate_waits(run_, graph_, result_.causes);
   if (guests_) {
     guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
                          [&](WaitRef guest, const WaitCause& from) {
@@ -342,7 +366,7 @@ void Delays::sum_costs() {
 DelayAnalysis analyze_delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times,
                              unsigned threads) {
   Delays delays(run, graph, times, threads);
-  delays.find_meetings();
+  delays.find_intervals();
   delays.measure();
   delays.propagate();
   delays.sum_costs();

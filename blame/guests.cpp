@@ -24,7 +24,8 @@ Guests::Guests(const replay::Run& run, replay::WaitGraph& graph)
   for (size_t id = 0; id < run.timelines.size(); ++id) owner_.push_back(run.owner(LocationId(id)));
 }
 
-void Guests::invite(const std::vector<PathTimes>& times, Meetings& meetings, unsigned threads) {
+void Guests::invite(const std::vector<PathTimes>& times, const Intervals& intervals,
+                    unsigned threads) {
   std::vector<Column<Excess>> done(owner_.size());     // by LocationId
   std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that travels
   parallel_for(
@@ -35,7 +36,9 @@ void Guests::invite(const std::vector<PathTimes>& times, Meetings& meetings, uns
         for (size_t w = 0; w < waits.size(); ++w) {
           if (owner_[waits[w].cause.index()] == rank_) continue;
           sums.clear();
-          times[id].sum_back(meetings[id][w].exit(), waits[w].begin, waits[w].activity, w, sums);
+          const WaitRef ref{run_.locations[i], static_cast<uint32_t>(w)};
+          times[id].sum_back(intervals.meeting(ref).exit(), waits[w].begin, waits[w].activity, w,
+                             sums);
           for (CallPathId path : sums.paths()) done[id].push_back(Excess(sums[path], path));
           paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
         }
@@ -47,19 +50,20 @@ void Guests::invite(const std::vector<PathTimes>& times, Meetings& meetings, uns
     const size_t id = ref.location.index();
     const uint32_t count = paths[id][traveller[id]++];
     travellers[to].push_back(
-        {graph_.waits[id][ref.wait], meetings[id][ref.wait], ref.location, count});
+        {graph_.waits[id][ref.wait], intervals.meeting(ref), ref.location, count});
     for (uint32_t e = 0; e < count; ++e) luggage[to].push_back(done[id][entry[id]++]);
   });
   done.clear();
   travellers = replay::exchange(*run_.ranks, std::move(travellers));
   done_ = replay::exchange(*run_.ranks, std::move(luggage));
+  meetings_.resize(owner_.size());
   first_.resize(owner_.size());
   for (const Column<Traveller>& from_rank : travellers) {
     size_t at = 0;
     for (const Traveller& guest : from_rank) {
       const size_t id = guest.location.index();
       graph_.waits[id].push_back(guest.wait);
-      meetings[id].push_back(guest.meeting);
+      meetings_[id].push_back(guest.meeting);
       if (first_[id].empty()) first_[id].push_back(at);
       first_[id].push_back(at += guest.paths);
     }

@@ -12,19 +12,18 @@
 #include <vector>
 
 #include "blame/delay.h"
+#include "blame/intervals.h"
 #include "replay/exchange.h"
 
 namespace culprit::blame {
 
 class Guests {
  public:
-  using Meetings = std::vector<Column<replay::Sync>>;  ///< by LocationId, by wait
-
   Guests(const replay::Run& run, replay::WaitGraph& graph);
 
-  /// Sends waits of this rank's locations to their causes' ranks, and receives: their meetings
-  /// become a part of `meetings`. Collective, and so are those below.
-  void invite(const std::vector<PathTimes>& times, Meetings& meetings, unsigned threads);
+  /// Sends waits of this rank's locations to their causes' ranks, and receives. Collective, and so
+  /// are those below.
+  void invite(const std::vector<PathTimes>& times, const Intervals& intervals, unsigned threads);
   /// put(guest, get(wait)) for each wait that is a guest elsewhere.
   template <class Get, class Put>
   void tell_guests(const Get& get, const Put& put) const;
@@ -33,6 +32,10 @@ class Guests {
   void tell_waiters(const Get& get, const Put& put) const;
 
   bool is_guest(WaitRef ref) const { return owner_[ref.location.index()] != rank_; }
+  /// Intervals::meeting() of a guest.
+  const replay::Sync& meeting(WaitRef guest) const {
+    return meetings_[guest.location.index()][guest.wait];
+  }
   /// The time without waiting of a guest's location since the meeting, by call path.
   std::span<const Excess> done_by(WaitRef guest) const {
     const size_t id = guest.location.index();
@@ -51,8 +54,9 @@ class Guests {
   const replay::Run& run_;
   replay::WaitGraph& graph_;
   const size_t rank_;
-  std::vector<size_t> owner_;          // by LocationId
-  std::vector<Column<Excess>> done_;   // by rank, of all its guests
+  std::vector<size_t> owner_;                   // by LocationId
+  std::vector<Column<Excess>> done_;            // by rank, of all its guests
+  std::vector<Column<replay::Sync>> meetings_;  // by LocationId, of each guest
   std::vector<Column<size_t>> first_;  // by LocationId, of each guest and one more: in done_
 };
 

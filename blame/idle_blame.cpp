@@ -11,6 +11,7 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "base/tournament.h"
 
 namespace culprit::blame {
 
@@ -123,33 +124,6 @@ struct WorkSpan {
 struct Step {
   Time time;
   double potential;
-};
-
-/// Whose next change is the earliest: a tournament, O(log n) for each change.
-class EarliestOf {
- public:
-  explicit EarliestOf(size_t members) {
-    while (leaves_ < members) leaves_ *= 2;
-    times_.assign(leaves_, Time::max());
-    winners_.assign(2 * leaves_, 0);
-    for (size_t m = 0; m < leaves_; ++m) winners_[leaves_ + m] = static_cast<uint32_t>(m);
-    for (size_t node = leaves_ - 1; node >= 1; --node) play(node);
-  }
-  void set(size_t member, Time time) {
-    times_[member] = time;
-    for (size_t node = (leaves_ + member) / 2; node >= 1; node /= 2) play(node);
-  }
-  size_t member() const { return winners_[1]; }  ///< of equal ones the first
-  Time time() const { return times_[winners_[1]]; }
-
- private:
-  void play(size_t node) {
-    const uint32_t left = winners_[2 * node], right = winners_[2 * node + 1];
-    winners_[node] = times_[right] < times_[left] ? right : left;
-  }
-  size_t leaves_ = 1;
-  std::vector<Time> times_;        // by member
-  std::vector<uint32_t> winners_;  // by node of a binary tree; its leaves are the members
 };
 
 /// What one location earned by call path, in nanoseconds: dense, and used again.

@@ -16,11 +16,12 @@ namespace culprit::blame {
 
 class Meetings {
  public:
+  static constexpr uint32_t kNever = UINT32_MAX;
+
   explicit Meetings(const std::vector<replay::Group>& groups) : groups_(groups) {}
 
-  /// Begins anew, for another location. Whoever never met met when the run began.
-  void start(Time begin) {
-    begin_ = begin;
+  /// Begins anew, for another location.
+  void start() {
     pair_of_.clear();
     pairs_.clear();
     seen_of_.clear();
@@ -28,46 +29,56 @@ class Meetings {
     latest_ = kNone;
   }
 
-  void add(const replay::Sync& sync) {
-    if (sync.of_group()) return add_group(sync);
+  /// The location's synchronisation point of that number.
+  void add(const replay::Sync& sync, uint32_t number) {
+    const Point point{sync.exit(), number};
+    if (sync.of_group()) return add_group(sync.group(), point);
     const uint32_t fresh = static_cast<uint32_t>(pairs_.size());
     const uint32_t at = pair_of_.at(sync.partner().index(), fresh);
     if (at == fresh) {
-      pairs_.push_back(sync);
+      pairs_.push_back(point);
     } else {
-      pairs_[at] = sync;
+      pairs_[at] = point;
     }
   }
 
-  /// The synchronisation point in which the location and `partner` met last.
-  replay::Sync last(LocationId partner) const {
-    replay::Sync found = replay::Sync::with(partner, begin_, begin_);
+  /// The number of the synchronisation point in which the location and `partner` met last.
+  uint32_t last(LocationId partner) const {
+    Point found;
     if (const uint32_t pair = pair_of_.find(partner.index()); pair != kNone) found = pairs_[pair];
     for (uint32_t at = latest_; at != kNone; at = seen_[at].earlier) {
-      const replay::Sync& seen = seen_[at].last;
-      if (seen.exit() < found.exit()) break;
-      const std::vector<LocationId>& members = groups_[seen.group().index()].members;
+      const Seen& seen = seen_[at];
+      if (seen.last.exit < found.exit) break;
+      const std::vector<LocationId>& members = groups_[seen.group.index()].members;
       if (!std::binary_search(members.begin(), members.end(), partner)) continue;
-      return seen;
+      return seen.last.number;
     }
-    return found;
+    return found.number;
   }
 
  private:
   static constexpr uint32_t kNone = FlatMap::kNone;
+  struct Point {
+    Time exit = Time::min();
+    uint32_t number = kNever;
+  };
   struct Seen {
-    replay::Sync last;
+    Point last;
+    replay::GroupId group;
     uint32_t earlier = kNone, later = kNone;
   };
 
-  void add_group(const replay::Sync& sync) {
+  void add_group(replay::GroupId group, const Point& point) {
+    if (latest_ != kNone && seen_[latest_].group == group) {
+      seen_[latest_].last = point;
+      return;
+    }
     const uint32_t fresh = static_cast<uint32_t>(seen_.size());
-    const uint32_t at = seen_of_.at(sync.group().index(), fresh);
+    const uint32_t at = seen_of_.at(group.index(), fresh);
     if (at == fresh) {
-      seen_.push_back({sync});
+      seen_.push_back({point, group});
     } else {
-      seen_[at].last = sync;
-      if (at == latest_) return;
+      seen_[at].last = point;
       unlink(at);
     }
     seen_[at].earlier = latest_;
@@ -84,9 +95,8 @@ class Meetings {
   }
 
   const std::vector<replay::Group>& groups_;
-  Time begin_;
   FlatMap pair_of_, seen_of_;
-  std::vector<replay::Sync> pairs_;
+  std::vector<Point> pairs_;
   std::vector<Seen> seen_;  // a list from the latest to the earliest
   uint32_t latest_ = kNone;
 };

@@ -96,7 +96,8 @@ void PathTimes::add_run_back(size_t begin, size_t i, size_t& wait, PathSums& int
       level = &l;
     }
     if (level == nullptr) {
-      add_whole(--i, wait, into);
+      const size_t until = std::max(begin, (i - 1) / kSmallestBlock * kSmallestBlock);
+      while (i > until) add_whole(--i, wait, into);
       continue;
     }
     i -= level->block;

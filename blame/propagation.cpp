@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One walk over all waits from the latest to the earliest, scalars only. Only the order is made in
-// parallel. Of several ranks, the first gets all waits, and gives back what it found.
+// One walk over all waits from the latest to the earliest, scalars only, on one thread. Of several
+// ranks, the first gets all waits, and gives back what it found.
 #include "blame/propagation.h"
 
 #include <algorithm>
-#include <span>
-#include <tuple>
 
-#include "base/parallel.h"
+#include "base/tournament.h"
 #include "blame/range_sums.h"
 #include "replay/exchange.h"
 
@@ -32,7 +30,11 @@ class OwnWaits {
   Time end(WaitRef ref) const { return wait(ref).end; }
   Duration amount(WaitRef ref) const { return wait(ref).amount; }
   LocationId late(WaitRef ref) const { return wait(ref).cause; }
-  WaitCause& cause(WaitRef ref) { return causes_[ref.location.index()][ref.wait]; }
+  WaitCause& cause(WaitRef ref) const { return causes_[ref.location.index()][ref.wait]; }
+  void prefetch(WaitRef ref) const {
+    __builtin_prefetch(&wait(ref));
+    __builtin_prefetch(&cause(ref), 1);
+  }
 
  private:
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
@@ -61,6 +63,8 @@ class GatheredWaits {
   Duration amount(WaitRef ref) const { return link(ref).amount; }
   LocationId late(WaitRef ref) const { return link(ref).late; }
   WaitCause& cause(WaitRef ref) { return links_[ref.location.index()][ref.wait].cause; }
+  const WaitCause& cause(WaitRef ref) const { return link(ref).cause; }
+  void prefetch(WaitRef ref) const { __builtin_prefetch(&link(ref)); }
 
  private:
   const Link& link(WaitRef ref) const { return links_[ref.location.index()][ref.wait]; }
@@ -70,98 +74,120 @@ class GatheredWaits {
 template <class Waits>
 class Propagation {
  public:
-  Propagation(Waits& waits, unsigned threads) : waits_(waits), threads_(threads) {}
-
-  void propagate();
-
- private:
-  /// A wait and when it ended.
-  struct Ended {
-    Time end;
-    WaitRef wait;
-  };
-
-  Column<Ended> latest_first();
-  void sort_ties(std::span<Ended> ties);
-  void cut_circle(WaitRef ref);
-
-  Waits& waits_;
-  unsigned threads_;
-};
-
-/// All waits, so that each comes after those that it may have caused.
-template <class Waits>
-auto Propagation<Waits>::latest_first() -> Column<Ended> {
-  Column<Ended> order;
-  size_t count = 0;
-  for (size_t id = 0; id < waits_.locations(); ++id) count += waits_.count(id);
-  order.reserve(count);
-  for (size_t id = 0; id < waits_.locations(); ++id) {
-    for (uint32_t w = waits_.count(id); w > 0; --w) {
-      const WaitRef ref{LocationId(id), w - 1};
-      order.push_back({waits_.end(ref), ref});
+  explicit Propagation(Waits& waits)
+      : waits_(waits), left_(waits.locations()), latest_(waits.locations()) {
+    inherited_.reserve(waits.locations());
+    for (size_t id = 0; id < waits.locations(); ++id) {
+      left_[id] = waits.count(id);
+      inherited_.emplace_back(left_[id]);
+      show_next(id);
     }
   }
-  parallel_sort(order.begin(), order.end(), threads_, [](const Ended& a, const Ended& b) {
-    return std::tuple(b.end, a.wait.location, a.wait.wait) <
-           std::tuple(a.end, b.wait.location, b.wait.wait);
-  });
-  for (size_t i = 0, j; i < order.size(); i = j) {
-    j = i + 1;
-    while (j < order.size() && order[j].end == order[i].end) ++j;
-    if (j - i > 1) sort_ties({order.begin() + i, order.begin() + j});
+
+  /// From the latest wait to the earliest, each hands on what it cannot explain itself.
+  void propagate() {
+    while (latest_.time() != Time::max()) {
+      take_latest();
+      if (ties_.size() > 1) sort_ties();
+      for (const WaitRef ref : ties_) hand_on(ref);
+    }
   }
-  return order;
+
+ private:
+  void show_next(size_t id);
+  void take_latest();
+  void sort_ties();
+  size_t successor_of(WaitRef ref, Time end) const;
+  void cut_circle(WaitRef ref);
+  void hand_on(WaitRef ref);
+
+  /// Earlier is later.
+  static Time mirrored(Time time) { return Time::from_nanos(-time.nanos()); }
+
+  Waits& waits_;
+  std::vector<uint32_t> left_;        // by LocationId: waits that are not done
+  EarliestOf latest_;                 // of them, by mirrored ends
+  std::vector<RangeSums> inherited_;  // by LocationId: sums of the factors for its waits
+  std::vector<WaitRef> ties_;         // those that end at one moment, by location
+  std::vector<WaitRef> sorted_;
+  std::vector<size_t> successor_;
+  std::vector<uint32_t> predecessors_;
+  std::vector<bool> done_;
+};
+
+/// Waits of a location do not overlap: the last is the latest.
+template <class Waits>
+void Propagation<Waits>::show_next(size_t id) {
+  if (left_[id] == 0) return latest_.set(id, Time::max());
+  latest_.set(id, mirrored(waits_.end({LocationId(id), left_[id] - 1})));
+}
+
+/// Of one location there can be one only.
+template <class Waits>
+void Propagation<Waits>::take_latest() {
+  constexpr uint32_t kAhead = 4;
+  ties_.clear();
+  const Time time = latest_.time();
+  do {
+    const size_t id = latest_.member();
+    ties_.push_back({LocationId(id), --left_[id]});
+    if (left_[id] > kAhead) waits_.prefetch({LocationId(id), left_[id] - kAhead});
+    show_next(id);
+  } while (latest_.time() == time);
+}
+
+/// Where the last wait inside this one's interval stands among the ties, if it does.
+template <class Waits>
+size_t Propagation<Waits>::successor_of(WaitRef ref, Time end) const {
+  const WaitCause& c = waits_.cause(ref);
+  if (c.end_wait == c.first_wait) return SIZE_MAX;
+  const WaitRef last{waits_.late(ref), c.end_wait - 1};
+  if (waits_.end(last) != end) return SIZE_MAX;
+  const auto found =
+      std::lower_bound(ties_.begin(), ties_.end(), last.location,
+                       [](WaitRef tie, LocationId location) { return tie.location < location; });
+  const bool there =
+      found != ties_.end() && found->location == last.location && found->wait == last.wait;
+  return there ? static_cast<size_t>(found - ties_.begin()) : SIZE_MAX;
 }
 
 /// Among waits that end at one moment, the only one inside another's interval can be the last wait
 /// there. So each has at most one successor, and following these chains from their heads is the
 /// order.
 template <class Waits>
-void Propagation<Waits>::sort_ties(std::span<Ended> ties) {
-  const auto position = [&](LocationId location, uint32_t wait) {
-    const auto found = std::lower_bound(ties.begin(), ties.end(), std::tuple(location, wait),
-                                        [](const Ended& e, const auto& key) {
-                                          return std::tuple(e.wait.location, e.wait.wait) < key;
-                                        });
-    const bool there =
-        found != ties.end() && found->wait.location == location && found->wait.wait == wait;
-    return there ? static_cast<size_t>(found - ties.begin()) : SIZE_MAX;
-  };
-  std::vector<size_t> successor;
-  std::vector<uint32_t> predecessors;
-  for (size_t i = 0; i < ties.size(); ++i) {
-    const WaitCause& c = waits_.cause(ties[i].wait);
-    if (c.end_wait == c.first_wait) continue;
-    const WaitRef last{waits_.late(ties[i].wait), c.end_wait - 1};
-    if (waits_.end(last) != ties[i].end) continue;
-    const size_t next = position(last.location, last.wait);
+void Propagation<Waits>::sort_ties() {
+  const Time end = waits_.end(ties_.front());
+  successor_.clear();
+  for (size_t i = 0; i < ties_.size(); ++i) {
+    const size_t next = successor_of(ties_[i], end);
     if (next == SIZE_MAX) continue;
-    successor.resize(ties.size(), SIZE_MAX);
-    predecessors.resize(ties.size());
-    successor[i] = next;
-    ++predecessors[next];
+    if (successor_.empty()) {
+      successor_.assign(ties_.size(), SIZE_MAX);
+      predecessors_.assign(ties_.size(), 0);
+    }
+    successor_[i] = next;
+    ++predecessors_[next];
   }
-  if (successor.empty()) return;
-  std::vector<Ended> sorted;
-  std::vector<bool> done(ties.size());
-  for (size_t i = 0; i < ties.size(); ++i) {
-    for (size_t at = i; at != SIZE_MAX && !done[at] && predecessors[at] == 0;) {
-      done[at] = true;
-      sorted.push_back(ties[at]);
-      at = successor[at];
-      if (at != SIZE_MAX) --predecessors[at];
+  if (successor_.empty()) return;
+  sorted_.clear();
+  done_.assign(ties_.size(), false);
+  for (size_t i = 0; i < ties_.size(); ++i) {
+    for (size_t at = i; at != SIZE_MAX && !done_[at] && predecessors_[at] == 0;) {
+      done_[at] = true;
+      sorted_.push_back(ties_[at]);
+      at = successor_[at];
+      if (at != SIZE_MAX) --predecessors_[at];
     }
   }
   // What is left are circles, each waiting for the next: clocks lie. Any order is as good.
-  for (size_t i = 0; i < ties.size(); ++i) {
-    for (size_t at = i; !done[at]; at = successor[at]) {
-      done[at] = true;
-      sorted.push_back(ties[at]);
-      if (successor[at] == i) cut_circle(ties[at].wait);
+  for (size_t i = 0; i < ties_.size(); ++i) {
+    for (size_t at = i; !done_[at]; at = successor_[at]) {
+      done_[at] = true;
+      sorted_.push_back(ties_[at]);
+      if (successor_[at] == i) cut_circle(ties_[at]);
     }
   }
-  std::copy(sorted.begin(), sorted.end(), ties.begin());
+  ties_.swap(sorted_);
 }
 
 /// The last wait inside this one's interval comes before it in the order: what it were to inherit
@@ -176,30 +202,31 @@ void Propagation<Waits>::cut_circle(WaitRef ref) {
   }
 }
 
-/// From the latest wait to the earliest, each hands on what it cannot explain itself. The factors
-/// for all waits inside an interval are added to a range at once.
+/// Until a wait's turn comes, its own long_s and propagating_s are sums of factors. The factors for
+/// all waits inside an interval are added to a range at once.
 template <class Waits>
-void Propagation<Waits>::propagate() {
-  std::vector<RangeSums> inherited;
-  inherited.reserve(waits_.locations());
-  for (size_t id = 0; id < waits_.locations(); ++id) inherited.emplace_back(waits_.count(id));
-  for (const Ended& ended : latest_first()) {
-    const WaitRef ref = ended.wait;
-    WaitCause& c = waits_.cause(ref);
-    const RangeSums::Value factor = inherited[ref.location.index()].at(ref.wait);
-    const double amount = waits_.amount(ref).seconds();
-    c.long_s = amount * factor.sum;
-    c.propagating_s = std::min(amount, amount * factor.largest);
-    const double denominator = c.denominator_s();
-    if (denominator <= 0) continue;
-    inherited[waits_.late(ref).index()].add(
-        c.first_wait, c.end_wait, {(amount + c.long_s) / denominator, amount / denominator});
-  }
+void Propagation<Waits>::hand_on(WaitRef ref) {
+  WaitCause& c = waits_.cause(ref);
+  const RangeSums::Value factor =
+      inherited_[ref.location.index()].at(ref.wait, {c.long_s, c.propagating_s});
+  const double amount = waits_.amount(ref).seconds();
+  c.long_s = amount * factor.sum;
+  c.propagating_s = std::min(amount, amount * factor.largest);
+  const double denominator = c.denominator_s();
+  if (denominator <= 0) return;
+  const LocationId late = waits_.late(ref);
+  inherited_[late.index()].add(c.first_wait, c.end_wait,
+                               {(amount + c.long_s) / denominator, amount / denominator},
+                               [&](size_t i, RangeSums::Value by) {
+                                 WaitCause& inner = waits_.cause({late, static_cast<uint32_t>(i)});
+                                 inner.long_s += by.sum;
+                                 inner.propagating_s = std::max(inner.propagating_s, by.largest);
+                               });
 }
 
 /// Sends waits to the first rank, which propagates, and takes back what it found.
 void propagate_gathered(const Run& run, const WaitGraph& graph,
-                        std::vector<Column<WaitCause>>& causes, unsigned threads) {
+                        std::vector<Column<WaitCause>>& causes) {
   replay::Transport& ranks = *run.ranks;
   std::vector<Column<Link>> links(ranks.size());
   for (LocationId id : run.locations) {
@@ -220,7 +247,7 @@ void propagate_gathered(const Run& run, const WaitGraph& graph,
       }
       links[r].release();
     }
-    Propagation(all, threads).propagate();
+    Propagation(all).propagate();
     std::vector<uint32_t> next(run.timelines.size());
     for (size_t r = 0; r < asked.size(); ++r) {
       answers[r].reserve(asked[r].size());
@@ -236,11 +263,11 @@ void propagate_gathered(const Run& run, const WaitGraph& graph,
 
 }  // namespace
 
-void propagate_waits(const Run& run, const WaitGraph& graph, std::vector<Column<WaitCause>>& causes,
-                     unsigned threads) {
-  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes, threads);
+void propagate_waits(const Run& run, const WaitGraph& graph,
+                     std::vector<Column<WaitCause>>& causes) {
+  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes);
   OwnWaits waits(graph, causes);
-  Propagation(waits, threads).propagate();
+  Propagation(waits).propagate();
 }
 
 }  // namespace culprit::blame

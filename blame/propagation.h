@@ -12,6 +12,6 @@ namespace culprit::blame {
 /// of them must be known. Waits that end at one moment and lie in each other's intervals in a
 /// circle are taken apart: one loses its last inner wait. Collective.
 void propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
-                     std::vector<Column<WaitCause>>& causes, unsigned threads);
+                     std::vector<Column<WaitCause>>& causes);
 
 }  // namespace culprit::blame

@@ -5,6 +5,7 @@
 // synchronisation intervals inherit. Ranges are mostly short, so the list has levels of blocks,
 // each sixteen times the size of those below: a short range touches a few neighbours, a long one at
 // most thirty of each level. Nothing is ever subtracted, so sums stay exact where their terms are.
+// The lowest level, a value for each element, is the caller's: it has a place for it already.
 #pragma once
 
 #include <algorithm>
@@ -23,42 +24,50 @@ class RangeSums {
   };
 
   explicit RangeSums(size_t size) {
-    do {
-      levels_.emplace_back().resize(size);
-      size = size / kFanOut;
-    } while (size > 0);
+    for (size /= kFanOut; size > 0; size /= kFanOut) levels_.emplace_back().resize(size);
   }
 
-  /// Adds `value.sum` to, and raises the maximum to `value.largest` of, all i in [begin, end).
-  void add(size_t begin, size_t end, Value value) {
-    for (size_t l = 0; begin < end; ++l) {
-      // Whole blocks are left to the level above; what sticks out is done here.
-      const size_t first = (begin + kFanOut - 1) / kFanOut, last = end / kFanOut;
-      const bool blocks = first < last;
-      const size_t middle = blocks ? first * kFanOut : end;
-      for (size_t i = begin; i < middle; ++i) raise(levels_[l][i], value);
-      if (!blocks) return;
-      for (size_t i = last * kFanOut; i < end; ++i) raise(levels_[l][i], value);
-      begin = first, end = last;
+  /// Adds `value.sum` to, and raises the maximum to `value.largest` of, all i in [begin, end): by
+  /// raise_one(i, value), or for whole blocks here.
+  template <class RaiseOne>
+  void add(size_t begin, size_t end, Value value, const RaiseOne& raise_one) {
+    add_to_level(begin, end, [&](size_t i) { raise_one(i, value); });
+    for (Column<Value>& level : levels_) {
+      if (begin >= end) return;
+      add_to_level(begin, end, [&](size_t i) { raise(level[i], value); });
     }
   }
 
-  Value at(size_t i) const {
-    Value value;
+  /// All that was added for i; `one` is what the caller has.
+  Value at(size_t i, Value one) const {
     for (const Column<Value>& level : levels_) {
-      if (i < level.size()) raise(value, level[i]);
       i /= kFanOut;
+      if (i >= level.size()) break;
+      raise(one, level[i]);
     }
-    return value;
+    return one;
   }
 
- private:
-  static constexpr size_t kFanOut = 16;
   static void raise(Value& node, Value by) {
     node.sum += by.sum;
     node.largest = std::max(node.largest, by.largest);
   }
-  std::vector<Column<Value>> levels_;
+
+ private:
+  static constexpr size_t kFanOut = 16;
+
+  /// Whole blocks are left to the level above, to which the range is changed; what sticks out is
+  /// done here.
+  template <class Visit>
+  static void add_to_level(size_t& begin, size_t& end, const Visit& visit) {
+    const size_t first = (begin + kFanOut - 1) / kFanOut, last = end / kFanOut;
+    const bool blocks = first < last;
+    for (size_t i = begin; i < (blocks ? first * kFanOut : end); ++i) visit(i);
+    for (size_t i = last * kFanOut; blocks && i < end; ++i) visit(i);
+    begin = blocks ? first : 0, end = blocks ? last : 0;
+  }
+
+  std::vector<Column<Value>> levels_;  // above the caller's
 };
 
 }  // namespace culprit::blame
