@@ -182,14 +182,8 @@ class DeviceDetector {
         was_launched(stream, operation, start);
         wait_for_streams(stream, operation, start);
       }
-      communicates_ += run_.regions[operation.region.index()].name.starts_with("nccl");
     }
     if (!busy.empty() && busy.back().last == stream) nothing_more(stream, busy.back().end);
-    losses_.add("device_communication_not_matched", Severity::info,
-                "kernels that communicate between devices count as work: the trace does not tell "
-                "for which others they wait",
-                communicates_);
-    communicates_ = 0;
   }
 
   /// The device was idle, from `since` on, until this operation.
@@ -360,8 +354,7 @@ class DeviceDetector {
   };
   std::map<uint32_t, std::vector<QueueWait>> queue_waits_;
   std::vector<std::vector<Start>> starts_;  // by position of the stream, by operation
-  uint64_t communicates_ = 0;
-  bool guesses_ = false;  // it is not known of all operations who launched them
+  bool guesses_ = false;                    // it is not known of all operations who launched them
 };
 
 bool has_streams(const Run& run) {

@@ -117,6 +117,7 @@ void detect_collectives(Run& run, unsigned threads, Detection& out);
 void detect_one_sided(Run& run, unsigned threads, Detection& out);
 void detect_openmp(Run& run, unsigned threads, Detection& out);
 void detect_devices(Run& run, unsigned threads, Detection& out);
+void detect_device_communication(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);
 
 }  // namespace culprit::replay

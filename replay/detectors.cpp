@@ -26,7 +26,8 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_one_sided,       //
     detect_openmp,          //
     detect_devices,         //
-    detect_early_end,       //
+    detect_device_communication,
+    detect_early_end,  //
 };
 
 /// Damaged traces nest a send in the call that waits for its message: nobody else is late there.

@@ -24,6 +24,7 @@ void RandomProgram::define_streams(uint32_t rank, ProcessId process) {
 }
 
 void RandomProgram::device_calls(uint32_t rank) {
+  if (toss(5)) return reduce_on_devices();
   for (uint32_t calls = pick(1, 4); calls > 0; --calls) {
     if (toss(3)) work(master(rank));
     switch (pick(0, 5)) {
@@ -81,6 +82,36 @@ void RandomProgram::blocking_copy(uint32_t rank) {
     sink.device_wait(t, {trace::DeviceWaitFor::operation, 0, {}, copy.number});
   });
   leave(host, std::max(now(host), copy.end) + last_for(3), "cudaMemcpy");
+}
+
+/// All ranks' first queues communicate: none ends before the last has begun.
+void RandomProgram::reduce_on_devices() {
+  constexpr const char* kName = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  int64_t all_began = 0;
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    const LocationId stream = place(rank, threads_), host = master(rank);
+    if (toss()) work(host);
+    enter(host, "cudaLaunchKernel");
+    const OperationNumber number{++operations_};
+    put(host, now(host), [=](trace::EventSink& sink, Time t) {
+      sink.device_launch(t, {number, trace::DeviceOpKind::kernel, 0, {}});
+    });
+    now(stream) = std::max(now(stream), now(host) + last_for(3));
+    all_began = std::max(all_began, now(stream));
+    enter(stream, kName);
+    put(stream, now(stream), [=](trace::EventSink& sink, Time t) {
+      trace::DeviceOperation operation;
+      operation.operation = number;
+      sink.device_operation(t, operation);
+    });
+    leave(host, now(host) + last_for(5), "cudaLaunchKernel");
+    executed_[rank].push_back({number, 0});
+  }
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    const LocationId stream = place(rank, threads_);
+    leave(stream, all_began + last_for(10), kName);
+    executed_[rank].back().end = now(stream);
+  }
 }
 
 void RandomProgram::wait_for_device(uint32_t rank) {

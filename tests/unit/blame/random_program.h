@@ -137,6 +137,7 @@ class RandomProgram {
   Executed hand_over(uint32_t rank, const char* name, trace::DeviceOpKind kind);
   void launch(uint32_t rank, const char* call, const char* name, trace::DeviceOpKind kind);
   void blocking_copy(uint32_t rank);
+  void reduce_on_devices();
   void wait_for_device(uint32_t rank);
 
   std::mt19937 random_;

@@ -197,7 +197,8 @@ TEST(RandomTraces, KeepTheIdentitiesWhenTimesAreNonsense) {
   }
 }
 
-/// Clocks of nodes or of processes that are wrong are put right: nothing else is missing.
+/// Clocks of nodes or of processes that are wrong are put right: nothing else is missing, but for
+/// kernels whose times do not let them be of one operation.
 TEST(RandomTraces, KeepTheIdentitiesWhenClocksAreRepaired) {
   uint64_t repairs = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
@@ -206,6 +207,7 @@ TEST(RandomTraces, KeepTheIdentitiesWhenClocksAreRepaired) {
     const Findings found = analyzed(trace, 1);
     expect_identities(found, seed);
     for (const auto& [name, loss] : found.losses.all()) {
+      if (name == "device_communication_not_matched") continue;
       EXPECT_EQ(name, "clock_repairs") << "seed " << seed << ": " << loss.count;
       repairs += loss.count;
     }
@@ -228,16 +230,17 @@ TEST(RandomTraces, AreUnderstood) {
 /// Else the properties would hold of little.
 TEST(RandomTraces, WaitInEveryWay) {
   Rows patterns;
-  for (uint32_t seed = 0; seed < 300; ++seed) {
+  for (uint32_t seed = 0; seed < 600; ++seed) {
     for (const auto& row : analyzed(RandomTrace::make(seed), 1).waits) {
       patterns[row.pattern] += static_cast<double>(row.count);
     }
   }
   for (const char* pattern :
-       {"mpi.late_sender", "mpi.late_receiver", "mpi.late_broadcast", "mpi.early_reduce",
-        "mpi.early_scan", "mpi.wait_at_nxn", "mpi.wait_at_barrier", "mpi.wait_at_neighbors",
-        "omp.barrier", "omp.idle_threads", "omp.critical", "run.early_end", "mpi.rma.fence",
-        "mpi.rma.lock"}) {
+       {"mpi.late_sender", "mpi.late_receiver", "mpi.late_broadcast",  "mpi.early_reduce",
+        "mpi.early_scan",  "mpi.wait_at_nxn",   "mpi.wait_at_barrier", "mpi.wait_at_neighbors",
+        "omp.barrier",     "omp.idle_threads",  "omp.critical",        "run.early_end",
+        "mpi.rma.fence",   "mpi.rma.lock",      "dev.host_wait",       "dev.blocking_copy",
+        "dev.late_launch", "dev.no_more_work",  "dev.stream_wait",     "dev.communication"}) {
     EXPECT_GT(patterns[pattern], 50) << pattern;
   }
 }
