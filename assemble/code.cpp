@@ -13,12 +13,12 @@ namespace {
 constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
 
 /// Libraries whose functions say less than the user's function that calls them.
-constexpr std::array<std::string_view, 32> kSystemLibraries = {
+constexpr std::array<std::string_view, 35> kSystemLibraries = {
     "libc.so", "libc-",   "ld-linux", "ld-",         "libpthread",  "libm.so",      "libm-",
     "libmvec", "libdl",   "librt",    "libstdc++",   "libgcc_s",    "libgfortran",  "libquadmath",
     "[vdso]",  "libmpi",  "libmpich", "libopen-rte", "libopen-pal", "mca_",         "libpmix",
     "libucp",  "libuct",  "libucs",   "libfabric",   "libpsm",      "libomptarget", "libOpenCL",
-    "libpocl", "libcuda", "libcupti", "libnvidia-"};
+    "libpocl", "libcuda", "libcupti", "libnvidia-",  "libLLVM",     "libclang-cpp", "libhwloc"};
 
 /// How compilers mark the bodies that they outline: clang, gcc.
 constexpr std::array<std::string_view, 3> kOutlined = {".omp_outlined", ".omp_task_entry",
@@ -37,9 +37,12 @@ CodeKind kind_of_module(std::string_view module) {
   return CodeKind::user;
 }
 
-/// What culprit gives to programs to include is not theirs.
-bool is_own_header(std::string_view file) {
-  return file == "culprit.h" || file == "culprit.f90";
+/// What culprit or NVTX gives to programs to include is not theirs.
+bool is_for_tools(const SourceFrame& source) {
+  const std::string_view function = source.function;
+  const bool nvtx = function.starts_with("nvtxRange") || function.starts_with("nvtxDomainRange") ||
+                    function.starts_with("nvtx3::");
+  return nvtx || source.file == "culprit.h" || source.file == "culprit.f90";
 }
 
 bool is_outlined(std::string_view function) {
@@ -74,7 +77,7 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
     CodeFrame frame;
     frame.kind = module;
     if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
-    if (is_own_header(source.file)) frame.kind = CodeKind::collector;
+    if (is_for_tools(source)) frame.kind = CodeKind::collector;
     frame.named = symbol->named;
     frame.start = source.function == "_start";
     frame.program = symbol->program && &source == &symbol->frames.front();

@@ -63,6 +63,12 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
       "Threads on which samples would have cost more than 1 % of their time: they were taken "
       "less often there, so that short functions may not appear.",
       process.slowed_samplers);
+  losses.add("nvtx_ranges_not_placed", Severity::info,
+             "Ranges of NVTX that were started and ended, not pushed and popped: they may begin on "
+             "one thread, end on another and overlap, and are in nobody's call paths.",
+             process.nvtx_ranges);
+  losses.add("nvtx_marks", Severity::info, "Marks of NVTX, which are not recorded.",
+             process.nvtx_marks);
   losses.add("damaged_logs", Severity::data_loss,
              "A thread's records end in something unreadable; what came after is missing.",
              survey.damaged_logs);

@@ -173,9 +173,16 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
                   (layers.empty() ? "" : layers + ":") + settings.opencl_layer.string());
     names.push_back("OPENCL_LAYERS");
   }
-  if (!settings.cuda_injection.empty() && variables.get("CUDA_INJECTION64_PATH").empty()) {
-    variables.set("CUDA_INJECTION64_PATH", settings.cuda_injection.string());
-    names.push_back("CUDA_INJECTION64_PATH");
+  for (const auto& [name, library] :
+       {std::pair("CUDA_INJECTION64_PATH", &settings.cuda_injection),
+        std::pair("NVTX_INJECTION64_PATH", &settings.nvtx_injection)}) {
+    if (library->empty() || !variables.get(name).empty()) continue;
+    variables.set(name, library->string());
+    names.emplace_back(name);
+  }
+  if (settings.cuda_graphs == "nodes") {
+    variables.set("CULPRIT_CUDA_GRAPHS", settings.cuda_graphs);
+    names.push_back("CULPRIT_CUDA_GRAPHS");
   }
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);

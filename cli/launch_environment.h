@@ -12,6 +12,8 @@
 //   CULPRIT_MAX_SIZE         bytes of records that a process may write
 //   OPENCL_LAYERS            the OpenCL probe, behind the user's own layers
 //   CUDA_INJECTION64_PATH    the CUDA probe, unless the user has another tool there
+//   NVTX_INJECTION64_PATH    the NVTX probe, likewise
+//   CULPRIT_CUDA_GRAPHS      "nodes": CUDA's graphs node by node
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once
@@ -37,6 +39,8 @@ struct LaunchSettings {
   uint64_t max_size = 0;                                           ///< bytes; 0: no limit
   std::filesystem::path opencl_layer = {};                         ///< empty: there is none
   std::filesystem::path cuda_injection = {};                       ///< likewise
+  std::filesystem::path nvtx_injection = {};                       ///< likewise
+  std::string cuda_graphs = {};  ///< "nodes": of graphs, each of them; else one operation a launch
 };
 
 struct Launch {

@@ -54,6 +54,8 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.max_size = options.max_size;
   settings.opencl_layer = device_probe("opencl");
   settings.cuda_injection = device_probe("cuda");
+  settings.nvtx_injection = device_probe("nvtx");
+  settings.cuda_graphs = options.cuda_graphs;
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());

@@ -19,10 +19,11 @@ struct MeasureOptions {
   std::vector<std::string> command;
   std::filesystem::path experiment;  ///< -o; empty: culprit chooses
   unsigned sampling_hz = 100;
-  std::string counters;   ///< names joined by commas; empty: none
-  bool openmp = true;     ///< put libomp under programs built for libgomp
-  bool estimate = false;  ///< tell how large the trace would be, and keep nothing
-  bool report = false;    ///< analyse and print (run), or stop at the trace (record)
+  std::string counters;                  ///< names joined by commas; empty: none
+  std::string cuda_graphs = "launches";  ///< what is told of them: "launches" or "nodes"
+  bool openmp = true;                    ///< put libomp under programs built for libgomp
+  bool estimate = false;                 ///< tell how large the trace would be, and keep nothing
+  bool report = false;                   ///< analyse and print (run), or stop at the trace (record)
   Selection selection;
   unsigned memory_mib = 0;  ///< of the collector, a process; 0: its default
   uint64_t max_size = 0;    ///< bytes of records, a process; 0: no limit

@@ -78,6 +78,13 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
           "--no-openmp", [openmp] { *openmp = false; },
           "leave programs built by gcc on their own OpenMP runtime, unobserved")
       ->envname("CULPRIT_NO_OPENMP");
+  command
+      .add_option("--cuda-graphs", options->cuda_graphs,
+                  "of CUDA's graphs, tell each launch as one operation, or its nodes one by one, "
+                  "which slows them down: launches, nodes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"launches", "nodes"}))
+      ->envname("CULPRIT_CUDA_GRAPHS");
   add_selection(command, options->selection);
   command
       .add_flag("--keep-raw", options->pipeline.keep_raw,

@@ -36,7 +36,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 3;
+inline constexpr uint32_t kRawVersion = 4;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 enum class RawKind : uint8_t {
@@ -397,6 +397,8 @@ struct RawProcess {
   uint64_t forgotten_paths;    ///< times that a thread forgot its call paths for want of memory
   uint64_t failed_counters;    ///< threads whose counters could no longer be read
   uint64_t slowed_samplers;    ///< threads whose samples cost too much at the rate asked for
+  uint64_t nvtx_ranges;        ///< started, and not pushed: they need not nest on a thread
+  uint64_t nvtx_marks;         ///< moments that the program named
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];
   char boot_id[40];

@@ -259,7 +259,13 @@ void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* most_records) {
   if (*buffer == nullptr) {
     *buffer = static_cast<uint8_t*>(aligned_alloc(kAlignment, kBufferBytes));
   }
-  if (*buffer != nullptr) *size = kBufferBytes;
+  if (*buffer != nullptr) {
+    *size = kBufferBytes;
+    return;
+  }
+  pthread_mutex_lock(&g_mutex);
+  --g_in_use;
+  pthread_mutex_unlock(&g_mutex);
 }
 
 void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,

@@ -45,6 +45,7 @@ struct Fake {
   std::set<std::pair<int, uint32_t>> enabled;
   std::set<int> kinds;
   std::vector<Record> kept;
+  std::vector<uint8_t*> hoarded;
   size_t dropped = 0;
   int misdeeds = 0;
 };
@@ -72,6 +73,32 @@ void call(const char* function, uint32_t correlation, CUpti_ApiCallbackSite site
   data.contextUid = 1;
   data.correlationId = correlation;
   fake().callback(nullptr, static_cast<CUpti_CallbackDomain>(domain), number, &data);
+}
+
+/// Of the records that were kept, those for which `which` holds.
+template <class Which>
+std::vector<Record> take_if(Which which) {
+  const std::lock_guard lock(fake().mutex);
+  std::vector<Record>& kept = fake().kept;
+  const auto rest = std::stable_partition(kept.begin(), kept.end(), which);
+  std::vector<Record> taken(std::make_move_iterator(kept.begin()), std::make_move_iterator(rest));
+  kept.erase(kept.begin(), rest);
+  return taken;
+}
+
+/// Whether what a kernel's record tells of is over. Others are complete at once.
+bool is_complete(const Record& record) {
+  CUpti_ActivityKernel9 kernel;
+  if (record.size() < sizeof kernel) return true;
+  memcpy(&kernel, record.data(), sizeof kernel);
+  return kernel.kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kernel.end <= fake_cupti_now();
+}
+
+bool is_of_context(const Record& record, uint32_t context) {
+  CUpti_ActivityKernel9 kernel;
+  if (record.size() < sizeof kernel) return false;
+  memcpy(&kernel, record.data(), sizeof kernel);
+  return kernel.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kernel.contextId == context;
 }
 
 void resource(CUpti_CallbackIdResource what, uint32_t ordinal) {
@@ -109,8 +136,7 @@ void deliver(std::vector<Record> records) {
 }
 
 std::vector<Record> take() {
-  const std::lock_guard lock(fake().mutex);
-  return std::exchange(fake().kept, {});
+  return take_if([](const Record&) { return true; });
 }
 
 }  // namespace
@@ -131,6 +157,8 @@ EXPORT void fake_cupti_context(uint32_t ordinal) {
 }
 EXPORT void fake_cupti_context_ends(uint32_t ordinal) {
   resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ordinal);
+  // What has not been fetched by now is gone with the context.
+  take_if([&](const Record& record) { return is_of_context(record, ordinal + 1); });
 }
 EXPORT void fake_cupti_enter(const char* function, uint32_t correlation) {
   call(function, correlation, CUPTI_API_ENTER);
@@ -148,6 +176,23 @@ EXPORT void fake_cupti_record(const void* record, size_t size) {
 }
 EXPORT void fake_cupti_drop(size_t count) {
   fake().dropped += count;
+}
+EXPORT int fake_cupti_hoard(int count) {
+  int given = 0;
+  for (int i = 0; i < count; ++i) {
+    uint8_t* buffer = nullptr;
+    size_t size = 0, most = 0;
+    fake().request(&buffer, &size, &most);
+    if (buffer == nullptr) continue;
+    fake().hoarded.push_back(buffer);
+    ++given;
+  }
+  return given;
+}
+EXPORT void fake_cupti_let_go() {
+  for (uint8_t* buffer : std::exchange(fake().hoarded, {})) {
+    fake().complete(nullptr, 0, buffer, 0, 0);
+  }
 }
 EXPORT void fake_cupti_deliver(bool reversed) {
   std::vector<Record> records = take();
@@ -188,7 +233,8 @@ EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t nu
 EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
   *text = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
               ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
-              : "CUPTI_ERROR_UNKNOWN";
+          : result == CUPTI_ERROR_NOT_INITIALIZED ? "CUPTI_ERROR_NOT_INITIALIZED"
+                                                  : "CUPTI_ERROR_UNKNOWN";
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* number) {
@@ -225,9 +271,8 @@ EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbac
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
-  if (flag == 0) return CUPTI_SUCCESS;  // nothing is complete before its time
-  while (fake().wishes.hang) pause();
-  deliver(take());
+  while (flag != 0 && fake().wishes.hang) pause();
+  deliver(flag == 0 ? take_if(is_complete) : take());
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid,

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A libcupti.so without a device behind it: the functions that culprit uses, and these, by which a
-// program plays driver and device. Records wait until a flush, as CUPTI's do, and are delivered in
-// the order that the program likes.
+// program plays driver and device. Records wait until a flush, as CUPTI's do: a forced one brings
+// all, another those whose kernel is over; those of a context that ends are gone. The program may
+// have them delivered in the order that it likes.
 #pragma once
 
 #include <cupti.h>
@@ -32,6 +33,10 @@ void fake_cupti_leave(const char* function, uint32_t correlation);
 
 /// Keeps a copy of a record for the next flush.
 void fake_cupti_record(const void* record, size_t size);
+/// Asks for so many buffers at once and keeps them; how many were given.
+int fake_cupti_hoard(int count);
+/// Gives them back, without records.
+void fake_cupti_let_go();
 /// The next flush says that so many were dropped.
 void fake_cupti_drop(size_t count);
 /// Delivers what was kept, in reverse order if so.

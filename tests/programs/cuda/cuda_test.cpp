@@ -67,6 +67,12 @@ class Tale : public EventSink {
   std::ostringstream text_;
 };
 
+size_t occurrences(const std::string& text, const std::string& word) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
 class CudaTest : public testing::Test {
  protected:
   CudaTest() {
@@ -75,8 +81,8 @@ class CudaTest : public testing::Test {
   }
   ~CudaTest() override { fs::remove_all(folder_); }
 
-  int run(const std::string& way, const std::string& variables = "") {
-    const std::string line = variables + " timeout 60 " CULPRIT_PROGRAM " run -o " +
+  int run(const std::string& way, const std::string& options = "") {
+    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run " + options + " -o " +
                              (folder_ / "e").string() + " -- " CULPRIT_DRIVER " " + way + " 2>&1";
     FILE* pipe = popen(line.c_str(), "r");
     char buffer[4096];
@@ -84,8 +90,8 @@ class CudaTest : public testing::Test {
     return WEXITSTATUS(pclose(pipe));
   }
 
-  void record(const std::string& way, const std::string& variables = "") {
-    ASSERT_EQ(run(way, variables), 0) << output_;
+  void record(const std::string& way, const std::string& options = "") {
+    ASSERT_EQ(run(way, options), 0) << output_;
     auto source = open_otf2(folder_ / "e" / "trace" / "traces.otf2", losses_);
     ASSERT_TRUE(source.ok()) << source.error().sentence << output_;
     definitions_ = (*source)->definitions();
@@ -162,10 +168,7 @@ copy between devices
 
 TEST_F(CudaTest, ManyBuffersBeforeTheCalls) {
   record("small_buffers");
-  const std::string& stream = tales_["stream 7 of CUDA device 0"];
-  size_t kernels = 0;
-  for (size_t at = 0; (at = stream.find("saxpy", at)) != std::string::npos; ++at) ++kernels;
-  EXPECT_EQ(kernels, 100u);
+  EXPECT_EQ(occurrences(tales_["stream 7 of CUDA device 0"], "saxpy"), 100u);
 }
 
 TEST_F(CudaTest, TimesThatCannotBeAreLeftOut) {
@@ -197,9 +200,19 @@ TEST_F(CudaTest, CuptisOwnClockWillDo) {
 }
 
 TEST_F(CudaTest, NodesOfAGraphOnRequest) {
-  record("graph_nodes", "CULPRIT_CUDA_GRAPHS=nodes");
+  record("graph_nodes", "--cuda-graphs nodes");
   EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0 node 1\n  10 ms\n");
   EXPECT_EQ(tales_["stream 7 of CUDA device 0 (2)"], "saxpy\n  is 10 kind 0 node 2\n  10 ms\n");
+}
+
+TEST_F(CudaTest, AGraphIsOneOperationOtherwise) {
+  record("graph", "--cuda-graphs launches");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "graph\n  is 10 kind 7\n  15 ms\n");
+}
+
+TEST_F(CudaTest, GraphsAreToldInNoOtherWay) {
+  EXPECT_EQ(run("graph", "--cuda-graphs edges"), 2);
+  EXPECT_TRUE(reports("--cuda-graphs")) << output_;
 }
 
 TEST_F(CudaTest, AContextThatGoesIsFlushedBefore) {
@@ -207,10 +220,45 @@ TEST_F(CudaTest, AContextThatGoesIsFlushedBefore) {
   EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
 }
 
+TEST_F(CudaTest, AStreamBelongsToItsContext) {
+  record("two_contexts");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 1"], "daxpy\n  is 11 kind 0\n  5 ms\n");
+  EXPECT_EQ(definitions_.devices.size(), 2u);
+}
+
+TEST_F(CudaTest, AForkedChildHasNoPart) {
+  record("forked");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n");
+  EXPECT_EQ(definitions_.devices.size(), 1u);
+  EXPECT_EQ(tales_["Master thread"].find("launches 50"), std::string::npos);
+}
+
+TEST_F(CudaTest, BuffersAreBounded) {
+  record("no_buffers");
+  EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 11 kind 0\n  10 ms\n");
+  EXPECT_TRUE(reports("device_records_dropped")) << output_;
+}
+
+TEST_F(CudaTest, ThreadsLaunchWhileRecordsAreFetched) {
+  record("storm");
+  for (int thread = 0; thread < 4; ++thread) {
+    const std::string name = "stream " + std::to_string(7 + thread) + " of CUDA device 0";
+    EXPECT_EQ(occurrences(tales_[name], "saxpy"), 2000u) << name;
+  }
+  EXPECT_FALSE(reports("data loss")) << output_;
+}
+
 TEST_F(CudaTest, AnotherToolIsToldOf) {
   record("refused");
   EXPECT_TRUE(reports("What the program did with CUDA was not observed")) << output_;
   EXPECT_TRUE(reports("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")) << output_;
+}
+
+TEST_F(CudaTest, ALibraryThatDoesNotFitIsToldOf) {
+  record("mismatched");
+  EXPECT_TRUE(reports("What the program did with CUDA was not observed")) << output_;
+  EXPECT_TRUE(reports("CUPTI_ERROR_NOT_INITIALIZED")) << output_;
 }
 
 TEST_F(CudaTest, WithoutAContextNothingIsRecorded) {

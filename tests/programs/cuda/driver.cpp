@@ -6,12 +6,16 @@
 // the clock. The test next to it knows what must come out.
 
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/fakes/fake_cupti.h"
 
@@ -221,14 +225,100 @@ void graph_nodes() {
   fake_cupti_deliver(false);
 }
 
+/// CUPTI tells no nodes where it is to tell launches.
+void graph() {
+  start();
+  call("cudaGraphLaunch_v10000", 10);
+  keep(record_of<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 10, 7, 0, 15));
+  fake_cupti_deliver(false);
+}
+
+/// Its records are complete, and nobody has asked for them yet.
 void destroyed_context() {
   late();
+  usleep(30'000);
   fake_cupti_context_ends(0);
 }
 
-/// Another tool has CUPTI. Something else makes the process worth recording.
-void refused() {
-  const FakeCuptiWishes wishes{CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, false, false, 0};
+/// Streams of one number in two contexts, on two devices, fed by one thread.
+void two_contexts() {
+  start();
+  fake_cupti_context(1);
+  call("cudaLaunchKernel_v7000", 10);
+  call("cudaLaunchKernel_v7000", 11);
+  kernel(10, 7, 0, 10);
+  auto other =
+      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 11, 7, 0, 5);
+  other.deviceId = 1;
+  other.contextId = 2;
+  other.name = "_Z5daxpydPd";
+  keep(other);
+  fake_cupti_deliver(false);
+}
+
+/// A child that was forked with CUDA in use: it has no part in the recording, and ends.
+void forked() {
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  kernel(10, 7, 0, 10);
+  const pid_t child = fork();
+  if (child == 0) {
+    call("cudaLaunchKernel_v7000", 50);
+    fake_cupti_context(1);
+    fake_cupti_context_ends(0);
+    std::exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  if (status != 0) std::exit(3);
+}
+
+/// More buffers are asked for than there may be: what is refused is lost, and no more.
+void no_buffers() {
+  constexpr int kMost = 16;
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  call("cudaLaunchKernel_v7000", 11);
+  if (fake_cupti_hoard(kMost + 5) != kMost) std::exit(4);
+  kernel(10, 7, 0, 10);
+  fake_cupti_deliver(false);
+  fake_cupti_let_go();
+  kernel(11, 7, 20, 10);
+  fake_cupti_deliver(false);
+  if (fake_cupti_hoard(kMost + 1) != kMost) std::exit(5);
+  fake_cupti_let_go();
+}
+
+/// Threads launch while the drain's fetches records.
+void storm() {
+  constexpr uint32_t kThreads = 4, kEach = 2000;
+  start();
+  const uint64_t now = fake_cupti_now();
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([=] {
+      for (uint32_t i = 0; i < kEach; ++i) {
+        const uint32_t number = 100 + t * kEach + i;
+        call("cudaLaunchKernel_v7000", number);
+        CUpti_ActivityKernel10 record{};
+        record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+        record.contextId = 1;
+        record.streamId = 7 + t;
+        record.correlationId = number;
+        record.start = now + i * 1000;
+        record.end = record.start + 500;
+        record.name = "_Z5saxpyfPf";
+        keep(record);
+        if (i % 100 == 0) fake_cupti_deliver(false);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// CUPTI refuses. Something else makes the process worth recording.
+void refused_with(CUptiResult answer) {
+  const FakeCuptiWishes wishes{answer, false, false, 0};
   fake_cupti_wish(&wishes);
   inject();
   call("cudaLaunchKernel_v7000", 10);
@@ -237,6 +327,15 @@ void refused() {
   {
     __asm__ volatile("");
   }
+}
+
+void refused() {
+  refused_with(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+}
+
+/// As where it does not belong to the driver.
+void mismatched() {
+  refused_with(CUPTI_ERROR_NOT_INITIALIZED);
 }
 
 /// CUDA is initialised and never used: the process is none of our business.
@@ -254,8 +353,14 @@ int main(int argc, char** argv) {
                                                           {"hang", hang},
                                                           {"old_clock", old_clock},
                                                           {"graph_nodes", graph_nodes},
+                                                          {"graph", graph},
                                                           {"destroyed_context", destroyed_context},
                                                           {"refused", refused},
+                                                          {"mismatched", mismatched},
+                                                          {"two_contexts", two_contexts},
+                                                          {"forked", forked},
+                                                          {"no_buffers", no_buffers},
+                                                          {"storm", storm},
                                                           {"no_context", no_context}};
   const auto way = argc > 1 ? kWays.find(argv[1]) : kWays.end();
   if (way == kWays.end()) return 2;

@@ -46,17 +46,24 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
   settings.opencl_layer = "/c-opencl.so";
   settings.cuda_injection = "/c-cuda.so";
+  settings.nvtx_injection = "/c-nvtx.so";
   const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
   EXPECT_EQ(value(launch, "OPENCL_LAYERS"), "/c-opencl.so");
   EXPECT_EQ(value(launch, "CUDA_INJECTION64_PATH"), "/c-cuda.so");
-  EXPECT_NE(
-      value(launch, "OMPI_MCA_mca_base_env_list").find(";OPENCL_LAYERS;CUDA_INJECTION64_PATH"),
-      std::string::npos);
+  EXPECT_EQ(value(launch, "NVTX_INJECTION64_PATH"), "/c-nvtx.so");
+  EXPECT_NE(value(launch, "OMPI_MCA_mca_base_env_list")
+                .find(";OPENCL_LAYERS;CUDA_INJECTION64_PATH;NVTX_INJECTION64_PATH"),
+            std::string::npos);
+  EXPECT_EQ(value(launch, "CULPRIT_CUDA_GRAPHS"), "(unset)");
+  settings.cuda_graphs = "nodes";
+  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "CULPRIT_CUDA_GRAPHS"), "nodes");
   // Layers stand behind each other; of tools for CUDA there is one, and the user's stays.
   const Launch beside = prepare_launch(
-      {"./app"}, settings, {"OPENCL_LAYERS=/mine.so", "CUDA_INJECTION64_PATH=/other.so"});
+      {"./app"}, settings,
+      {"OPENCL_LAYERS=/mine.so", "CUDA_INJECTION64_PATH=/other.so", "NVTX_INJECTION64_PATH=/o.so"});
   EXPECT_EQ(value(beside, "OPENCL_LAYERS"), "/mine.so:/c-opencl.so");
   EXPECT_EQ(value(beside, "CUDA_INJECTION64_PATH"), "/other.so");
+  EXPECT_EQ(value(beside, "NVTX_INJECTION64_PATH"), "/o.so");
 }
 
 TEST(PrepareLaunch, TellsOpenMpiWhatToCarry) {

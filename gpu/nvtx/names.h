@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What regions are called that NVTX tells of: the message, behind the name of its domain ("NCCL:
+// ncclAllReduce") if that has one. Names of domains and registered strings are kept for ever, equal
+// ones once. MT: safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "gpu/nvtx/abi.h"
+
+namespace culprit::gpu::nvtx {
+
+/// Regions' names are cut here; so are these.
+inline constexpr size_t kMostBytes = 255;
+
+struct Text {
+  std::array<char, kMostBytes> bytes;
+  size_t length = 0;
+
+  std::string_view view() const { return {bytes.data(), length}; }
+  void add(std::string_view more);
+  /// As UTF-8.
+  void add(const wchar_t* more);
+};
+
+/// What handles of domains and registered strings point to.
+struct Domain;
+struct Registered;
+
+/// The program's default domain is nullptr.
+const Domain* domain_named(std::string_view name);
+const Registered* register_string(const Domain* domain, const Text& string);
+
+Text message(const Domain* domain, const char* text);
+Text message(const Domain* domain, const wchar_t* text);
+Text message(const Domain* domain, const abi::Attributes* attributes);
+
+}  // namespace culprit::gpu::nvtx
