@@ -245,6 +245,7 @@ class DeviceDetector {
     Time since = Time::max();  ///< something could run
     Time until = Time::min();
     LocationId stream;  ///< the last to end
+    bool own = false;   ///< only what the call itself handed over: that is never done already
     bool blocking_copy = false;
   };
 
@@ -260,7 +261,8 @@ class DeviceDetector {
       if (wait.what == DeviceWaitFor::operation) await_operation(host, wait, call, awaited);
       const bool nothing = !awaited.stream.valid();
       out_.at(host).device_waits.push_back(
-          {call.enter, call.leave, call.path, nothing && !guesses_ && is_known(wait)});
+          {call.enter, call.leave, call.path,
+           nothing && !guesses_ && is_known(wait) && !awaited.own});
       if (nothing) continue;
       const Time until = std::min(awaited.until, call.leave);
       out_.at(host).wait(
@@ -289,11 +291,11 @@ class DeviceDetector {
     const auto place = index_.executed(wait.operation);
     if (!place) return;
     const size_t s = position(place->location);
-    if (operations(s)[place->index].end <= call.enter) return;
     const DeviceOperation& operation = operations(s)[place->index];
-    awaited.blocking_copy = operation.kind == DeviceOpKind::copy && operation.launch.valid() &&
-                            operation.launch.host == host &&
-                            launch_at(host, operation.launch.launch).call == wait.call;
+    awaited.own = operation.launch.valid() && operation.launch.host == host &&
+                  launch_at(host, operation.launch.launch).call == wait.call;
+    awaited.blocking_copy = awaited.own && operation.kind == DeviceOpKind::copy;
+    if (operation.end <= call.enter) return;
     await(host, call, s, first_pending(s, call.enter, place->index), place->index, awaited);
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "replay/match_in_order.h"
 
 namespace culprit::replay {
 
@@ -26,20 +27,19 @@ class Joiner {
       : run_(run), process_(process), losses_(losses) {}
 
   void join() {
-    if (run_.definitions->devices.empty()) number_by_order();
+    if (!run_.definitions->numbers_operations()) number_by_order();
     const OperationIndex index(run_, process_);
-    uint64_t launched = 0, joined = 0, orphans = 0;
+    uint64_t orphans = 0, lost = 0;
     for (LocationId stream : process_.streams) {
       for (DeviceOperation& operation : run_.at(stream).device.operations) {
         const auto place = index.launched(operation.operation);
         if (place) operation.launch = {place->location, place->index};
-        if (!must_be_joined(operation.kind)) continue;
-        ++(place ? joined : orphans);
+        orphans += must_be_joined(operation.kind) && !place;
       }
     }
     for (LocationId host : process_.hosts) {
       for (const DeviceLaunch& launch : run_.at(host).device.launches) {
-        launched += must_be_joined(launch.kind);
+        lost += must_be_joined(launch.kind) && !index.executed(launch.operation);
       }
     }
     losses_.add("device_operations_without_launch", Severity::warning,
@@ -49,54 +49,82 @@ class Joiner {
     losses_.add("device_launches_without_operation", Severity::warning,
                 "operations were launched that the trace does not show on any stream: the device "
                 "may have been busy where it looks idle",
-                launched - std::min(joined, launched));
+                lost);
   }
 
  private:
-  struct Launched {
-    Time enter;
-    LocationId host;
-    uint32_t index;
+  /// What calls of a sort hand over, and what the stream executed of that sort.
+  struct Sort {
+    std::vector<LaunchRef> launched;
+    std::vector<HandedOver> calls;
+    std::vector<DeviceOperation*> operations;
+    std::vector<Executed> executed;
   };
 
-  /// Archives that number nothing.
+  /// Archives that number nothing. Clocks may disagree twice as much as they are seen to.
   void number_by_order() {
     drop_waits_for_unknown_queues();
     if (process_.streams.size() != 1) return;
     using enum trace::CopyDirection;
-    number(DeviceOpKind::kernel, none, {DeviceCall::launch, DeviceCall::launch});
-    number(DeviceOpKind::copy, to_device, {DeviceCall::copy_in, DeviceCall::copy_in});
-    number(DeviceOpKind::copy, from_device, {DeviceCall::copy_out, DeviceCall::copy_out_async});
+    Sort sorts[] = {
+        sort_of(DeviceOpKind::kernel, none, {DeviceCall::launch, DeviceCall::launch}),
+        sort_of(DeviceOpKind::copy, to_device, {DeviceCall::copy_in, DeviceCall::copy_in}),
+        sort_of(DeviceOpKind::copy, from_device,
+                {DeviceCall::copy_out, DeviceCall::copy_out_async}),
+    };
+    constexpr Duration kNever = Time::max() - Time();
+    Duration slack = Duration::from_nanos(1000);
+    for (Sort& sort : sorts) {
+      const Duration seen = clock_disagreement(sort.calls, sort.executed);
+      if (seen == kNever) sort = {};
+      if (seen != kNever) slack = std::max(slack, seen);
+    }
+    for (const Sort& sort : sorts) number(sort, slack + slack);
     name_own_operations();
   }
 
-  void number(DeviceOpKind kind, trace::CopyDirection direction,
-              std::pair<DeviceCall, DeviceCall> calls) {
-    std::vector<Launched> launched;
+  Sort sort_of(DeviceOpKind kind, trace::CopyDirection direction,
+               std::pair<DeviceCall, DeviceCall> calls) {
+    std::vector<std::pair<HandedOver, LaunchRef>> launched;
     for (LocationId host : process_.hosts) {
-      const auto& launches = run_.at(host).device.launches;
-      for (uint32_t i = 0; i < launches.size(); ++i) {
-        const auto call = static_cast<DeviceCall>(launches[i].queue);
+      const DeviceFacts& facts = run_.at(host).device;
+      size_t wait = 0;
+      for (uint32_t i = 0; i < facts.launches.size(); ++i) {
+        const auto call = static_cast<DeviceCall>(facts.launches[i].queue);
         if (call != calls.first && call != calls.second) continue;
-        launched.push_back({run_.call(host, launches[i].call).enter, host, i});
+        while (wait < facts.waits.size() && facts.waits[wait].call < facts.launches[i].call) ++wait;
+        HandedOver handed{run_.call(host, facts.launches[i].call).enter};
+        if (wait < facts.waits.size()) handed.done = run_.call(host, facts.waits[wait].call).leave;
+        launched.emplace_back(handed, LaunchRef{host, i});
       }
     }
     std::stable_sort(launched.begin(), launched.end(),
-                     [](const Launched& a, const Launched& b) { return a.enter < b.enter; });
-    std::vector<DeviceOperation*> executed;
+                     [](const auto& a, const auto& b) { return a.first.enter < b.first.enter; });
+    Sort sort;
+    for (const auto& [handed, launch] : launched) {
+      sort.calls.push_back(handed);
+      sort.launched.push_back(launch);
+    }
+    // What a stream does earlier is done when what it does later is.
+    for (size_t i = sort.calls.size(); i-- > 1;) {
+      sort.calls[i - 1].done = std::min(sort.calls[i - 1].done, sort.calls[i].done);
+    }
     for (DeviceOperation& operation : run_.at(process_.streams[0]).device.operations) {
-      if (operation.kind == kind && operation.direction == direction) {
-        executed.push_back(&operation);
-      }
+      if (operation.kind != kind || operation.direction != direction) continue;
+      sort.operations.push_back(&operation);
+      sort.executed.push_back({operation.begin, operation.end});
     }
-    if (executed.size() != launched.size()) return;
-    for (size_t i = 0; i < executed.size(); ++i) {
-      if (executed[i]->end < launched[i].enter) return;
-    }
-    for (size_t i = 0; i < executed.size(); ++i) {
+    return sort;
+  }
+
+  void number(const Sort& sort, Duration slack) {
+    const std::vector<uint32_t> calls = match_in_order(sort.calls, sort.executed, slack);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i] == kNoCall) continue;
+      const LaunchRef& launched = sort.launched[calls[i]];
       const OperationNumber number{++numbers_};
-      executed[i]->operation = number;
-      run_.at(launched[i].host).device.launches[launched[i].index].operation = number;
+      sort.operations[i]->operation = number;
+      run_.at(launched.host).device.launches[launched.launch].operation = number;
     }
   }
 

@@ -136,7 +136,7 @@ class RunReader {
     for (const trace::Location& location : definitions_.locations) {
       has_streams_ |= location.kind == trace::LocationKind::accelerator_stream;
     }
-    if (!has_streams_ || !definitions_.devices.empty()) return;
+    if (!has_streams_ || definitions_.numbers_operations()) return;
     for (auto [region, name] : {std::pair{&copies_.to_device, "copy to device"},
                                 {&copies_.from_device, "copy from device"}}) {
       *region = RegionId(run_.regions.size());

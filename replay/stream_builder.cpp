@@ -13,6 +13,7 @@ using trace::RegionRole;
 /// An operation that begins ends the one before: streams execute one at a time.
 void StreamBuilder::begin(Time time, RegionId region, DeviceOpKind kind) {
   end(time);
+  if (line_.events > 0) time = std::max(time, line_.last);
   if (line_.events++ == 0) line_.first = time;
   DeviceOperation operation{};
   operation.begin = operation.end = time;

@@ -36,7 +36,7 @@ bool is_stream(const trace::Location& location) {
 
 std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
   const bool devices_untold =
-      definitions.devices.empty() &&
+      !definitions.numbers_operations() &&
       std::any_of(definitions.locations.begin(), definitions.locations.end(), is_stream);
   std::vector<RegionTraits> traits;
   traits.reserve(definitions.regions.size());

@@ -135,8 +135,11 @@ std::string device_rows(const Findings& findings, const Names& names) {
   } else {
     const auto blamed = device_blamed(findings, "idle device");
     rows.add(late, whole, "of the devices' time idle: hosts had handed nothing over");
-    rows.add(blamed.front().time_s, whole,
-             "while hosts executed " + names.code(blamed.front().callpath));
+    std::string text = "while hosts executed " + names.code(blamed.front().callpath);
+    if (text.size() > kPageWidth - kTextColumn) {
+      text = "while hosts executed " + names.region(blamed.front().callpath);
+    }
+    rows.add(blamed.front().time_s, whole, text);
   }
   add_gain(findings, names, rows);
   return rows.lines();

@@ -141,6 +141,7 @@ struct Definitions {
   std::vector<Location> locations;     ///< by LocationId
   std::vector<Process> processes;      ///< by ProcessId
   std::vector<Device> devices;         ///< by DeviceId
+  bool devices_untold = false;         ///< their operations have no numbers
   std::vector<Comm> comms;             ///< by CommId
   std::vector<Group> groups;           ///< by GroupId
   std::vector<Window> windows;         ///< by WindowId
@@ -150,6 +151,9 @@ struct Definitions {
   std::string program;                 ///< command line, if the trace tells
   std::string creator;                 ///< "culprit 0.1", "Score-P 8.4"
   std::vector<std::pair<std::string, std::string>> properties;  ///< trace properties, as written
+
+  /// Whether calls and streams tell which operations they mean; other tools' archives do not.
+  bool numbers_operations() const { return !devices.empty() && !devices_untold; }
 };
 
 }  // namespace culprit::trace

@@ -79,6 +79,10 @@ struct DeviceTable {
     attributes.fill(OTF2_UNDEFINED_ATTRIBUTE);
     parameters.fill(OTF2_UNDEFINED_PARAMETER);
   }
+  /// Streams tell of their operations: the archive is one of culprit's.
+  bool numbers_operations() const {
+    return parameters[static_cast<size_t>(DeviceParameter::operation)] != OTF2_UNDEFINED_PARAMETER;
+  }
   /// Of a parameter of the archive; nothing if it is another.
   std::optional<DeviceParameter> parameter(OTF2_ParameterRef ref) const;
 };

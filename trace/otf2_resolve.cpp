@@ -38,6 +38,7 @@ class Resolver {
     regions();
     metrics();
     out_.tables.devices = resolve_devices(raw_, out_.definitions.devices);
+    out_.definitions.devices_untold = !out_.tables.devices.numbers_operations();
     processes();
     comms();
     event_groups();

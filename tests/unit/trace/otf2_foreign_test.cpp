@@ -167,6 +167,8 @@ TEST(Otf2Foreign, RanksThreadsAndDevicesFindTheirPlaces) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(d.locations[i].file_id, expected_ids[i]);
   EXPECT_EQ(d.locations[2].kind, LocationKind::accelerator_stream);
   EXPECT_EQ(d.locations[2].thread, 2u);
+  EXPECT_EQ(d.locations[2].device, DeviceId(0));
+  EXPECT_FALSE(d.numbers_operations());
   EXPECT_EQ(d.locations[3].process, ProcessId(1));
   EXPECT_EQ(d.processes[1].rank, 1u);
   ASSERT_EQ(d.comms.size(), 1u);

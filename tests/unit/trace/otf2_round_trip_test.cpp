@@ -212,6 +212,7 @@ TEST(Otf2RoundTrip, DevicesAndTheirStreams) {
   const Definitions expected = with_devices();
   const Definitions& read = source->definitions();
   ASSERT_EQ(read.devices.size(), expected.devices.size());
+  EXPECT_TRUE(read.numbers_operations());
   for (size_t i = 0; i < read.devices.size(); ++i) {
     EXPECT_EQ(read.devices[i].name, expected.devices[i].name);
     EXPECT_EQ(read.devices[i].node, expected.devices[i].node);
