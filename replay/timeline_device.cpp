@@ -26,9 +26,13 @@ constexpr std::pair<std::string_view, DeviceCall> kCalls[] = {
 
 }  // namespace
 
-/// "cuMemcpyDtoHAsync_v2" and the like.
+/// "cuMemcpyDtoHAsync_v2" and the like. OpenCL's queues may execute in any order, and whether a
+/// copy is waited for is not told: of its calls only that one is known which waits for all.
 DeviceCall device_call_of(const trace::Region& region) {
   std::string_view name = region.name;
+  if (region.paradigm == trace::Paradigm::opencl) {
+    return name == "clFinish" ? DeviceCall::wait_queue : DeviceCall::none;
+  }
   if (region.paradigm != trace::Paradigm::cuda || !name.starts_with("cu")) return DeviceCall::none;
   name.remove_prefix(name.starts_with("cuda") ? 4 : 2);
   if (const size_t version = name.rfind("_v"); version != std::string_view::npos) {

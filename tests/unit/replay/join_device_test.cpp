@@ -17,7 +17,7 @@ namespace {
 using trace::DeviceOpKind;
 using trace::OperationNumber;
 
-constexpr RegionId kMain(0), kCall(1), kKernel(2), kWait(3), kCopyOut(4);
+constexpr RegionId kMain(0), kCall(1), kKernel(2), kWait(3), kCopyOut(4), kFinish(5), kEnqueue(6);
 
 Time at(int64_t us) {
   return Time::from_nanos(us * 1000);
@@ -32,7 +32,9 @@ class Program : public trace::Source {
         {"cuLaunchKernel", trace::RegionRole::function, trace::Paradigm::cuda, "", 0},
         {"kernel", trace::RegionRole::kernel, trace::Paradigm::cuda, "", 0},
         {"cuCtxSynchronize", trace::RegionRole::function, trace::Paradigm::cuda, "", 0},
-        {"cuMemcpyDtoH_v2", trace::RegionRole::function, trace::Paradigm::cuda, "", 0}};
+        {"cuMemcpyDtoH_v2", trace::RegionRole::function, trace::Paradigm::cuda, "", 0},
+        {"clFinish", trace::RegionRole::function, trace::Paradigm::opencl, "", 0},
+        {"clEnqueueNDRangeKernel", trace::RegionRole::function, trace::Paradigm::opencl, "", 0}};
     definitions_.processes.push_back({"rank", "node", 0, {LocationId(0)}});
     definitions_.locations.push_back(
         {"host", trace::LocationKind::cpu_thread, ProcessId(0), 0, 0, 0, DeviceId::none(), 0});
@@ -244,6 +246,19 @@ TEST(JoinDevice, GuessesNothingWhereClocksDisagreeMuch) {
   const auto run = read(program);
   EXPECT_EQ(launches(run), (Enters{-1}));
   EXPECT_EQ(lost(run, "device_operations_without_launch"), 1u);
+}
+
+/// OpenCL's queues may execute in any order. That a call waits for all is known.
+TEST(JoinDevice, GuessesNothingOfQueuesWithoutOrder) {
+  Program program(1, false);
+  program.visit(10, 11, kEnqueue);
+  program.visit(20, 50, kFinish);
+  program.execute(1, 30, 40);
+  const auto run = read(program);
+  EXPECT_EQ(launches(run), (Enters{-1}));
+  EXPECT_EQ(lost(run, "device_operations_without_launch"), 1u);
+  ASSERT_EQ(run.at(LocationId(0)).device.waits.size(), 1u);
+  EXPECT_EQ(run.at(LocationId(0)).device.waits[0].what, trace::DeviceWaitFor::queue);
 }
 
 TEST(JoinDevice, GuessesNothingOfSeveralStreams) {
