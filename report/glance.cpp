@@ -113,8 +113,9 @@ void add_gain(const Findings& findings, const Names& names, Rows& rows) {
   if (best.gain_s < kRowMatters * wall) return;
   const std::string name = names.region(best.callpath);
   rows.add(best.gain_s, wall,
-           kind == "idle device" ? fmt::format("to gain: hand work over ahead of {}", name)
-                                 : fmt::format("to gain: speed up {}, or work beside it", name));
+           kind == "idle device"
+               ? fmt::format("at most to gain: hand work over ahead of {}", name)
+               : fmt::format("at most to gain: speed up {}, or work beside it", name));
 }
 
 /// Do devices idle, and because of whom? What would it bring?

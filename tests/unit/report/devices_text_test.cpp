@@ -99,13 +99,14 @@ TEST(DevicesText, SaysWhatThereIsToGain) {
   SCOPED_TRACE(p);
   EXPECT_TRUE(has(p, "main/launch/kernel, gain up to 12.00 s; 3.00 s of it beside others"));
   // The most is to be gained from the kernel: 12 of 50 s.
-  EXPECT_TRUE(has(p,
-                  "Devices 42.0 % of the devices' time idle: hosts had handed nothing over 20.0 "
-                  "% while hosts executed prepare (a.c:3) 24.0 % to gain: speed up kernel, or "
-                  "work beside it"));
+  EXPECT_TRUE(
+      has(p,
+          "Devices 42.0 % of the devices' time idle: hosts had handed nothing over 20.0 "
+          "% while hosts executed prepare (a.c:3) 24.0 % at most to gain: speed up kernel, or "
+          "work beside it"));
   blame::Findings slow_host = late_device();
   slow_host.device_blame[3].gain_s = 1;
-  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % to gain: hand work over ahead of prepare"));
+  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % at most to gain: hand work over ahead of prepare"));
   for (auto& row : slow_host.device_blame) row.gain_s = 0;
   EXPECT_FALSE(has(text(slow_host, "x"), "to gain"));
 }
