@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -46,7 +47,7 @@ struct Fake {
   std::set<int> kinds;
   std::vector<Record> kept;
   std::vector<uint8_t*> hoarded;
-  size_t dropped = 0;
+  std::atomic<size_t> dropped{0};
   int misdeeds = 0;
 };
 Fake& fake() {
@@ -289,7 +290,7 @@ EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid,
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
-  *dropped = std::exchange(fake().dropped, 0);
+  *dropped = fake().dropped.exchange(0);
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiFinalize() {
