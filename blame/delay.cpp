@@ -11,16 +11,16 @@
 #include "blame/delay.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
-#include "base/flat_map.h"
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "blame/delay_costs.h"
 #include "blame/guests.h"
 #include "blame/intervals.h"
 #include "blame/propagation.h"
+#include "blame/waiting_sums.h"
 
 namespace culprit::blame {
 
@@ -31,54 +31,21 @@ using replay::Sync;
 using replay::Wait;
 using replay::WaitGraph;
 
-using PatternSums = std::array<double, replay::kPatterns.size()>;
-
 /// A wait, and when its interval ends on the late location.
 struct Ended {
   Time end;
   WaitRef wait;
 };
 
-/// Running sums of a location's waits, kept for each block of them.
-class WaitingSums {
- public:
-  explicit WaitingSums(const Column<Wait>& waits) : waits_(waits) {
-    Duration sum;
-    for (size_t w = 0; w < waits.size(); ++w) {
-      if (w % kBlock == 0) before_.push_back(sum);
-      sum += waits[w].amount;
-    }
-  }
-  /// Of waits [first, end).
-  Duration between(size_t first, size_t end) const {
-    if (end - first > kBlock) return before(end) - before(first);
-    return sum(first, end);
-  }
-
- private:
-  static constexpr size_t kBlock = 16;
-  Duration before(size_t end) const {
-    if (end == 0) return Duration::zero();
-    const size_t block = (end - 1) / kBlock;
-    return before_[block] + sum(block * kBlock, end);
-  }
-  Duration sum(size_t first, size_t end) const {
-    Duration sum;
-    for (size_t w = first; w < end; ++w) sum += waits_[w].amount;
-    return sum;
-  }
-
-  const Column<Wait>& waits_;
-  Column<Duration> before_;
-};
-
 class Delays {
  public:
-  Delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times, unsigned threads)
-      : run_(run), graph_(graph), times_(times), threads_(threads) {
+  Delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times, unsigned threads,
+         const ShareExcess& share)
+      : run_(run), graph_(graph), times_(times), threads_(threads), share_(share) {
     result_.causes.resize(run.timelines.size());
     result_.caused.resize(run.timelines.size());
     result_.excess.resize(run.timelines.size());
+    result_.shared.resize(run.timelines.size());
     if (!run.ranks->alone()) guests_.emplace(run, graph);
   }
 
@@ -94,6 +61,7 @@ class Delays {
     explicit Late(const Run& run) : sums(run.callpaths.size()) {}
     PathSums sums;
     Time begin, end;
+    bool is_measured = false;  ///< what is in `sums`
     Duration waiting;
     uint32_t first_wait = 0, end_wait = 0;  ///< its waits inside
   };
@@ -106,6 +74,8 @@ class Delays {
     size_t late_last = 0;   ///< the activity at the interval's end
     size_t begin_wait = 0;  ///< the first wait of the late location that begins at or after it
     size_t instance = 0;    ///< where the instance looked up last stands in its index
+    size_t room = 0;        ///< so many entries may long excess vectors still have
+    std::optional<PathClock> clock;  ///< made once there is no room
   };
 
   void list_caused();
@@ -113,12 +83,14 @@ class Delays {
   void gather(LocationId late, Column<Ended>& order);
   void measure_caused_by(LocationId late, Scratch& scratch);
   void look_ahead(const Column<Ended>& order, size_t at) const;
-  void measure_late(LocationId late, Time begin, Time end, const WaitingSums& waiting,
-                    Scratch& scratch);
-  void find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late);
+  void move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                     Scratch& scratch) const;
+  void measure_late(LocationId late, Scratch& scratch) const;
+  bool is_long(LocationId late, const Scratch& scratch) const;
+  static void find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late);
   void measure_own(WaitRef ref, Time begin, PathSums& own) const;
-  void subtract(WaitRef ref, const Scratch& scratch, Column<Excess>& excess);
-  void sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const;
+  bool share(LocationId late, WaitCause& cause, Scratch& scratch);
+  void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
 
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
   WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
@@ -131,6 +103,7 @@ class Delays {
   WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
   unsigned threads_;
+  const ShareExcess share_;
   std::optional<Guests> guests_;        // if there are other ranks
   std::optional<Intervals> intervals_;  // of this rank's waiters
   /// By part of the waiters, by LocationId of the cause.
@@ -211,6 +184,9 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   scratch.late.begin = scratch.late.end = Time::min();
   scratch.late.end_wait = 0;
   scratch.late_last = scratch.begin_wait = scratch.instance = 0;
+  const size_t linear = run_.at(late).activities.size() + scratch.order.size();
+  scratch.room = static_cast<size_t>(share_.written * static_cast<double>(linear));
+  scratch.clock.reset();
   Column<WaitRef>& caused = result_.caused[late.index()];
   caused.reserve(scratch.order.size());
   for (size_t i = 0; i < scratch.order.size(); ++i) {
@@ -219,13 +195,20 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
     const Sync meeting = is_guest(ref) ? guests_->meeting(ref) : intervals_->meeting(ref);
     const Time begin = intervals_->exit_of(late, meeting, scratch.instance);
     if (scratch.late.begin != begin || scratch.late.end != end) {
-      measure_late(late, begin, end, waiting, scratch);
+      move_interval(late, begin, end, waiting, scratch);
     }
     measure_own(ref, meeting.exit(), scratch.own);
-    subtract(ref, scratch, result_.excess[late.index()]);
+    WaitCause& c = cause(ref);
+    c.waiting = scratch.late.waiting;
+    c.first_wait = scratch.late.first_wait;
+    c.end_wait = scratch.late.end_wait;
+    c.first_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
+    if (!share(late, c, scratch)) subtract(late, c, scratch);
+    c.end_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
     scratch.own.clear();
     caused.push_back(ref);
   }
+  CULPRIT_CHECK(result_.excess[late.index()].size() < UINT32_MAX);
 }
 
 void Delays::look_ahead(const Column<Ended>& order, size_t at) const {
@@ -245,17 +228,23 @@ void Delays::look_ahead(const Column<Ended>& order, size_t at) const {
   }
 }
 
-void Delays::measure_late(LocationId late, Time begin, Time end, const WaitingSums& waiting,
-                          Scratch& scratch) {
+void Delays::move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                           Scratch& scratch) const {
   const Column<Wait>& inner = graph_.waits[late.index()];
-  scratch.late.sums.clear();
   // Ends come in ascending order.
   scratch.late_last = run_.at(late).activities.after(end, scratch.late_last);
   size_t& next = scratch.begin_wait;
   while (next < inner.size() && inner[next].begin < end) ++next;
-  times_[late.index()].sum_back(begin, end, scratch.late_last, next, scratch.late.sums);
   scratch.late.begin = begin, scratch.late.end = end;
+  scratch.late.is_measured = false;
   find_inner_waits(inner, waiting, scratch.late);
+}
+
+void Delays::measure_late(LocationId late, Scratch& scratch) const {
+  Late& to = scratch.late;
+  to.sums.clear();
+  times_[late.index()].sum_back(to.begin, to.end, scratch.late_last, scratch.begin_wait, to.sums);
+  to.is_measured = true;
 }
 
 void Delays::find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late) {
@@ -285,21 +274,52 @@ void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
   }
 }
 
+bool Delays::is_long(LocationId late, const Scratch& scratch) const {
+  const size_t first = run_.at(late).activities.after_back(scratch.late.begin, scratch.late_last);
+  return scratch.late_last - first >= share_.activities;
+}
+
+/// Where excess vectors have become longer than all that led to them: the vector as a whole
+/// interval, and what is to be taken off. Not if next to nothing were left: the rest of a large
+/// sum would be rounding.
+bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
+  if (scratch.room > 0 || scratch.late.is_measured || !is_long(late, scratch)) return false;
+  if (!scratch.clock) scratch.clock.emplace(run_, late, graph_.waits[late.index()]);
+  const auto [begin, end] = std::pair(scratch.late.begin, scratch.late.end);
+  const Duration all = scratch.clock->time(begin, end);
+  Column<Excess>& excess = result_.excess[late.index()];
+  Duration more = all;
+  for (CallPathId path : scratch.own.paths()) {
+    const Duration both = std::min(scratch.own[path], scratch.clock->time(path, begin, end));
+    if (both <= Duration::zero()) continue;
+    more -= both;
+    excess.push_back(Excess(both, path));
+  }
+  constexpr double kLeast = 1e-3;
+  if (more <= Duration::zero() || more.seconds() < kLeast * all.seconds()) {
+    excess.resize(cause.first_excess, Excess(Duration::zero(), CallPathId::none()));
+    return false;
+  }
+  cause.excess = more;
+  const auto place = static_cast<uint32_t>(result_.caused[late.index()].size());
+  result_.shared[late.index()].push_back({begin, end, place});
+  return true;
+}
+
 /// Excess vector: what the late location did more than the waiter (equations 4.1 and 4.2).
-void Delays::subtract(WaitRef ref, const Scratch& scratch, Column<Excess>& excess) {
-  WaitCause& c = cause(ref);
-  c.waiting = scratch.late.waiting;
-  c.first_wait = scratch.late.first_wait;
-  c.end_wait = scratch.late.end_wait;
-  c.first_excess = static_cast<uint32_t>(excess.size());
-  for (CallPathId path : scratch.late.sums.paths()) {
-    const Duration more = scratch.late.sums[path] - scratch.own[path];
+void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
+  if (!scratch.late.is_measured) measure_late(late, scratch);
+  const PathSums& sums = scratch.late.sums;
+  Column<Excess>& excess = result_.excess[late.index()];
+  for (CallPathId path : sums.paths()) {
+    const Duration more = sums[path] - scratch.own[path];
     if (more <= Duration::zero()) continue;
     excess.push_back(Excess(more, path));
-    c.excess += more;
+    cause.excess += more;
   }
-  CULPRIT_CHECK(excess.size() < UINT32_MAX);
-  c.end_excess = static_cast<uint32_t>(excess.size());
+  constexpr size_t kFew = 32;
+  const size_t paths = sums.paths().size();
+  if (paths > kFew) scratch.room -= std::min(scratch.room, paths);
 }
 
 // --- propagation ------------------------------------------------------------------------------
@@ -319,36 +339,12 @@ void Delays::propagate() {
 
 // --- costs ------------------------------------------------------------------------------------
 
-void Delays::sum_costs_of(LocationId late, std::vector<DelayCost>& costs, PatternSums& lost) const {
-  FlatMap row_of;
-  const Column<Excess>& excess = result_.excess[late.index()];
-  for (WaitRef ref : result_.caused[late.index()]) {
-    const Wait& w = wait(ref);
-    const WaitCause& c = cause(ref);
-    const double amount = w.amount.seconds();
-    const double denominator = c.denominator_s();
-    if (denominator <= 0) {
-      lost[static_cast<size_t>(w.pattern)] += amount + c.long_s;
-      continue;
-    }
-    for (uint32_t e = c.first_excess; e < c.end_excess; ++e) {
-      const uint64_t key =
-          uint64_t{excess[e].path().index()} << 8 | static_cast<uint8_t>(w.pattern);
-      const uint32_t row = row_of.at(key, static_cast<uint32_t>(costs.size()));
-      if (row == costs.size()) costs.push_back({late, excess[e].path(), w.pattern, 0, 0});
-      const double share = excess[e].time().seconds() / denominator;
-      costs[row].short_s += share * amount;
-      costs[row].long_s += share * c.long_s;
-    }
-  }
-}
-
 void Delays::sum_costs() {
   std::vector<std::vector<DelayCost>> costs(run_.timelines.size());
   std::vector<PatternSums> lost(run_.timelines.size());
   parallel_for(run_.locations.size(), threads_, [&](size_t i) {
     const size_t l = run_.locations[i].index();
-    sum_costs_of(run_.locations[i], costs[l], lost[l]);
+    costs[l] = sum_delay_costs(run_, graph_, result_, run_.locations[i], lost[l]);
   });
   std::vector<double> all_lost(replay::kPatterns.size());
   for (size_t i = 0; i < costs.size(); ++i) {
@@ -364,8 +360,8 @@ void Delays::sum_costs() {
 }  // namespace
 
 DelayAnalysis analyze_delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times,
-                             unsigned threads) {
-  Delays delays(run, graph, times, threads);
+                             unsigned threads, const ShareExcess& share) {
+  Delays delays(run, graph, times, threads, share);
   delays.find_intervals();
   delays.measure();
   delays.propagate();

@@ -18,6 +18,7 @@
 
 #include <vector>
 
+#include "blame/path_clock.h"
 #include "blame/path_times.h"
 #include "replay/waits.h"
 
@@ -78,13 +79,23 @@ struct DelayAnalysis {
   std::vector<Column<WaitCause>> causes;  ///< by LocationId of the waiter, by wait; guests', too
   std::vector<Column<WaitRef>> caused;    ///< by LocationId of the cause
   std::vector<Column<Excess>> excess;     ///< by LocationId of the cause
-  std::vector<DelayCost> costs;           ///< by location, then first come
+  /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
+  std::vector<Column<SharedExcess>> shared;
+  std::vector<DelayCost> costs;  ///< by location, then first come
   /// D + W = 0: nobody was later than the waiter. Of all ranks.
   std::vector<UnattributedCost> unattributed;
 };
 
-/// Adds guests to the graph's waits. Collective.
+/// When excess vectors are shared instead of written out (path_clock.h). What comes out is the
+/// same.
+struct ShareExcess {
+  size_t activities = 64;  ///< of intervals with at least so many
+  double written = 1;      ///< once long vectors have more entries for each activity and wait
+};
+
+/// Adds guests to the graph's waits, and uses its synchronisation points up. Collective.
 DelayAnalysis analyze_delays(const replay::Run& run, replay::WaitGraph& graph,
-                             const std::vector<PathTimes>& times, unsigned threads);
+                             const std::vector<PathTimes>& times, unsigned threads,
+                             const ShareExcess& share = {});
 
 }  // namespace culprit::blame

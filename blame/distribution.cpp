@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "blame/excess.h"
 #include "blame/path_kinds.h"
 #include "replay/exchange.h"
 
@@ -106,6 +107,7 @@ class Distributor {
     found_.resize(std::min(found_.size(), kDelaysWithDistribution));
     for (size_t i = 0; i < found_.size(); ++i) {
       number_[found_[i].callpath.index()] = static_cast<uint8_t>(i);
+      top_.push_back(found_[i].callpath);
     }
     slices_.resize(found_.size());
   }
@@ -133,25 +135,25 @@ class Distributor {
 
   /// The costs of all waits that `late` caused, at the time of the wait.
   Costs sum_costs(LocationId late) const {
-    const Column<Excess>& excess = delays_.excess[late.index()];
-    if (excess.empty()) return {};
+    if (delays_.caused[late.index()].empty()) return {};
+    ExcessReader excess(run_, graph_, delays_, late, top_);
     DelaySlices sums{};
     Costs costs;
-    for (WaitRef ref : delays_.caused[late.index()]) {
+    const Column<WaitRef>& caused = delays_.caused[late.index()];
+    for (uint32_t place = 0; place < caused.size(); ++place) {
+      const WaitRef ref = caused[place];
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      if (cause.first_excess == cause.end_excess) continue;
+      if (cause.excess <= Duration::zero()) continue;
       const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s();
       const size_t slice = slice_of(wait.begin);
       const bool by_master = run_.is_master(ref.location);
-      for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-        const CallPathId path = excess[e].path();
+      excess.visit(place, cause, [&](CallPathId path, Duration time) {
         const uint8_t delay = number_[path.index()];
-        if (delay == kNotTop) continue;
-        const double part = excess[e].time().seconds() * cost;
+        const double part = time.seconds() * cost;
         sums[delay][slice] += part;
         if (by_master || parallel_[path.index()]) costs.peers_s[delay] += part;
-      }
+      });
     }
     costs.slices.resize(found_.size());
     for (size_t d = 0; d < found_.size(); ++d) {
@@ -216,6 +218,7 @@ class Distributor {
   const replay::WaitGraph& graph_;
   const DelayAnalysis& delays_;
   std::vector<uint8_t> number_;       // by CallPathId: place in found_
+  std::vector<CallPathId> top_;       // in that order
   const std::vector<bool> parallel_;  // by CallPathId
   std::vector<double> peers_s_ = std::vector<double>(kDelaysWithDistribution);
   std::vector<FoundDistribution> found_;

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
 #include <tuple>
 
 #include "base/parallel.h"
+#include "blame/stretches.h"
 #include "replay/exchange.h"
 
 namespace culprit::blame {
@@ -78,16 +81,48 @@ struct Explained {
   double indirect_s;
 };
 
-Explained explain(uint32_t number, const Instance& instance, const replay::WaitGraph& graph,
-                  const DelayAnalysis& delays) {
+/// The excess vector of a wait that shares it, written out.
+Column<Excess> write_out(const replay::Run& run, const replay::WaitGraph& graph, LocationId late,
+                         const SharedExcess& shared, std::span<const Excess> less) {
+  std::map<CallPathId, Duration> sums;
+  for_each_stretch(run, late, graph.waits[late.index()], shared.begin, shared.end,
+                   [&](Time begin, Time end, CallPathId path, const Wait* wait) {
+                     if (wait == nullptr) sums[path] += end - begin;
+                   });
+  for (const Excess& entry : less) sums[entry.path()] -= entry.time();
+  Column<Excess> excess;
+  for (const auto& [path, time] : sums) {
+    if (time > Duration::zero()) excess.push_back(Excess(time, path));
+  }
+  return excess;
+}
+
+Column<Excess> excess_of(WaitRef ref, LocationId late, const replay::Run& run,
+                         const replay::WaitGraph& graph, const DelayAnalysis& delays) {
+  const WaitCause& cause = delays.causes[ref.location.index()][ref.wait];
+  const Column<Excess>& all = delays.excess[late.index()];
+  const std::span<const Excess> entries(all.begin() + cause.first_excess,
+                                        all.begin() + cause.end_excess);
+  for (const SharedExcess& shared : delays.shared[late.index()]) {
+    const WaitRef other = delays.caused[late.index()][shared.place];
+    if (other.location != ref.location || other.wait != ref.wait) continue;
+    return write_out(run, graph, late, shared, entries);
+  }
+  Column<Excess> excess;
+  for (const Excess& entry : entries) excess.push_back(entry);
+  return excess;
+}
+
+Explained explain(uint32_t number, const Instance& instance, const replay::Run& run,
+                  const replay::WaitGraph& graph, const DelayAnalysis& delays) {
   const Column<Wait>& waits = graph.waits[instance.location.index()];
   const Wait* wait = std::lower_bound(waits.begin(), waits.end(), instance.wait.begin,
                                       [](const Wait& w, Time begin) { return w.begin < begin; });
-  const WaitCause& cause =
-      delays.causes[instance.location.index()][static_cast<size_t>(wait - waits.begin())];
+  const WaitRef ref{instance.location, static_cast<uint32_t>(wait - waits.begin())};
+  const WaitCause& cause = delays.causes[ref.location.index()][ref.wait];
+  const Column<Excess> vector = excess_of(ref, wait->cause, run, graph, delays);
   const Excess* most = nullptr;
-  for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-    const Excess& excess = delays.excess[wait->cause.index()][e];
+  for (const Excess& excess : vector) {
     if (most == nullptr ||
         std::tuple(most->time(), excess.path()) < std::tuple(excess.time(), most->path())) {
       most = &excess;
@@ -107,7 +142,8 @@ std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay:
   for (const Instance& instance : worst) {
     const Wait& wait = instance.wait;
     if (run.owns(wait.cause)) {
-      explained.push_back(explain(static_cast<uint32_t>(found.size()), instance, graph, delays));
+      explained.push_back(
+          explain(static_cast<uint32_t>(found.size()), instance, run, graph, delays));
     }
     found.push_back({std::string(replay::text(wait.pattern).id), wait.path, instance.location,
                      (wait.begin - run.begin).seconds(), (wait.end - run.begin).seconds(),

@@ -9,6 +9,7 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "blame/excess.h"
 #include "replay/exchange.h"
 
 namespace culprit::blame {
@@ -53,22 +54,20 @@ std::vector<TopDelay> own_top(const std::vector<DelayCost>& costs) {
 /// Costs of one late location's delays by who waited.
 class Victims {
  public:
-  Victims(const replay::WaitGraph& graph, const DelayAnalysis& delays, LocationId late,
-          const std::vector<CallPathId>& paths)
-      : graph_(graph), delays_(delays), late_(late) {
-    for (CallPathId path : paths) is_top_.set(path.index(), 0);
-  }
+  Victims(const replay::Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays,
+          LocationId late, const std::vector<CallPathId>& paths)
+      : graph_(graph), delays_(delays), late_(late), excess_(run, graph, delays, late, paths) {}
 
   std::vector<FoundVictim> find() {
-    const Column<Excess>& excess = delays_.excess[late_.index()];
-    for (WaitRef ref : delays_.caused[late_.index()]) {
+    const Column<WaitRef>& caused = delays_.caused[late_.index()];
+    for (uint32_t place = 0; place < caused.size(); ++place) {
+      const WaitRef ref = caused[place];
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       const double cost = wait.amount.seconds() / cause.denominator_s();
-      for (uint32_t e = cause.first_excess; e < cause.end_excess; ++e) {
-        if (is_top_.find(excess[e].path().index()) == FlatMap::kNone) continue;
-        row_of(excess[e].path(), wait, ref.location).time_s += excess[e].time().seconds() * cost;
-      }
+      excess_.visit(place, cause, [&](CallPathId path, Duration time) {
+        row_of(path, wait, ref.location).time_s += time.seconds() * cost;
+      });
     }
     return std::move(rows_);
   }
@@ -92,7 +91,7 @@ class Victims {
   const replay::WaitGraph& graph_;
   const DelayAnalysis& delays_;
   const LocationId late_;
-  FlatMap is_top_;  // by call path
+  ExcessReader excess_;
   FlatMap places_;  // of waiters: location and call path
   FlatMap kinds_;   // the delay's call path, and the pattern
   FlatMap row_of_;  // by both
@@ -115,7 +114,7 @@ std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::Wait
                                                                           by_location.end());
   std::vector<std::vector<FoundVictim>> found(lates.size());
   parallel_for(lates.size(), threads, [&](size_t i) {
-    found[i] = Victims(graph, delays, lates[i].first, lates[i].second).find();
+    found[i] = Victims(run, graph, delays, lates[i].first, lates[i].second).find();
   });
   std::vector<FoundVictim> all;
   for (auto& rows : found) std::move(rows.begin(), rows.end(), std::back_inserter(all));

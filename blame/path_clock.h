@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Excess vectors that would be long: a location that meets each of its many partners rarely does
+// very many different things between two meetings, and each of the partners waits for all of that.
+// Written out, such vectors are quadratic. What the waiter never did in the interval, though, is
+// simply the late location's time there; so only the interval is kept, and what is to be taken off
+// it, which is as short as what the waiter did (SharedExcess). This is the same to the nanosecond.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "blame/stretches.h"
+
+namespace culprit::blame {
+
+/// Time without waiting of one location, by call path, between any two moments. A walk over its
+/// life to build, the logarithm of a call path's visits for each question.
+class PathClock {
+ public:
+  /// Of all call paths, or of `only` some.
+  PathClock(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits)
+      : PathClock(run, id, waits, nullptr) {}
+  PathClock(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
+            std::span<const CallPathId> only)
+      : PathClock(run, id, waits, &only) {}
+
+  /// Within [begin, end).
+  Duration time(CallPathId path, Time begin, Time end) const {
+    const uint32_t place = place_of_.find(path.index());
+    return place == FlatMap::kNone ? Duration::zero() : between(marks_[place], begin, end);
+  }
+  /// At all call paths that there are here.
+  Duration time(Time begin, Time end) const { return between(all_, begin, end); }
+
+ private:
+  /// The beginning of a stretch, and the time before it. The last one of a list is its end.
+  struct Mark {
+    Time begin;
+    Duration before;
+  };
+  PathClock(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
+            const std::span<const CallPathId>* only);
+  static Duration between(const Column<Mark>& marks, Time begin, Time end) {
+    return until(marks, end) - until(marks, begin);
+  }
+  static Duration until(const Column<Mark>& marks, Time time);
+
+  FlatMap place_of_;                 // by call path: in marks_
+  std::vector<Column<Mark>> marks_;  // in order of time
+  Column<Mark> all_;
+};
+
+/// A wait whose excess vector is the late location's time in [begin, end), less the entries that
+/// are kept for it.
+struct SharedExcess {
+  Time begin, end;
+  uint32_t place;  ///< of the wait, in DelayAnalysis::caused of the late location
+};
+
+}  // namespace culprit::blame
