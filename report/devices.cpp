@@ -75,8 +75,12 @@ class Section {
     entry(row.busy_s, wall,
           fmt::format("busy: {} on {}, {}, {}", name_of(row), row.node,
                       counted(row.streams, "stream"), counted(row.operations, "operation")));
-    remark(fmt::format("kernels {}, copies and the like {}, of which {} beside kernels",
-                       time_(row.kernels_s), time_(row.copies_s), time_(row.overlapped_s)));
+    std::string work = "kernels " + time_(row.kernels_s);
+    if (row.copies_s > 0) {
+      work += fmt::format(", copies and the like {}, of which {} beside kernels",
+                          time_(row.copies_s), time_(row.overlapped_s));
+    }
+    remark(work);
     std::string idle =
         fmt::format("idle {}: nothing had been handed over {}, launched but not begun {}",
                     time_(row.idle_s), time_(row.late_s), time_(row.latency_s));

@@ -38,10 +38,13 @@ std::string Names::region(CallPathId id) const {
 
 std::string Names::code(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
-  std::string name = region(id);
-  if (!found || found->file.empty() || name.find(found->file) != std::string::npos) return name;
-  return name + (found->line > 0 ? fmt::format(" ({}:{})", found->file, found->line)
-                                 : fmt::format(" ({})", found->file));
+  const std::string name = region(id);
+  if (!found) return name;
+  // Score-P's have all of the path, and often the file's name in the region's, too.
+  const std::string_view file = std::string_view(found->file).substr(found->file.rfind('/') + 1);
+  if (file.empty() || name.find(file) != std::string::npos) return name;
+  return name + (found->line > 0 ? fmt::format(" ({}:{})", file, found->line)
+                                 : fmt::format(" ({})", file));
 }
 
 std::string Names::location(LocationId id) const {

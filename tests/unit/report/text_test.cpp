@@ -46,6 +46,16 @@ TEST(Text, BeginsWithAVerdict) {
                   "@chain.c:20 on rank 0 thread 1."));
 }
 
+TEST(Text, NamesFilesWithoutTheirFolders) {
+  blame::Findings findings = hybrid_chain();
+  for (blame::FoundCallPath& path : findings.callpaths) path.file = "/opt/code/" + path.file;
+  const std::string p = page(findings);
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "because of !$omp parallel @chain.c:20 on rank 0 thread 1."));
+  EXPECT_TRUE(has(p, "main (chain.c:40)"));
+  EXPECT_FALSE(has(p, "/opt"));
+}
+
 TEST(Text, FitsItsOverviewOnAScreen) {
   const std::string p = page(hybrid_chain());
   SCOPED_TRACE(p);
