@@ -40,6 +40,7 @@ enum class DeviceCall : uint8_t {
   copy_in,   ///< to the device
   copy_out,  ///< from the device, and waits for it
   copy_out_async,
+  other_work,  ///< gives a stream something that looks like what the above give it
   wait_device,
   wait_queue,
 };

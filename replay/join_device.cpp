@@ -57,6 +57,7 @@ class Joiner {
   struct Sort {
     std::vector<LaunchRef> launched;
     std::vector<HandedOver> calls;
+    std::vector<bool> overlap;  ///< the call and one of another thread: either may have been first
     std::vector<DeviceOperation*> operations;
     std::vector<Executed> executed;
   };
@@ -64,7 +65,7 @@ class Joiner {
   /// Archives that number nothing. Clocks may disagree twice as much as they are seen to.
   void number_by_order() {
     drop_waits_for_unknown_queues();
-    if (process_.streams.size() != 1) return;
+    if (process_.streams.size() != 1 || has_other_work()) return;
     using enum trace::CopyDirection;
     Sort sorts[] = {
         sort_of(DeviceOpKind::kernel, none, {DeviceCall::launch, DeviceCall::launch}),
@@ -83,9 +84,25 @@ class Joiner {
     name_own_operations();
   }
 
-  Sort sort_of(DeviceOpKind kind, trace::CopyDirection direction,
-               std::pair<DeviceCall, DeviceCall> calls) {
-    std::vector<std::pair<HandedOver, LaunchRef>> launched;
+  /// Operations may be of calls that are not known here.
+  bool has_other_work() const {
+    return std::any_of(process_.hosts.begin(), process_.hosts.end(), [&](LocationId host) {
+      const auto& launches = run_.at(host).device.launches;
+      return std::any_of(launches.begin(), launches.end(), [](const DeviceLaunch& launch) {
+        return static_cast<DeviceCall>(launch.queue) == DeviceCall::other_work;
+      });
+    });
+  }
+
+  struct Launched {
+    HandedOver handed;
+    Time leave;
+    LaunchRef ref;
+  };
+
+  /// A sort's calls of all threads, in order.
+  std::vector<Launched> launched_by(std::pair<DeviceCall, DeviceCall> calls) const {
+    std::vector<Launched> launched;
     for (LocationId host : process_.hosts) {
       const DeviceFacts& facts = run_.at(host).device;
       size_t wait = 0;
@@ -93,18 +110,27 @@ class Joiner {
         const auto call = static_cast<DeviceCall>(facts.launches[i].queue);
         if (call != calls.first && call != calls.second) continue;
         while (wait < facts.waits.size() && facts.waits[wait].call < facts.launches[i].call) ++wait;
-        HandedOver handed{run_.call(host, facts.launches[i].call).enter};
+        const auto visit = run_.call(host, facts.launches[i].call);
+        HandedOver handed{visit.enter};
         if (wait < facts.waits.size()) handed.done = run_.call(host, facts.waits[wait].call).leave;
-        launched.emplace_back(handed, LaunchRef{host, i});
+        launched.push_back({handed, visit.leave, {host, i}});
       }
     }
-    std::stable_sort(launched.begin(), launched.end(),
-                     [](const auto& a, const auto& b) { return a.first.enter < b.first.enter; });
+    std::stable_sort(launched.begin(), launched.end(), [](const Launched& a, const Launched& b) {
+      return a.handed.enter < b.handed.enter;
+    });
+    return launched;
+  }
+
+  Sort sort_of(DeviceOpKind kind, trace::CopyDirection direction,
+               std::pair<DeviceCall, DeviceCall> calls) {
+    const std::vector<Launched> launched = launched_by(calls);
     Sort sort;
-    for (const auto& [handed, launch] : launched) {
-      sort.calls.push_back(handed);
-      sort.launched.push_back(launch);
+    for (const Launched& call : launched) {
+      sort.calls.push_back(call.handed);
+      sort.launched.push_back(call.ref);
     }
+    find_overlaps(launched, sort);
     // What a stream does earlier is done when what it does later is.
     for (size_t i = sort.calls.size(); i-- > 1;) {
       sort.calls[i - 1].done = std::min(sort.calls[i - 1].done, sort.calls[i].done);
@@ -117,10 +143,28 @@ class Joiner {
     return sort;
   }
 
+  /// Calls of one thread never overlap. Of those that do nothing is known but when all are done.
+  static void find_overlaps(const std::vector<Launched>& launched, Sort& sort) {
+    sort.overlap.resize(launched.size());
+    for (size_t first = 0, next = 0; first < launched.size(); first = next) {
+      Time last = launched[first].leave;
+      Time done = launched[first].handed.done;
+      for (next = first + 1; next < launched.size() && launched[next].handed.enter < last; ++next) {
+        last = std::max(last, launched[next].leave);
+        done = std::max(done, launched[next].handed.done);
+      }
+      if (next == first + 1) continue;
+      for (size_t i = first; i < next; ++i) {
+        sort.overlap[i] = true;
+        sort.calls[i].done = done;
+      }
+    }
+  }
+
   void number(const Sort& sort, Duration slack) {
     const std::vector<uint32_t> calls = match_in_order(sort.calls, sort.executed, slack);
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i] == kNoCall) continue;
+      if (calls[i] == kNoCall || sort.overlap[calls[i]]) continue;
       const LaunchRef& launched = sort.launched[calls[i]];
       const OperationNumber number{++numbers_};
       sort.operations[i]->operation = number;

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which call handed over which operation, where nothing tells but order and time: calls hand over
-// in the order of their enters to a queue that executes in that order, an operation does not begin
-// before its call, and has ended when a call returns that waited for it. Operations may be missing.
+// in the order of their enters (join_device.cpp sees to those of several threads) to a queue that
+// executes in that order, an operation does not begin before its call, and has ended when a call
+// returns that waited for it. Operations may be missing.
 //
 // An operation belongs to a call for certain if it does so in every way in which all operations can
 // be laid onto calls. Of these ways the one that takes the earliest calls and the one that takes

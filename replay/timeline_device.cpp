@@ -3,7 +3,9 @@
 
 // What a host's time line has to do with devices. Archives of other tools do not say which call
 // hands an operation over or waits; where they number nothing, the names of the runtime's calls do.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "replay/timeline_builder.h"
@@ -44,7 +46,11 @@ DeviceCall device_call_of(const trace::Region& region) {
     if (name != known) continue;
     return call == DeviceCall::copy_out && async ? DeviceCall::copy_out_async : call;
   }
-  return DeviceCall::none;
+  constexpr std::string_view kOtherWork[] = {"Launch", "GraphLaunch", "Memcpy"};
+  return std::any_of(std::begin(kOtherWork), std::end(kOtherWork),
+                     [&](std::string_view begin) { return name.starts_with(begin); })
+             ? DeviceCall::other_work
+             : DeviceCall::none;
 }
 
 void TimelineBuilder::device_launch(Time time, const trace::DeviceLaunch& launch) {
@@ -71,8 +77,9 @@ void TimelineBuilder::enter_device_call(Time time, DeviceCall call) {
     return device_wait(time, wait);
   }
   launch.queue = static_cast<uint32_t>(call);  // join_device finds the operations by it
-  launch.kind =
-      call == DeviceCall::launch ? trace::DeviceOpKind::kernel : trace::DeviceOpKind::copy;
+  launch.kind = call == DeviceCall::other_work ? trace::DeviceOpKind::other
+                : call == DeviceCall::launch   ? trace::DeviceOpKind::kernel
+                                               : trace::DeviceOpKind::copy;
   device_launch(time, launch);
   if (call != DeviceCall::copy_out) return;
   wait.what = trace::DeviceWaitFor::operation;  // its own

@@ -29,15 +29,20 @@ struct CloseReader {
 };
 using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
 
+/// One file for each location, not compressed: sizes of files say something.
+bool has_plain_files(OTF2_Reader* reader) {
+  OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
+  OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
+  OTF2_Reader_GetFileSubstrate(reader, &substrate);
+  OTF2_Reader_GetCompression(reader, &compression);
+  return substrate == OTF2_SUBSTRATE_POSIX && compression != OTF2_COMPRESSION_ZLIB;
+}
+
 class Otf2Source final : public Source {
  public:
   Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive)
       : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {
-    OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
-    OTF2_Reader_GetFileSubstrate(reader_.get(), &substrate);
-    OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
-    OTF2_Reader_GetCompression(reader_.get(), &compression);
-    plain_files_ = substrate == OTF2_SUBSTRATE_POSIX && compression != OTF2_COMPRESSION_ZLIB;
+    plain_files_ = has_plain_files(reader_.get());
   }
   ~Otf2Source() override {
     OTF2_Reader_CloseEvtFiles(reader_.get());
@@ -54,7 +59,7 @@ class Otf2Source final : public Source {
   void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
 
   fs::path anchor_;
-  bool plain_files_ = false;  // one for each location, not compressed
+  bool plain_files_ = false;
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
 };
@@ -185,7 +190,8 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   std::optional<ZeroedMemory> zeroed;
   const fs::path file = fs::path(anchor).replace_extension(".def");
   if (state_of(file) == FileState::cut_short) zeroed.emplace();
-  Result<RawGlobalDefinitions> raw = collect_definitions(reader.get(), more_records_than(file));
+  Result<RawGlobalDefinitions> raw = collect_definitions(
+      reader.get(), has_plain_files(reader.get()) ? more_records_than(file) : UINT64_MAX);
   if (!raw) return cannot_open(anchor, raw.error().sentence);
   if (raw->resolution == 0) return cannot_open(anchor, "its clock has a resolution of zero");
   ResolvedDefinitions archive = resolve_definitions(*raw, losses);

@@ -64,8 +64,22 @@ class Program : public trace::Source {
     return {};
   }
 
-  void visit(int64_t begin, int64_t end, RegionId call) {
-    tell(0, [=](trace::EventSink& sink) {
+  /// Returns its number.
+  size_t add_thread() {
+    const size_t location = definitions_.locations.size();
+    definitions_.processes[0].locations.emplace_back(location);
+    definitions_.locations.push_back({"thread", trace::LocationKind::cpu_thread, ProcessId(0),
+                                      static_cast<uint32_t>(location), 0, 0, DeviceId::none(), 0});
+    events_.emplace_back();
+    return location;
+  }
+  RegionId add_call(const char* name) {
+    definitions_.regions.push_back(
+        {name, trace::RegionRole::function, trace::Paradigm::cuda, "", 0});
+    return RegionId(definitions_.regions.size() - 1);
+  }
+  void visit(int64_t begin, int64_t end, RegionId call, size_t thread = 0) {
+    tell(thread, [=](trace::EventSink& sink) {
       sink.enter(at(begin), call);
       sink.leave(at(end), call);
     });
@@ -259,6 +273,37 @@ TEST(JoinDevice, GuessesNothingOfQueuesWithoutOrder) {
   EXPECT_EQ(lost(run, "device_operations_without_launch"), 1u);
   ASSERT_EQ(run.at(LocationId(0)).device.waits.size(), 1u);
   EXPECT_EQ(run.at(LocationId(0)).device.waits[0].what, trace::DeviceWaitFor::queue);
+}
+
+/// Two threads are in the call at the same time: either may have handed over first. What comes
+/// after both is known again.
+TEST(JoinDevice, GuessesNothingOfCallsAtTheSameTime) {
+  Program program(1, false);
+  const size_t other = program.add_thread();
+  program.visit(10, 100, kCall);
+  program.visit(11, 20, kCall, other);
+  program.visit(200, 210, kCall, other);
+  program.visit(220, 230, kCall);
+  program.execute(1, 25, 40);
+  program.execute(1, 110, 120);
+  program.execute(1, 240, 250);
+  program.execute(1, 250, 260);
+  const auto run = read(program);
+  EXPECT_EQ(launches(run), (Enters{-1, -1, 200, 220}));
+  EXPECT_EQ(lost(run, "device_operations_without_launch"), 2u);
+}
+
+/// The kernel may be of the call that is not known to launch one.
+TEST(JoinDevice, GuessesNothingWhereThereAreCallsThatItDoesNotKnow) {
+  for (const char* name : {"cuLaunchKernelEx", "cudaGraphLaunch", "cuMemcpyDtoD_v2"}) {
+    Program program(1, false);
+    program.visit(10, 11, program.add_call(name));
+    program.visit(20, 21, kCall);
+    program.execute(1, 30, 40);
+    const auto run = read(program);
+    EXPECT_EQ(launches(run), (Enters{-1})) << name;
+    EXPECT_EQ(lost(run, "device_launches_without_operation"), 1u) << name;
+  }
 }
 
 TEST(JoinDevice, GuessesNothingOfSeveralStreams) {
