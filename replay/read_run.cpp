@@ -131,12 +131,13 @@ class RunReader {
                     left_out);
   }
 
-  /// Archives that tell of copies without a region: they get one of the run's.
+  /// Archives may tell of copies without a region, also among numbered operations: they get one of
+  /// the run's.
   void name_copies() {
     for (const trace::Location& location : definitions_.locations) {
       has_streams_ |= location.kind == trace::LocationKind::accelerator_stream;
     }
-    if (!has_streams_ || definitions_.numbers_operations()) return;
+    if (!has_streams_) return;
     for (auto [region, name] : {std::pair{&copies_.to_device, "copy to device"},
                                 {&copies_.from_device, "copy from device"}}) {
       *region = RegionId(run_.regions.size());

@@ -149,6 +149,22 @@ Run read(const Program& program) {
 
 using Enters = std::vector<int64_t>;
 
+/// An archive may number its operations, and tell of some copy as other tools do.
+TEST(JoinDevice, NamesCopiesAmongNumberedOperations) {
+  Program program(1, true);
+  program.launch(10, 1);
+  program.execute(1, 40, 50, 1);
+  program.copy_out(1, 60, 70);
+  const auto run = read(program);
+  EXPECT_EQ(launches(run), (Enters{10, -1}));
+  const DeviceOperation& copy = run.at(LocationId(1)).device.operations[1];
+  ASSERT_LT(copy.region.index(), run.regions.size());
+  EXPECT_EQ(run.regions[copy.region.index()].name, "copy from device");
+  EXPECT_EQ(copy.begin, at(60));
+  EXPECT_EQ(copy.end, at(70));
+  EXPECT_EQ(lost(run, "device_operations_without_launch"), 1u);
+}
+
 TEST(JoinDevice, GoesByNumbersWhateverTheOrder) {
   Program program(2, true);
   program.launch(10, 3);
