@@ -82,7 +82,6 @@ class Delays {
   void list_caused_by(std::span<const LocationId> waiters, std::vector<Column<Ended>>& lists);
   void gather(LocationId late, Column<Ended>& order);
   void measure_caused_by(LocationId late, Scratch& scratch);
-  void look_ahead(const Column<Ended>& order, size_t at) const;
   void move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
                      Scratch& scratch) const;
   void measure_late(LocationId late, Scratch& scratch) const;
@@ -190,7 +189,6 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   Column<WaitRef>& caused = result_.caused[late.index()];
   caused.reserve(scratch.order.size());
   for (size_t i = 0; i < scratch.order.size(); ++i) {
-    look_ahead(scratch.order, i);
     const auto& [end, ref] = scratch.order[i];
     const Sync meeting = is_guest(ref) ? guests_->meeting(ref) : intervals_->meeting(ref);
     const Time begin = intervals_->exit_of(late, meeting, scratch.instance);
@@ -209,23 +207,6 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
     caused.push_back(ref);
   }
   CULPRIT_CHECK(result_.excess[late.index()].size() < UINT32_MAX);
-}
-
-void Delays::look_ahead(const Column<Ended>& order, size_t at) const {
-  constexpr size_t kFar = 16, kNear = 8;
-  if (at + kFar < order.size()) {
-    const WaitRef ref = order[at + kFar].wait;
-    __builtin_prefetch(&wait(ref));
-    __builtin_prefetch(&wait(ref).pattern);
-    __builtin_prefetch(&cause(ref), 1);
-    if (!is_guest(ref)) intervals_->prefetch_number(ref);
-  }
-  if (at + kNear < order.size()) {
-    const WaitRef ref = order[at + kNear].wait;
-    if (is_guest(ref)) return;
-    intervals_->prefetch_meeting(ref);
-    times_[ref.location.index()].prefetch(wait(ref).activity);
-  }
 }
 
 void Delays::move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,

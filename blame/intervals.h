@@ -27,16 +27,6 @@ class Intervals {
   /// often near.
   Time exit_of(LocationId late, const replay::Sync& meeting, size_t& place) const;
 
-  /// So that a wait that is about to be looked at is in the cache: first its meeting's number ...
-  void prefetch_number(WaitRef ref) const {
-    __builtin_prefetch(&numbers_[ref.location.index()][ref.wait]);
-  }
-  /// ... then the meeting.
-  void prefetch_meeting(WaitRef ref) const {
-    const uint32_t number = numbers_[ref.location.index()][ref.wait];
-    if (number != kNever) __builtin_prefetch(&graph_.syncs[ref.location.index()][number]);
-  }
-
  private:
   static constexpr uint32_t kNever = UINT32_MAX;
 

@@ -51,8 +51,6 @@ class PathTimes {
   /// The same where it is known which activity holds the stretch right before or after `end`, and
   /// which wait is the first to begin at `end` or later.
   void sum_back(Time begin, Time end, size_t last, size_t wait, PathSums& into) const;
-  /// So that a query that will end in activity `last` finds it in the cache.
-  void prefetch(size_t last) const { activities_->prefetch(last); }
 
  private:
   struct Entry {

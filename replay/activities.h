@@ -24,12 +24,6 @@ class Activities {
   Time end(size_t i) const { return i + 1 < begins_.size() ? begins_[i + 1] : end_; }
   CallPathId path(size_t i) const { return paths_[i]; }
 
-  /// Those right before `i` come with it, mostly.
-  void prefetch(size_t i) const {
-    __builtin_prefetch(&begins_[i]);
-    __builtin_prefetch(&paths_[i]);
-  }
-
   /// The one that holds the stretch right after `time`; the first if it is earlier than all.
   size_t after(Time time) const {
     const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
