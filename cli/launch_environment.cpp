@@ -180,7 +180,7 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set(name, library->string());
     names.emplace_back(name);
   }
-  if (settings.cuda_graphs == "nodes") {
+  if (!settings.cuda_graphs.empty()) {
     variables.set("CULPRIT_CUDA_GRAPHS", settings.cuda_graphs);
     names.push_back("CULPRIT_CUDA_GRAPHS");
   }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Holds a mutex of POSIX, which a forked child can make anew, for the length of a scope. Nothing
-// foreign is called meanwhile.
+// Holds a mutex for the length of a scope, in which nothing foreign is called. A forked child may
+// find it held by a thread that is not there, and what it guards half changed: so it is taken only
+// where the process is recorded (is_on() of gpu/face.h), which a child of such a process is not.
 #pragma once
 
 #include <pthread.h>

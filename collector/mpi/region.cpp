@@ -9,7 +9,7 @@
 
 namespace culprit::collector::mpi {
 
-thread_local const DepthGuard* DepthGuard::outer_ = nullptr;
+constinit thread_local const DepthGuard* DepthGuard::outer_ = nullptr;
 
 void DepthGuard::forget_abandoned_call() {
   outermost_ = nullptr;

@@ -51,7 +51,9 @@ class DepthGuard {
     return frame < frame_ && seal_ == (frame_ ^ kSeal);
   }
   void forget_abandoned_call();
-  static thread_local const DepthGuard* outer_;
+  /// In static storage of threads: the dynamic one is allocated, and ends the program where memory
+  /// does.
+  [[gnu::tls_model("initial-exec")]] static thread_local const DepthGuard* outer_;
   const DepthGuard* outermost_;  ///< around this one; nullptr: none
   uintptr_t frame_;              ///< of the wrapper
   volatile uintptr_t seal_ = frame_ ^ kSeal;

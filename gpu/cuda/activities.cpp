@@ -10,6 +10,7 @@
 
 #include "gpu/cuda/contexts.h"
 #include "gpu/face.h"
+#include "gpu/lock.h"
 
 namespace culprit::gpu::cuda {
 
@@ -241,31 +242,39 @@ void see(const CUpti_Activity& record) {
   }
 }
 
-// --- Buffers ---
+// --- Buffers: kept for later, but where the process is not recorded, as a forked child ---
+
+/// Gives a spare buffer, if there is one. False: there are enough of them.
+bool take_place(uint8_t*& buffer) {
+  const Lock lock(g_mutex);
+  if (g_in_use >= kMostBuffers && g_cupti->version >= kTakesNoForAnAnswer) return false;
+  ++g_in_use;
+  if (spare_buffers().empty()) return true;
+  buffer = spare_buffers().back();
+  spare_buffers().pop_back();
+  return true;
+}
+
+void give_back(uint8_t* buffer) {
+  const Lock lock(g_mutex);
+  if (g_in_use > 0) --g_in_use;
+  if (buffer != nullptr) spare_buffers().push_back(buffer);
+}
 
 void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* most_records) {
   *most_records = 0;
   *buffer = nullptr;
   *size = 0;
-  pthread_mutex_lock(&g_mutex);
-  const bool refused = g_in_use >= kMostBuffers && g_cupti->version >= kTakesNoForAnAnswer;
-  if (!refused && !spare_buffers().empty()) {
-    *buffer = spare_buffers().back();
-    spare_buffers().pop_back();
-  }
-  if (!refused) ++g_in_use;
-  pthread_mutex_unlock(&g_mutex);
-  if (refused) return;
+  const bool shared = is_on();
+  if (shared && !take_place(*buffer)) return;
   if (*buffer == nullptr) {
     *buffer = static_cast<uint8_t*>(aligned_alloc(kAlignment, kBufferBytes));
   }
   if (*buffer != nullptr) {
     *size = kBufferBytes;
-    return;
+  } else if (shared) {
+    give_back(nullptr);
   }
-  pthread_mutex_lock(&g_mutex);
-  --g_in_use;
-  pthread_mutex_unlock(&g_mutex);
 }
 
 void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
@@ -280,10 +289,11 @@ void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, s
     lost(RawDeviceLoss::dropped, dropped);
   }
   if (buffer == nullptr) return;
-  pthread_mutex_lock(&g_mutex);
-  if (g_in_use > 0) --g_in_use;
-  spare_buffers().push_back(buffer);
-  pthread_mutex_unlock(&g_mutex);
+  if (is_on()) {
+    give_back(buffer);
+  } else {
+    free(buffer);
+  }
 }
 
 /// Some systems have no such counters; nothing else depends on them.

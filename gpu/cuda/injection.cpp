@@ -38,12 +38,13 @@ bool g_own_clock = false;
 std::atomic<bool> g_begun{false};
 
 /// Of this thread: how deep it is inside of CUDA's functions, and whether the outermost is
-/// recorded.
+/// recorded. In static storage of threads: the dynamic one is allocated, and ends the program where
+/// memory does.
 struct InCall {
   int depth = 0;
   bool recorded = false;
 };
-thread_local InCall t_call;
+constinit thread_local InCall t_call __attribute__((tls_model("initial-exec"))) = {};
 
 // --- Clock ---
 

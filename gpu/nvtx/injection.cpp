@@ -8,7 +8,8 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <cstring>
+#include <cstdlib>
+#include <new>
 
 #include "collector/recorder.h"
 #include "gpu/nvtx/abi.h"
@@ -21,32 +22,49 @@ namespace culprit::gpu::nvtx {
 
 namespace {
 
-/// What a pop needs of the range that it ends. Deeper ranges are only counted.
+/// What a pop needs of the range that it ends.
 struct OpenRange {
   const Domain* domain = nullptr;
   bool recorded = false;
   Text name;
 };
+/// Ranges of a domain that are too deep are only counted.
+struct DeeperRanges {
+  const Domain* domain = nullptr;
+  unsigned count = 0;
+};
 constexpr unsigned kDeepest = 64;
+constexpr unsigned kMostDeeperDomains = 16;
 struct OpenRanges {
   OpenRange ranges[kDeepest];
   unsigned count = 0;
-  unsigned deeper = 0;
+  DeeperRanges deeper[kMostDeeperDomains];
 };
 
 /// Made at a thread's first range, so that threads without any take no memory; gone with it.
 pthread_key_t g_key;
+const bool g_has_key = pthread_key_create(&g_key, free) == 0;
 
 OpenRanges* open_ranges() {
   if (void* known = pthread_getspecific(g_key)) return static_cast<OpenRanges*>(known);
-  auto* const made = new OpenRanges;
+  void* const memory = malloc(sizeof(OpenRanges));
+  if (memory == nullptr) return nullptr;
+  auto* const made = ::new (memory) OpenRanges;
   if (pthread_setspecific(g_key, made) == 0) return made;
-  delete made;
+  free(memory);
   return nullptr;
 }
 
-void free_ranges(void* ranges) {
-  delete static_cast<OpenRanges*>(ranges);
+/// Domains beyond those that there is room for share the last place.
+DeeperRanges& deeper_of(OpenRanges& open, const Domain* domain) {
+  DeeperRanges* free_place = nullptr;
+  for (DeeperRanges& deeper : open.deeper) {
+    if (deeper.count > 0 && deeper.domain == domain) return deeper;
+    if (deeper.count == 0 && free_place == nullptr) free_place = &deeper;
+  }
+  if (free_place == nullptr) return open.deeper[kMostDeeperDomains - 1];
+  free_place->domain = domain;
+  return *free_place;
 }
 
 void count(uint64_t trace::RawProcess::* counter) {
@@ -70,7 +88,8 @@ int push(const Domain* domain, const Text& name) {
   if (open == nullptr) return -1;
   int level = 0;
   for (unsigned i = 0; i < open->count; ++i) level += open->ranges[i].domain == domain ? 1 : 0;
-  if (open->count == kDeepest) return level + static_cast<int>(open->deeper++);
+  DeeperRanges& deeper = deeper_of(*open, domain);
+  if (open->count == kDeepest || deeper.count > 0) return level + static_cast<int>(deeper.count++);
   OpenRange& range = open->ranges[open->count++];
   range = {domain, collector::is_active(), name};
   tell_begin(range);
@@ -97,7 +116,8 @@ int pop(const Domain* domain) {
     last = i;
     ++level;
   }
-  if (open->deeper > 0) return level + static_cast<int>(open->deeper--);
+  DeeperRanges& deeper = deeper_of(*open, domain);
+  if (deeper.count > 0) return level + static_cast<int>(deeper.count--);
   if (last == kDeepest) return -1;
   close(*open, last);
   return level;
@@ -217,23 +237,18 @@ void fill_all(const abi::Callbacks& callbacks) {
         place(Core2::domain_create_w, create_w)});
 }
 
-/// Programs and libraries each have tables of their own, and ask one by one.
-bool has_key() {
-  static const bool made = pthread_key_create(&g_key, free_ranges) == 0;
-  return made;
-}
-
 }  // namespace
 
 }  // namespace culprit::gpu::nvtx
 
-/// Called by NVTX in the program; it does without us if 0 is returned.
+/// Called by NVTX in the program, and in each library with tables of its own; it does without us if
+/// 0 is returned.
 extern "C" CULPRIT_EXPORT int InitializeInjectionNvtx2(culprit::gpu::nvtx::abi::GetTable table_of) {
   using namespace culprit::gpu::nvtx;
   const auto* callbacks = table_of != nullptr
                               ? static_cast<const abi::Callbacks*>(table_of(abi::Table::callbacks))
                               : nullptr;
-  if (callbacks == nullptr || callbacks->size < sizeof *callbacks || !has_key()) return 0;
+  if (callbacks == nullptr || callbacks->size < sizeof *callbacks || !g_has_key) return 0;
   fill_all(*callbacks);
   return 1;
 }

@@ -3,44 +3,74 @@
 
 #include "gpu/nvtx/names.h"
 
-#include <pthread.h>
-
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <string>
-
-#include "gpu/lock.h"
+#include <new>
 
 namespace culprit::gpu::nvtx {
-
-struct Domain {
-  std::string name;
-  std::map<std::string, Registered*, std::less<>> strings;
-};
-
-struct Registered {
-  Text name;  ///< behind its domain's
-};
 
 namespace {
 
 constexpr std::string_view kUnnamed = "(unnamed range)";
 constexpr char32_t kReplacement = 0xFFFD;
 
-using Domains = std::map<std::string, Domain*, std::less<>>;
+/// A hash table whose entries never go: its slots fill up one by one. A name that finds none among
+/// so many behind its own is not kept.
+template <class Name, size_t kSlots>
+class Names {
+ public:
+  const Name* keep(std::string_view text) {
+    constexpr size_t kMostSteps = 64;
+    Name* made = nullptr;
+    for (size_t i = 0, slot = hash(text); i < kMostSteps; ++i, ++slot) {
+      std::atomic<const Name*>& place = slots_[slot % kSlots];
+      const Name* known = place.load(std::memory_order_acquire);
+      if (known == nullptr) {
+        if (made == nullptr) made = make(text);
+        if (made == nullptr || place.compare_exchange_strong(known, made)) return made;
+      }
+      if (known->view() == text) {
+        free(made);
+        return known;
+      }
+    }
+    free(made);
+    return nullptr;
+  }
 
-pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-Domains& domains() {
-  static auto* const all = new Domains;  // never torn down
-  return *all;
-}
+ private:
+  /// FNV-1a.
+  static size_t hash(std::string_view text) {
+    uint64_t value = 0xcbf29ce484222325;
+    for (const char byte : text) value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    return value;
+  }
+  static Name* make(std::string_view text) {
+    void* const memory = malloc(sizeof(Name) + text.size());
+    if (memory == nullptr) return nullptr;
+    memcpy(static_cast<char*>(memory) + sizeof(Name), text.data(), text.size());
+    return ::new (memory) Name{{text.size()}};
+  }
+
+  std::atomic<const Name*> slots_[kSlots] = {};
+};
+
+constinit Names<Domain, 1024> g_domains;
+constinit Names<Registered, 16384> g_strings;
 
 Text behind(const Domain* domain) {
   Text text;
-  if (domain == nullptr || domain->name.empty()) return text;
-  text.add(domain->name);
+  if (domain == nullptr || domain->length == 0) return text;
+  text.add(domain->view());
   text.add(": ");
+  return text;
+}
+
+Text text_of(const Registered& string) {
+  Text text;
+  text.add(string.view());
   return text;
 }
 
@@ -78,24 +108,13 @@ void Text::add(const wchar_t* more) {
 }
 
 const Domain* domain_named(std::string_view name) {
-  const Lock lock(g_mutex);
-  const auto known = domains().find(name);
-  if (known != domains().end()) return known->second;
-  auto* const domain = new Domain{std::string(name), {}};
-  domains().emplace(domain->name, domain);
-  return domain;
+  return g_domains.keep(name.substr(0, kMostBytes));
 }
 
 const Registered* register_string(const Domain* domain, const Text& string) {
-  const Domain* const owner = domain != nullptr ? domain : domain_named("");
-  const Lock lock(g_mutex);
-  auto& strings = const_cast<Domain*>(owner)->strings;
-  const auto known = strings.find(string.view());
-  if (known != strings.end()) return known->second;
-  auto* const registered = new Registered{behind(domain)};
-  registered->name.add(string.view());
-  strings.emplace(std::string(string.view()), registered);
-  return registered;
+  Text name = behind(domain);
+  name.add(string.view());
+  return g_strings.keep(name.view());
 }
 
 Text message(const Domain* domain, const char* text) {
@@ -120,7 +139,7 @@ Text message(const Domain* domain, const abi::Attributes* attributes) {
       return message(domain, attributes->message.unicode);
     case abi::MessageType::registered:
       if (attributes->message.registered == nullptr) break;
-      return static_cast<const Registered*>(attributes->message.registered)->name;
+      return text_of(*static_cast<const Registered*>(attributes->message.registered));
     case abi::MessageType::none:
       break;
   }

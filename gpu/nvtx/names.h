@@ -3,7 +3,9 @@
 
 // What regions are called that NVTX tells of: the message, behind the name of its domain ("NCCL:
 // ncclAllReduce") if that has one. Names of domains and registered strings are kept for ever, equal
-// ones once. MT: safe.
+// ones once. Nothing here locks or throws: a forked child finds what there was, whatever other
+// threads were at, and where memory ends, or more names are told than are kept (some thousands of
+// strings), the answer is that of a process without a tool. MT: safe.
 #pragma once
 
 #include <array>
@@ -27,12 +29,18 @@ struct Text {
   void add(const wchar_t* more);
 };
 
-/// What handles of domains and registered strings point to.
-struct Domain;
-struct Registered;
+/// A name that is kept; its bytes follow.
+struct Kept {
+  size_t length;
+  std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), length}; }
+};
+/// What handles of domains and registered strings point to. A string has its domain's name in it.
+struct Domain : Kept {};
+struct Registered : Kept {};
 
-/// The program's default domain is nullptr.
+/// nullptr, which is the program's default domain, if it cannot be kept.
 const Domain* domain_named(std::string_view name);
+/// nullptr if it cannot be kept: ranges that refer to it are unnamed.
 const Registered* register_string(const Domain* domain, const Text& string);
 
 Text message(const Domain* domain, const char* text);

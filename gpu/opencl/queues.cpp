@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "gpu/lock.h"
 #include "gpu/opencl/layer.h"
 
 namespace culprit::gpu::opencl {
@@ -27,22 +28,19 @@ class Numbers {
   /// The number that is known for `key`, or what `make` makes, without the lock.
   template <class Make>
   Number get(Key key, Make make) {
-    pthread_mutex_lock(&g_mutex);
-    const auto known = numbers().find(key);
-    const bool is_known = known != numbers().end();
-    Number number = is_known ? known->second : Number{};
-    pthread_mutex_unlock(&g_mutex);
-    if (is_known) return number;
-    number = make();
-    pthread_mutex_lock(&g_mutex);
+    {
+      const Lock lock(g_mutex);
+      const auto known = numbers().find(key);
+      if (known != numbers().end()) return known->second;
+    }
+    const Number number = make();
+    const Lock lock(g_mutex);
     numbers()[key] = number;
-    pthread_mutex_unlock(&g_mutex);
     return number;
   }
   void forget(Key key) {
-    pthread_mutex_lock(&g_mutex);
+    const Lock lock(g_mutex);
     numbers().erase(key);
-    pthread_mutex_unlock(&g_mutex);
   }
 
  private:
@@ -156,7 +154,7 @@ cl_int CL_API_CALL queue_info(cl_command_queue handle, cl_command_queue_info wha
                               void* value, size_t* size_needed) {
   const cl_int status = next_layer->clGetCommandQueueInfo(handle, what, size, value, size_needed);
   if (status != CL_SUCCESS || value == nullptr || what != CL_QUEUE_PROPERTIES) return status;
-  const Queue queue = find(handle);
+  const Queue queue = is_on() ? find(handle) : Queue{};
   if (queue.followed && size >= sizeof queue.asked) memcpy(value, &queue.asked, sizeof queue.asked);
   return status;
 }
@@ -166,16 +164,19 @@ cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t
                                   size_t* size_needed) {
   cl_command_queue handle = nullptr;
   next_layer->clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr);
-  const Queue queue = find(handle);
+  const Queue queue = is_on() ? find(handle) : Queue{};
   if (queue.followed && (queue.asked & kProfiling) == 0) return CL_PROFILING_INFO_NOT_AVAILABLE;
   return next_layer->clGetEventProfilingInfo(event, what, size, value, size_needed);
 }
 
-// A handle may be one that a kernel had before which is gone.
+/// A handle may be one that a kernel had before which is gone.
+void forget(cl_kernel kernel) {
+  if (is_on()) g_kernels.forget(kernel);
+}
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int* error) {
   cl_kernel kernel = next_layer->clCreateKernel(program, name, error);
-  g_kernels.forget(kernel);
+  forget(kernel);
   return kernel;
 }
 
@@ -185,14 +186,14 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
   const cl_int status = next_layer->clCreateKernelsInProgram(program, count, kernels, &number);
   if (made != nullptr) *made = number;
   for (cl_uint i = 0; status == CL_SUCCESS && kernels != nullptr && i < number; ++i) {
-    g_kernels.forget(kernels[i]);
+    forget(kernels[i]);
   }
   return status;
 }
 
 cl_kernel CL_API_CALL clone_kernel(cl_kernel kernel, cl_int* error) {
   cl_kernel made = next_layer->clCloneKernel(kernel, error);
-  g_kernels.forget(made);
+  forget(made);
   return made;
 }
 

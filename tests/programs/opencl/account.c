@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "opencl_work.h"
@@ -174,16 +175,46 @@ static void threads(void) {
   for (int i = 1; i <= 4; ++i) printf("ops %d 300\n", i);
 }
 
+static volatile int asking = 1;
+
+static void* ask(void* queue) {
+  cl_command_queue_properties properties;
+  while (asking) {
+    clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  }
+  return NULL;
+}
+
+/* Children made while another thread asks of queues, and that ask themselves. */
+static void fork_amid_questions(cl_command_queue q) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, ask, q) != 0) exit(1);
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      cl_command_queue_properties properties;
+      clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+      _exit(0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    if (status != 0) exit(1);
+  }
+  asking = 0;
+  pthread_join(thread, NULL);
+}
+
 /* A child that ends by itself is no part of the run, and does not hang. */
 static void forks(void) {
   cl_command_queue q = new_queue(&device, CL_QUEUE_PROFILING_ENABLE);
+  fork_amid_questions(q);
   kernel(q, 1, 2, 0, NULL);
   CL_CHECK(clFinish(q));
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) exit(0);
   int status = 1;
-  extern pid_t waitpid(pid_t, int*, int);
   waitpid(child, &status, 0);
   if (status != 0) exit(1);
   print_account();

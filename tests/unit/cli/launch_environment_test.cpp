@@ -57,6 +57,11 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   EXPECT_EQ(value(launch, "CULPRIT_CUDA_GRAPHS"), "(unset)");
   settings.cuda_graphs = "nodes";
   EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "CULPRIT_CUDA_GRAPHS"), "nodes");
+  // What the environment says is the option's default; the option decides.
+  settings.cuda_graphs = "launches";
+  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {"CULPRIT_CUDA_GRAPHS=nodes"}),
+                  "CULPRIT_CUDA_GRAPHS"),
+            "launches");
   // Layers stand behind each other; of tools for CUDA there is one, and the user's stays.
   const Launch beside = prepare_launch(
       {"./app"}, settings,
