@@ -35,7 +35,7 @@ bool has_plain_files(OTF2_Reader* reader) {
   OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
   OTF2_Reader_GetFileSubstrate(reader, &substrate);
   OTF2_Reader_GetCompression(reader, &compression);
-  return substrate == OTF2_SUBSTRATE_POSIX && compression != OTF2_COMPRESSION_ZLIB;
+  return substrate == OTF2_SUBSTRATE_POSIX && compression <= OTF2_COMPRESSION_NONE;
 }
 
 class Otf2Source final : public Source {
