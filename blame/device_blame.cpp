@@ -10,6 +10,7 @@
 #include "blame/path_kinds.h"
 #include "blame/stretches.h"
 #include "replay/device_facts.h"
+#include "replay/exchange.h"
 
 namespace culprit::blame {
 
@@ -21,17 +22,51 @@ using replay::Run;
 using replay::Wait;
 
 struct Earned {
-  double time = 0, alone = 0;
+  double time = 0, alone = 0, between = 0;
 };
 using Key = std::pair<LocationId, CallPathId>;
 using Blame = std::map<Key, Earned>;
+
+/// Time in such a call of a host does not say what leaving it out would bring: it waits for others,
+/// or makes devices ready.
+bool synchronises(const trace::Region& region) {
+  using enum trace::Paradigm;
+  return region.paradigm == mpi || region.paradigm == cuda || region.paradigm == opencl ||
+         region.paradigm == openacc;
+}
+
+/// Seconds of each call path on the critical path, on all locations. Launch latency counts for the
+/// operation that it comes before. Collective.
+std::vector<double> times_on_critical_path(const Explained& given) {
+  const Run& run = given.run;
+  std::vector<double> times(run.callpaths.size());
+  const Column<PathSegment>& path = given.all.path.segments;  // on rank 0
+  for (size_t i = 0; i < path.size(); ++i) {
+    const PathSegment& next = path[std::min(i + 1, path.size() - 1)];
+    const bool before_operation =
+        path[i].path == run.launch_latency && next.location == path[i].location;
+    const CallPathId who = before_operation ? next.path : path[i].path;
+    times[who.index()] += (path[i].end - path[i].begin).seconds();
+  }
+  replay::add_up(*run.ranks, times);
+  const std::vector<bool> operations = on_streams(run);
+  for (size_t i = 0; i < times.size(); ++i) {
+    const RegionId id = run.callpaths[CallPathId(i)].region;
+    if (!id.valid()) continue;
+    const trace::Region& region = run.regions[id.index()];
+    if (region.role == trace::RegionRole::artificial || (!operations[i] && synchronises(region))) {
+      times[i] = 0;
+    }
+  }
+  return times;
+}
 
 class DeviceBlamer {
  public:
   DeviceBlamer(const Explained& given, Findings& found)
       : run_(given.run),
         graph_(given.graph),
-        places_(given.all.path.places),
+        critical_(times_on_critical_path(given)),
         threads_(given.threads),
         found_(found) {}
 
@@ -47,23 +82,14 @@ class DeviceBlamer {
       for (const auto& [key, earned] : blame) {
         all[key].time += earned.time;
         all[key].alone += earned.alone;
+        all[key].between += earned.between;
       }
     }
     for (const auto& [key, earned] : all) {
-      found_.device_blame.push_back(
-          {kind, key.second, key.first, earned.time, earned.alone, on_critical_path(key)});
+      found_.device_blame.push_back({kind, key.second, key.first, earned.time, earned.alone,
+                                     earned.between, critical_[key.second.index()]});
       sum += earned.time;
     }
-  }
-
-  /// Where nobody is to blame, there is nothing that could be removed.
-  double on_critical_path(const Key& key) const {
-    if (key.second == run_.device_idle) return 0;
-    const auto place = std::partition_point(
-        places_.begin(), places_.end(),
-        [&](const CriticalPlace& other) { return std::pair(other.location, other.path) < key; });
-    if (place == places_.end() || std::pair(place->location, place->path) != key) return 0;
-    return place->on_path.seconds();
   }
 
   // --- an idle device: what its host did meanwhile ---
@@ -73,11 +99,14 @@ class DeviceBlamer {
     parallel_for(blames.size(), threads_, [&](size_t i) {
       for (const DeviceGap& gap : graph_.device_gaps[run_.locations[i].index()]) {
         if (!gap.known || gap.handed_over <= gap.begin) continue;
+        const bool between = gap.place == DeviceGap::Place::between;
         for_each_stretch(run_, gap.host, {}, gap.begin, gap.handed_over,
                          [&](Time begin, Time end, CallPathId path, const Wait*) {
                            Earned& earned = blames[i][{gap.host, path}];
-                           earned.time += (end - begin).seconds();
-                           earned.alone += (end - begin).seconds();
+                           const double time = (end - begin).seconds();
+                           earned.time += time;
+                           earned.alone += time;
+                           if (between) earned.between += time;
                          });
       }
     });
@@ -148,14 +177,19 @@ class DeviceBlamer {
   }
 
   static void earn(double time, const std::vector<Key>& active, const Key& nobody, Blame& blame) {
-    if (active.empty()) blame[nobody].time += time;
+    if (active.empty()) {
+      blame[nobody].time += time;
+      blame[nobody].between += time;
+    }
     const bool alone = std::all_of(active.begin(), active.end(), [&](const Key& key) {
       return key.second == active.front().second;
     });
     for (const Key& key : active) {
       Earned& earned = blame[key];
-      earned.time += time / static_cast<double>(active.size());
-      if (alone) earned.alone += time / static_cast<double>(active.size());
+      const double part = time / static_cast<double>(active.size());
+      earned.time += part;
+      earned.between += part;
+      if (alone) earned.alone += part;
     }
   }
 
@@ -172,7 +206,7 @@ class DeviceBlamer {
 
   const Run& run_;
   const replay::WaitGraph& graph_;
-  const std::vector<CriticalPlace>& places_;
+  const std::vector<double> critical_;  // by CallPathId
   unsigned threads_;
   Findings& found_;
 };

@@ -14,8 +14,8 @@
 // The idea is that of Chabbi, Murthy, Fagan and Mellor-Crummey ("Effective sampling-driven
 // performance tools for GPU-accelerated supercomputers", SC 2013), who sample it.
 //
-// A row's gain is its call path's time on the critical path at that location. Without it, what
-// remains of the path is a chain of the same run: this much shorter the run may get, and no more.
+// Besides, each row says how long its call path is on the critical path, on all locations. That is
+// no bound for what there is to gain: see docs/efficiency.md.
 #pragma once
 
 #include "blame/explanations.h"

@@ -30,7 +30,7 @@ struct Use {
 
 /// Of one device, as far as one rank knows it; what is added up.
 struct Sums {
-  double idle_s = 0, late_s = 0, unknown_s = 0;
+  double idle_s = 0, late_s = 0, tail_s = 0, unknown_s = 0;
   uint64_t operations = 0, bytes = 0, pageable = 0, streams = 0;
 };
 
@@ -158,6 +158,9 @@ class DeviceReport {
       device.sums.idle_s += (gap.end - gap.begin).seconds();
       (gap.known ? device.sums.late_s : device.sums.unknown_s) +=
           ((gap.known ? gap.handed_over : gap.end) - gap.begin).seconds();
+      if (gap.place == DeviceGap::Place::after_last) {
+        device.sums.tail_s += (gap.end - gap.begin).seconds();
+      }
     }
   }
 
@@ -247,6 +250,7 @@ class DeviceReport {
         const auto sums = from.get<Sums>();
         device.sums.idle_s += sums.idle_s;
         device.sums.late_s += sums.late_s;
+        device.sums.tail_s += sums.tail_s;
         device.sums.unknown_s += sums.unknown_s;
         device.sums.operations += sums.operations;
         device.sums.bytes += sums.bytes;
@@ -272,6 +276,7 @@ class DeviceReport {
     row.copied_bytes = device.sums.bytes;
     row.pageable_copies = device.sums.pageable;
     row.late_s = device.sums.late_s;
+    row.tail_s = device.sums.tail_s;
     row.unknown_s = device.sums.unknown_s;
     row.latency_s = device.sums.idle_s - device.sums.late_s - device.sums.unknown_s;
     row.idle_s = device.sums.idle_s;

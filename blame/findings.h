@@ -145,6 +145,7 @@ struct FoundDevice {
   double overlapped_s = 0;  ///< of copies_s, while kernels ran
   double idle_s = 0;        ///< in all gaps
   double late_s = 0;        ///< before launches: the host is late
+  double tail_s = 0;        ///< of late_s, after its last operation
   double latency_s = 0;     ///< behind them
   double unknown_s = 0;     ///< it is not known who launched
 };
@@ -168,15 +169,17 @@ struct FoundDeviceTime {
 };
 
 /// Of "idle device": what a host did while a device waited for its launch. Of "waiting host": what
-/// streams executed while a host waited for the device. Without that code the run would be shorter
-/// by gain_s at most: its time on the critical path.
+/// streams executed while a host waited for the device.
 struct FoundDeviceBlame {
   std::string kind;
   CallPathId callpath;
   LocationId location;
   double time_s = 0;
-  double alone_s = 0;  ///< of it, while no other code was to blame
-  double gain_s = 0;
+  double alone_s = 0;    ///< of it, while no other code was to blame
+  double between_s = 0;  ///< of it, between a device's first and last operation
+  /// The call path's on the critical path, on all locations: the same in all rows of a call path.
+  /// With the launch latency before its operations; 0 for calls of MPI and of device runtimes.
+  double critical_s = 0;
 };
 
 /// Calls that wait for a device.

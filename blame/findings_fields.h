@@ -102,7 +102,7 @@ template <RowOf<FoundDevice> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.name, r.node, r.location, r.streams, r.operations, r.copied_bytes,
                        r.pageable_copies, r.busy_s, r.kernels_s, r.copies_s, r.overlapped_s,
-                       r.idle_s, r.late_s, r.latency_s, r.unknown_s);
+                       r.idle_s, r.late_s, r.tail_s, r.latency_s, r.unknown_s);
 }
 template <RowOf<FoundDeviceTime> R, class V>
 void visit_fields(R& r, const V& v) {
@@ -111,7 +111,8 @@ void visit_fields(R& r, const V& v) {
 }
 template <RowOf<FoundDeviceBlame> R, class V>
 void visit_fields(R& r, const V& v) {
-  fields::visit_all<R>(v, r.kind, r.callpath, r.location, r.time_s, r.alone_s, r.gain_s);
+  fields::visit_all<R>(v, r.kind, r.callpath, r.location, r.time_s, r.alone_s, r.between_s,
+                       r.critical_s);
 }
 template <RowOf<FoundDeviceCall> R, class V>
 void visit_fields(R& r, const V& v) {

@@ -176,7 +176,8 @@ class DeviceDetector {
                             operation.begin < operation.end;
       if (ends_gap) {
         const Time since = next > 0 ? busy[next - 1].end : born(stream);
-        end_gap(stream, std::max(since, born(stream)), operation, start);
+        end_gap(stream, std::max(since, born(stream)), operation, start,
+                next > 0 ? DeviceGap::Place::between : DeviceGap::Place::before_first);
       }
       if (start.host.valid()) {
         was_launched(stream, operation, start);
@@ -187,13 +188,13 @@ class DeviceDetector {
   }
 
   /// The device was idle, from `since` on, until this operation.
-  void end_gap(LocationId stream, Time since, const DeviceOperation& operation,
-               const Start& start) {
+  void end_gap(LocationId stream, Time since, const DeviceOperation& operation, const Start& start,
+               DeviceGap::Place place) {
     if (operation.begin <= since) return;
     const Time until = std::clamp(start.handed_over, since, operation.begin);
     Findings& found = out_.at(stream);
     found.device_gaps.push_back({since, start.host.valid() ? until : since, operation.begin, stream,
-                                 start.host, start.host.valid()});
+                                 start.host, start.host.valid(), place});
     if (!start.host.valid()) return;
     found.wait(pattern("dev.late_launch"), run_.device_idle, since, until, until, start.host,
                until);
@@ -234,7 +235,8 @@ class DeviceDetector {
     const Time end = run_.at(master).last;
     if (end <= since) return;
     Findings& found = out_.at(stream);
-    found.device_gaps.push_back({since, end, end, stream, master, true});
+    found.device_gaps.push_back(
+        {since, end, end, stream, master, true, DeviceGap::Place::after_last});
     found.wait(pattern("dev.no_more_work"), run_.device_idle, since, end, end, master, end);
     out_.meet(stream, end, master, end);
   }

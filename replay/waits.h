@@ -94,10 +94,12 @@ struct Polling {
 /// A stretch in which a device had nothing to do, charged to the stream whose operation ends it. Up
 /// to `handed_over` the host is late; what follows is latency.
 struct DeviceGap {
+  enum class Place : uint8_t { before_first, between, after_last };  ///< operation of the device
   Time begin, handed_over, end;
   LocationId stream;
   LocationId host;     ///< who handed that operation over
   bool known = false;  ///< who; otherwise handed_over is begin
+  Place place = Place::between;
 };
 
 /// A host's call that waits for a device.

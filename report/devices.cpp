@@ -19,9 +19,9 @@ constexpr size_t kTopRows = 5;
 constexpr double kRowMatters = 0.01;
 constexpr size_t kTopSpans = 3;
 constexpr size_t kTextColumn = 25;
-constexpr size_t kGainColumns = 22;  ///< for ", gain up to 123.45 ms"
-constexpr size_t kParts = 50;        ///< of the run, at least as many as are told of
-constexpr double kShown = 0.1;       ///< of a part
+constexpr size_t kParts = 50;       ///< of the run, at least as many as are told of
+constexpr double kShown = 0.1;      ///< of a part
+constexpr double kRounding = 1e-6;  ///< of tenths: sums of seconds do not quite fill a part
 
 class Section {
  public:
@@ -86,9 +86,12 @@ class Section {
                     time_(row.idle_s), time_(row.late_s), time_(row.latency_s));
     if (row.unknown_s > 0) idle += fmt::format(", nobody knows why {}", time_(row.unknown_s));
     remark(idle);
-    if (row.late_s >= kRowMatters * wall) {
-      remark(
-          fmt::format("launched in time, its work would end up to {} earlier", time_(row.late_s)));
+    const double saved = row.late_s - row.tail_s;
+    if (row.tail_s >= kRowMatters * wall) {
+      remark(fmt::format("of it {} after its last operation", time_(row.tail_s)));
+    }
+    if (saved >= kRowMatters * wall) {
+      remark(fmt::format("launched in time, its work would end up to {} earlier", time_(saved)));
     }
     write_course(row);
   }
@@ -109,7 +112,7 @@ class Section {
       const double length = part.end_s - part.begin_s;
       const auto column = static_cast<size_t>(part.begin_s / length + 0.5);
       if (busy.size() <= column) busy.resize(column + 1, ' '), idle.resize(column + 1, ' ');
-      const auto tenths = static_cast<int>(10 * part.busy_s / length);
+      const auto tenths = static_cast<int>(10 * part.busy_s / length + kRounding);
       busy[column] = tenths >= 10 ? '#' : tenths > 0 ? static_cast<char>('0' + tenths) : '.';
       if (part.late_s + part.latency_s + part.unknown_s >= kShown * length) {
         idle[column] = reason(part);
@@ -128,22 +131,37 @@ class Section {
     return '+';
   }
 
-  std::string with_gain(const DeviceBlamed& row) const {
-    const std::string path = names_.path(row.callpath, kPageWidth - kTextColumn - kGainColumns);
-    if (row.gain_s <= 0) return path;
-    return fmt::format("{}, gain up to {}", path, time_(row.gain_s));
+  /// The rows that matter, with their paths as they are told apart.
+  std::vector<std::pair<DeviceBlamed, std::string>> top(const std::vector<DeviceBlamed>& all,
+                                                        double sum) const {
+    std::vector<std::string> paths;
+    for (const DeviceBlamed& row : all) {
+      if (paths.size() == kTopRows || row.time_s < kRowMatters * sum) break;
+      const blame::FoundCallPath* path = names_.find(row.callpath);
+      paths.push_back(path != nullptr ? path->name : names_.region(row.callpath));
+    }
+    paths = shortened(paths, kPageWidth - kTextColumn - 1);
+    std::vector<std::pair<DeviceBlamed, std::string>> rows;
+    for (size_t i = 0; i < paths.size(); ++i) rows.emplace_back(all[i], paths[i]);
+    return rows;
+  }
+
+  std::string on_critical_path(const DeviceBlamed& row) const {
+    if (row.critical_s <= 0) return "";
+    return fmt::format(", on the critical path for {}", time_(row.critical_s));
   }
 
   void write_idle_blame() {
     const double sum = findings_.identities.device_idle_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        "While devices had nothing to do, the hosts that launched next executed (gain: how much "
-        "shorter the run could be without that code, or with work for the device in it):",
+        "While devices had nothing to do, the hosts that launched next executed the following. The "
+        "run's length hangs on what is on the critical path; calls of MPI and of the device's "
+        "runtime are not told of there.",
         2);
-    for (size_t i = 0; i < std::min(idle_.size(), kTopRows); ++i) {
-      if (idle_[i].time_s < kRowMatters * sum) break;
-      entry(idle_[i].time_s, sum, with_gain(idle_[i]), static_cast<char>('a' + i));
+    char mark = 'a';
+    for (const auto& [row, path] : top(idle_, sum)) {
+      entry(row.time_s, sum, path + on_critical_path(row), mark++);
     }
   }
 
@@ -151,17 +169,15 @@ class Section {
     const double sum = findings_.identities.device_wait_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        "While hosts waited for devices, these executed (gain: how much shorter the run could be "
-        "without that operation, or if hosts did not wait for it):",
+        "While hosts waited for devices, these executed (on the critical path: with their launch "
+        "latency):",
         2);
-    size_t shown = 0;
-    for (const DeviceBlamed& row : device_blamed(findings_, "waiting host")) {
-      if (shown++ == kTopRows || row.time_s < kRowMatters * sum) break;
-      std::string text = with_gain(row);
-      if (row.alone_s < row.time_s && row.gain_s > 0) {
-        text += fmt::format("; {} of it beside others", time_(row.time_s - row.alone_s));
+    for (const auto& [row, path] : top(device_blamed(findings_, "waiting host"), sum)) {
+      std::string text = path;
+      if (row.alone_s < row.time_s && row.critical_s > 0) {
+        text += fmt::format(", {} of it beside others", time_(row.time_s - row.alone_s));
       }
-      entry(row.time_s, sum, text);
+      entry(row.time_s, sum, text + on_critical_path(row));
     }
   }
 
@@ -275,7 +291,8 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_vi
     sum.callpath = row.callpath;
     sum.time_s += row.time_s;
     sum.alone_s += row.alone_s;
-    sum.gain_s += row.gain_s;
+    sum.between_s += row.between_s;
+    sum.critical_s = row.critical_s;  // the same in all rows
   }
   std::vector<DeviceBlamed> rows;
   for (const auto& [path, sum] : sums) rows.push_back(sum);

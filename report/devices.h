@@ -19,7 +19,8 @@ struct DeviceBlamed {
   CallPathId callpath;
   double time_s = 0;
   double alone_s = 0;
-  double gain_s = 0;  ///< the run would be shorter by that at most
+  double between_s = 0;
+  double critical_s = 0;  ///< wall-clock time, on all locations
 };
 /// `kind` as in FoundDeviceBlame; the largest first.
 std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);

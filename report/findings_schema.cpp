@@ -101,6 +101,7 @@ CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unkno
   overlapped_s REAL NOT NULL,   -- of copies_s, while kernels ran
   idle_s REAL NOT NULL,         -- in all gaps
   late_s REAL NOT NULL,         -- of it before launches: the host is late
+  tail_s REAL NOT NULL,         -- of late_s, after its last operation
   latency_s REAL NOT NULL,      -- behind them
   unknown_s REAL NOT NULL);     -- it is not known who launched
 CREATE TABLE device_times (  -- devices over time, in equal parts of the run
@@ -118,7 +119,8 @@ CREATE TABLE device_blame (  -- between devices and hosts, in both directions
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
   time_s REAL NOT NULL,
   alone_s REAL NOT NULL,        -- of it, while no other code was to blame
-  gain_s REAL NOT NULL);        -- without that code the run were shorter by that at most
+  between_s REAL NOT NULL,      -- of it, between a device's first and last operation
+  critical_s REAL NOT NULL);    -- of the call path on the critical path, on all locations
 CREATE TABLE device_calls (  -- calls that wait for a device
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,

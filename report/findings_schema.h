@@ -18,7 +18,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 4;
+inline constexpr int64_t kSchemaVersion = 5;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -131,7 +131,8 @@ CULPRIT_TABLE(blame::FoundDevice, "devices") {
   v("operations", r.operations), v("copied_bytes", r.copied_bytes);
   v("pageable_copies", r.pageable_copies), v("busy_s", r.busy_s), v("kernels_s", r.kernels_s);
   v("copies_s", r.copies_s), v("overlapped_s", r.overlapped_s), v("idle_s", r.idle_s);
-  v("late_s", r.late_s), v("latency_s", r.latency_s), v("unknown_s", r.unknown_s);
+  v("late_s", r.late_s), v("tail_s", r.tail_s), v("latency_s", r.latency_s);
+  v("unknown_s", r.unknown_s);
 }
 
 CULPRIT_TABLE(blame::FoundDeviceTime, "device_times") {
@@ -143,7 +144,7 @@ CULPRIT_TABLE(blame::FoundDeviceTime, "device_times") {
 
 CULPRIT_TABLE(blame::FoundDeviceBlame, "device_blame") {
   v("kind", r.kind), v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
-  v("alone_s", r.alone_s), v("gain_s", r.gain_s);
+  v("alone_s", r.alone_s), v("between_s", r.between_s), v("critical_s", r.critical_s);
 }
 
 CULPRIT_TABLE(blame::FoundDeviceCall, "device_calls") {

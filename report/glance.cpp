@@ -99,26 +99,28 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
-/// What to do for devices: of all code that is to blame between them and hosts, that from which the
-/// run has most to gain.
-void add_gain(const Findings& findings, const Names& names, Rows& rows) {
+/// What to do for devices: of all code that is to blame between them and hosts, that of which most
+/// is on the critical path. No work can be handed over before a device's first operation, nor is
+/// there any after the last.
+void add_advice(const Findings& findings, const Names& names, Rows& rows) {
   std::string_view kind;
   DeviceBlamed best;
   for (const std::string_view each : {"idle device", "waiting host"}) {
     for (const DeviceBlamed& row : device_blamed(findings, each)) {
-      if (row.gain_s > best.gain_s) best = row, kind = each;
+      if (row.between_s < row.time_s / 2) continue;
+      if (row.critical_s > best.critical_s) best = row, kind = each;
     }
   }
   const double wall = findings.run.wall_s;
-  if (best.gain_s < kRowMatters * wall) return;
+  if (best.critical_s < kRowMatters * wall) return;
   const std::string name = names.region(best.callpath);
-  rows.add(best.gain_s, wall,
+  rows.add(best.critical_s, wall,
            kind == "idle device"
-               ? fmt::format("at most to gain: hand work over ahead of {}", name)
-               : fmt::format("at most to gain: speed up {}, or work beside it", name));
+               ? fmt::format("on the critical path: hand work over ahead of {}", name)
+               : fmt::format("on the critical path: speed up {}, or work beside it", name));
 }
 
-/// Do devices idle, and because of whom? What would it bring?
+/// Do devices idle, and because of whom? What to do?
 std::string device_rows(const Findings& findings, const Names& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");
@@ -142,7 +144,7 @@ std::string device_rows(const Findings& findings, const Names& names) {
     }
     rows.add(blamed.front().time_s, whole, text);
   }
-  add_gain(findings, names, rows);
+  add_advice(findings, names, rows);
   return rows.lines();
 }
 

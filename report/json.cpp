@@ -184,6 +184,7 @@ Json devices_of(const Findings& f, Names name) {
                 {"overlapped_s", d.overlapped_s},
                 {"idle_s", d.idle_s},
                 {"late_s", d.late_s},
+                {"tail_s", d.tail_s},
                 {"latency_s", d.latency_s},
                 {"unknown_s", d.unknown_s}};
   });
@@ -201,9 +202,13 @@ Json device_times_of(const Findings& f, Names name) {
 
 Json device_blame_of(const Findings& f, Names name) {
   return list(f.device_blame, [&](const blame::FoundDeviceBlame& b) {
-    return Json{
-        {"kind", b.kind},     {"callpath", name(b.callpath)}, {"location", name(b.location)},
-        {"time_s", b.time_s}, {"alone_s", b.alone_s},         {"gain_s", b.gain_s}};
+    return Json{{"kind", b.kind},
+                {"callpath", name(b.callpath)},
+                {"location", name(b.location)},
+                {"time_s", b.time_s},
+                {"alone_s", b.alone_s},
+                {"between_s", b.between_s},
+                {"critical_s", b.critical_s}};
   });
 }
 

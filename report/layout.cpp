@@ -124,6 +124,50 @@ std::string shortened(std::string_view path, size_t width) {
   return cut_in_the_middle(parts.back(), width);
 }
 
+namespace {
+
+/// The root, the part `apart` counted from the end, and as much of the end as there is room for.
+std::string shortened_but(std::string_view path, size_t apart, size_t width) {
+  const std::vector<std::string_view> parts = split(path, '/');
+  if (apart + 1 >= parts.size()) return shortened(path, width);
+  const size_t at = parts.size() - 1 - apart;
+  const std::string_view gap = at > 1 ? "/..." : "";
+  std::string head = fmt::format("{}{}/{}", parts.front(), gap, parts[at]);
+  if (apart > 1) head += "/...";
+  std::string tail = apart > 0 ? fmt::format("/{}", parts.back()) : "";
+  for (size_t i = parts.size() - 1; i-- > at + 2;) {
+    if (columns(head) + columns(tail) + 1 + columns(parts[i]) > width) break;
+    tail = fmt::format("/{}{}", parts[i], tail);
+  }
+  return cut_in_the_middle(head + tail, width);
+}
+
+/// How many parts two paths end alike in.
+size_t alike_at_the_end(std::string_view a, std::string_view b) {
+  const auto all = split(a, '/'), others = split(b, '/');
+  const auto differ = std::mismatch(all.rbegin(), all.rend(), others.rbegin(), others.rend());
+  return static_cast<size_t>(differ.first - all.rbegin());
+}
+
+}  // namespace
+
+std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t width) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) all.push_back(shortened(path, width));
+  std::vector<std::string> apart = all;
+  for (size_t i = 0; i < all.size(); ++i) {
+    size_t alike = 0;
+    bool collides = false;
+    for (size_t j = 0; j < all.size(); ++j) {
+      if (all[i] != all[j] || paths[i] == paths[j]) continue;
+      collides = true;
+      alike = std::max(alike, alike_at_the_end(paths[i], paths[j]));
+    }
+    if (collides) apart[i] = shortened_but(paths[i], alike, width);
+  }
+  return apart;
+}
+
 std::string left(std::string_view text, size_t width) {
   const size_t used = columns(text);
   return std::string(text) + std::string(used < width ? width - used : 0, ' ');

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace culprit::report {
 
@@ -41,6 +42,10 @@ std::string wrapped(std::string_view text, size_t indent);
 /// A call path in at most `width` columns: the root and as much of the end as there is room for,
 /// "..." for what is left out between them.
 std::string shortened(std::string_view path, size_t width);
+
+/// Those of a table, each as above. Where two would look the same, each keeps the part that tells
+/// it apart.
+std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t width);
 
 /// `text` filled up with blanks to `width` columns, at the left or at the right.
 std::string left(std::string_view text, size_t width);

@@ -15,9 +15,9 @@
 //     impact          call path  allocation time  with imbalance costs (performance impact)
 //     unattributed    pattern  time
 //     device_blame    kind  call path  location  time
-//     device_gains    kind  call path  location  time alone  gain
+//     device_critical kind  call path  location  time alone  between  on the critical path
 //     device_calls    call path  location  calls  redundant ones
-//     devices         name  busy  kernels  copies beside kernels  late  latency
+//     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     losses          name  count
 //
@@ -146,8 +146,9 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
   for (const auto& row : found.device_blame) {
     out["device_blame"].push_back(
         row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));
-    out["device_gains"].push_back(row_of({row.kind, path(row.callpath), location(row.location),
-                                          number(row.alone_s), number(row.gain_s)}));
+    out["device_critical"].push_back(
+        row_of({row.kind, path(row.callpath), location(row.location), number(row.alone_s),
+                number(row.between_s), number(row.critical_s)}));
   }
   for (const auto& row : found.device_calls) {
     out["device_calls"].push_back(
@@ -157,7 +158,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
   for (const auto& row : found.devices) {
     out["devices"].push_back(
         row_of({row.name, number(row.busy_s), number(row.kernels_s), number(row.overlapped_s),
-                number(row.late_s), number(row.latency_s)}));
+                number(row.late_s), number(row.tail_s), number(row.latency_s)}));
   }
   for (const auto& row : found.lock_blame) {
     out["lock_blame"].push_back(

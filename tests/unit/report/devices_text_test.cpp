@@ -34,7 +34,7 @@ blame::Findings late_device() {
   f.identities.waiting_s = 25;
   f.identities.device_idle_s = 21;
   f.identities.device_wait_s = 8;
-  f.devices = {{"Fast", "n1", kStream, 1, 20, 0, 3, 10, 10, 0, 0, 40, 21, 14, 5}};
+  f.devices = {{"Fast", "n1", kStream, 1, 20, 0, 3, 10, 10, 0, 0, 40, 21, 5, 14, 5}};
   for (int i = 0; i < 50; ++i) {
     blame::FoundDeviceTime part;
     part.device = FoundDeviceId(0);
@@ -55,10 +55,10 @@ blame::Findings late_device() {
     }
     f.device_times.push_back(part);
   }
-  f.device_blame = {{"idle device", kPrepare, kHost, 10, 10, 10},
-                    {"idle device", kWork, kHost, 9, 9, 0},
-                    {"idle device", kLaunch, kHost, 2, 2, 2},
-                    {"waiting host", kKernel, kStream, 8, 5, 12}};
+  f.device_blame = {{"idle device", kPrepare, kHost, 10, 10, 10, 10},
+                    {"idle device", kWork, kHost, 9, 9, 4, 0},
+                    {"idle device", kLaunch, kHost, 2, 2, 2, 2},
+                    {"waiting host", kKernel, kStream, 8, 5, 8, 12}};
   f.device_calls = {{kWork, kHost, 20, 9, 4, 1}};
   return f;
 }
@@ -79,7 +79,7 @@ TEST(DevicesText, DrawsBusyAndIdleOverTime) {
   SCOPED_TRACE(p);
   EXPECT_NE(p.find("busy |..........55555555555555555555....................|"), std::string::npos);
   EXPECT_NE(p.find("idle |aaaaaaaaaa~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~?????bbbbb|"), std::string::npos);
-  EXPECT_NE(p.find("\n a     10.00 s   47.6 %  main/prepare, gain up to 10.00 s\n"),
+  EXPECT_NE(p.find("\n a     10.00 s   47.6 %  main/prepare, on the critical path for 10.00 s\n"),
             std::string::npos);
   EXPECT_NE(p.find("\n b      9.00 s   42.9 %  main/work\n"), std::string::npos);
 }
@@ -94,21 +94,70 @@ TEST(DevicesText, TellsOfIdleDevicesInTheVerdict) {
   EXPECT_FALSE(has(text(f, "x"), "Verdict:"));
 }
 
-TEST(DevicesText, SaysWhatThereIsToGain) {
+TEST(DevicesText, SaysWhatTheRunsLengthHangsOn) {
   const std::string p = page();
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "main/launch/kernel, gain up to 12.00 s; 3.00 s of it beside others"));
-  // The most is to be gained from the kernel: 12 of 50 s.
+  EXPECT_TRUE(
+      has(p, "main/launch/kernel, 3.00 s of it beside others, on the critical path for 12.00 s"));
+  // Of the kernel most is on the critical path: 12 of 50 s.
   EXPECT_TRUE(
       has(p,
           "Devices 42.0 % of the devices' time idle: hosts had handed nothing over 20.0 "
-          "% while hosts executed prepare (a.c:3) 24.0 % at most to gain: speed up kernel, or "
+          "% while hosts executed prepare (a.c:3) 24.0 % on the critical path: speed up kernel, or "
           "work beside it"));
   blame::Findings slow_host = late_device();
-  slow_host.device_blame[3].gain_s = 1;
-  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % at most to gain: hand work over ahead of prepare"));
-  for (auto& row : slow_host.device_blame) row.gain_s = 0;
-  EXPECT_FALSE(has(text(slow_host, "x"), "to gain"));
+  slow_host.device_blame[3].critical_s = 1;
+  EXPECT_TRUE(
+      has(text(slow_host, "x"), "20.0 % on the critical path: hand work over ahead of prepare"));
+  for (auto& row : slow_host.device_blame) row.critical_s = 0;
+  EXPECT_FALSE(has(text(slow_host, "x"), "hand work over"));
+}
+
+/// Two threads of one call path: it is on the critical path once. Nothing is to be handed over
+/// ahead of what comes before a device's first operation.
+TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
+  blame::Findings f = late_device();
+  f.device_blame[3].critical_s = 1;
+  f.device_blame.push_back({"idle device", kPrepare, kStream, 1, 1, 1, 10});
+  EXPECT_TRUE(has(text(f, "x"), "main/prepare, on the critical path for 10.00 s"));
+  f.device_blame[0].between_s = 0;  // 1 of 11 is left
+  EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: hand work over ahead of launch"));
+}
+
+/// Of the 21 s that nothing was handed over 5 are behind the last operation.
+TEST(DevicesText, KnowsWhatLaunchingEarlierCannotSave) {
+  const std::string p = page();
+  EXPECT_TRUE(has(p, "of it 5.00 s after its last operation"));
+  EXPECT_TRUE(has(p, "its work would end up to 16.00 s earlier"));
+}
+
+/// A run of which the 50th part is not exact in binary: sums of its parts fall short of it.
+TEST(DevicesText, DrawsAFullPartAsFull) {
+  blame::Findings f = late_device();
+  f.run.wall_s = 0.7;
+  for (size_t i = 0; i < f.device_times.size(); ++i) {
+    blame::FoundDeviceTime& part = f.device_times[i];
+    part = {};
+    part.device = FoundDeviceId(0);
+    part.begin_s = 0.7 * static_cast<double>(i) / 50;
+    part.end_s = 0.7 * static_cast<double>(i + 1) / 50;
+    part.busy_s = part.kernels_s = 0.014;
+  }
+  EXPECT_TRUE(has(text(f, "x"), "busy |" + std::string(50, '#') + '|')) << text(f, "x");
+}
+
+/// Two call paths of one kernel.
+TEST(DevicesText, TellsRowsApart) {
+  blame::Findings f = late_device();
+  const std::string middle = "/enqueue_turns_of_work/clEnqueueNDRangeKernelOnTheQueue/busy";
+  f.callpaths.push_back({"main/solve/enqueue_busy" + middle, "busy", "", 0});
+  f.callpaths.push_back({"main/open_device/calibrate" + middle, "busy", "", 0});
+  f.device_blame[3].callpath = CallPathId(4);
+  f.device_blame.push_back({"waiting host", CallPathId(5), kStream, 2, 2, 2, 0});
+  const std::string p = text(f, "x");
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "main/.../enqueue_busy/.../clEnqueueNDRangeKernelOnTheQueue/busy"));
+  EXPECT_TRUE(has(p, "main/.../calibrate/.../clEnqueueNDRangeKernelOnTheQueue/busy"));
 }
 
 TEST(DevicesText, NamesPhasesThatAreBoundByLaunches) {

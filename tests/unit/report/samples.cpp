@@ -121,10 +121,10 @@ Findings every_field() {
                   2.6, 2.7, 2.8, 2.9, 3.0,
                   3.1, 3.2, 3.3, 3.4, {"a is not b", "c is not d"}};
   f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
-                0.87, 0.88}};
+                0.865, 0.87, 0.88}};
   f.device_times = {{blame::FoundDeviceId(0), 0.891, 0.892, 0.893, 0.894, 0.895, 0.896, 0.897,
                      0.898, path(1), 0.899}};
-  f.device_blame = {{"idle device", path(1), at(0), 0.89, 0.885, 0.886}};
+  f.device_blame = {{"idle device", path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
   f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
   f.device_operations = {{path(1), at(1), "copy", 6, 0.93, 0.94, uint64_t{1} << 41, 7}};
   f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
