@@ -155,9 +155,8 @@ class Section {
     const double sum = findings_.identities.device_idle_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        "While devices had nothing to do, the hosts that launched next executed the following. The "
-        "run's length hangs on what is on the critical path; calls of MPI and of the device's "
-        "runtime are not told of there.",
+        "While devices had nothing to do, the hosts that launched next executed this (of calls of "
+        "MPI and of device runtimes it is not told how long they are on the critical path):",
         2);
     char mark = 'a';
     for (const auto& [row, path] : top(idle_, sum)) {
