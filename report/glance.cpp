@@ -116,7 +116,7 @@ void add_advice(const Findings& findings, const Names& names, Rows& rows) {
   const std::string name = names.region(best.callpath);
   rows.add(best.critical_s, wall,
            kind == "idle device"
-               ? fmt::format("on the critical path: hand work over ahead of {}", name)
+               ? fmt::format("on the critical path: launch ahead of {}", name)
                : fmt::format("on the critical path: speed up {}, or work beside it", name));
 }
 

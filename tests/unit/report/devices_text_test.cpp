@@ -107,10 +107,9 @@ TEST(DevicesText, SaysWhatTheRunsLengthHangsOn) {
           "work beside it"));
   blame::Findings slow_host = late_device();
   slow_host.device_blame[3].critical_s = 1;
-  EXPECT_TRUE(
-      has(text(slow_host, "x"), "20.0 % on the critical path: hand work over ahead of prepare"));
+  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % on the critical path: launch ahead of prepare"));
   for (auto& row : slow_host.device_blame) row.critical_s = 0;
-  EXPECT_FALSE(has(text(slow_host, "x"), "hand work over"));
+  EXPECT_FALSE(has(text(slow_host, "x"), "launch ahead"));
 }
 
 /// Two threads of one call path: it is on the critical path once. Nothing is to be handed over
@@ -121,7 +120,7 @@ TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   f.device_blame.push_back({"idle device", kPrepare, kStream, 1, 1, 1, 10});
   EXPECT_TRUE(has(text(f, "x"), "main/prepare, on the critical path for 10.00 s"));
   f.device_blame[0].between_s = 0;  // 1 of 11 is left
-  EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: hand work over ahead of launch"));
+  EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
 }
 
 /// Of the 21 s that nothing was handed over 5 are behind the last operation.
