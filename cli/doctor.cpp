@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -21,6 +22,7 @@
 
 #include "cli/child.h"
 #include "cli/installation.h"
+#include "cli/left_out.h"
 #include "cli/message.h"
 #include "cli/openmp_runtime.h"
 #include "cli/subcommands.h"
@@ -46,6 +48,12 @@ void tell(State state, const std::string& topic, const std::string& text) {
   std::string lines = report::wrapped(text, kTextColumn);
   lines.replace(0, kTextColumn, report::left(word, 9) + report::left(topic, kTextColumn - 9));
   std::fputs(lines.c_str(), stdout);
+}
+
+/// A clause as a sentence of its own.
+std::string sentence(std::string clause) {
+  if (!clause.empty()) clause[0] = static_cast<char>(std::toupper(clause[0]));
+  return clause + ".";
 }
 
 /// A library loaded for a look, and unloaded again.
@@ -105,14 +113,14 @@ struct MpiKind {
   const char* decoder;  ///< ours, and so is the next
   const char* ranks;
   const char* launcher;
-  const char* packages;
+  const char* package;  ///< Debian's, for programs to run
 };
 
 constexpr MpiKind kMpiKinds[] = {
     {"Open MPI", "libmpi.so.40", "libculprit-mpi-openmpi.so", "libculprit-ranks-openmpi.so",
-     "mpirun.openmpi", "openmpi-bin and libopenmpi-dev"},
+     "mpirun.openmpi", "openmpi-bin"},
     {"MPICH", "libmpich.so.12", "libculprit-mpi-mpich.so", "libculprit-ranks-mpich.so",
-     "mpirun.mpich", "mpich and libmpich-dev"},
+     "mpirun.mpich", "mpich"},
 };
 
 void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
@@ -122,22 +130,21 @@ void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
   if (library && decoder) {
     diagnosis.mpi = true;
     const bool ranks = fs::exists(library_folder() / kind.ranks, code);
-    tell(State::good, kind.name,
+    tell(ranks ? State::good : State::missing, kind.name,
          fmt::format("{}, understood by {}; {}", library.path(), kind.decoder,
-                     ranks ? "culprit analyze can run on it, too"
-                           : "culprit analyze cannot run on it (" + std::string(kind.ranks) +
-                                 " is missing)"));
+                     ranks ? "culprit analyze can run on several of its ranks"
+                           : "culprit analyze cannot run on several of its ranks: " +
+                                 why_absent(kind.name, kind.ranks)));
   } else if (library) {
     tell(State::missing, kind.name,
-         fmt::format("{} is here, but culprit was built without its headers: its programs run, but "
-                     "their MPI calls are not recorded. Install the Debian packages {}, and build "
-                     "culprit again.",
-                     library.path(), kind.packages));
+         fmt::format("{} is here, and its programs run, but their MPI calls are not recorded: {}.",
+                     library.path(), why_absent(kind.name, kind.decoder)));
   } else {
-    tell(decoder ? State::note : State::missing, kind.name,
-         fmt::format("no {} here. Needed only for programs that use {} (Debian packages {}{}).",
-                     kind.library, kind.name, kind.packages,
-                     decoder ? "" : ", then build culprit again"));
+    tell(State::note, kind.name,
+         fmt::format(
+             "no {} on this machine; only programs that use {} need it (Debian package {}).{}",
+             kind.library, kind.name, kind.package,
+             decoder ? "" : " " + sentence(why_absent(kind.name, kind.decoder))));
   }
 }
 
@@ -162,9 +169,7 @@ void check_openmp(Diagnosis& diagnosis) {
   const auto runtimes = find_openmp_runtimes();
   if (!built) {
     tell(State::missing, "OpenMP",
-         "culprit was built without LLVM's header omp-tools.h: threads are not observed. Install "
-         "the "
-         "Debian package libomp-19-dev, and build culprit again.");
+         "OpenMP's threads are not observed: " + why_absent("OpenMP", "ompt_start_tool") + ".");
     return;
   }
   if (runtimes.empty()) {
@@ -206,8 +211,7 @@ void check_counters() {
   const fs::path path = library_folder() / "libculprit-papi.so";
   if (!fs::exists(path, code)) {
     return tell(State::note, "PAPI",
-                "culprit was built without PAPI. It is for hardware counters: install the Debian "
-                "package libpapi-dev, and build culprit again.");
+                "no hardware counters: " + why_absent("PAPI", "libculprit-papi.so") + ".");
   }
   const Library papi(path.string());
   using Try = void(const char* const*, unsigned, const char**);
@@ -242,11 +246,9 @@ void check_cuda() {
   }
   const Library driver("libcuda.so.1");
   if (device_probe("cuda").empty()) {
-    return tell(
-        State::note, "CUDA",
-        "culprit was built without CUPTI's headers: programs that use NVIDIA's GPUs run, but "
-        "what the GPUs do is not recorded. Install NVIDIA's CUDA toolkit, and build culprit "
-        "again.");
+    return tell(driver ? State::missing : State::note, "CUDA",
+                "programs that use NVIDIA's GPUs run, but what the GPUs do is not recorded: " +
+                    why_absent("CUDA", "libculprit-cuda.so") + ".");
   }
   if (!driver) {
     return tell(State::note, "CUDA",
@@ -270,10 +272,8 @@ void check_opencl() {
   }
   if (device_probe("opencl").empty()) {
     return tell(State::missing, "OpenCL",
-                loader.path() +
-                    " is here, but culprit was built without OpenCL's headers: what "
-                    "devices do is not recorded. Install the Debian package "
-                    "opencl-headers, and build culprit again.");
+                loader.path() + " is here, but what devices do is not recorded: " +
+                    why_absent("OpenCL", "libculprit-opencl.so") + ".");
   }
   // Loaders take layers since ocl-icd 2.3.0 and Khronos's of 2020; what they know stands in them.
   std::ifstream stream(loader.path(), std::ios::binary);

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+import dependencies
 import patterns_doc
 
 MAX_FILE_LINES = 600
@@ -247,6 +248,7 @@ RULES = {
     "words": check_words,
     "docs": check_docs,
     "patterns": check_patterns,
+    "dependencies": dependencies.check,
 }
 
 

@@ -37,6 +37,22 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
 
+    def test_dependencies(self):
+        page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"
+                "| libx-dev | X, x.h | so |\n| y | | so |\n\n## To test\n\n| z | | so |\n")
+        script = "build_packages=(libx-dev\n  y)\ntest_packages=(z)\n"
+        lists = "find_package(X REQUIRED)\nfind_path(A ${b})\nfind_package(Own)\n"
+        own = "find_path(OWN_DIR x.h HINTS y)\n"
+
+        def found(page=page, script=script, lists=lists):
+            return breaches("dependencies", docs__dependencies_dot_md=page, dev=script,
+                            CMakeLists_dot_txt=lists, cmake__FindOwn_dot_cmake=own)
+        self.assertFalse(found())
+        self.assertTrue(found(script=script.replace(" y", "")))
+        self.assertTrue(found(script=script.replace("z", "z w")))
+        self.assertTrue(found(lists=lists + "find_library(L NAMES l)\n"))
+        self.assertTrue(found(lists="find_package(Own)\n"))
+
     def test_includes(self):
         self.assertTrue(breaches("includes", trace__a_dot_cpp='#include "replay/x.h"\n'))
         self.assertTrue(breaches("includes", collector__a_dot_cpp='#include "assemble/x.h"\n'))
