@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -20,6 +21,7 @@
 
 #include "assemble/object_file.h"
 #include "base/fnv.h"
+#include "base/regular_file.h"
 
 namespace culprit::assemble {
 namespace {
@@ -27,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHead = "culprit names 1, " CULPRIT_VERSION "\n";
+constexpr std::string_view kAnyHead = "culprit names ";  // of every version
+constexpr std::string_view kSuffix = ".culprit-names";   // after the build id
 constexpr uint8_t kProgram = 1;
 constexpr uint8_t kNamed = 2;
 constexpr uint8_t kFromDebugInfo = 4;
@@ -131,8 +135,7 @@ std::pair<uint64_t, Symbol> unpack(Unpacker& unpacker) {
 }
 
 std::map<uint64_t, Symbol> read_symbols_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  const std::string all = read_regular_file(file, Owner::self).value_or("");
   std::string_view rest = all;
   uint64_t sum = 0;
   if (!rest.starts_with(kHead) || rest.size() < kHead.size() + sizeof sum) return {};
@@ -161,6 +164,23 @@ void replace(const fs::path& file, std::string_view content) {
   }
   const bool complete = close(descriptor) == 0 && written == content.size();
   if (!complete || rename(unfinished.c_str(), file.c_str()) != 0) fs::remove(unfinished, ignored);
+}
+
+/// Whether the cache has made this file: its name is a build id's, it is this user's, and it opens
+/// as our files do. Users may point the cache at a folder that holds their own.
+bool is_ours(const fs::path& file) {
+  const std::string name = file.filename();
+  const size_t end = name.size() - std::min(name.size(), kSuffix.size());
+  const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
+  if (end == 0 || name.substr(end) != kSuffix ||
+      !std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(end), is_digit) ||
+      !is_own_file(file)) {
+    return false;
+  }
+  std::string head(kAnyHead.size(), '\0');
+  std::ifstream(file, std::ios::binary)
+      .read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == kAnyHead;
 }
 
 std::optional<std::string> variable(const char* name) {
@@ -219,7 +239,7 @@ NameCache NameCache::of_user() {
 KnownNames NameCache::open(const std::string& path) const {
   if (folder_.empty()) return KnownNames({});
   const std::string id = build_id_of(path);
-  return KnownNames(id.empty() ? fs::path() : folder_ / id);
+  return KnownNames(id.empty() ? fs::path() : folder_ / (id + std::string(kSuffix)));
 }
 
 void NameCache::trim() const {
@@ -233,6 +253,7 @@ void NameCache::trim() const {
   std::error_code error;
   if (folder_.empty()) return;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    if (!is_ours(entry.path())) continue;
     const uint64_t bytes = entry.file_size(error);
     if (error) continue;
     files.push_back({entry.last_write_time(error), bytes, entry.path()});

@@ -45,7 +45,7 @@ class NameCache {
 
   /// The names of the object file at `path`; none if it has no build id.
   KnownNames open(const std::string& path) const;
-  /// Removes what was not used for longest until the rest is within bounds.
+  /// Removes those of its own files that were not used for longest until the rest is within bounds.
   void trim() const;
 
  private:

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "assemble/assemble.h"
+#include "base/regular_file.h"
 #include "cli/installation.h"
 
 namespace culprit::cli {
@@ -38,8 +39,7 @@ Error cannot_make(const fs::path& folder, const std::error_code& code) {
 
 /// Null if there is none or it is no JSON object.
 Json parsed(const fs::path& file) {
-  std::ifstream stream(file);
-  Json json = Json::parse(stream, nullptr, false);
+  Json json = Json::parse(read_regular_file(file, Owner::anybody).value_or(""), nullptr, false);
   return json.is_object() ? json : Json();
 }
 

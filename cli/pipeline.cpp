@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "assemble/assemble.h"
+#include "base/parallel.h"
 #include "blame/analyze.h"
 #include "cli/message.h"
 #include "report/findings_db.h"
@@ -65,6 +66,10 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   merge_facts(experiment, *info, *findings);
   if (auto saved = report::save_findings(*findings, findings_file(experiment)); !saved) {
     return saved.error();
+  }
+  if (const size_t unstarted = unstarted_threads(); unstarted > 0) {
+    say("{} could not be started (limits on processes or memory): fewer did the work",
+        report::counted(unstarted, "thread"));
   }
   say("analysed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
       watch.seconds(), for_display(experiment).string());

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "base/fnv.h"
+#include "base/regular_file.h"
 
 namespace culprit::cli {
 namespace {
@@ -47,12 +48,6 @@ bool make_exclusively(const fs::path& file, const std::string& content) {
   const bool written =
       write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
   return close(fd) == 0 && written;
-}
-
-std::optional<std::string> content_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 /// Registers this rank in a folder of its job; false if it has been there before.
@@ -84,24 +79,32 @@ Result<MeetingPlace> meet_in(const Job& job, const fs::path& wanted, const Exper
   const fs::path folder = fs::absolute(wanted).lexically_normal();
   if (created) {
     if (auto done = furnish(folder, info); !done) return done.error();
-  } else if (!fs::is_directory(folder) || !belongs_to(job, folder)) {
+  } else if (!is_own_folder(folder) || !belongs_to(job, folder)) {
     return created.error();
   }
   if (!enter(job, folder)) return Error{"'" + wanted.string() + "' holds another run already"};
   return MeetingPlace{folder, {}};
 }
 
+/// A folder's name as publish() writes it: one beside the pointer, never a path to elsewhere.
+bool is_experiment_name(const std::string& name) {
+  return name.starts_with("culprit.") && name.find('/') == name.npos;
+}
+
 /// Joins the folder that `pointer` names; nullopt if there is none, or an outdated one, which goes.
 std::optional<MeetingPlace> join(const Job& job, const fs::path& pointer) {
-  const auto name = content_of(pointer);
+  const auto name = read_regular_file(pointer, Owner::self);
   if (!name) return std::nullopt;
   const fs::path folder = pointer.parent_path() / *name;
-  if (enter(job, folder)) return MeetingPlace{folder, pointer};
+  if (is_experiment_name(*name) && is_own_folder(folder) && enter(job, folder)) {
+    return MeetingPlace{folder, pointer};
+  }
   // Outdated. Another rank may have replaced it meanwhile: move it aside and look again.
   const fs::path aside = pointer.string() + "." + std::to_string(getpid());
   std::error_code code;
   fs::rename(pointer, aside, code);
-  if (!code && content_of(aside) != name) (void)!link(aside.c_str(), pointer.c_str());
+  if (!code && read_regular_file(aside, Owner::self) != name)
+    (void)!link(aside.c_str(), pointer.c_str());
   fs::remove(aside, code);
   return std::nullopt;
 }
@@ -121,6 +124,12 @@ Result<MeetingPlace> meet_beside(const Job& job, const fs::path& pointer,
   const auto begin = std::chrono::steady_clock::now();
   do {
     if (auto place = join(job, pointer)) return *place;
+    std::error_code none;
+    if (fs::exists(fs::symlink_status(pointer, none)) && !is_own_file(pointer)) {
+      return Error{"'" + pointer.string() +
+                   "' is not a file of yours, so the ranks of this job cannot agree by it on an "
+                   "experiment folder: remove it, or name a folder with -o"};
+    }
     if (job.rank != 0 && std::chrono::steady_clock::now() - begin < kHeadStart) {
       std::this_thread::sleep_for(kStep);
       continue;
@@ -160,7 +169,7 @@ bool is_last(const Job& job, const MeetingPlace& place, int status) {
 int worst_status(const Job& job, const MeetingPlace& place) {
   int worst = 0;
   for (uint32_t rank = 0; rank < job.size; ++rank) {
-    const auto text = content_of(mark(place.experiment, rank, "done"));
+    const auto text = read_regular_file(mark(place.experiment, rank, "done"), Owner::self);
     if (text) worst = std::max(worst, std::atoi(text->c_str()));
   }
   return worst;

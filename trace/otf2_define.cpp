@@ -296,13 +296,22 @@ void DefinitionWriter::locations() {
   }
 }
 
+namespace {
+
+/// Scalasca's analyser knows calls of MPI by the file that Score-P gives them.
+std::string file_of(const Region& region) {
+  return region.file.empty() && region.paradigm == Paradigm::mpi ? "MPI" : region.file;
+}
+
+}  // namespace
+
 void DefinitionWriter::regions() {
   for (size_t i = 0; i < definitions_.regions.size(); ++i) {
     const Region& region = definitions_.regions[i];
     const OTF2_StringRef name = text(region.name);
     check(OTF2_GlobalDefWriter_WriteRegion(
         writer_, static_cast<OTF2_RegionRef>(i), name, name, text(""), to_otf2(region.role),
-        to_otf2(region.paradigm), flags_of(region.role), text(region.file), region.line, 0));
+        to_otf2(region.paradigm), flags_of(region.role), text(file_of(region)), region.line, 0));
   }
 }
 

@@ -56,7 +56,10 @@ class NameCacheTest : public testing::Test {
   }
   ~NameCacheTest() override { fs::remove_all(folder_); }
 
-  fs::path file() const { return folder_ / build_id_of(kSelf); }
+  fs::path file() const { return file_in(folder_); }
+  static fs::path file_in(const fs::path& folder) {
+    return folder / (build_id_of(kSelf) + ".culprit-names");
+  }
 
   /// Looks up `places` places and checks each. Returns how many the source was asked for.
   uint64_t look_up(uint64_t places, bool from_debug_info = true) {
@@ -163,14 +166,29 @@ TEST_F(NameCacheTest, DropsWhatWasNotUsedForLongest) {
   fs::create_directories(folder_);
   const auto now = fs::file_time_type::clock::now();
   for (int age = 0; age < 5; ++age) {
-    const fs::path file = folder_ / ("age" + std::to_string(age));
-    std::ofstream(file) << std::string(1000, 'x');
+    const fs::path file = folder_ / ("a9e" + std::to_string(age) + ".culprit-names");
+    std::ofstream(file) << "culprit names 0, of some version\n" << std::string(967, 'x');
     fs::last_write_time(file, now - std::chrono::hours(age));
   }
   NameCache(folder_, 3500).trim();
   for (int age = 0; age < 5; ++age) {
-    EXPECT_EQ(fs::exists(folder_ / ("age" + std::to_string(age))), age < 3) << age;
+    EXPECT_EQ(fs::exists(folder_ / ("a9e" + std::to_string(age) + ".culprit-names")), age < 3)
+        << age;
   }
+}
+
+TEST_F(NameCacheTest, LeavesAloneWhatItHasNotMade) {
+  fs::create_directories(folder_ / "0ff.culprit-names");
+  std::ofstream(folder_ / "ffff") << std::string(5000, 'x');
+  std::ofstream(folder_ / "ffff.culprit-names") << std::string(5000, 'x');
+  std::ofstream(folder_ / "thesis.culprit-names") << "culprit names " << std::string(5000, 'x');
+  std::ofstream(folder_ / "thesis") << "culprit names " << std::string(5000, 'x');
+  fs::create_symlink("thesis", folder_ / "aa.culprit-names");
+  NameCache(folder_, 100).trim();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 6);
+  std::ofstream(folder_ / "bb.culprit-names") << "culprit names " << std::string(5000, 'x');
+  NameCache(folder_, 100).trim();
+  EXPECT_FALSE(fs::exists(folder_ / "bb.culprit-names"));
 }
 
 TEST_F(NameCacheTest, UsersChooseItsPlace) {
@@ -178,7 +196,7 @@ TEST_F(NameCacheTest, UsersChooseItsPlace) {
     KnownNames known = NameCache::of_user().open(kSelf);
     known.add(1, symbol_of(1));
     known.save();
-    const bool there = fs::exists(place / build_id_of(kSelf));
+    const bool there = fs::exists(file_in(place));
     fs::remove_all(folder_);
     return there;
   };

@@ -68,6 +68,46 @@ class Rendezvous : public InTemporaryFolder {
   }
 };
 
+/// The name under which ranks without -o publish their folder: made by a run, read by a test.
+fs::path pointer_of(const Job& job, const ExperimentInfo& info) {
+  const auto place = meet(job, {}, info);
+  if (!place) return {};
+  fs::remove_all(place.value().experiment);
+  fs::remove(place.value().pointer);
+  return place.value().pointer;
+}
+
+TEST_F(Rendezvous, FollowsNoPointerThatLeadsElsewhere) {
+  const Job job = {"job p", 0, 1};
+  const fs::path pointer = pointer_of(job, info(job));
+  const fs::path elsewhere = fs::absolute("elsewhere");
+  for (const std::string& planted : {elsewhere.string(), std::string("culprit.x/../elsewhere"),
+                                     std::string("elsewhere"), std::string("..")}) {
+    fs::create_directories(elsewhere / "log");
+    fs::create_directories("culprit.x");
+    std::ofstream(pointer) << planted;
+    const auto place = meet(job, {}, info(job));
+    ASSERT_TRUE(place.ok()) << planted;
+    EXPECT_TRUE(fs::is_empty(elsewhere / "log")) << planted;
+    EXPECT_EQ(place.value().experiment.parent_path(), pointer.parent_path());
+    fs::remove(pointer);
+  }
+  fs::create_directory_symlink(elsewhere, "culprit.link");
+  std::ofstream(pointer) << "culprit.link";
+  ASSERT_TRUE(meet(job, {}, info(job)).ok());
+  EXPECT_TRUE(fs::is_empty(elsewhere / "log"));
+}
+
+TEST_F(Rendezvous, SaysSoWhenThePointerIsNotAFileOfItsOwn) {
+  const Job job = {"job l", 0, 1};
+  const fs::path pointer = pointer_of(job, info(job));
+  std::ofstream("target") << "culprit.x";
+  fs::create_symlink(fs::absolute("target"), pointer);
+  const auto place = meet(job, {}, info(job));
+  ASSERT_FALSE(place.ok());
+  EXPECT_NE(place.error().sentence.find("is not a file of yours"), std::string::npos);
+}
+
 TEST_F(Rendezvous, AllMeetInOneFolderAndOneFinishes) {
   const auto statuses = as_ranks("job a", [](const Job& job) { return whole_life(job, {}); });
   EXPECT_EQ(statuses.count(kLast), 1u);

@@ -295,6 +295,21 @@ TEST(Otf2RoundTrip, CollectivesBeginWithTheirCall) {
   }
 }
 
+TEST(Otf2RoundTrip, CallsOfMpiLieInTheFileByWhichOtherToolsKnowThem) {
+  TemporaryFolder folder;
+  const auto anchor = write_rich_archive(folder.path() / "trace");
+  const auto print = run_command("otf2-print -G '" + anchor.string() + "'");
+  ASSERT_EQ(print.status, 0);
+  std::istringstream lines(print.output);
+  size_t calls = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("REGION") || line.find("\"MPI_") == line.npos) continue;
+    ++calls;
+    EXPECT_NE(line.find("File: \"MPI\""), line.npos) << line;
+  }
+  EXPECT_GT(calls, 0u);
+}
+
 TEST(Otf2Writer, ClipsNamesThatNoChunkHolds) {
   TemporaryFolder folder;
   Definitions definitions = rich_definitions();
