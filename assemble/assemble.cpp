@@ -75,7 +75,8 @@ Result<RunFacts> assemble(const fs::path& experiment, unsigned threads, bool kee
   if (!needs_assembly(experiment)) {
     auto facts = read_facts(experiment);
     if (facts) return facts;
-    return Error{"the program called neither MPI nor OpenMP nor a device: nothing to analyse"};
+    return Error{
+        "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
   }
   const fs::path unfinished = experiment / "trace.tmp";
   fs::remove_all(unfinished, error);

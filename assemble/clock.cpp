@@ -59,8 +59,8 @@ double slope_of(const Node& node, Losses& losses) {
   }
   if (node.clock == RawClock::tsc) {
     losses.add("uncalibrated_clocks", Severity::warning,
-               "A node's clock was read only once before its processes died; its times may be "
-               "stretched.");
+               "A node's clock was read only once before its processes died; its times may run "
+               "too fast or too slow.");
   }
   return 1.0;
 }

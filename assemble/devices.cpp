@@ -201,13 +201,13 @@ class Reader {
     std::string_view why = text_of(record, 0, 0, size_t{record.words} * 8);
     why = why.substr(0, why.find('\0'));
     const char* reason = refusal == trace::RawDeviceRefusal::other_tool
-                             ? "another tool is using its interface for tools, and it takes one"
+                             ? "another tool is using its tools interface, which accepts only one"
                          : refusal == trace::RawDeviceRefusal::no_tools
-                             ? "its library for tools was not found, or is too old"
-                             : "it refused to be observed";
-    result_.refusals.push_back(
-        fmt::format("What the program did with {} was not observed: {}{}{}{}.", api, reason,
-                    why.empty() ? "" : " (", why, why.empty() ? "" : ")"));
+                             ? "its tools library was not found or is too old"
+                             : "it refused the measurement";
+    result_.refusals.push_back(fmt::format("The program's use of {} was not observed: {}{}{}{}.",
+                                           api, reason, why.empty() ? "" : " (", why,
+                                           why.empty() ? "" : ")"));
   }
 
   /// The first lane that is free takes an operation, so most queues have one.
@@ -243,26 +243,26 @@ class Reader {
 
   void report() {
     losses_.add("device_records_senseless", Severity::data_loss,
-                "Records of devices that make no sense were left out.", senseless_);
+                "Invalid device records were left out.", senseless_);
     losses_.add("device_times_missing", Severity::data_loss,
-                "Operations of devices whose times were not told, or zero; they were left out, and "
-                "their device seems idle meanwhile.",
+                "Device operations whose times were missing or zero; they were left out, and their "
+                "device appears idle during that time.",
                 without_times_ + lost(RawDeviceLoss::no_times));
     losses_.add("device_times_reversed", Severity::data_loss,
-                "Operations of devices that are said to end before they begin were left out.",
-                reversed_);
-    losses_.add("device_ops_unfinished", Severity::info,
-                "Operations that had not ended when the program did, or that ended with an error; "
-                "when they ran is not known.",
-                lost(RawDeviceLoss::unfinished));
+                "Device operations recorded as ending before they start were left out.", reversed_);
+    losses_.add(
+        "device_ops_unfinished", Severity::info,
+        "Device operations that had not finished when the program ended, or that failed; it "
+        "is unknown when they ran.",
+        lost(RawDeviceLoss::unfinished));
     losses_.add("device_ops_not_followed", Severity::data_loss,
-                "Operations that were left out because too many were under way at once.",
+                "Device operations that were left out because too many were in flight at once.",
                 lost(RawDeviceLoss::no_room));
     losses_.add("device_records_dropped", Severity::data_loss,
-                "Records of devices that the device's runtime had no room for.",
+                "Device records that the device runtime dropped for lack of buffer space.",
                 lost(RawDeviceLoss::dropped));
     losses_.add("device_flushes_hung", Severity::data_loss,
-                "Device runtimes did not give back their last records in time; those are missing.",
+                "Device runtimes did not return their last records in time; these are missing.",
                 lost(RawDeviceLoss::hung_flush));
     losses_.add("device_not_observed", Severity::warning,
                 "Processes whose use of devices was not observed; waits for devices count as work.",

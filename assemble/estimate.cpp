@@ -32,7 +32,7 @@ Sort sort_of(RawKind kind) {
     case RawKind::string_def:
       return {"call paths and names", ""};
     case RawKind::mpi_tests:
-      return {"fruitless tests and probes of MPI", "tests"};
+      return {"unsuccessful MPI tests and probes", "tests"};
     case RawKind::omp_work_begin:
     case RawKind::omp_work_end:
     case RawKind::omp_masked_begin:
@@ -58,7 +58,7 @@ Sort sort_of(RawKind kind) {
       return {"samples", "samples"};
     case RawKind::user_enter:
     case RawKind::user_leave:
-      return {"regions of the program's own", "regions"};
+      return {"user-defined regions", "regions"};
     case RawKind::func_enter:
     case RawKind::func_leave:
       return {"instrumented functions", "functions"};
@@ -185,7 +185,7 @@ Result<Estimate> estimate(const fs::path& raw) {
     if (!folder.logs.empty()) estimator.add(folder);
   }
   Estimate result = estimator.take();
-  if (result.processes == 0) return Error{"there are no records to estimate from"};
+  if (result.processes == 0) return Error{"there are no records to base an estimate on"};
   return result;
 }
 

@@ -39,48 +39,49 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
              "Records could not be written (is the disk full?); times after them are unreliable.",
              process.dropped_records);
   losses.add("skipped_callbacks", Severity::info,
-             "OpenMP or MPI events that arrived inside the collector or after its end, and "
+             "OpenMP or MPI events that occurred inside the collector or after its end, and "
              "receives of messages whose probe was not seen.",
              process.skipped_callbacks);
-  losses.add("failed_unwinds", Severity::info,
-             "Call paths that could not be taken from the stack; their time is shown at the "
-             "caller that is known.",
-             process.failed_unwinds);
+  losses.add(
+      "failed_unwinds", Severity::info,
+      "Call paths that could not be unwound; their time is attributed to the innermost known "
+      "caller.",
+      process.failed_unwinds);
   losses.add("forgotten_paths", Severity::info,
-             "Times that a thread had no memory left for call paths (--memory) and took them from "
-             "the stack anew: slower, but not wrong.",
+             "A thread ran out of memory for call paths (--memory) and unwound them again: slower, "
+             "but not wrong.",
              process.forgotten_paths);
   losses.add("stopped_at_limit", Severity::data_loss,
-             "Processes that wrote as many records as they may (--max-size) and recorded no more "
-             "from then on; what they did later, and who waited for it, is missing.",
+             "Processes reached the size limit (--max-size) and stopped recording; what they did "
+             "afterwards, and who waited for it, is missing.",
              process.stopped_at_limit);
-  losses.add(
-      "failed_counters", Severity::warning,
-      "Threads whose counters could not be read any more; what they did later is not counted.",
-      process.failed_counters);
+  losses.add("failed_counters", Severity::warning,
+             "Threads whose counters could no longer be read; their later activity is not counted.",
+             process.failed_counters);
   losses.add(
       "slowed_samplers", Severity::info,
-      "Threads on which samples would have cost more than 1 % of their time: they were taken "
-      "less often there, so that short functions may not appear.",
+      "Threads on which sampling would have cost more than 1 % of their time: they were sampled "
+      "less often, so short functions may be missing.",
       process.slowed_samplers);
-  losses.add("nvtx_ranges_not_placed", Severity::info,
-             "Ranges of NVTX that were started and ended, not pushed and popped: they may begin on "
-             "one thread, end on another and overlap, and are in nobody's call paths.",
-             process.nvtx_ranges);
-  losses.add("nvtx_marks", Severity::info, "Marks of NVTX, which are not recorded.",
+  losses.add(
+      "nvtx_ranges_not_placed", Severity::info,
+      "NVTX ranges that were started and ended rather than pushed and popped: they may begin "
+      "on one thread, end on another and overlap, so they are not part of call paths.",
+      process.nvtx_ranges);
+  losses.add("nvtx_marks", Severity::info, "NVTX marks, which are not recorded.",
              process.nvtx_marks);
   losses.add("damaged_logs", Severity::data_loss,
-             "A thread's records end in something unreadable; what came after is missing.",
+             "A thread's records are unreadable from some point on; what came after is missing.",
              survey.damaged_logs);
-  losses.add("skipped_records", Severity::data_loss, "Records that make no sense were left out.",
+  losses.add("skipped_records", Severity::data_loss, "Invalid records were left out.",
              survey.skipped);
   losses.add("truncated_communicators", Severity::data_loss,
-             "Definitions of communicators lack members; what happens in them is left out.",
+             "Definitions of communicators lack members; operations in them are left out.",
              survey.truncated_comms ? 1 : 0);
 }
 
 bool ended_early(const RawProcess& process) {
-  if (process.stopped_at_limit != 0) return false;  // nobody knows
+  if (process.stopped_at_limit != 0) return false;  // it cannot be known
   const bool needs_finalize = process.world_rank >= 0;
   return process.ended == 0 || (needs_finalize && process.finalized == 0);
 }
@@ -91,8 +92,8 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
   });
   if (early == 0) return;
   facts.notes.push_back(
-      fmt::format("The program ended early: {} of its {} processes were killed, aborted, or left "
-                  "without MPI_Finalize. What they did until then is analysed.",
+      fmt::format("The program ended early: {} of its {} processes were killed, aborted, or exited "
+                  "without MPI_Finalize. What they did until then is analyzed.",
                   early, folders.size()));
   facts.losses.add("early_ends", Severity::warning,
                    "Processes ended early; their last moments may be missing.",
@@ -118,14 +119,14 @@ std::string_view feature_of(std::string_view function) {
       {"GOMP_sections2_start", "reductions with task, or lastprivate(conditional:)"},
       {"omp_fulfill_event", "detached tasks"},
       {"omp_init_allocator", "memory allocators"},
-      {"omp_set_affinity_format", "its own format for affinity"},
+      {"omp_set_affinity_format", "a custom affinity format"},
       {"GOACC_", "OpenACC"},
       {"acc_", "OpenACC"},
   };
   for (const Family& family : kFamilies) {
     if (function.starts_with(family.prefix)) return family.feature;
   }
-  return function.ends_with("_8_") ? "integers of 8 bytes by default" : "a function of libgomp";
+  return function.ends_with("_8_") ? "8-byte default integers" : "a function of libgomp";
 }
 
 void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
@@ -136,8 +137,8 @@ void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& fa
   };
   if (processes_with(1) > 0) {
     facts.notes.emplace_back(
-        "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) to "
-        "observe it. Spinning and scheduling may differ.");
+        "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) in "
+        "order to observe it. Spinning and scheduling may differ.");
   }
   const auto refused = processes_with(2);
   if (refused == 0) return;
@@ -152,19 +153,20 @@ void note_clocks(const ClockQuality& clocks, RunFacts& facts) {
   facts.clock_error_ns = clocks.error_ns;
   if (clocks.unrelated + 1 < clocks.nodes) {
     facts.notes.push_back(fmt::format(
-        "The clocks of {} nodes were compared when MPI began and ended, and agree to about {:.1f} "
-        "us: shorter waits between nodes cannot be trusted.",
+        "The clocks of {} nodes were synchronized at the start and end of MPI, to within about "
+        "{:.1f} us: shorter waits between nodes are not reliable.",
         clocks.nodes - clocks.unrelated, clocks.error_ns / 1000));
   }
   facts.losses.add("clocks_met_once", Severity::warning,
-                   "Nodes whose clocks were compared when MPI began, but not when it ended: waits "
-                   "between nodes grow less certain the longer the run lasted.",
+                   "Nodes whose clocks were synchronized at the start of MPI, but not at its end: "
+                   "waits between nodes become less accurate towards the end of the run.",
                    clocks.met_once);
-  facts.losses.add("clocks_unrelated", Severity::warning,
-                   "Nodes whose clocks were not compared through MPI; they are aligned by the date "
-                   "that each keeps, so waits between nodes may be wrong by as much as these "
-                   "dates.",
-                   clocks.unrelated);
+  facts.losses.add(
+      "clocks_unrelated", Severity::warning,
+      "Nodes whose clocks were not synchronized through MPI; they are aligned by their "
+      "system time, so waits between nodes may be off by as much as their system "
+      "times differ.",
+      clocks.unrelated);
 }
 
 void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
@@ -238,21 +240,21 @@ std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& fold
     if (process.gomp_redirected == 2) {
       const std::string_view lacking = process.gomp_lacking;
       if (lacking.empty()) {
-        return "The program's OpenMP activity was not observed: what it needs of GNU OpenMP could "
-               "not be read, so it stayed there, where tools see nothing.";
+        return "The program's OpenMP activity was not observed: the GNU OpenMP functions it needs "
+               "could not be determined, so it stayed on GNU's runtime, which supports no tools.";
       }
       return fmt::format(
-          "The program uses {} ({}), which LLVM's OpenMP runtime does not give to programs built "
-          "by gcc. So it stayed on GNU's runtime and its OpenMP activity was not observed.",
+          "The program uses {} ({}), which LLVM's OpenMP runtime does not offer to programs built "
+          "with gcc. So it stayed on GNU's runtime and its OpenMP activity was not observed.",
           feature_of(lacking), lacking);
     }
     if (process.declined == trace::RawDeclined::other_tool) {
       return "The program's OpenMP activity was not observed: another OMPT tool is in use "
-             "(OMP_TOOL_LIBRARIES, or preloaded), and a runtime takes one.";
+             "(OMP_TOOL_LIBRARIES, or preloaded), and a runtime accepts only one.";
     }
     if (process.declined == trace::RawDeclined::disabled) {
-      return "If the program used OpenMP, that was not observed: OMP_TOOL=disabled keeps all tools "
-             "away.";
+      return "Any OpenMP activity of the program was not observed: OMP_TOOL=disabled turns off all "
+             "OpenMP tools.";
     }
   }
   return "";
@@ -284,8 +286,9 @@ void account(const std::vector<RawProcessFolder>& folders,
   note_clocks(clock.quality(), facts);
   if (facts.overhead_pct > kTooMuch) {
     facts.notes.emplace_back(
-        "Measuring took a good part of the run: `culprit run --estimate` tells what there is too "
-        "much of, and which --without leaves it out.");
+        "Measurement overhead is high: `culprit run --estimate` shows which events are too "
+        "frequent, "
+        "and which --without leaves them out.");
   }
   note_redirection(folders, facts);
   note_declined(folders, facts);
@@ -311,7 +314,7 @@ Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
   const json whole = read_experiment(experiment);
   const auto measured = whole.find("measured");
   if (measured == whole.end() || !measured->is_object()) {
-    return Error{fmt::format("{} has not been assembled", experiment.string())};
+    return Error{fmt::format("{} has not been assembled yet", experiment.string())};
   }
   try {
     return from_json(*measured);

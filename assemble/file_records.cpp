@@ -32,7 +32,7 @@ void FileRecords::see(const RawRecord& record) {
   const auto known = state_.process.objects.files.find(record.arg);
   if (known == state_.process.objects.files.end()) {
     state_.losses.add("operations_on_unknown_files", Severity::data_loss,
-                      "Transfers to and from files whose communicator is not known are left out.");
+                      "Transfers to and from files whose communicator is unknown are left out.");
     return;
   }
   state_.timeline.observe_nothing(state_.time(record));

@@ -66,8 +66,8 @@ WindowId OneSidedRecords::window_of(const RawRecord& record) {
   const auto known = state_.process.objects.windows.find(record.arg);
   if (known != state_.process.objects.windows.end()) return known->second;
   state_.losses.add("operations_on_unknown_windows", Severity::data_loss,
-                    "One-sided communication on windows whose communicator is not known is left "
-                    "out; waiting for it counts as computation.");
+                    "One-sided communication on windows whose communicator is unknown is left out; "
+                    "waiting for it counts as computation.");
   return WindowId::none();
 }
 

@@ -55,7 +55,8 @@ class Assembly {
     if (lanes_.empty()) {
       const std::string why = why_openmp_is_not_observed(folders_);
       if (!why.empty()) return Error{"nothing was recorded. " + why};
-      return Error{"the program called neither MPI nor OpenMP nor a device: nothing to analyse"};
+      return Error{
+          "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
     }
     name_code();
     const Clock clock(folders_, clock_links(), facts_.losses);
@@ -200,9 +201,8 @@ class Assembly {
       if (!symbols_.mostly_nameless(program)) continue;
       const std::string name = fs::path(program).filename();
       facts_.notes.push_back(
-          fmt::format("{} has no symbols: its functions appear as {}+0x..., their place in the "
-                      "file. Build it with "
-                      "-g, or install its debug symbols, to see names.",
+          fmt::format("{} has no symbols: its functions appear as {}+0x..., their offset in the "
+                      "file. Build it with -g, or install its debug symbols, to see names.",
                       name, name));
     }
   }
@@ -287,14 +287,16 @@ class Assembly {
                                 regions_};
     const LaneResult result = play_lane(*lane.device, context, sink);
     lane.events = result.events;
-    lane.losses.add("device_starts_before_launch", Severity::info,
-                    "Operations that seemed to begin before the call that handed them over were "
-                    "taken to begin with it: the clocks of host and device agree no better.",
-                    result.before_launch);
-    lane.losses.add("device_ops_without_launch", Severity::info,
-                    "Operations of devices that no recorded call handed over: nobody is known who "
-                    "might have done so earlier.",
-                    result.without_launch);
+    lane.losses.add(
+        "device_starts_before_launch", Severity::info,
+        "Device operations that seemed to start before the call that launched them were "
+        "assumed to start with it: this is the accuracy of the device clock.",
+        result.before_launch);
+    lane.losses.add(
+        "device_ops_without_launch", Severity::info,
+        "Device operations that no recorded call launched: it is unknown who could have "
+        "launched them earlier.",
+        result.without_launch);
   }
 
   trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects,

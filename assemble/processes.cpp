@@ -81,13 +81,13 @@ std::string note_on(const Arriving& world, const std::vector<RawProcessFolder>& 
                     const Processes& processes) {
   const size_t count = world.seats.size();
   const size_t first = processes.slots.size() - count;
-  std::string whose = "a job of its own";
+  std::string whose = "a separate job";
   if (!world.parent.empty()) {
     const auto spawner = process_named(world.parent, folders, processes);
     whose = spawner ? fmt::format("spawned by rank {}", *spawner) : "spawned";
   }
   if (count == 1) {
-    return fmt::format("Rank {} is the only one of another MPI_COMM_WORLD ({}).", first, whose);
+    return fmt::format("Rank {} is the only rank of another MPI_COMM_WORLD ({}).", first, whose);
   }
   return fmt::format("Ranks {} to {} are ranks 0 to {} of another MPI_COMM_WORLD ({}).", first,
                      first + count - 1, count - 1, whose);
@@ -101,10 +101,11 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
   for (const Arriving& world : gather_worlds(folders)) {
     const auto& seats = world.seats;
     const auto empty = static_cast<uint64_t>(std::count(seats.begin(), seats.end(), std::nullopt));
-    losses.add("missing_processes", Severity::data_loss,
-               "Ranks of the program left no records (another node's files out of reach, or killed "
-               "at start); waiting for them is not explained.",
-               empty);
+    losses.add(
+        "missing_processes", Severity::data_loss,
+        "Ranks of the program left no records (another node's files not reachable, or killed "
+        "at startup); waiting for them is not explained.",
+        empty);
     add_world(world, processes);
     if (processes.worlds.size() > 1) notes.push_back(note_on(world, folders, processes));
   }

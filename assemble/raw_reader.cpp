@@ -347,7 +347,7 @@ std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses&
     const auto process = read_process(entry.path() / "process");
     if (!process) {
       losses.add("unreadable_processes", Severity::data_loss,
-                 "A process left records that cannot be read; it is missing from the result.");
+                 "The records of a process cannot be read; it is missing from the result.");
       continue;
     }
     RawProcessFolder folder;

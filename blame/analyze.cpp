@@ -116,7 +116,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   return findings;
 } catch (const std::bad_alloc&) {
   if (options.ranks != nullptr && !options.ranks->alone()) throw;  // the others wait for this one
-  return Error{"the memory did not suffice for this trace: analyse it where there is more"};
+  return Error{"out of memory: analyze this trace on a machine with more memory"};
 }
 
 }  // namespace culprit::blame

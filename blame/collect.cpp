@@ -110,7 +110,8 @@ class Collector {
     }
     for (const UnattributedCost& cost : all_.delays.unattributed) {
       found_.unattributed.push_back(
-          {id(cost.pattern), "the late side did no more than the waiting one since they met last",
+          {id(cost.pattern),
+           "the late side did no more work than the waiting side since they last synchronized",
            cost.time_s});
     }
   }

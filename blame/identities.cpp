@@ -45,7 +45,7 @@ class Checker {
     expect(sums.device_idle_blame_s, sums.device_idle_s,
            "blame for idle devices does not add up to their idle time", worst_device_blame());
     expect(sums.device_wait_blame_s, sums.device_wait_s,
-           "blame for hosts that wait for devices does not add up to their waiting",
+           "blame for hosts that wait for devices does not add up to their waiting time",
            worst_device_blame());
     check_device_times();
     check_lock_blame();
@@ -104,14 +104,14 @@ class Checker {
   std::string worst_idle_blame() const {
     const FoundIdleBlame* row =
         most(found_.idle_blame, [](const FoundIdleBlame& b) { return std::abs(b.time_s); });
-    if (row == nullptr) return "; nobody is blamed";
+    if (row == nullptr) return "; no thread is blamed";
     return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
   }
 
   std::string worst_device_blame() const {
     const FoundDeviceBlame* row =
         most(found_.device_blame, [](const FoundDeviceBlame& b) { return std::abs(b.time_s); });
-    if (row == nullptr) return "; nobody is blamed";
+    if (row == nullptr) return "; no thread is blamed";
     return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
   }
 
@@ -125,7 +125,7 @@ class Checker {
       }
       reached = segment.end_s;
     }
-    return "; it ends " + seconds(reached) + " after the run's begin";
+    return "; it ends " + seconds(reached) + " after the start of the run";
   }
 
   // --- rows ---
@@ -148,9 +148,9 @@ class Checker {
     for (const FoundLockBlame& row : found_.lock_blame) blamed += row.time_s;
     const FoundLockBlame* row =
         most(found_.lock_blame, [](const FoundLockBlame& b) { return std::abs(b.time_s); });
-    expect(blamed, waiting, "blame for locks does not add up to the waiting for them",
+    expect(blamed, waiting, "blame for locks does not add up to the time spent waiting for them",
            row == nullptr
-               ? "; nobody is blamed"
+               ? "; no thread is blamed"
                : "; the largest blame is " + seconds(row->time_s) + at(row->holder, row->acquired));
   }
 
@@ -177,11 +177,11 @@ class Checker {
     for (size_t i = 0; i < sums.size(); ++i) {
       const FoundDevice& device = found_.devices[i];
       const std::string place = " of " + device.name;
-      expect(sums[i].busy_s, device.busy_s, "the parts of the time do not add up: busy", place);
-      expect(sums[i].kernels_s, device.kernels_s, "the parts do not add up: kernels", place);
-      expect(sums[i].late_s, device.late_s, "the parts do not add up: idle", place);
-      expect(sums[i].latency_s, device.latency_s, "the parts do not add up: latency", place);
-      expect(sums[i].unknown_s, device.unknown_s, "the parts do not add up: unknown", place);
+      expect(sums[i].busy_s, device.busy_s, "the intervals do not add up: busy", place);
+      expect(sums[i].kernels_s, device.kernels_s, "the intervals do not add up: kernels", place);
+      expect(sums[i].late_s, device.late_s, "the intervals do not add up: idle", place);
+      expect(sums[i].latency_s, device.latency_s, "the intervals do not add up: latency", place);
+      expect(sums[i].unknown_s, device.unknown_s, "the intervals do not add up: unknown", place);
     }
   }
 
@@ -206,8 +206,9 @@ class Checker {
     }
     if (wrong == 0) return;
     violations_.push_back(
-        "the activities of " + std::to_string(wrong) + " locations do not add up to their lives (" +
-        seconds(lives[worst]) + " against " + seconds(found_.locations[worst].life_s) + ")" +
+        "the activities of " + std::to_string(wrong) +
+        " locations do not add up to their lifetimes (" + seconds(lives[worst]) + " against " +
+        seconds(found_.locations[worst].life_s) + ")" +
         at(LocationId(worst), longest[worst] != nullptr ? longest[worst]->callpath : CallPathId()));
   }
 

@@ -78,10 +78,10 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
     constexpr double kGiB = 1 << 30;
     const std::string where = ranks.alone() ? "" : " on node " + node;
     return Error{fmt::format(
-        "the trace holds {:.3g} million events, and their analysis takes up to {:.1f} GiB of "
-        "memory{}, of which {} {:.1f} GiB: analyse it where there is more{}, or record less "
-        "(culprit run --estimate says how)",
-        events * 1e-6, room.needed / kGiB, where, given != 0 ? "--memory allows" : "there are",
+        "the trace contains {:.3g} million events, and its analysis takes up to {:.1f} GiB of "
+        "memory{}, but {} {:.1f} GiB: analyze it where there is more{}, or record less "
+        "(culprit run --estimate shows how)",
+        events * 1e-6, room.needed / kGiB, where, given != 0 ? "--memory allows" : "there are only",
         room.free / kGiB, ranks.alone() ? " or on several nodes (mpirun culprit analyze)" : "")};
   }
   return {};
@@ -98,9 +98,10 @@ Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transp
   const double of_first = replay::gather_everywhere(ranks, free)[0];
   if (needed <= of_first) return {};
   return Error{fmt::format(
-      "the first rank gathers all waits, which takes {:.1f} GiB of memory, of which {} {:.1f} GiB: "
-      "start it where there is more, or with fewer ranks on its node",
-      needed / (1 << 30), given != 0 ? "--memory allows" : "there are", of_first / (1 << 30))};
+      "the first rank gathers all waits, which takes {:.1f} GiB of memory, but {} {:.1f} GiB: "
+      "start "
+      "it where there is more, or with fewer ranks on its node",
+      needed / (1 << 30), given != 0 ? "--memory allows" : "there are only", of_first / (1 << 30))};
 }
 
 }  // namespace culprit::blame

@@ -86,8 +86,8 @@ class CommunicationDetector {
       left += count_left(channel);
     }
     out_.losses.add("device_communication_not_matched", Severity::info,
-                    "kernels that communicate between devices count as work: the trace does not "
-                    "tell for which others they wait",
+                    "Communication kernels count as work: the trace does not show which other "
+                    "kernels they wait for.",
                     left);
   }
 

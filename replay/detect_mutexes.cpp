@@ -84,13 +84,13 @@ class MutexDetector {
     }
     process_.losses.add(
         "locks_released_by_others", Severity::info,
-        "locks that another thread released than the one that had them: who waited for "
-        "them waited for the one that released",
+        "Locks that were released by another thread than their owner: those waiting for them "
+        "are taken to wait for the thread that released them.",
         foreign_releases_);
     process_.losses.add(
         "sampled_lock_waits", Severity::info,
-        "waits for locks that changed hands more than 16 times meanwhile: they were cut "
-        "into 16 parts, each of which waits for the holder in its middle",
+        "Waits for locks that changed hands more than 16 times during the wait: they were split "
+        "into 16 parts, each attributed to the owner at its midpoint.",
         sampled_);
   }
 

@@ -38,8 +38,8 @@ class BarrierDetector {
     for (size_t t = 0; t < process_.teams.size(); ++t) visit_team(TeamNumber(t));
     process_.losses.add(
         "uneven_barriers", Severity::warning,
-        "teams whose threads passed different numbers of barriers, as far as the trace "
-        "tells: the last ones are not compared",
+        "Teams whose threads passed different numbers of barriers, as far as the trace "
+        "shows: the last ones are not compared.",
         uneven_);
   }
 

@@ -170,8 +170,8 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     run.at(id).release_operations();
   });
   detection.losses.add("clock_violations", Severity::warning,
-                       "operations that ended before the event they waited for, by the clocks: the "
-                       "nodes' clocks disagree, waits there are cut short",
+                       "Operations that ended before the event they waited for, according to the "
+                       "clocks: the nodes' clocks disagree, and waits there are cut short.",
                        clock_violations(detection));
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);

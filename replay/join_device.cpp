@@ -43,12 +43,12 @@ class Joiner {
       }
     }
     losses_.add("device_operations_without_launch", Severity::warning,
-                "operations of devices of which it is not known who launched them: nobody is "
-                "blamed for a device that was idle before",
+                "Device operations whose launch is unknown: idle time of the device before them is "
+                "not blamed on any code.",
                 orphans);
     losses_.add("device_launches_without_operation", Severity::warning,
-                "operations were launched that the trace does not show on any stream: the device "
-                "may have been busy where it looks idle",
+                "Operations were launched that the trace does not show on any stream: the device "
+                "may have been busy where it appears idle.",
                 lost);
   }
 
@@ -209,8 +209,8 @@ class Joiner {
       waits.resize_uninitialized(kept);
     }
     losses_.add("device_waits_for_unknown_queues", Severity::warning,
-                "calls that wait for a stream, or for a copy, of which the archive does not tell "
-                "which: their time counts as work",
+                "Calls that wait for a stream or a copy that the archive does not identify: their "
+                "time counts as work.",
                 dropped);
   }
 

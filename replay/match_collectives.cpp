@@ -109,8 +109,8 @@ class CollectiveMatcher {
       incomplete[w] = visit(work_[w], *visitors.visitor_of(work_[w].share));
     });
     losses.add("incomplete_collectives", Severity::data_loss,
-               "collective operations that not all members of their communicator took part "
-               "in, as far as the trace tells: waits in them may be missing",
+               "Collective operations in which not all members of the communicator took part, as "
+               "far as the trace shows: waits in them may be missing.",
                std::accumulate(incomplete.begin(), incomplete.end(), uint64_t{0}));
   }
 

@@ -162,19 +162,19 @@ class Joiner {
 
 void report(const Tally& sum, Losses& losses) {
   losses.add("unmatched_sends", Severity::warning,
-             "messages whose receive is not in the trace: cancelled, never received, or their "
-             "records were lost",
+             "Messages whose receive is not in the trace: cancelled, never received, or their "
+             "records were lost.",
              sum.sends - sum.matched);
   losses.add("unmatched_receives", Severity::data_loss,
-             "received messages whose send is not in the trace: waits in these receives are not "
-             "explained",
+             "Received messages whose send is not in the trace: waits in these receives are not "
+             "explained.",
              sum.recvs - sum.matched);
   losses.add("messages_with_unknown_peer", Severity::data_loss,
-             "these messages name a rank that their communicator does not have", sum.unknown);
+             "Messages that name a rank their communicator does not have.", sum.unknown);
   losses.add("unordered_messages", Severity::warning,
-             "threads of one process sent or received with the same communicator, partner and "
-             "tag at the same time, so which message met which receive is not known; waits in "
-             "them may be taken for each other's (different tags would tell them apart)",
+             "Threads of one process sent or received with the same communicator, partner and "
+             "tag at the same time, so it is unknown which receive matched which message; their "
+             "waits may be swapped (different tags would distinguish them).",
              sum.unordered);
 }
 

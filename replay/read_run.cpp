@@ -103,7 +103,7 @@ class RunReader {
         *run_.ranks,
         Found{run_.locations.size(), uint64_t{run_.losses.all().contains("unreadable_locations")}});
     if (all.locations > 0) return {};
-    if (all.unreadable == 0) return Error{"the trace holds no events of any thread"};
+    if (all.unreadable == 0) return Error{"the trace contains no events of any thread"};
     return Error{"the events of all threads are missing from the trace, or cannot be read"};
   }
 
@@ -127,8 +127,7 @@ class RunReader {
       }
     }
     run_.losses.add("locations_not_analysed", Severity::info,
-                    "time lines that are neither of threads nor of devices were left out",
-                    left_out);
+                    "Locations that are neither threads nor devices were left out.", left_out);
   }
 
   /// Archives may tell of copies without a region, also among numbered operations: they get one of
@@ -152,7 +151,7 @@ class RunReader {
       StreamBuilder builder(run_.regions, copies_);
       if (auto done = source_.read(ids[i], builder, losses[i]); !done) {
         losses[i].add("unreadable_locations", Severity::data_loss,
-                      "threads whose events cannot be read are missing from every number: " +
+                      "Threads whose events cannot be read are missing from all figures: " +
                           done.error().sentence);
       }
       run_.at(ids[i]) = builder.take();
@@ -173,7 +172,7 @@ class RunReader {
       builder.expect(definitions_.locations[id.index()].event_count);
       if (auto done = source_.read(id, builder, losses[i]); !done) {
         losses[i].add("unreadable_locations", Severity::data_loss,
-                      "threads whose events cannot be read are missing from every number: " +
+                      "Threads whose events cannot be read are missing from all figures: " +
                           done.error().sentence);
       }
       run_.at(id) = builder.take();
@@ -207,8 +206,8 @@ class RunReader {
           team.fork = origin->fork;
         } else {
           run_.losses.add("teams_without_fork", Severity::warning,
-                          "threads joined a parallel region whose begin is not in the trace; their "
-                          "call paths lack the part above it");
+                          "Threads joined a parallel region whose start is not in the trace; their "
+                          "call paths lack the part above it.");
         }
       }
       run_.at(id).lost_teams = {};

@@ -49,9 +49,9 @@ ClockRepair repair(const Run& run, const std::vector<ClockId>& clock_of, unsigne
 
 std::string advice_on(const ClockRepair& repair) {
   return fmt::format(
-      "events that came, by the clocks, before others that they had to wait for: clocks were put "
-      "forward there, by {} us at most and {} us in sum; waits between nodes are not to be trusted "
-      "to more than that",
+      "Events that, according to the clocks, came before others that they had to wait for: clocks "
+      "were advanced there, by at most {} us and {} us in total; waits between nodes are no more "
+      "accurate than that.",
       repair.largest.nanos() / 1e3, repair.total.nanos() / 1e3);
 }
 

@@ -23,8 +23,8 @@ struct Ratio {
 };
 
 constexpr std::array<Ratio, 6> kRatios = {{
-    {"PAPI_TOT_INS", "PAPI_TOT_CYC", 1, "a cycle"},
-    {"PAPI_FP_OPS", "PAPI_TOT_CYC", 1, "a cycle"},
+    {"PAPI_TOT_INS", "PAPI_TOT_CYC", 1, "per cycle"},
+    {"PAPI_FP_OPS", "PAPI_TOT_CYC", 1, "per cycle"},
     {"PAPI_L1_DCM", "PAPI_TOT_INS", 1000, "per 1000 instructions"},
     {"PAPI_L2_TCM", "PAPI_TOT_INS", 1000, "per 1000 instructions"},
     {"PAPI_L3_TCM", "PAPI_TOT_INS", 1000, "per 1000 instructions"},

@@ -19,7 +19,7 @@ constexpr size_t kTopRows = 5;
 constexpr double kRowMatters = 0.01;
 constexpr size_t kTopSpans = 3;
 constexpr size_t kTextColumn = 25;
-constexpr size_t kParts = 50;       ///< of the run, at least as many as are told of
+constexpr size_t kParts = 50;       ///< of the run, at least as many as findings hold
 constexpr double kShown = 0.1;      ///< of a part
 constexpr double kRounding = 1e-6;  ///< of tenths: sums of seconds do not quite fill a part
 
@@ -32,7 +32,7 @@ class Section {
         idle_(device_blamed(findings, "idle device")) {}
 
   std::string write() {
-    page_ = "\nDEVICES  (share: of the run's length; under a heading, of its sum)\n";
+    page_ = "\nDEVICES  (share: of the run time; in the lists below, of their sum)\n";
     write_devices();
     write_idle_blame();
     write_wait_blame();
@@ -61,12 +61,12 @@ class Section {
                      [](const auto* a, const auto* b) { return a->busy_s > b->busy_s; });
     for (size_t i = 0; i < std::min(rows.size(), kTopRows); ++i) write_device(*rows[i]);
     if (rows.size() > kTopRows) {
-      remark(fmt::format("and {}", counted(rows.size() - kTopRows, "device")));
+      remark(fmt::format("and {}", counted(rows.size() - kTopRows, "other device")));
     }
     page_ += wrapped(
-        "From left to right the run in 50 parts. Busy: tenths of the part, # all of it. Idle: "
-        "because of the code below that has the letter, or other code (+); ~ launched but not "
-        "begun; ? nobody knows why.",
+        "Left to right: the run in 50 intervals. Busy: tenths of the interval, # all of it. Idle: "
+        "caused by the code listed below with that letter, or by other code (+); ~ launched but "
+        "not started; ? cause unknown.",
         2);
   }
 
@@ -77,21 +77,21 @@ class Section {
                       counted(row.streams, "stream"), counted(row.operations, "operation")));
     std::string work = "kernels " + time_(row.kernels_s);
     if (row.copies_s > 0) {
-      work += fmt::format(", copies and the like {}, of which {} beside kernels",
+      work += fmt::format(", copies and other operations {}, {} of it overlapping kernels",
                           time_(row.copies_s), time_(row.overlapped_s));
     }
     remark(work);
     std::string idle =
-        fmt::format("idle {}: nothing had been handed over {}, launched but not begun {}",
+        fmt::format("idle {}: nothing had been launched {}, launched but not started {}",
                     time_(row.idle_s), time_(row.late_s), time_(row.latency_s));
-    if (row.unknown_s > 0) idle += fmt::format(", nobody knows why {}", time_(row.unknown_s));
+    if (row.unknown_s > 0) idle += fmt::format(", cause unknown {}", time_(row.unknown_s));
     remark(idle);
     const double saved = row.late_s - row.tail_s;
     if (row.tail_s >= kRowMatters * wall) {
-      remark(fmt::format("of it {} after its last operation", time_(row.tail_s)));
+      remark(fmt::format("of this, {} after its last operation", time_(row.tail_s)));
     }
     if (saved >= kRowMatters * wall) {
-      remark(fmt::format("launched in time, its work would end up to {} earlier", time_(saved)));
+      remark(fmt::format("timely launches could finish it up to {} earlier", time_(saved)));
     }
     write_course(row);
   }
@@ -131,7 +131,7 @@ class Section {
     return '+';
   }
 
-  /// The rows that matter, with their paths as they are told apart.
+  /// The rows that matter, with their paths told apart where they would look alike.
   std::vector<std::pair<DeviceBlamed, std::string>> top(const std::vector<DeviceBlamed>& all,
                                                         double sum) const {
     std::vector<std::string> paths;
@@ -155,8 +155,8 @@ class Section {
     const double sum = findings_.identities.device_idle_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        "While devices had nothing to do, the hosts that launched next executed this (of calls of "
-        "MPI and of device runtimes it is not told how long they are on the critical path):",
+        "While devices had nothing to do, the hosts that launched next executed this (time on the "
+        "critical path is not shown for calls of MPI and of device runtimes):",
         2);
     char mark = 'a';
     for (const auto& [row, path] : top(idle_, sum)) {
@@ -168,13 +168,13 @@ class Section {
     const double sum = findings_.identities.device_wait_s;
     if (sum < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        "While hosts waited for devices, these executed (on the critical path: with their launch "
-        "latency):",
+        "While hosts waited for devices, these operations ran (time on the critical path includes "
+        "their launch latency):",
         2);
     for (const auto& [row, path] : top(device_blamed(findings_, "waiting host"), sum)) {
       std::string text = path;
       if (row.alone_s < row.time_s && row.critical_s > 0) {
-        text += fmt::format(", {} of it beside others", time_(row.time_s - row.alone_s));
+        text += fmt::format(", {} of it concurrently with others", time_(row.time_s - row.alone_s));
       }
       entry(row.time_s, sum, text + on_critical_path(row));
     }
@@ -193,8 +193,8 @@ class Section {
     }
     if (latency < kRowMatters * findings_.run.wall_s) return;
     page_ += wrapped(
-        fmt::format("Launch-bound: {} took {} and {} to begin, most of all {}. Fewer, larger "
-                    "kernels or a graph of them would begin sooner.",
+        fmt::format("Launch-bound: {} ran for {} after {} of launch latency, above all {}. Fewer, "
+                    "larger kernels or a graph of them would reduce it.",
                     counted(count, "kernel"), time_(time), time_(latency),
                     names_.region(most->callpath)),
         2);
@@ -238,8 +238,8 @@ class Section {
       spans.push_back(fmt::format("{} more", worst.spans.size() - kTopSpans));
     }
     page_ +=
-        wrapped(fmt::format("{} is launch-bound {}: for {} of that it had nothing to do while "
-                            "hosts were launching, or was about to begin.",
+        wrapped(fmt::format("{} is launch-bound {}: for {} of that time it was idle while hosts "
+                            "were launching, or before launched work started.",
                             name_of(findings_.devices[of]), listed(spans), time_(worst.idle_s)),
                 2);
   }
@@ -256,8 +256,8 @@ class Section {
     }
     if (redundant == 0) return;
     page_ += wrapped(
-        fmt::format("{} of {} that wait for a device had nothing to wait for and took {}; most of "
-                    "them: {}.",
+        fmt::format("{} of {} that wait for a device had nothing to wait for, and took {}; most "
+                    "of them: {}.",
                     grouped(redundant), counted(count, "call"), time_(time),
                     names_.path(most->callpath, kPageWidth / 2)),
         2);
@@ -267,7 +267,7 @@ class Section {
     uint64_t copies = 0;
     for (const blame::FoundDevice& row : findings_.devices) copies += row.pageable_copies;
     if (copies == 0) return;
-    page_ += wrapped(fmt::format("{} of pageable memory: they keep the host waiting and cannot "
+    page_ += wrapped(fmt::format("{} to or from pageable memory: they block the host and cannot "
                                  "overlap with kernels. Pin it (cudaMallocHost, cudaHostRegister).",
                                  counted(copies, "copy", "copies")),
                      2);

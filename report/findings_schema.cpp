@@ -13,7 +13,7 @@ const char* const kSchema = R"sql(
 CREATE TABLE run (  -- one row: the run that was measured
   id INTEGER PRIMARY KEY,
   command TEXT NOT NULL, program TEXT NOT NULL,
-  creator TEXT NOT NULL,        -- who wrote the trace
+  creator TEXT NOT NULL,        -- the tool that wrote the trace
   date TEXT NOT NULL,           -- ISO 8601, '' if unknown
   mpi TEXT NOT NULL, openmp TEXT NOT NULL,
   ranks INTEGER NOT NULL, locations INTEGER NOT NULL, events INTEGER NOT NULL,
@@ -21,74 +21,74 @@ CREATE TABLE run (  -- one row: the run that was measured
   allocation_s REAL NOT NULL,   -- summed over all locations
   overhead_pct REAL NOT NULL,   -- estimated cost of measuring; negative: unknown
   exit_status INTEGER NOT NULL);
-CREATE TABLE notes (  -- what a reader must know of the run
+CREATE TABLE notes (  -- what a reader must know about the run
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
-CREATE TABLE patterns (  -- kinds of waiting
+CREATE TABLE patterns (  -- wait patterns
   id TEXT PRIMARY KEY,
   parent TEXT REFERENCES patterns,  -- NULL for roots
   name TEXT NOT NULL, unit TEXT NOT NULL,
   summary TEXT NOT NULL, diagnosis TEXT NOT NULL, remedy TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE locations (  -- time lines: threads and device streams
+CREATE TABLE locations (  -- threads and device streams
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- rank.thread
   rank INTEGER NOT NULL, thread INTEGER NOT NULL, node TEXT NOT NULL,
   life_s REAL NOT NULL, waiting_s REAL NOT NULL,
-  stream TEXT NOT NULL);        -- of a device's stream: its name; '' for threads
+  stream TEXT NOT NULL);        -- name of the device stream; '' for threads
 CREATE TABLE callpaths (  -- paths from the root, joined over locations
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- region names joined with '/'
   region TEXT NOT NULL,         -- the last of them
   file TEXT NOT NULL, line INTEGER NOT NULL);
-CREATE TABLE waits (  -- waiting, where it was suffered
+CREATE TABLE waits (  -- wait states, where the time was lost
   id INTEGER PRIMARY KEY,
   pattern TEXT NOT NULL REFERENCES patterns, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,
   indirect_s REAL NOT NULL,     -- part of time_s caused by other waits that propagated
   propagating_s REAL NOT NULL); -- part of time_s that causes further waits
-CREATE TABLE delays (  -- what excess time at a call path is answerable for
+CREATE TABLE delays (  -- waiting time caused by excess time at a call path
   id INTEGER PRIMARY KEY,
-  pattern TEXT NOT NULL REFERENCES patterns,  -- of the waits that it causes
+  pattern TEXT NOT NULL REFERENCES patterns,  -- of the waits it causes
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
-  short_s REAL NOT NULL,        -- waits that it causes itself
-  long_s REAL NOT NULL);        -- waits that those cause in turn
+  short_s REAL NOT NULL,        -- waits it causes directly
+  long_s REAL NOT NULL);        -- waits that these cause in turn
 CREATE TABLE victims (  -- who waited for a delay, by its short-term cost
   id INTEGER PRIMARY KEY,
   delay_callpath INTEGER REFERENCES callpaths, delay_location INTEGER REFERENCES locations,
   pattern TEXT NOT NULL REFERENCES patterns,
   wait_callpath INTEGER REFERENCES callpaths, wait_location INTEGER REFERENCES locations,
   time_s REAL NOT NULL);
-CREATE TABLE unattributed (  -- waiting for which nobody's excess time was found
+CREATE TABLE unattributed (  -- waiting time for which no cause was found
   id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
   reason TEXT NOT NULL, time_s REAL NOT NULL);
 CREATE TABLE critical_callpaths (  -- the critical path by call path, over all locations
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   time_s REAL NOT NULL,         -- wall-clock time on the path
-  imbalance_s REAL NOT NULL,    -- of it beyond the average of its class
-  activity_s REAL NOT NULL,     -- allocation time spent here without waiting
+  imbalance_s REAL NOT NULL,    -- part of it beyond the average of its class
+  activity_s REAL NOT NULL,     -- allocated time spent here without waiting
   intra_s REAL NOT NULL,        -- imbalance costs on locations that execute it
-  inter_s REAL NOT NULL,        -- and on those that never do
+  inter_s REAL NOT NULL,        -- and on those that do not
   impact_s REAL NOT NULL);      -- performance impact: activity_s + intra_s + inter_s
 CREATE TABLE critical_path (  -- the critical path by call path and location
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, time_s REAL NOT NULL);
-CREATE TABLE segments (  -- the critical path in order of time, since the run's begin
+CREATE TABLE segments (  -- the critical path in order of time, from the start of the run
   id INTEGER PRIMARY KEY, location INTEGER REFERENCES locations,
   callpath INTEGER REFERENCES callpaths, begin_s REAL NOT NULL, end_s REAL NOT NULL);
-CREATE TABLE idle_blame (  -- idle threads' time, by the code that others executed meanwhile
+CREATE TABLE idle_blame (  -- idle threads' time, by the code that others were executing
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, time_s REAL NOT NULL);
 CREATE TABLE idle_nobody (  -- idle threads' time in which no thread of theirs worked
   id INTEGER PRIMARY KEY,
   location INTEGER REFERENCES locations,  -- the first of these threads
   reason TEXT NOT NULL, time_s REAL NOT NULL);
-CREATE TABLE lock_blame (  -- waiting for what another thread held, by that thread
+CREATE TABLE lock_blame (  -- waiting for locks, by the thread that held them
   id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
   holder INTEGER REFERENCES locations,
-  acquired INTEGER REFERENCES callpaths,  -- where it took the lock
-  released INTEGER REFERENCES callpaths,  -- where it gave it back; NULL: it never did
+  acquired INTEGER REFERENCES callpaths,  -- where it acquired the lock
+  released INTEGER REFERENCES callpaths,  -- where it released it; NULL: it never did
   callpath INTEGER REFERENCES callpaths,  -- where it was waited for
   count INTEGER NOT NULL, time_s REAL NOT NULL);
-CREATE TABLE polling (  -- testing in vain for messages that had not been sent: no waiting time
+CREATE TABLE polling (  -- unsuccessful tests for messages not yet sent; not waiting time
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL);
 CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unknown_s
@@ -97,30 +97,30 @@ CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unkno
   streams INTEGER NOT NULL, operations INTEGER NOT NULL,
   copied_bytes INTEGER NOT NULL, pageable_copies INTEGER NOT NULL,
   busy_s REAL NOT NULL, kernels_s REAL NOT NULL,
-  copies_s REAL NOT NULL,       -- and anything else that is no kernel
+  copies_s REAL NOT NULL,       -- copies and everything else but kernels
   overlapped_s REAL NOT NULL,   -- of copies_s, while kernels ran
   idle_s REAL NOT NULL,         -- in all gaps
-  late_s REAL NOT NULL,         -- of it before launches: the host is late
+  late_s REAL NOT NULL,         -- part of it before launches: the host is late
   tail_s REAL NOT NULL,         -- of late_s, after its last operation
-  latency_s REAL NOT NULL,      -- behind them
-  unknown_s REAL NOT NULL);     -- it is not known who launched
+  latency_s REAL NOT NULL,      -- part of it after launches
+  unknown_s REAL NOT NULL);     -- part of it where it is unknown who launched
 CREATE TABLE device_times (  -- devices over time, in equal parts of the run
   id INTEGER PRIMARY KEY, device INTEGER NOT NULL REFERENCES devices,
-  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- of the part, since the run's begin
+  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- of the part, from the start of the run
   busy_s REAL NOT NULL, kernels_s REAL NOT NULL,
   late_s REAL NOT NULL,         -- idle, as in devices
-  launching_s REAL NOT NULL,    -- of late_s, while hosts were in calls that launch
+  launching_s REAL NOT NULL,    -- part of late_s while hosts were in launch calls
   latency_s REAL NOT NULL, unknown_s REAL NOT NULL,
-  callpath INTEGER REFERENCES callpaths,  -- what hosts executed most in late_s
+  callpath INTEGER REFERENCES callpaths,  -- what hosts executed most during late_s
   callpath_s REAL NOT NULL);    -- of late_s
 CREATE TABLE device_blame (  -- between devices and hosts, in both directions
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,           -- 'idle device': what its host did; 'waiting host': what ran
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
   time_s REAL NOT NULL,
-  alone_s REAL NOT NULL,        -- of it, while no other code was to blame
-  between_s REAL NOT NULL,      -- of it, between a device's first and last operation
-  critical_s REAL NOT NULL);    -- of the call path on the critical path, on all locations
+  alone_s REAL NOT NULL,        -- part of it while no other code was to blame
+  between_s REAL NOT NULL,      -- part of it between a device's first and last operation
+  critical_s REAL NOT NULL);    -- the call path's time on the critical path, all locations
 CREATE TABLE device_calls (  -- calls that wait for a device
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL,
@@ -130,45 +130,45 @@ CREATE TABLE device_operations (  -- what streams executed
   location INTEGER REFERENCES locations,
   kind TEXT NOT NULL,           -- 'kernel', 'copy', 'other'
   count INTEGER NOT NULL, time_s REAL NOT NULL,
-  latency_s REAL NOT NULL,      -- from when it could begin to its begin
+  latency_s REAL NOT NULL,      -- from when it could have started until it did
   bytes INTEGER NOT NULL, pageable INTEGER NOT NULL);
-CREATE TABLE efficiencies (  -- each the product of those whose parent it is
+CREATE TABLE efficiencies (  -- each is the product of its children
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   parent TEXT NOT NULL,         -- '' for the root
   value REAL NOT NULL);         -- from 0 to 1
 CREATE TABLE instances (  -- the longest waits of each pattern
   id INTEGER PRIMARY KEY, pattern TEXT NOT NULL REFERENCES patterns,
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
-  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- since the run's begin
-  time_s REAL NOT NULL,         -- of it spent waiting
+  begin_s REAL NOT NULL, end_s REAL NOT NULL,  -- from the start of the run
+  time_s REAL NOT NULL,         -- part of it spent waiting
   cause_location INTEGER REFERENCES locations,
-  cause_callpath INTEGER REFERENCES callpaths,  -- what that did most beyond the waiting one
-  indirect_s REAL NOT NULL);    -- of time_s, because that one had to wait itself
+  cause_callpath INTEGER REFERENCES callpaths,  -- its largest excess over the waiting side
+  indirect_s REAL NOT NULL);    -- part of time_s caused by that one's own waiting
 CREATE TABLE distributions (  -- how the costliest delays are distributed
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths, cost_s REAL NOT NULL,
   shape TEXT NOT NULL,          -- of the load over the locations that share the work
-  locations INTEGER NOT NULL,   -- how many these are
+  locations INTEGER NOT NULL,   -- their number
   high INTEGER NOT NULL, low INTEGER NOT NULL,  -- sizes of the highest and lowest group; 0: none
   course TEXT NOT NULL,         -- of the cost over time
-  same_place REAL NOT NULL);    -- part of the cost that is where it always is
-CREATE TABLE profile (  -- allocation time, waiting included
+  same_place REAL NOT NULL);    -- part of the cost that stays at the same locations
+CREATE TABLE profile (  -- allocated time, including waiting
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL);
 CREATE TABLE metrics (  -- counters
   id INTEGER PRIMARY KEY, name TEXT NOT NULL,
   unit TEXT NOT NULL,           -- '' for plain counts
-  level INTEGER NOT NULL);      -- 1: a height; its counts are maxima, not sums
-CREATE TABLE counts (  -- what a counter counted; below this call path nobody knows more
+  level INTEGER NOT NULL);      -- 1: a level; its values are maxima, not sums
+CREATE TABLE counts (  -- counter values; not resolved below this call path
   id INTEGER PRIMARY KEY, metric INTEGER NOT NULL REFERENCES metrics,
   callpath INTEGER REFERENCES callpaths, location INTEGER REFERENCES locations,
   value REAL NOT NULL,
-  time_s REAL NOT NULL);        -- allocation time during which it counted
-CREATE TABLE stages (  -- phases and iterations that the program named
+  time_s REAL NOT NULL);        -- allocated time during which it counted
+CREATE TABLE stages (  -- phases and iterations marked by the program
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('phase', 'iteration')),
   name TEXT NOT NULL, number INTEGER NOT NULL, visits INTEGER NOT NULL, time_s REAL NOT NULL,
   waiting_s REAL NOT NULL, longest_s REAL NOT NULL,
   longest_location INTEGER REFERENCES locations,
-  useful_s REAL NOT NULL,       -- of time_s, in the program's own code
+  useful_s REAL NOT NULL,       -- part of time_s in the program's own code
   load_balance REAL NOT NULL, communication REAL NOT NULL);  -- efficiencies, from 0 to 1
 CREATE TABLE identities (  -- one row: sums that must agree
   id INTEGER PRIMARY KEY, waiting_s REAL NOT NULL, delay_costs_s REAL NOT NULL,
@@ -177,13 +177,13 @@ CREATE TABLE identities (  -- one row: sums that must agree
   idle_s REAL NOT NULL, idle_blame_s REAL NOT NULL, idle_nobody_s REAL NOT NULL,
   device_idle_s REAL NOT NULL, device_idle_blame_s REAL NOT NULL,
   device_wait_s REAL NOT NULL, device_wait_blame_s REAL NOT NULL);
-CREATE TABLE violations (  -- sums that do not agree; empty in a sound result
+CREATE TABLE violations (  -- sums that do not agree; empty in a valid result
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
 CREATE TABLE losses (  -- what the result does not cover
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, count INTEGER NOT NULL,
   severity TEXT NOT NULL CHECK (severity IN ('info', 'warning', 'data loss')),
   advice TEXT NOT NULL);
-CREATE TABLE passes (  -- what the analysis itself took
+CREATE TABLE passes (  -- time the analysis itself took
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, time_s REAL NOT NULL);
 
 CREATE VIEW waits_named AS  -- waits with names instead of numbers

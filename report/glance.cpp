@@ -52,7 +52,7 @@ double efficiency(const Findings& findings, std::string_view name) {
   return 1;
 }
 
-/// "MPI: load balance 95.0 % x serialisation 93.0 %", factors of 1 left out.
+/// "MPI: load balance 95.0 % x serialization 93.0 %", factors of 1 left out.
 std::string factors(const Findings& findings, std::string_view name,
                     std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
   std::string text;
@@ -70,20 +70,20 @@ std::string efficiency_rows(const Findings& findings) {
   const double mpi = efficiency(findings, "mpi"), omp = efficiency(findings, "omp");
   const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
   rows.add(efficiency(findings, "parallel"), 1,
-           both ? fmt::format("of the time was useful: MPI {} x OpenMP {}", percent(mpi, 1),
+           both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
                               percent(omp, 1))
-                : "of the time was useful");
+                : "parallel efficiency");
   if (mpi < kAsGoodAsOne) {
     rows.add(mpi, 1,
              factors(findings, "MPI",
                      {{"mpi.load_balance", "load balance"},
-                      {"mpi.serialisation", "serialisation"},
+                      {"mpi.serialisation", "serialization"},
                       {"mpi.transfer", "transfer"}}));
   }
   if (omp < kAsGoodAsOne) {
     rows.add(omp, 1,
              factors(findings, "OpenMP",
-                     {{"omp.serial", "serial parts"},
+                     {{"omp.serial", "serial regions"},
                       {"omp.load_balance", "load balance"},
                       {"omp.runtime", "runtime"}}));
   }
@@ -91,7 +91,7 @@ std::string efficiency_rows(const Findings& findings) {
 }
 
 std::string wait_rows(const Findings& findings) {
-  Rows rows("Waits");
+  Rows rows("Wait states");
   for (const PatternTotal& total : waiting_by_pattern(findings)) {
     if (rows.full() || total.time_s < kRowMatters * findings.identities.waiting_s) break;
     rows.add(total.time_s, findings.run.allocation_s, pattern_name(total.pattern));
@@ -114,10 +114,11 @@ void add_advice(const Findings& findings, const Names& names, Rows& rows) {
   const double wall = findings.run.wall_s;
   if (best.critical_s < kRowMatters * wall) return;
   const std::string name = names.region(best.callpath);
-  rows.add(best.critical_s, wall,
-           kind == "idle device"
-               ? fmt::format("on the critical path: launch ahead of {}", name)
-               : fmt::format("on the critical path: speed up {}, or work beside it", name));
+  rows.add(
+      best.critical_s, wall,
+      kind == "idle device"
+          ? fmt::format("on the critical path: launch ahead of {}", name)
+          : fmt::format("on the critical path: speed up {}, or overlap it with other work", name));
 }
 
 /// Do devices idle, and because of whom? What to do?
@@ -132,12 +133,12 @@ std::string device_rows(const Findings& findings, const Names& names) {
   const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
   const double late = findings.identities.device_idle_s;
   if (unknown > late && unknown >= kRowMatters * whole) {
-    rows.add(busy, whole, "of the devices' time busy; it is not known who let them idle");
+    rows.add(busy, whole, "of device time busy; cause of idle time unknown");
   } else if (late < kRowMatters * whole) {
-    rows.add(busy, whole, "of the devices' time busy; they hardly wait for hosts");
+    rows.add(busy, whole, "of device time busy; devices hardly wait for hosts");
   } else {
     const auto blamed = device_blamed(findings, "idle device");
-    rows.add(late, whole, "of the devices' time idle: hosts had handed nothing over");
+    rows.add(late, whole, "of device time idle: nothing had been launched");
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
     if (text.size() > kPageWidth - kTextColumn) {
       text = "while hosts executed " + names.region(blamed.front().callpath);
@@ -149,7 +150,7 @@ std::string device_rows(const Findings& findings, const Names& names) {
 }
 
 std::string delay_rows(const Findings& findings, const Names& names) {
-  Rows rows("Delays");
+  Rows rows("Root causes");
   const double waiting = findings.identities.waiting_s;
   for (const Blamed& delay : blamed(findings)) {
     if (rows.full() || delay.cost_s() < kRowMatters * waiting) break;
@@ -171,13 +172,13 @@ std::string critical_rows(const Findings& findings, const Names& names) {
 
 std::string_view reason_words(std::string_view reason) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"io", "in a file operation"},
+      {"io", "in file I/O"},
       {"mpi", "in MPI"},
       {"mpi_wait", "waiting in MPI"},
       {"mutex", "waiting for a lock"},
       {"waking", "waking up"},
       {"device", "waiting for a device"},
-      {"absent", "all idle, or not there"},
+      {"absent", "all idle or absent"},
   };
   for (const auto& [id, words] : kWords) {
     if (id == reason) return words;
@@ -194,7 +195,7 @@ std::string idle_rows(const Findings& findings, const Names& names) {
     rows.add(total.time_s, idle,
              total.callpath.valid()
                  ? fmt::format("while others executed {}", names.code(total.callpath))
-                 : fmt::format("while nobody worked: {}", reason_words(total.reason)));
+                 : fmt::format("while no thread worked: {}", reason_words(total.reason)));
   }
   return rows.lines();
 }
@@ -207,17 +208,24 @@ std::string at_a_glance(const Findings& findings, const Names& names) {
          wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
          idle_rows(findings, names) +
          wrapped(
-             "Shares are of allocation time (efficiency, waits), of all waiting (delays), of the "
-             "run's length (critical path), and of idle threads' time.",
+             "Shares are of allocated time (efficiency, wait states), of all waiting time (root "
+             "causes), of the run time (critical path), and of idle threads' time.",
              2);
 }
 
 namespace {
 
+/// When something began, since the run's begin: fine enough to find it in a trace viewer.
+std::string moment(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.4f} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.1f} ms", seconds * 1e3)
+                         : fmt::format("{:.1f} us", seconds * 1e6);
+}
+
 /// Why the awaited one came late: by what it did, or because it had to wait for others.
 std::string why_late(const blame::FoundInstance& wait, const Names& names) {
-  if (wait.indirect_s > wait.time_s / 2) return ", which had to wait itself";
-  return wait.cause_callpath.valid() ? ", late by " + names.code(wait.cause_callpath) : "";
+  if (wait.indirect_s > wait.time_s / 2) return ", which had itself been waiting";
+  return wait.cause_callpath.valid() ? ", delayed in " + names.code(wait.cause_callpath) : "";
 }
 
 }  // namespace
@@ -231,14 +239,14 @@ std::string longest_waits(const Findings& findings, const Names& names) {
         [&](const blame::FoundInstance& instance) { return instance.pattern == total.pattern; });
     if (worst == findings.instances.end()) continue;
     const std::string text = fmt::format(
-        "{}, {:.6f} s after the begin: {} in {} waited for {}{}", pattern_name(worst->pattern),
-        worst->begin_s, names.location(worst->location), names.region(worst->callpath),
+        "{} at t = {}: {} in {} waited for {}{}", pattern_name(worst->pattern),
+        moment(worst->begin_s), names.location(worst->location), names.region(worst->callpath),
         names.location(worst->cause_location), why_late(*worst, names));
     std::string entry = wrapped(text, 25);
     entry.replace(0, 25, left(right(TimeFormat(worst->time_s)(worst->time_s), 14), 25));
     lines += entry;
   }
-  return lines.empty() ? "" : "\nTHE LONGEST SINGLE WAITS\n" + lines;
+  return lines.empty() ? "" : "\nLONGEST SINGLE WAITS\n" + lines;
 }
 
 namespace {
@@ -259,8 +267,8 @@ std::string shape_words(const blame::FoundDistribution& row) {
   }
   if (row.shape == "clusters") return fmt::format("clusters among {}", row.locations);
   if (row.shape == "spread") return fmt::format("spread over {}", row.locations);
-  if (row.shape == "even") return fmt::format("evenly shared by {}", row.locations);
-  return "";  // single: there is nobody else
+  if (row.shape == "even") return fmt::format("evenly distributed over {}", row.locations);
+  return "";  // single: there is no other
 }
 
 }  // namespace
@@ -270,7 +278,7 @@ std::string distribution_words(const Findings& findings, CallPathId callpath) {
   if (row == nullptr) return "";
   std::string words = shape_words(*row);
   const std::string course = row->course == "moving"  ? "moving over time"
-                             : row->course == "burst" ? "in one burst"
+                             : row->course == "burst" ? "in a single burst"
                                                       : "";
   if (!words.empty() && !course.empty()) words += ", ";
   return words + course;

@@ -14,15 +14,16 @@ namespace culprit::report {
 constexpr std::string_view explain_nowhere(std::string_view region) {
   constexpr std::pair<std::string_view, std::string_view> kTexts[] = {
       {"(waking up)",
-       "The thread had been called to a parallel region and was not there yet: threads that sleep "
-       "between regions (OMP_WAIT_POLICY=passive), or that have no core of their own, take long."},
-      {"(not started)", "The process had not been started yet, or did not use MPI or OpenMP yet."},
-      {"(not recorded)", "Recording was switched off there: what the time went to is not known."},
-      {"(device idle)", "The device had nothing to do: no operation had been handed over to it."},
-      {"(stream idle)", "The stream had nothing to do while others of its device worked."},
+       "The thread had been assigned to a parallel region but had not started yet: threads that "
+       "sleep between regions (OMP_WAIT_POLICY=passive), or share a core, are slow to wake up."},
+      {"(not started)", "The process had not started yet, or had not used MPI or OpenMP yet."},
+      {"(not recorded)", "Recording was switched off there: how this time was spent is unknown."},
+      {"(device idle)", "The device had nothing to do: nothing had been launched."},
+      {"(stream idle)", "The stream had nothing to do while others on its device were working."},
       {"(launch latency)",
-       "An operation had been launched, and all before it was done, but it had not begun."},
-      {"(outside)", "Time outside of all functions that the trace knows."},
+       "An operation had been launched and everything before it was complete, but it had not "
+       "started."},
+      {"(outside)", "Time outside all functions that the trace records."},
   };
   for (const auto& [name, text] : kTexts) {
     if (name == region) return text;

@@ -49,16 +49,16 @@ std::string pattern_tree() {
 std::string pattern_page(const PatternText& pattern) {
   std::string page = fmt::format("{} ({}", pattern.name, pattern.id);
   if (const PatternText* parent = find_pattern(pattern.parent)) {
-    page += fmt::format("; belongs to {}", parent->name);
+    page += fmt::format("; part of {}", parent->name);
   }
   page += ")\n" + wrapped(fmt::format("{}.", pattern.summary), 4);
   if (!pattern.family()) {
-    page += wrapped(fmt::format("To be sure: {}.", pattern.diagnosis), 4);
+    page += wrapped(fmt::format("To confirm: {}.", pattern.diagnosis), 4);
     page += wrapped(fmt::format("Try: {}.", pattern.remedy), 4);
   }
   std::string children;
   add_tree(pattern.id, 1, children);
-  if (!children.empty()) page += "Kinds of it:\n" + children;
+  if (!children.empty()) page += "More specific patterns:\n" + children;
   return page;
 }
 

@@ -3,7 +3,7 @@
 
 // The report for people: one page that somebody who has never seen culprit understands. It goes
 // from the general to the particular: what ran, how much of it was waiting, who made others wait,
-// where they waited, what the run's length hangs on, and what the result does not cover. Every
+// where they waited, the critical path, and what the result does not cover. Every
 // figure stands with its share of a whole that is named; rows are joined over locations, and the
 // worst locations are named. Nothing here computes: sums come from summary.h.
 
@@ -172,9 +172,9 @@ std::string minute_of(std::string date) {
 void Page::write_head() {
   const blame::RunInfo& run = findings_.run;
   const std::string& title = !run.command.empty() ? run.command : run.program;
-  line(shortened(title.empty() ? "(a run of unknown command)" : title, kPageWidth));
+  line(shortened(title.empty() ? "(unknown command)" : title, kPageWidth));
   std::string facts = fmt::format(
-      "{}, {} in all, {} from start to end",
+      "{}, {} in total, {} wall-clock time",
       counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
       time_lines(findings_), time_(run.wall_s));
   if (!run.date.empty()) facts += fmt::format(", {}", minute_of(run.date));
@@ -187,8 +187,8 @@ void Page::write_head() {
   if (!libraries.empty()) page_ += wrapped(listed(libraries) + '.', 0);
   if (!findings_.identities.violations.empty()) {
     line(
-        "ERROR: the sums of this result do not agree. Do not rely on it (see the end of the "
-        "page).");
+        "ERROR: the sums in this result do not add up. Do not rely on it (see the end of the "
+        "report).");
   }
 }
 
@@ -203,11 +203,10 @@ void Page::write_verdict() {
         fmt::format("{} on {}", code_name(list.front().callpath), location_name(share.location));
     const std::string who =
         share.time_s >= kNoSinglePlace * waiting
-            ? fmt::format("{} of that is because of {}.", percent(share.time_s, waiting), guilty)
-            : fmt::format(
-                  "No single place is to blame: the costliest of {}, {}, is answerable for "
-                  "{} of it.",
-                  counted(list.size(), "call path"), guilty, percent(share.time_s, waiting));
+            ? fmt::format("{} of that is caused by {}.", percent(share.time_s, waiting), guilty)
+            : fmt::format("No single root cause: the costliest of {}, {}, causes {} of it.",
+                          counted(list.size(), "call path"), guilty,
+                          percent(share.time_s, waiting));
     verdict = fmt::format("{} of the time was waiting. {}{}{}",
                           percent(waiting, findings_.run.allocation_s), who,
                           verdict.empty() ? "" : " ", verdict);
@@ -220,22 +219,21 @@ void Page::write_time_spent() {
   const double waiting = findings_.identities.waiting_s;
   heading("WHERE THE TIME WENT");
   if (findings_.locations.size() <= 1 && waiting <= 0) {
-    page_ += wrapped("One thread ran alone: there was nobody that could have made it wait.", 2);
+    page_ += wrapped("One thread ran alone: there was nothing for it to wait for.", 2);
     return;
   }
   if (waiting <= 0) {
-    page_ += wrapped(
-        fmt::format("No waiting was found: in {} of allocation time (summed over {}) nobody waited "
-                    "for anybody.",
-                    time_(run.allocation_s), time_lines(findings_)),
-        2);
+    page_ +=
+        wrapped(fmt::format("No waiting time was found in {} of allocated time (summed over {}).",
+                            time_(run.allocation_s), time_lines(findings_)),
+                2);
     return;
   }
   page_ += wrapped(
-      fmt::format("{} held for {} (allocation time: summed over all). Of this, {} ({}) was waiting "
-                  "for one another:",
-                  run.locations == 1 ? "One thread was" : time_lines(findings_) + " were",
-                  time_(run.allocation_s), time_(waiting), percent(waiting, run.allocation_s)),
+      fmt::format("Allocated time (wall-clock time summed over {}): {}. Of this, {} ({}) was "
+                  "waiting time:",
+                  time_lines(findings_), time_(run.allocation_s), time_(waiting),
+                  percent(waiting, run.allocation_s)),
       2);
   const std::vector<PatternTotal> totals = waiting_by_pattern(findings_);
   size_t shown = 0;
@@ -246,19 +244,19 @@ void Page::write_time_spent() {
           pattern ? fmt::format("{}: {}", pattern->name, pattern->summary) : total.pattern);
     ++shown;
   }
-  more_line(totals.size() - shown, "other kind");
+  more_line(totals.size() - shown, "other pattern");
 }
 
 void Page::write_blame() {
   const std::vector<Blamed> list = blamed(findings_);
   if (findings_.identities.waiting_s <= 0) return;
-  heading("WHO IS TO BLAME");
+  heading("ROOT CAUSES: the code that made others wait");
   if (list.empty()) {
-    page_ += wrapped("No cause was found for any of the waiting.", 2);
+    page_ += wrapped("No cause was found for any of the waiting time.", 2);
   } else {
     page_ += wrapped(
-        "The code that made others wait, because it took longer there than where it was waited "
-        "for. Cost: the waiting that it is answerable for; share: of all waiting.",
+        "Delays: this code took longer on the late side than on the side that waited. Cost: the "
+        "waiting time it causes; share: of all waiting time.",
         2);
   }
   const size_t shown = worth_showing(list, findings_.identities.waiting_s,
@@ -280,8 +278,8 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
   for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
   if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
   page_ += wrapped(
-      fmt::format("These {} call paths cover {} of the waiting. The same costs by function, "
-                  "wherever it was called from:",
+      fmt::format("These {} call paths account for {} of all waiting time. The same costs by "
+                  "function, whatever the caller:",
                   shown, percent(listed_s, waiting)),
       2);
   const std::vector<BlamedRegion> regions = blamed_regions(findings_);
@@ -317,12 +315,12 @@ std::string Page::why(const Blamed& blamed) {
                                   region_name(group.callpath), pattern_name(group.pattern)));
   }
   if (!effects.empty()) {
-    text = fmt::format("Its extra time made {}.", listed(effects));
+    text = fmt::format("Running late, it made {}.", listed(effects));
     if (blamed.victims.size() > effects.size())
       text.insert(text.size() - 1, ", and more elsewhere");
   }
   if (blamed.long_s > 0 && blamed.long_s >= kRowMatters * blamed.cost_s()) {
-    text += fmt::format("{}{} of the cost came later, through waits that these set off.",
+    text += fmt::format("{}{} of the cost is indirect, through further waits that these caused.",
                         text.empty() ? "" : " ", time_(blamed.long_s));
   }
   const blame::FoundCallPath* found = path(blamed.callpath);
@@ -341,7 +339,7 @@ std::string Page::why(const Blamed& blamed) {
 void Page::write_waits() {
   const std::vector<Suffered> list = suffered(findings_);
   if (list.empty()) return;
-  heading("WHERE THEY WAITED  (share: of allocation time)");
+  heading("WAIT STATES: where time was lost  (share: of allocated time)");
   const size_t shown = worth_showing(list, findings_.identities.waiting_s,
                                      [](const Suffered& wait) { return wait.time_s; });
   for (size_t i = 0; i < shown; ++i) {
@@ -358,10 +356,10 @@ void Page::write_waits() {
 void Page::write_critical_path() {
   const std::vector<OnCriticalPath> list = on_critical_path(findings_);
   if (list.empty()) return;
-  heading("WHAT THE RUN'S LENGTH HANGS ON  (critical path; share: of wall-clock time)");
+  heading("CRITICAL PATH: what determines the run time  (share: of wall-clock time)");
   page_ += wrapped(
-      "Only work on this path, where nobody waits, makes the run longer or shorter. Imbalance: the "
-      "part that would go if all who share this work took equally long.",
+      "The chain of work, free of waiting, that determines the run time: only faster code on it "
+      "shortens the run. Imbalance: what would be saved if this work were evenly distributed.",
       2);
   const size_t shown = worth_showing(list, findings_.run.wall_s,
                                      [](const OnCriticalPath& item) { return item.time_s; });
@@ -371,8 +369,8 @@ void Page::write_critical_path() {
           path_name(item.callpath, kPageWidth - kTextColumn));
     std::string text = worst(item.shares);
     if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
-      text +=
-          fmt::format("{}{} of it imbalance", text.empty() ? "" : "; ", time_(item.imbalance_s));
+      text += fmt::format("{}{} of this is imbalance", text.empty() ? "" : "; ",
+                          time_(item.imbalance_s));
     }
     page_ += wrapped(text, kTextColumn);
   }
@@ -383,7 +381,7 @@ void Page::write_critical_path() {
 void Page::write_counters() {
   const std::vector<CountedPath> list = counted_paths(findings_);
   if (list.empty()) return;
-  heading("WHAT THE COUNTERS COUNTED  (share: of allocation time)");
+  heading("COUNTERS  (share: of allocated time)");
   const size_t shown = worth_showing(list, findings_.run.allocation_s,
                                      [](const CountedPath& path) { return path.time_s; });
   for (size_t i = 0; i < shown; ++i) {
@@ -414,12 +412,12 @@ void Page::write_polling() {
   std::stable_sort(shares.begin(), shares.end(),
                    [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
   const blame::FoundPolling& most = findings_.polling.front();
-  heading("APART FROM WAITING  (share: of allocation time)");
+  heading("POLLING: not counted as waiting  (share: of allocated time)");
   entry("", sum_s, findings_.run.allocation_s, path_name(most.callpath, kPageWidth - kTextColumn));
   page_ += wrapped(
       fmt::format(
-          "Polling, here most: tests in vain until the message was sent, on {}. What was done "
-          "between the tests is part of it",
+          "Most of it here: unsuccessful tests until the message was sent, on {}. Work done "
+          "between the tests is included.",
           worst(shares)),
       kTextColumn);
 }
@@ -427,9 +425,9 @@ void Page::write_polling() {
 void Page::write_stages() {
   const std::vector<blame::FoundStage>& stages = findings_.stages;
   if (stages.empty()) return;
-  heading("PHASES AND ITERATIONS  (share: of allocation time)");
+  heading("PHASES AND ITERATIONS  (share: of allocated time)");
   const auto waiting = [](const blame::FoundStage& stage) {
-    return fmt::format("{} of it waiting", percent(stage.waiting_s, stage.time_s));
+    return fmt::format("{} of it waiting time", percent(stage.waiting_s, stage.time_s));
   };
   for (size_t i = 0; i < stages.size();) {
     const blame::FoundStage& first = stages[i];
@@ -446,13 +444,20 @@ void Page::write_stages() {
     entry("", sum.time_s, findings_.run.allocation_s,
           fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
                       waiting(sum)));
-    page_ += wrapped(loop ? fmt::format("the slowest is {}: {} on {}, {}", slowest->number,
-                                        time_(slowest->longest_s),
-                                        location_name(slowest->longest_location), waiting(*slowest))
-                          : fmt::format("{}, the longest {} on {}", counted(sum.visits, "visit"),
-                                        time_(sum.longest_s), location_name(sum.longest_location)),
-                     kTextColumn);
+    page_ +=
+        wrapped(loop ? fmt::format("slowest: iteration {} with {} on {}, {}", slowest->number,
+                                   time_(slowest->longest_s),
+                                   location_name(slowest->longest_location), waiting(*slowest))
+                     : fmt::format("{}, the longest took {} on {}", counted(sum.visits, "visit"),
+                                   time_(sum.longest_s), location_name(sum.longest_location)),
+                kTextColumn);
   }
+}
+
+std::string_view spoken(Severity severity) {
+  return severity == Severity::data_loss ? "Data loss"
+         : severity == Severity::warning ? "Warning"
+                                         : "Note";
 }
 
 void Page::write_not_covered() {
@@ -464,27 +469,27 @@ void Page::write_not_covered() {
   for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
     for (const auto& [name, loss] : findings_.losses.all()) {
       if (loss.severity != severity) continue;
-      page_ += wrapped(fmt::format("{} ({}): {}: {}", name, to_string(severity),
-                                   grouped(loss.count), loss.advice),
-                       2);
+      page_ += wrapped(
+          fmt::format("{}: {} ({}: {})", spoken(severity), loss.advice, name, grouped(loss.count)),
+          2);
     }
   }
   for (const std::string& note : findings_.run.notes) page_ += wrapped("Note: " + note, 2);
-  if (page_.size() == before) line("  Nothing is missing that culprit knows of.");
+  if (page_.size() == before) line("  Nothing that culprit knows of.");
   const double overhead = findings_.run.overhead_pct;
   if (overhead < 0) {
-    line("  How much measuring slowed the run is not known.");
+    line("  The measurement overhead is unknown.");
   } else {
     line(
-        fmt::format("  Measuring cost {} of the run's time (estimate).",
+        fmt::format("  Measurement overhead: {} of the run time (estimate).",
                     overhead < 0.05 ? "less than 0.1 %" : fmt::format("about {:.1f} %", overhead)));
   }
 }
 
 void Page::write_foot() {
   line("");
-  line(fmt::format("All of it: {}", experiment_.string()));
-  line(fmt::format("For programs: culprit report {} --format json", experiment_.string()));
+  line(fmt::format("Full results: {}", experiment_.string()));
+  line(fmt::format("Machine-readable: culprit report {} --format json", experiment_.string()));
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ std::string needed_of_library(const fs::path& anchor) {
   char head[kStringsAt] = {};
   if (!std::ifstream(anchor, std::ios::binary).read(head, sizeof head)) return "";
   if (head[kSubstrateAt] == kSionlib) {
-    return "its time lines lie in SIONlib containers, which the OTF2 library here cannot read";
+    return "its locations are stored in SIONlib containers, which the OTF2 library here cannot "
+           "read";
   }
   if (head[kCompressionAt] == kZlib) {
     return "its files are compressed, which the OTF2 library here cannot read";

@@ -170,7 +170,7 @@ void DefinitionWriter::attributes() {
        "Which pair of partitioned requests with this communicator, peer and tag, from 1",
        OTF2_TYPE_UINT32},
       {kReadyRequestRef, kReadyRequestAttribute,
-       "The partitioned send of which the last partition was handed over", OTF2_TYPE_UINT64},
+       "The partitioned send whose last partition was marked ready", OTF2_TYPE_UINT64},
       {kMatchedProbeRef, kMatchedProbeAttribute,
        "The matched probe that found the message, the same number on its receive",
        OTF2_TYPE_UINT64},

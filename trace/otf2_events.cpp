@@ -250,20 +250,22 @@ void EventDecoder::finish(Losses& losses) {
   promises_.report(definitions_.processes.size() < 2, losses);
   constexpr auto kDamage = Severity::data_loss;
   constexpr auto kRepair = Severity::warning;
-  losses.add("times_backward", kRepair,
-             "Some time stamps go back; these events were moved to the time of the one before.",
-             repairs_.backward_times);
-  losses.add("times_absurd", kDamage, "Some time stamps lie decades off; the archive is damaged.",
+  losses.add(
+      "times_backward", kRepair,
+      "Some timestamps go backwards; these events were moved to the time of the previous one.",
+      repairs_.backward_times);
+  losses.add("times_absurd", kDamage, "Some timestamps are decades off; the archive is damaged.",
              repairs_.far_times);
   losses.add("leaves_without_enter", kDamage,
-             "Regions are left that were never entered; these records were ignored.",
+             "Regions were left that had never been entered; these records were ignored.",
              repairs_.leaves_without_enter);
   losses.add("regions_never_left", kDamage,
-             "Regions were still open when one around them was left; they were closed with it.",
+             "Regions were still open when an enclosing one was left; they were closed with it.",
              repairs_.forced_leaves);
-  losses.add("regions_open_at_end", kRepair,
-             "Regions were still open when a time line ended; they were closed at its last event.",
-             repairs_.left_open);
+  losses.add(
+      "regions_open_at_end", kRepair,
+      "Regions were still open at the end of a location; they were closed at its last event.",
+      repairs_.left_open);
   losses.add("records_of_unknown_regions", kDamage,
              "Events refer to regions that the archive does not define; they were left out.",
              repairs_.unknown_regions);

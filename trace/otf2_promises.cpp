@@ -67,21 +67,22 @@ bool Promises::left(Promise promise) {
 
 void Promises::report(bool alone, Losses& losses) const {
   constexpr auto kUnknown = Severity::warning;
-  losses.add("collectives_without_records", kUnknown,
-             "The trace shows calls of MPI's collectives, but not of which communicators; waiting "
-             "in them is not known and counts as work.",
-             alone ? 0 : collectives_missing_);
+  losses.add(
+      "collectives_without_records", kUnknown,
+      "The trace shows MPI collective calls, but not their communicators; waiting in them is "
+      "unknown and counts as work.",
+      alone ? 0 : collectives_missing_);
   losses.add("messages_without_records", kUnknown,
-             "The trace shows calls of MPI that send or receive on time lines without any message; "
-             "waiting in them is not known and counts as work.",
+             "The trace shows MPI calls that send or receive on locations without any message "
+             "records; waiting in them is unknown and counts as work.",
              alone || messages_ != 0 ? 0 : message_calls_);
   losses.add("regions_without_teams", kUnknown,
-             "The trace shows parallel regions, but not which threads are in them; waiting in "
-             "them, and for them, is not known and counts as work.",
+             "The trace shows parallel regions, but not which threads belong to them; waiting in "
+             "them, and for them, is unknown and counts as work.",
              teams_ == 0 ? parallel_ : 0);
   losses.add("samples_not_used", kUnknown,
-             "The trace holds samples of the stack; they are not used, and time is shown at the "
-             "functions that were entered.",
+             "The trace contains call-stack samples; they are not used, and time is attributed to "
+             "the functions that were entered.",
              samples_);
 }
 

@@ -85,8 +85,9 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
   OTF2_DefReader* local =
       file == FileState::missing ? nullptr : OTF2_Reader_GetDefReader(reader_.get(), location);
   if (!local) {
-    losses.add("locations_without_local_definitions", Severity::warning,
-               "Their local definitions are missing; their references were taken as global ones.");
+    losses.add(
+        "locations_without_local_definitions", Severity::warning,
+        "Local definitions of locations are missing; their references were taken as global ones.");
     return;
   }
   uint64_t read = 0;
@@ -94,7 +95,7 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
   if (OTF2_Reader_ReadLocalDefinitions(reader_.get(), local, most, &read) != OTF2_SUCCESS ||
       read == most) {
     losses.add("damaged_local_definitions", Severity::data_loss,
-               "Local definitions are damaged; events of these time lines may be misread.");
+               "Local definitions are damaged; events of these locations may be misread.");
   }
   OTF2_Reader_CloseDefReader(reader_.get(), local);
 }
@@ -133,12 +134,13 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
   const OTF2_ErrorCode status = OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
   OTF2_Reader_CloseEvtReader(reader_.get(), events);
   if (status != OTF2_SUCCESS || read == most) {
-    losses.add("truncated_locations", Severity::data_loss,
-               "The events of these time lines end in damage; what comes after is missing.");
+    losses.add(
+        "truncated_locations", Severity::data_loss,
+        "The events of these locations are damaged from some point on; the rest is missing.");
   }
   if (read < wanted.event_count) {
     losses.add("missing_events", Severity::data_loss,
-               "The archive holds fewer events than it promises.", wanted.event_count - read);
+               "The archive contains fewer events than it declares.", wanted.event_count - read);
   }
   decoder.finish(losses);
   return {};

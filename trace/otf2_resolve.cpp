@@ -261,11 +261,9 @@ std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
     }
   }
   losses_.add("locations_without_process", Severity::data_loss,
-              "These time lines belong to no known process and were left out.", orphans);
-  losses_.add(
-      "metric_locations", Severity::info,
-      "These time lines are of metrics alone, which nobody computes on; they were left out.",
-      metrics);
+              "Locations that belong to no known process were left out.", orphans);
+  losses_.add("metric_locations", Severity::info, "Locations that hold metrics only were left out.",
+              metrics);
   return found;
 }
 
@@ -328,8 +326,7 @@ void Resolver::processes() {
       order.push_back(std::move(candidate));
   }
   losses_.add("processes_without_locations", Severity::warning,
-              "The archive names processes of which it has no time line; they were left out.",
-              empty);
+              "Processes for which the archive has no location were left out.", empty);
   std::stable_sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
     return a.rank.value_or(UINT32_MAX) < b.rank.value_or(UINT32_MAX);
   });
@@ -408,8 +405,7 @@ void Resolver::comms() {
     out_.definitions.comms.push_back(std::move(*found));
   }
   losses_.add("unusable_communicators", Severity::data_loss,
-              "These communicators have unknown members; what happened in them was left out.",
-              unusable);
+              "Communicators have unknown members; operations in them were left out.", unusable);
   find_world();
 }
 

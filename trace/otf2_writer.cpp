@@ -146,7 +146,7 @@ Result<void> Writer::finish(const Definitions& definitions, uint64_t origin_real
   take_otf2_complaint();
   const std::vector<WrittenLocation> written = gather(definitions);
   for (const WrittenLocation& location : written) {
-    if (location.failed) return failure("not all events could be written, is the disk full?");
+    if (location.failed) return failure("not all events could be written; is the disk full?");
   }
   OTF2_Archive_CloseEvtFiles(archive_.get());
   describe(definitions);

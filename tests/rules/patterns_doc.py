@@ -7,16 +7,18 @@
 import os
 import re
 import sys
+import textwrap
 
 TABLE = "replay/patterns.def"
 DOCUMENT = "docs/patterns.md"
 COLUMNS = ("id", "parent", "name", "unit", "summary", "diagnosis", "remedy")
+WIDTH = 120
 
 HEAD = """# Wait patterns
 
-The kinds of waiting that culprit knows, as a tree. `culprit patterns` prints it, `culprit patterns ID` all about one.
-This page is made from `replay/patterns.def`: change that and run `./dev format`.
-How to add one: `add-a-pattern.md`. Time is allocation time, in seconds.
+The wait patterns that culprit knows, as a tree. `culprit patterns` lists them, `culprit patterns ID` explains one.
+This page is generated from `replay/patterns.def`: change that and run `./dev format`.
+To add one, see `add-a-pattern.md`. Times are allocated time, in seconds.
 """
 
 
@@ -32,6 +34,11 @@ def sentence(text):
     return text[0].upper() + text[1:] + "."
 
 
+def wrapped(text, indent):
+    """Lines of a list item, as wide as prose may be."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def document(table):
     """The page, for the text of a patterns.def."""
     patterns = list(rows(table))
@@ -45,9 +52,10 @@ def document(table):
                 lines.append(f"\n## {row['name']} (`{row['id']}`)\n\n{sentence(row['summary'])}\n\n")
             else:
                 indent = "  " * (depth - 1)
-                more = f" To be sure: {row['diagnosis']} Try: {row['remedy']}." if row["remedy"] else ""
+                more = f" To confirm: {row['diagnosis']} Try: {row['remedy']}." if row["remedy"] else ""
                 more = re.sub(r"([^.?]) Try: ", r"\1. Try: ", more)
-                lines.append(f"{indent}- **{row['name']}** (`{row['id']}`): {row['summary']}.{more}\n")
+                text = f"{indent}- **{row['name']}** (`{row['id']}`): {row['summary']}.{more}"
+                lines.extend(line + "\n" for line in wrapped(text, indent + "  "))
             write(row["id"], depth + 1)
 
     write("", 0)

@@ -200,7 +200,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("damaged or cut short", done.err)
         page = self.culprit("report", "rest")
         self.assertEqual(page.returncode, 0)
-        self.assertIn("data loss", page.out)
+        self.assertIn("Data loss", page.out)
 
     def test_damaged_trace(self):
         experiment = self.recorded()

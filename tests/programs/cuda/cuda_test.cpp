@@ -246,18 +246,18 @@ TEST_F(CudaTest, ThreadsLaunchWhileRecordsAreFetched) {
     const std::string name = "stream " + std::to_string(7 + thread) + " of CUDA device 0";
     EXPECT_EQ(occurrences(tales_[name], "saxpy"), 2000u) << name;
   }
-  EXPECT_FALSE(reports("data loss")) << output_;
+  EXPECT_FALSE(reports("Data loss")) << output_;
 }
 
 TEST_F(CudaTest, AnotherToolIsToldOf) {
   record("refused");
-  EXPECT_TRUE(reports("What the program did with CUDA was not observed")) << output_;
+  EXPECT_TRUE(reports("The program's use of CUDA was not observed")) << output_;
   EXPECT_TRUE(reports("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")) << output_;
 }
 
 TEST_F(CudaTest, ALibraryThatDoesNotFitIsToldOf) {
   record("mismatched");
-  EXPECT_TRUE(reports("What the program did with CUDA was not observed")) << output_;
+  EXPECT_TRUE(reports("The program's use of CUDA was not observed")) << output_;
   EXPECT_TRUE(reports("CUPTI_ERROR_NOT_INITIALIZED")) << output_;
 }
 

@@ -155,7 +155,7 @@ def memory(place):
         if done.returncode == 0:
             break
         said += done.stderr
-    check("the memory did not suffice" in said or "of memory on node" in said,
+    check("out of memory" in said or "of memory on node" in said,
           f"nobody said that memory was missing: {said}")
 
 

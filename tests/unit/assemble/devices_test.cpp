@@ -248,8 +248,8 @@ TEST_F(DevicesTest, TheUserIsToldWhatIsNotObserved) {
   EXPECT_EQ(losses(facts, "device_not_observed"), 1u);
   ASSERT_EQ(facts.notes.size(), 1u);
   EXPECT_EQ(facts.notes[0],
-            "What the program did with CUDA was not observed: another tool is using its interface "
-            "for tools, and it takes one (nsys).");
+            "The program's use of CUDA was not observed: another tool is using its tools "
+            "interface, which accepts only one (nsys).");
   EXPECT_EQ(listing.definitions.locations.size(), 1u);
 }
 

@@ -68,7 +68,7 @@ TEST_F(BrokenFindings, CriticalPath) {
   found.segments[1].begin_s += 0.25;
   found.identities.critical_path_s -= 0.25;
   expect_violation("critical path",
-                   "2.000000000 s after the run's begin, before the segment on location 0.1");
+                   "2.000000000 s after the start of the run, before the segment on location 0.1");
 }
 
 TEST_F(BrokenFindings, ImbalanceCosts) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the page says of devices: when they were busy, because of whom not, and what there is to
-// gain.
+// What the report says about devices: when they were busy, what kept them idle, and what there is
+// to gain.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -94,17 +94,18 @@ TEST(DevicesText, TellsOfIdleDevicesInTheVerdict) {
   EXPECT_FALSE(has(text(f, "x"), "Verdict:"));
 }
 
-TEST(DevicesText, SaysWhatTheRunsLengthHangsOn) {
+TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
   const std::string p = page();
   SCOPED_TRACE(p);
-  EXPECT_TRUE(
-      has(p, "main/launch/kernel, 3.00 s of it beside others, on the critical path for 12.00 s"));
+  EXPECT_TRUE(has(p,
+                  "main/launch/kernel, 3.00 s of it concurrently with others, on the critical path "
+                  "for 12.00 s"));
   // Of the kernel most is on the critical path: 12 of 50 s.
   EXPECT_TRUE(
       has(p,
-          "Devices 42.0 % of the devices' time idle: hosts had handed nothing over 20.0 "
-          "% while hosts executed prepare (a.c:3) 24.0 % on the critical path: speed up kernel, or "
-          "work beside it"));
+          "Devices 42.0 % of device time idle: nothing had been launched 20.0 % while hosts "
+          "executed prepare (a.c:3) 24.0 % on the critical path: speed up kernel, or overlap it "
+          "with other work"));
   blame::Findings slow_host = late_device();
   slow_host.device_blame[3].critical_s = 1;
   EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % on the critical path: launch ahead of prepare"));
@@ -112,7 +113,7 @@ TEST(DevicesText, SaysWhatTheRunsLengthHangsOn) {
   EXPECT_FALSE(has(text(slow_host, "x"), "launch ahead"));
 }
 
-/// Two threads of one call path: it is on the critical path once. Nothing is to be handed over
+/// Two threads of one call path: it is on the critical path once. Nothing can be launched
 /// ahead of what comes before a device's first operation.
 TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   blame::Findings f = late_device();
@@ -123,11 +124,11 @@ TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
 }
 
-/// Of the 21 s that nothing was handed over 5 are behind the last operation.
+/// Of the 21 s in which nothing had been launched 5 are behind the last operation.
 TEST(DevicesText, KnowsWhatLaunchingEarlierCannotSave) {
   const std::string p = page();
-  EXPECT_TRUE(has(p, "of it 5.00 s after its last operation"));
-  EXPECT_TRUE(has(p, "its work would end up to 16.00 s earlier"));
+  EXPECT_TRUE(has(p, "of this, 5.00 s after its last operation"));
+  EXPECT_TRUE(has(p, "timely launches could finish it up to 16.00 s earlier"));
 }
 
 /// A run of which the 50th part is not exact in binary: sums of its parts fall short of it.
@@ -162,10 +163,11 @@ TEST(DevicesText, TellsRowsApart) {
 TEST(DevicesText, NamesPhasesThatAreBoundByLaunches) {
   const std::string p = page();
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "Fast is launch-bound from 30.00 s to 40.00 s: for 10.00 s of that"));
   EXPECT_TRUE(
-      has(p, "4 of 20 calls that wait for a device had nothing to wait for and took 1.00 s"));
-  EXPECT_TRUE(has(p, "3 copies of pageable memory"));
+      has(p, "Fast is launch-bound from 30.00 s to 40.00 s: for 10.00 s of that time it was idle"));
+  EXPECT_TRUE(
+      has(p, "4 of 20 calls that wait for a device had nothing to wait for, and took 1.00 s"));
+  EXPECT_TRUE(has(p, "3 copies to or from pageable memory"));
 }
 
 TEST(DevicesText, NamesDevicesOnlyWhereTheyDiffer) {
