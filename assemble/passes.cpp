@@ -19,6 +19,7 @@
 #include "assemble/objects.h"
 #include "assemble/processes.h"
 #include "assemble/stream.h"
+#include "base/log.h"
 #include "base/parallel.h"
 
 namespace culprit::assemble {
@@ -27,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// One location to be: a thread's log, or nothing for a rank that left nothing.
+constexpr log::Component kLog("assemble");
+
 struct Lane {
   ProcessId process;
   uint32_t thread = 0;
@@ -52,6 +55,8 @@ class Assembly {
     read_device_logs();
     unify_devices();
     make_lanes();
+    kLog.debug("{} processes, {} locations, {} devices", processes_.slots.size(), lanes_.size(),
+               all_devices_.size());
     if (lanes_.empty()) {
       const std::string why = why_openmp_is_not_observed(folders_);
       if (!why.empty()) return Error{"nothing was recorded. " + why};
@@ -59,6 +64,7 @@ class Assembly {
           "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
     }
     name_code();
+    kLog.debug("named the code; reading clocks and communicators");
     const Clock clock(folders_, clock_links(), facts_.losses);
     for (size_t i = 0; i < folders_.size(); ++i) {
       if (accounts_[i].threads.empty()) continue;
@@ -69,6 +75,8 @@ class Assembly {
     account(folders_, accounts_, processes_, clock, facts_);
     const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
     const ObjectTable objects = unify_objects(comms, comm_users(clock));
+    kLog.debug("{} communicators; writing the archive with {} threads", comms.comms.size(),
+               threads_);
     auto written = write_archive(clock, comms, objects);
     if (!written) return written.error();
     return std::move(facts_);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <new>
 
+#include "base/log.h"
 #include "base/parallel.h"
 #include "blame/collect.h"
 #include "blame/device_blame.h"
@@ -23,6 +24,8 @@ namespace culprit::blame {
 
 namespace {
 
+constexpr log::Component kLog("analyze");
+
 /// Runs passes and keeps their times.
 class Passes {
  public:
@@ -32,6 +35,7 @@ class Passes {
     pass();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     times.push_back({name, time.count()});
+    kLog.debug("{}: {:.3f} s", name, time.count());
   }
   std::vector<PassTime> times;
 };
@@ -77,6 +81,7 @@ void finish(Findings& findings, unsigned threads) {
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) try {
   const unsigned threads = thread_count(options.threads);
+  kLog.debug("analyzing with {} threads", threads);
   replay::Alone alone;
   replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit analyze: findings for an experiment, in place, or for anybody's OTF2 trace, in a new
+// culprit analyze: findings for an experiment, in place, or for any OTF2 trace, in a new
 // experiment that refers to it. Nothing is ever written beside a foreign trace. Started by mpirun
 // or srun, its copies share the analysis; the first does all the rest.
 
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "assemble/assemble.h"
+#include "base/printable.h"
 #include "cli/launcher.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
@@ -25,6 +26,8 @@ namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr log::Component kLog("analyze");
 
 struct AnalyzeArguments {
   fs::path input;
@@ -48,17 +51,17 @@ Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOption
   if (assemble::needs_assembly(experiment)) {
     if (!has_raw_records(experiment)) {
       return Error{"'" + experiment.string() +
-                   "' holds no records: the program called neither MPI nor OpenMP nor a device"};
+                   "' contains no records: the program used neither MPI nor OpenMP nor a device"};
     }
     return assemble_experiment(experiment, options);
   }
   if (!fs::exists(trace_file(experiment, info.value()), code)) {
-    return Error{"'" + experiment.string() + "' holds neither a trace nor records"};
+    return Error{"'" + experiment.string() + "' contains neither a trace nor records"};
   }
   return {};
 }
 
-/// Removes a new experiment, unless it is told that it is worth keeping.
+/// Removes a new experiment, unless it is worth keeping.
 class Draft {
  public:
   explicit Draft(fs::path experiment) : experiment_(std::move(experiment)) {}
@@ -75,7 +78,7 @@ class Draft {
   bool kept_ = false;
 };
 
-/// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analysed.
+/// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analyzed.
 int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
                       ExperimentInfo info) {
   info.trace = fs::absolute(anchor).lexically_normal().string();
@@ -120,8 +123,8 @@ int analyze_input(const AnalyzeArguments& arguments) {
   return analyze_elsewhere(arguments, anchor, info);
 }
 
-/// What all copies must have been told alike.
-std::string told(const AnalyzeArguments& arguments) {
+/// The arguments that must be the same for all copies.
+std::string shared_arguments(const AnalyzeArguments& arguments) {
   std::string text = "analyze " + arguments.input.string();
   if (!arguments.output.empty()) text += " -o " + arguments.output.string();
   if (arguments.pipeline.threads != 0) text += fmt::format(" -j {}", arguments.pipeline.threads);
@@ -131,11 +134,15 @@ std::string told(const AnalyzeArguments& arguments) {
 }
 
 int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
-  if (auto same = check_same(ranks, told(arguments)); !same) {
+  if (auto same = check_same(ranks, shared_arguments(arguments)); !same) {
     return ranks.rank() == 0 ? fail(same.error()) : 0;
   }
   arguments.pipeline.ranks = &ranks;
-  if (ranks.rank() > 0) return help_to_analyze(arguments.pipeline);
+  if (ranks.rank() > 0) {
+    log::show_from(log::Level::error);  // the first speaks for all
+    return help_to_analyze(arguments.pipeline);
+  }
+  kLog.debug("sharing the analysis among {} ranks", ranks.size());
   TaskForOthers others(ranks);
   arguments.pipeline.others = &others;
   return analyze_input(arguments);
@@ -149,9 +156,9 @@ int analyze(AnalyzeArguments arguments) {
   try {
     return analyze_together(arguments, all);
   } catch (const std::bad_alloc&) {
-    all.give_up("the memory did not suffice for this trace: use more nodes");
+    all.give_up("out of memory: analyze this trace on more nodes");
   } catch (const std::exception& problem) {
-    all.give_up(problem.what());
+    all.give_up(printable(problem.what()).c_str());
   }
   return kFailure;
 }
@@ -163,21 +170,21 @@ Action add_analyze(CLI::App& command, const Program&) {
   command.add_option("experiment", arguments->input, "an experiment folder, or a traces.otf2")
       ->required();
   command.add_option("-o,--output", arguments->output,
-                     "the new experiment folder to make (default: in place; for a trace: "
+                     "the experiment folder to create (default: in place; for a trace: "
                      "culprit.<its folder>.<time>)");
   command.add_option("-j,--jobs", arguments->pipeline.threads,
                      "threads to use (default: all cores)");
   command
       .add_option(
           "--memory", arguments->pipeline.memory,
-          "memory that it may take, as in 100G; a trace that needs more is refused (default: "
-          "what is free)")
+          "memory that the analysis may use, as in 100G; a trace that needs more is refused "
+          "(default: all free memory)")
       ->transform(CLI::AsSizeValue(false));
   command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
-                   "keep the collector's records beside the trace");
+                   "keep the collector's raw records beside the trace");
   command.add_flag("--alone", arguments->alone,
-                   "behind a launcher: do not share the work with the other copies");
-  command.add_flag("--report", arguments->report, "print the report, too");
+                   "when started by a launcher: do not share the work with the other copies");
+  command.add_flag("--report", arguments->report, "also print the report");
   return [arguments] { return analyze(*arguments); };
 }
 

@@ -183,8 +183,9 @@ std::filesystem::path find_program(const std::string& program) {
   return found;
 }
 
-int tell_unstartable(const std::string& program, int status) {
-  say("cannot start '{}': {}", program,
+int explain_unstartable(const std::string& program, int status) {
+  log::Component("measure").error(
+      "cannot start '{}': {}", program,
       status == kNotFound ? "there is no such program" : "it is not an executable program");
   return status;
 }

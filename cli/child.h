@@ -32,6 +32,6 @@ int check_program(const std::string& program);
 std::filesystem::path find_program(const std::string& program);
 
 /// "culprit: cannot start 'x': ..." and the status.
-int tell_unstartable(const std::string& program, int status);
+int explain_unstartable(const std::string& program, int status);
 
 }  // namespace culprit::cli

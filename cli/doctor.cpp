@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit doctor: what this machine offers to a measurement, what is missing, what it would be
-// needed for, and how to get it. Every check is a function that adds lines; none changes anything.
+// culprit doctor: what this machine offers for a measurement, what is missing, which feature needs
+// it, and how to get it. Every check is a function that adds lines; none changes anything.
 // Libraries are looked at by loading them, as programs would; nothing in them is started.
 
 #include <dlfcn.h>
@@ -20,6 +20,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/printable.h"
 #include "cli/child.h"
 #include "cli/installation.h"
 #include "cli/left_out.h"
@@ -45,7 +46,7 @@ struct Diagnosis {
 void tell(State state, const std::string& topic, const std::string& text) {
   const char* word = state == State::good ? "ok" : state == State::missing ? "missing" : "note";
   constexpr size_t kTextColumn = 24;
-  std::string lines = report::wrapped(text, kTextColumn);
+  std::string lines = report::wrapped(printable(text), kTextColumn);
   lines.replace(0, kTextColumn, report::left(word, 9) + report::left(topic, kTextColumn - 9));
   std::fputs(lines.c_str(), stdout);
 }
@@ -101,10 +102,11 @@ void check_header() {
   std::error_code code;
   const bool there = fs::exists(folder / "culprit.h", code);
   tell(there ? State::good : State::missing, "culprit.h",
-       there ? fmt::format("-I{}: for programs that name their own regions, phases and iterations; "
-                           "nothing to link. Fortran: culprit.f90 there.",
+       there ? fmt::format("-I{}: for programs that mark their own regions, phases and iterations; "
+                           "nothing to link. For Fortran: culprit.f90 in the same folder.",
                            folder.string())
-             : fmt::format("not in {}. Programs cannot name their own regions.", folder.string()));
+             : fmt::format("not found in {}. Programs cannot mark their own regions.",
+                           folder.string()));
 }
 
 struct MpiKind {
@@ -131,14 +133,15 @@ void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
     diagnosis.mpi = true;
     const bool ranks = fs::exists(library_folder() / kind.ranks, code);
     tell(ranks ? State::good : State::missing, kind.name,
-         fmt::format("{}, understood by {}; {}", library.path(), kind.decoder,
-                     ranks ? "culprit analyze can run on several of its ranks"
-                           : "culprit analyze cannot run on several of its ranks: " +
+         fmt::format("{}, supported by {}; {}", library.path(), kind.decoder,
+                     ranks ? "culprit analyze can run on several ranks with it"
+                           : "culprit analyze cannot run on several ranks with it: " +
                                  why_absent(kind.name, kind.ranks)));
   } else if (library) {
     tell(State::missing, kind.name,
-         fmt::format("{} is here, and its programs run, but their MPI calls are not recorded: {}.",
-                     library.path(), why_absent(kind.name, kind.decoder)));
+         fmt::format(
+             "{} is installed, and its programs run, but their MPI calls are not recorded: {}.",
+             library.path(), why_absent(kind.name, kind.decoder)));
   } else {
     tell(State::note, kind.name,
          fmt::format(
@@ -155,9 +158,8 @@ void check_launchers() {
   }
   if (found.empty()) {
     tell(State::missing, "launchers",
-         "neither mpirun nor srun is in PATH. Needed to start programs of more than one rank "
-         "(Debian "
-         "package openmpi-bin).");
+         "neither mpirun nor srun is in PATH. Needed to start programs with more than one rank "
+         "(Debian package openmpi-bin).");
   } else {
     tell(State::good, "launchers", report::listed(found));
   }
@@ -169,35 +171,36 @@ void check_openmp(Diagnosis& diagnosis) {
   const auto runtimes = find_openmp_runtimes();
   if (!built) {
     tell(State::missing, "OpenMP",
-         "OpenMP's threads are not observed: " + why_absent("OpenMP", "ompt_start_tool") + ".");
+         "OpenMP threads are not observed: " + why_absent("OpenMP", "ompt_start_tool") + ".");
     return;
   }
   if (runtimes.empty()) {
     tell(
         State::missing, "OpenMP",
-        "no libomp.so.5. Needed to observe OpenMP threads: programs built by clang bring it along, "
-        "programs built by gcc are run on it (Debian package libomp5-19). Without it, MPI alone is "
+        "no libomp.so.5. Needed to observe OpenMP threads: programs built with clang come with it, "
+        "programs built with gcc are run on it (Debian package libomp5-19). Without it, only MPI "
+        "is "
         "measured.");
     return;
   }
   const OpenmpRuntime& best = runtimes.front();
   const Library runtime(best.library.string());
   if (!runtime.symbol("ompt_start_tool")) {
-    tell(
-        State::missing, "OpenMP",
-        fmt::format("{} was built without OMPT and tells tools nothing. Install the Debian package "
-                    "libomp5-19.",
-                    best.library.string()));
+    tell(State::missing, "OpenMP",
+         fmt::format(
+             "{} was built without OMPT, the interface for tools. Install the Debian package "
+             "libomp5-19.",
+             best.library.string()));
     return;
   }
   diagnosis.openmp = true;
   const bool gcc = collector.symbol("GOMP_parallel") != nullptr;
   tell(State::good, "OpenMP",
-       fmt::format("{}{}, with OMPT. Programs built by clang are observed as they are{}.",
+       fmt::format("{}{}, with OMPT. Programs built with clang are observed as they are{}.",
                    best.library.string(),
                    best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : "",
-                   gcc ? "; programs built by gcc are run on it in place of libgomp"
-                       : ", programs built by gcc are not"));
+                   gcc ? "; programs built with gcc are run on it instead of libgomp"
+                       : ", programs built with gcc are not observed"));
 }
 
 /// What people ask for most, tried one by one.
@@ -206,7 +209,8 @@ constexpr const char* kUsualCounters[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_
 
 void check_counters() {
   tell(State::good, "counters",
-       "rusage: page faults, context switches, times and memory of each thread count everywhere.");
+       "rusage: page faults, context switches, CPU times and memory of each thread are always "
+       "available.");
   std::error_code code;
   const fs::path path = library_folder() / "libculprit-papi.so";
   if (!fs::exists(path, code)) {
@@ -229,11 +233,12 @@ void check_counters() {
     why_not[i] ? refused[why_not[i]].push_back(kUsualCounters[i])
                : counting.push_back(kUsualCounters[i]);
   }
-  if (!counting.empty()) tell(State::good, "PAPI", report::listed(counting) + " count here.");
+  if (!counting.empty()) tell(State::good, "PAPI", report::listed(counting) + " are available.");
   for (const auto& [why, names] : refused) {
-    tell(State::note, "PAPI", report::listed(names) + " do not count here: " + why + ".");
+    tell(State::note, "PAPI", report::listed(names) + " are not available: " + why + ".");
   }
-  tell(State::note, "PAPI", "what a program's libraries define in software (sde:::...) counts.");
+  tell(State::note, "PAPI",
+       "software-defined counters (sde:::...) of a program's libraries can be recorded.");
 }
 
 void check_cuda() {
@@ -247,18 +252,19 @@ void check_cuda() {
   const Library driver("libcuda.so.1");
   if (device_probe("cuda").empty()) {
     return tell(driver ? State::missing : State::note, "CUDA",
-                "programs that use NVIDIA's GPUs run, but what the GPUs do is not recorded: " +
+                "programs that use NVIDIA GPUs run, but GPU activity is not recorded: " +
                     why_absent("CUDA", "libculprit-cuda.so") + ".");
   }
   if (!driver) {
-    return tell(State::note, "CUDA",
-                "no driver (libcuda.so.1) here. Needed only for programs that use NVIDIA's GPUs.");
+    return tell(
+        State::note, "CUDA",
+        "no driver (libcuda.so.1) on this machine; only programs that use NVIDIA GPUs need it.");
   }
   tell(cupti.empty() ? State::missing : State::good, "CUDA",
        cupti.empty()
-           ? fmt::format("{} is here, but no libcupti.so of CUDA 12 or 13 beside it: what "
-                         "GPUs do is recorded only where the program brings its own. It "
-                         "comes with NVIDIA's CUDA toolkit.",
+           ? fmt::format("{} is installed, but libcupti.so of CUDA 12 or 13 is not: GPU "
+                         "activity is recorded only if the program brings its own. It comes with "
+                         "NVIDIA's CUDA toolkit.",
                          driver.path())
            : fmt::format("{}, observed through {}", driver.path(), cupti));
 }
@@ -267,23 +273,23 @@ void check_opencl() {
   const Library loader("libOpenCL.so.1");
   if (!loader) {
     return tell(State::note, "OpenCL",
-                "no libOpenCL.so.1 here. Needed only for programs that use OpenCL (Debian packages "
-                "ocl-icd-libopencl1, and pocl-opencl-icd for a device on any processor).");
+                "no libOpenCL.so.1 on this machine; only programs that use OpenCL need it (Debian "
+                "packages ocl-icd-libopencl1, and pocl-opencl-icd for a device on any CPU).");
   }
   if (device_probe("opencl").empty()) {
     return tell(State::missing, "OpenCL",
-                loader.path() + " is here, but what devices do is not recorded: " +
+                loader.path() + " is installed, but device activity is not recorded: " +
                     why_absent("OpenCL", "libculprit-opencl.so") + ".");
   }
   // Loaders take layers since ocl-icd 2.3.0 and Khronos's of 2020; what they know stands in them.
   std::ifstream stream(loader.path(), std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const bool layers = text.find("OPENCL_LAYERS") != std::string::npos;
-  tell(layers ? State::good : State::missing, "OpenCL",
-       loader.path() + (layers
-                            ? ", observed by a layer"
-                            : ", which knows no layers: what devices do is not recorded. Debian's "
-                              "ocl-icd-libopencl1 knows them."));
+  tell(
+      layers ? State::good : State::missing, "OpenCL",
+      loader.path() + (layers ? ", observed by a layer"
+                              : ", which does not support layers: device activity is not recorded. "
+                                "Debian's ocl-icd-libopencl1 supports them."));
 }
 
 void check_clock() {
@@ -301,7 +307,7 @@ void check_clock() {
 void check_sampling() {
   const std::string paranoid = first_line("/proc/sys/kernel/perf_event_paranoid");
   tell(State::good, "sampling",
-       fmt::format("by timers of the threads themselves: needs no rights (neither perf events, "
+       fmt::format("by a timer in each thread: needs no privileges (neither perf events, "
                    "perf_event_paranoid is {}, nor ptrace).",
                    paranoid.empty() ? "absent" : paranoid));
 }
@@ -314,9 +320,9 @@ void check_disk() {
   const bool writable = access(".", W_OK) == 0;
   tell(free_gib < 1 || !writable ? State::missing : State::good, "disk",
        fmt::format(
-           "{:.1f} GiB free in the current folder{}. An event takes about 30 bytes; a million "
-           "events a second and thread is already a busy program.",
-           free_gib, writable ? "" : ", which cannot be written to"));
+           "{:.1f} GiB free in the current folder{}. An event takes about 30 bytes; even busy "
+           "programs rarely exceed a million events per second and thread.",
+           free_gib, writable ? "" : ", which is not writable"));
 }
 
 int examine() {
@@ -334,8 +340,8 @@ int examine() {
   check_sampling();
   check_disk();
   const bool works = diagnosis.collector && (diagnosis.mpi || diagnosis.openmp);
-  std::printf("\n%s\n", works ? "The main job works: culprit run -- mpirun -n 2 ./program"
-                              : "The main job does not work: see what is missing above.");
+  std::printf("\n%s\n", works ? "Ready to measure: culprit run -- mpirun -n 2 ./program"
+                              : "Not ready to measure: see what is missing above.");
   return works ? 0 : kFailure;
 }
 

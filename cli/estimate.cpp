@@ -54,10 +54,10 @@ std::string proposal(const Estimate& estimate) {
     bytes += row.bytes;
     cost_s -= row.cost_s;
   }
-  if (words.empty()) return "Nothing stands out that could be left out.";
+  if (words.empty()) return "No kind of event stands out that could be left out.";
   std::string list;
   for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
-  return fmt::format("With --without {} it is {}, and measuring costs {}.", list,
+  return fmt::format("With --without {}, the trace takes {} and the overhead is {}.", list,
                      mib(estimate.bytes - bytes), cost_of(cost_s, estimate));
 }
 
@@ -69,15 +69,15 @@ std::string estimate_page(const Estimate& estimate) {
   const double rate = estimate.wall_s > 0 ? estimate.records / estimate.wall_s : 0;
   std::string page = report::wrapped(
       fmt::format(
-          "A run like this one records {} in {}, {} in the largest of {}; that is {} records "
-          "a second. Measuring costs {} of its time (estimate).{}",
+          "A run like this one records {} from {}, {} of it in the largest of {}: {} records per "
+          "second. Estimated overhead: {} of its time.{}",
           mib(estimate.bytes), report::counted(estimate.threads, "thread"),
           mib(estimate.largest_process_bytes),
           report::counted(estimate.processes, "process", "processes"),
           report::grouped(static_cast<size_t>(rate)), cost_of(cost_s, estimate),
           estimate.all_kept ? ""
-                            : " Only each thread's first records were kept; their kinds are "
-                              "taken for those of all."),
+                            : " Only each thread's first records were kept; they are "
+                              "assumed to be representative."),
       0);
   return page + "\n" + table(estimate) + "\n" + report::wrapped(proposal(estimate), 0);
 }

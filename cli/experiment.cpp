@@ -34,7 +34,7 @@ std::string formatted_now(const char* format) {
 }
 
 Error cannot_make(const fs::path& folder, const std::error_code& code) {
-  return Error{"cannot make the experiment folder '" + folder.string() + "': " + code.message()};
+  return Error{"cannot create the experiment folder '" + folder.string() + "': " + code.message()};
 }
 
 /// Null if there is none or it is no JSON object.
@@ -86,7 +86,7 @@ Result<fs::path> create_experiment(const fs::path& wanted, const std::string& na
     const fs::path folder = fs::absolute(wanted).lexically_normal();
     if (fs::create_directory(folder, code)) return folder;
     if (code && !fs::exists(folder)) return cannot_make(wanted, code);
-    return Error{"'" + wanted.string() + "' exists already: name a new folder with -o"};
+    return Error{"'" + wanted.string() + "' already exists: name a new folder with -o"};
   }
   const fs::path base = fs::current_path() / ("culprit." + name + "." + time_for_names());
   fs::path folder = base;

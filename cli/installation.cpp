@@ -34,7 +34,8 @@ Result<fs::path> preload_library() {
   // The dynamic linker splits LD_PRELOAD at these and knows no quoting.
   if (library.string().find_first_of(": ") != std::string::npos) {
     return Error{"the path of '" + library.string() +
-                 "' holds a blank or a colon, which LD_PRELOAD cannot: install culprit elsewhere"};
+                 "' contains a blank or a colon, which LD_PRELOAD does not allow: install culprit "
+                 "elsewhere"};
   }
   return library;
 }

@@ -5,25 +5,31 @@
 // contents; each subcommand lies in the file of its name.
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
 
 #include "cli/installation.h"
+#include "cli/log_options.h"
 #include "cli/message.h"
 #include "cli/subcommands.h"
 
 namespace culprit::cli {
 namespace {
 
+constexpr log::Component kLog("culprit");
+
 constexpr Subcommand kSubcommands[] = {
-    {"run", "measure a program, analyse the run and print the report", add_run},
-    {"record", "measure a program, for an analysis later", add_record},
-    {"analyze", "find the causes of waiting in a recorded run or any OTF2 trace", add_analyze},
-    {"report", "show what an analysis has found", add_report},
-    {"doctor", "tell what this machine offers, and what is missing for what", add_doctor},
-    {"patterns", "explain the kinds of waiting that culprit knows", add_patterns},
+    {"run", "measure a program, analyze the run and print the report", add_run},
+    {"record", "measure a program, to be analyzed later", add_record},
+    {"analyze", "find the root causes of wait states in a recorded run or any OTF2 trace",
+     add_analyze},
+    {"report", "show the findings of an analysis", add_report},
+    {"doctor", "check what this machine offers, what is missing, and which feature needs it",
+     add_doctor},
+    {"patterns", "explain the wait patterns that culprit knows", add_patterns},
 };
 
-/// Cuts the command line at the first `--`: what follows is the program's and none of our business.
+/// Cuts the command line at the first `--`: what follows belongs to the program.
 Program split_off_program(std::vector<std::string>& arguments) {
   const auto cut = std::find(arguments.begin(), arguments.end(), "--");
   if (cut == arguments.end()) return {};
@@ -32,9 +38,9 @@ Program split_off_program(std::vector<std::string>& arguments) {
   return program;
 }
 
-int tell_usage_error(const CLI::App& app, const CLI::ParseError& error) {
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-  say("{} (see `culprit --help`)", error.what());
+  kLog.error("{} (see `culprit --help`)", error.what());
   return kUsage;
 }
 
@@ -44,21 +50,24 @@ int main(int argc, char** argv) {
   CLI::App app("Who made whom wait, where in the code, and what did it cost?", "culprit");
   app.set_version_flag("--version", "culprit " + std::string(kVersion));
   app.require_subcommand(0, 1);
-  app.footer("The usual way: culprit run -- mpirun -n 4 ./program");
+  app.footer("Typical use: culprit run -- mpirun -n 4 ./program");
+  add_log_options(app);
   Action chosen;
   for (const Subcommand& entry : kSubcommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+    add_log_options(*command);
     const Action action = entry.add(*command, program);
     command->callback([&chosen, action] { chosen = action; });
   }
+  set_log_level(std::getenv("CULPRIT_LOG"));
   try {
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    return tell_usage_error(app, error);
+    return usage_error(app, error);
   }
   if (chosen) return chosen();
-  say("no subcommand given (see `culprit --help`)");
+  kLog.error("no subcommand given (see `culprit --help`)");
   return kUsage;
 }
 
@@ -69,7 +78,6 @@ int main(int argc, char** argv) {
   try {
     return culprit::cli::main(argc, argv);
   } catch (const std::exception& problem) {
-    culprit::cli::say("{}", problem.what());
-    return culprit::cli::kFailure;
+    return culprit::cli::fail({problem.what()});
   }
 }

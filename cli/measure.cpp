@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // See measure.h. The order is: refuse what cannot work before anything is made; make the folder;
-// run the program; see to the records even if it failed; hand through its exit status. A folder
-// that holds no data when all is done is taken away.
+// run the program; process the records even if it failed; pass on its exit status. A folder that
+// holds no data when all is done is removed.
 
 #include "cli/measure.h"
 
@@ -28,6 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr log::Component kLog("measure");
+
 ExperimentInfo describe(const MeasureOptions& options) {
   ExperimentInfo info;
   info.command = shell_line(options.command);
@@ -35,6 +37,20 @@ ExperimentInfo describe(const MeasureOptions& options) {
   info.date = time_for_people();
   info.selected = sentences_of(options.selection);
   return info;
+}
+
+/// What the measurement uses, and what it has to do without.
+void log_settings(const LaunchSettings& settings) {
+  kLog.debug("preloading {}", settings.preload.string());
+  const std::pair<const char*, std::string> parts[] = {
+      {"OpenMP runtime", settings.openmp_runtime.string()},
+      {"OpenCL layer", settings.opencl_layer.string()},
+      {"CUDA probe", settings.cuda_injection.string()},
+      {"NVTX probe", settings.nvtx_injection.string()}};
+  for (const auto& [name, file] : parts) {
+    kLog.debug("{}: {}", name, file.empty() ? "none" : file);
+  }
+  for (const auto& [name, value] : settings.selected) kLog.debug("{}={}", name, value);
 }
 
 ChildResult run_measured(const MeasureOptions& options, const fs::path& experiment,
@@ -58,6 +74,7 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.cuda_graphs = options.cuda_graphs;
   const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
+  log_settings(settings);
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
   return run_child(launch.command, launch.environment, farewell);
 }
@@ -72,27 +89,29 @@ bool omp_tools_are_disabled() {
   return tools != nullptr && std::string_view(tools) == "disabled";
 }
 
-/// Why there is nothing to analyse. A launcher that refuses to start anything looks the same from
-/// here as a program that fails by itself: its own message says which, and nobody can blame the
-/// program.
-void tell_nothing_recorded(int status, bool tried) {
+/// Why there is nothing to analyze. A launcher that refuses to start anything looks the same from
+/// here as a program that fails by itself: its own message says which it was.
+void explain_nothing_recorded(int status, bool tried) {
   if (tried) {
-    say("the program's processes could not write their records: is the disk full, or do limits "
-        "(ulimit) leave them no room for files, descriptors or memory?");
+    kLog.error(
+        "the program's processes could not write their records: is the disk full, or do limits "
+        "(ulimit) restrict files, descriptors or memory?");
   } else if (omp_tools_are_disabled()) {
-    say("OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no call of MPI was "
-        "recorded: nothing to analyse");
+    kLog.error(
+        "OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no MPI call was recorded: "
+        "there is nothing to analyze");
   } else if (status == 0) {
-    say("the program called neither MPI nor OpenMP nor a device: nothing to analyse");
+    kLog.error("the program used neither MPI nor OpenMP nor a device: there is nothing to analyze");
   } else {
-    say("the command ended with status {} before any call of MPI or OpenMP was recorded: see its "
-        "own messages above",
+    kLog.error(
+        "the command ended with status {} before any MPI or OpenMP call was recorded: see its own "
+        "messages above",
         status);
   }
 }
 
-/// Tells how large the trace would be; nothing is kept.
-int tell_estimate(const fs::path& experiment, int status) {
+/// Prints how large the trace would be; nothing is kept.
+int print_estimate(const fs::path& experiment, int status) {
   const auto found = assemble::estimate(experiment / "raw");
   remove_folder(experiment);
   if (!found) return fail(found.error());
@@ -107,14 +126,15 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
   if (!has_raw_records(experiment)) {
     const bool tried = has_process_folders(experiment);
     remove_folder(experiment);
-    tell_nothing_recorded(status, tried);
+    explain_nothing_recorded(status, tried);
     return otherwise;
   }
-  if (options.estimate) return tell_estimate(experiment, status);
+  if (options.estimate) return print_estimate(experiment, status);
   // Who ended the command may end culprit, too, before it is done.
   if (status != 0) {
-    say("the command ended with status {}; what it recorded until then is also told by `culprit "
-        "analyze {}`",
+    kLog.warning(
+        "the command ended with status {}; if no report follows, `culprit analyze {}` shows what "
+        "was recorded until then",
         status, for_display(experiment).string());
   }
   if (auto done = assemble_experiment(experiment, options.pipeline); !done) {
@@ -122,7 +142,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
     return otherwise;
   }
   if (!options.report) {
-    say("recorded: {}", for_display(experiment).string());
+    kLog.info("recorded: {}", for_display(experiment).string());
     return status;
   }
   const auto findings = analyze_experiment(experiment, options.pipeline);
@@ -141,15 +161,15 @@ int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
   if (!experiment) return fail(experiment.error());
   if (auto written = write_info(experiment.value(), info); !written) return fail(written.error());
   const std::string place = for_display(experiment.value()).string();
-  say("measuring into {}", place);
+  kLog.info("measuring into {}", place);
   const ChildResult child =
       run_measured(options, experiment.value(), preload,
-                   fmt::format("culprit: told to end: if no report follows, "
-                               "`culprit analyze {}` tells what was recorded until now\n",
-                               place));
+                   log::plain_line(fmt::format("asked to stop: if no report follows, `culprit "
+                                               "analyze {}` shows what was recorded until now",
+                                               place)));
   if (!child.started) {
     remove_folder(experiment.value());
-    say("cannot start '{}': {}", options.command.front(), child.failure);
+    kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
     return child.status;
   }
   info.exit_status = child.status;
@@ -157,8 +177,8 @@ int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
   return finish(options, experiment.value(), child.status);
 }
 
-/// This process is one rank of `job`; the last one to end sees to the records of all. If the
-/// launcher tells the ranks to end, it will soon kill them: then the records are left for `culprit
+/// This process is one rank of `job`; the last one to end processes the records of all. If the
+/// launcher asks the ranks to stop, it will soon kill them: then the records are left for `culprit
 /// analyze`.
 int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::path& preload) {
   ExperimentInfo info = describe(options);
@@ -167,14 +187,14 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
   if (!met) return fail(met.error());
   const MeetingPlace& place = met.value();
   const ChildResult child = run_measured(options, place.experiment, preload);
-  if (!child.started) say("cannot start '{}': {}", options.command.front(), child.failure);
+  if (!child.started) kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
   if (!is_last(job, place, child.status)) return child.status;
   part(place);
   info.exit_status = worst_status(job, place);
   if (auto written = write_info(place.experiment, info); !written) fail(written.error());
   if (child.interrupted) {
-    say("the run was ended from outside: `culprit analyze {}` tells what it recorded",
-        for_display(place.experiment).string());
+    kLog.warning("the run was stopped from outside: `culprit analyze {}` shows what it recorded",
+                 for_display(place.experiment).string());
     return child.status;
   }
   return finish(options, place.experiment, child.status);
@@ -184,16 +204,16 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
 
 int measure(const MeasureOptions& options) {
   if (auto selected = variables_of(options.selection); !selected) {
-    say("{}", selected.error().sentence);
+    kLog.error("{}", selected.error().sentence);
     return kUsage;
   }
   const int startable = check_program(options.command.front());
-  if (startable != 0) return tell_unstartable(options.command.front(), startable);
+  if (startable != 0) return explain_unstartable(options.command.front(), startable);
   const std::string outer = process_environment("CULPRIT_EXPERIMENT");
   if (!outer.empty()) {
-    say("already measured into '{}': starting the program as it is", outer);
+    kLog.info("already being measured into '{}': starting the program unchanged", outer);
     const ChildResult child = run_child(options.command, inherited_environment());
-    if (!child.started) say("cannot start '{}': {}", options.command.front(), child.failure);
+    if (!child.started) kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
     return child.status;
   }
   const auto preload = preload_library();

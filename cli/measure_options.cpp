@@ -14,40 +14,42 @@ namespace culprit::cli {
 
 namespace {
 
+constexpr log::Component kLog("measure");
+
 void add_selection(CLI::App& command, Selection& selection) {
   command
       .add_option("--window", selection.window,
-                  "record only this time after the program's start, as in 10s..60s")
+                  "record only this time window after the program's start, as in 10s..60s")
       ->envname("CULPRIT_WINDOW");
   command.add_option("--ranks", selection.ranks, "record only these ranks, as in 0-3,8")
       ->envname("CULPRIT_RANKS");
   command
-      .add_option("--phase", selection.phase,
-                  "record only this phase or loop of the program's own (culprit.h); NAME:n-m: only "
-                  "these visits or iterations")
+      .add_option(
+          "--phase", selection.phase,
+          "record only this phase or loop marked by the program (culprit.h); NAME:n-m: only "
+          "these visits or iterations")
       ->envname("CULPRIT_PHASE");
   command
       .add_option("--without", selection.without,
-                  "leave out what there is too much of, divided by commas: " + known_kinds())
+                  "do not record these frequent events, separated by commas: " + known_kinds())
       ->envname("CULPRIT_WITHOUT");
   command
       .add_option("--exclude", selection.exclude,
-                  "leave out the program's own regions and instrumented functions of these names, "
-                  "divided by commas; * and ? stand for any characters")
+                  "do not record user-defined regions and instrumented functions with these names, "
+                  "separated by commas; * and ? are wildcards")
       ->envname("CULPRIT_EXCLUDE");
 }
 
 void add_limits(CLI::App& command, MeasureOptions& options) {
   command
       .add_option("--memory", options.memory_mib,
-                  "MiB that the collector may take in each process (default: 64)")
+                  "MiB that the collector may use in each process (default: 64)")
       ->check(CLI::Range(1u, 65536u))
       ->envname("CULPRIT_MEMORY");
   command
       .add_option(
           "--max-size", options.max_size,
-          "records that each process may write, as in 2G; then it stops recording (default: "
-          "no limit)")
+          "bytes of records after which each process stops recording, as in 2G (default: no limit)")
       ->transform(CLI::AsSizeValue(false))
       ->envname("CULPRIT_MAX_SIZE");
 }
@@ -60,35 +62,36 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
   bool* const openmp = &options->openmp;
   command
       .add_option("-o,--output", options->experiment,
-                  "the experiment folder to make (default: culprit.<program>.<time>)")
+                  "the experiment folder to create (default: culprit.<program>.<time>)")
       ->envname("CULPRIT_OUTPUT");
   command
       .add_option("--sampling", options->sampling_hz,
-                  "samples a second and thread of where the program is; 0: none")
+                  "call-stack samples per second and thread; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 10000))
       ->envname("CULPRIT_SAMPLING");
   command
       .add_option("--counters", options->counters,
-                  "what to count by region, joined by commas: rusage, PAPI_TOT_INS, perf::..., "
-                  "sde:::..., and multiplex if there are more than fit at a time")
+                  "counters to record by call path, separated by commas: rusage, PAPI_TOT_INS, "
+                  "perf::..., sde:::..., and multiplex if more are given than fit at a time")
       ->envname("CULPRIT_COUNTERS");
   command
       .add_flag_callback(
           "--no-openmp", [openmp] { *openmp = false; },
-          "leave programs built by gcc on their own OpenMP runtime, unobserved")
+          "leave programs built with gcc on their own OpenMP runtime, unobserved")
       ->envname("CULPRIT_NO_OPENMP");
   command
-      .add_option("--cuda-graphs", options->cuda_graphs,
-                  "of CUDA's graphs, tell each launch as one operation, or its nodes one by one, "
-                  "which slows them down: launches, nodes")
+      .add_option(
+          "--cuda-graphs", options->cuda_graphs,
+          "record each launch of a CUDA graph as one operation, or node by node, which slows "
+          "graphs down: launches, nodes")
       ->capture_default_str()
       ->check(CLI::IsMember({"launches", "nodes"}))
       ->envname("CULPRIT_CUDA_GRAPHS");
   add_selection(command, options->selection);
   command
       .add_flag("--keep-raw", options->pipeline.keep_raw,
-                "keep the collector's records beside the trace")
+                "keep the collector's raw records beside the trace")
       ->envname("CULPRIT_KEEP_RAW");
   command
       .add_option("-j,--jobs", options->pipeline.threads,
@@ -96,9 +99,9 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
       ->envname("CULPRIT_JOBS");
   if (report) {
     command
-        .add_flag(
-            "--estimate", options->estimate,
-            "tell how large the trace of such a run would be and what to leave out; keep nothing")
+        .add_flag("--estimate", options->estimate,
+                  "estimate how large the trace of such a run would be and what to leave out; keep "
+                  "nothing")
         ->envname("CULPRIT_ESTIMATE");
   }
   add_limits(command, *options);
@@ -111,12 +114,13 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
     options->command = command.remaining();
     options->command.insert(options->command.end(), program.begin(), program.end());
     if (options->command.empty()) {
-      say("no program given (as in `culprit {} -- mpirun -n 4 ./program`)", command.get_name());
+      kLog.error("no program given (as in `culprit {} -- mpirun -n 4 ./program`)",
+                 command.get_name());
       return kUsage;
     }
     if (options->command.front().starts_with('-')) {
-      say("{} has no option '{}' (see `culprit {} --help`)", command.get_name(),
-          options->command.front(), command.get_name());
+      kLog.error("{} has no option '{}' (see `culprit {} --help`)", command.get_name(),
+                 options->command.front(), command.get_name());
       return kUsage;
     }
     return measure(*options);

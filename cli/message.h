@@ -1,16 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit itself says: one line each on stderr, so that stdout belongs to the program and to
-// reports.
+// How culprit ends: its exit statuses, and the message that goes with a failure. Messages go
+// through base/log.h.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <string>
-#include <utility>
-
+#include "base/log.h"
 #include "base/result.h"
 
 namespace culprit::cli {
@@ -19,19 +14,13 @@ namespace culprit::cli {
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kDamaged = 3;          ///< there are findings, but of a damaged trace
-inline constexpr int kContradiction = 4;    ///< there are findings, but their sums do not agree
+inline constexpr int kContradiction = 4;    ///< there are findings, but their sums do not add up
 inline constexpr int kCannotExecute = 126;  ///< as a shell has it
 inline constexpr int kNotFound = 127;
 
-template <class... Args>
-void say(fmt::format_string<Args...> format, Args&&... args) {
-  const std::string line = "culprit: " + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  std::fputs(line.c_str(), stderr);
-}
-
-/// Tells an error and returns the exit status that goes with it.
+/// Shows an error and returns the exit status that goes with it.
 inline int fail(const Error& error) {
-  say("{}", error.sentence);
+  log::Component("culprit").error("{}", error.sentence);
   return kFailure;
 }
 

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr log::Component kLog("analyze");
+
 class Stopwatch {
  public:
   double seconds() const {
@@ -47,10 +49,11 @@ Result<blame::Findings> analyze_trace(const fs::path& trace, const PipelineOptio
 
 Result<void> assemble_experiment(const fs::path& experiment, const PipelineOptions& options) {
   const Stopwatch watch;
+  kLog.debug("assembling the trace from the records in {}", (experiment / "raw").string());
   const auto facts = assemble::assemble(experiment, options.threads, options.keep_raw);
   if (!facts) return facts.error();
-  say("wrote the trace: {} of {} ({:.1f} s)", report::counted(facts.value().events, "event"),
-      report::counted(facts.value().processes, "process", "processes"), watch.seconds());
+  kLog.info("wrote the trace: {} of {} ({:.1f} s)", report::counted(facts.value().events, "event"),
+            report::counted(facts.value().processes, "process", "processes"), watch.seconds());
   return {};
 }
 
@@ -60,6 +63,7 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   auto info = read_info(experiment);
   if (!info) return info.error();
   const fs::path trace = trace_file(experiment, *info);
+  kLog.debug("reading {}", trace.string());
   if (options.others != nullptr) options.others->tell(fs::absolute(trace));
   auto findings = analyze_trace(trace, options);
   if (!findings) return findings.error();
@@ -68,17 +72,20 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
     return saved.error();
   }
   if (const size_t unstarted = unstarted_threads(); unstarted > 0) {
-    say("{} could not be started (limits on processes or memory): fewer did the work",
-        report::counted(unstarted, "thread"));
+    kLog.warning("{} could not be started (limits on processes or memory): fewer did the work",
+                 report::counted(unstarted, "thread"));
   }
-  say("analysed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
-      watch.seconds(), for_display(experiment).string());
+  for (const auto& [name, loss] : findings->losses.all()) {
+    kLog.debug("{} ({}): {}", name, loss.count, loss.advice);
+  }
+  kLog.info("analyzed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
+            watch.seconds(), for_display(experiment).string());
   return findings;
 }
 
 int help_to_analyze(const PipelineOptions& options) {
   const fs::path trace = wait_for_task(*options.ranks);
-  // What goes wrong goes wrong on all, and the first tells of it.
+  // What goes wrong goes wrong on all, and the first reports it.
   if (!trace.empty()) static_cast<void>(analyze_trace(trace, options).ok());
   return 0;
 }

@@ -45,9 +45,9 @@ Result<Launched> launched_by(const std::function<const char*(const char*)>& get)
   if (get("PMIX_RANK") != nullptr) return Launched{"openmpi", n};
   if (get("PMI_RANK") != nullptr || get("PMI_FD") != nullptr) return Launched{"mpich", n};
   return Error{
-      "srun started culprit several times, but in a way that the copies cannot talk to each other: "
-      "add --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH), or give each a trace of its own and "
-      "--alone"};
+      "srun started several copies of culprit that cannot communicate: add --mpi=pmix (Open MPI) "
+      "or "
+      "--mpi=pmi2 (MPICH), or give each copy its own trace and --alone"};
 }
 
 Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
@@ -61,19 +61,18 @@ Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
   void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (opened == nullptr) {
     return Error{fmt::format(
-        "the launcher started culprit several times, and for that its library on {} is needed, "
-        "which cannot be opened ({}): build culprit where that MPI is, or add --alone",
+        "the launcher started several copies of culprit, which need culprit's library for {} to "
+        "communicate, but it cannot be loaded ({}): build culprit with that MPI, or add --alone",
         launcher == "openmpi" ? "Open MPI" : "MPICH", dlerror())};
   }
   using Open = replay::Transport*();
   auto* open = reinterpret_cast<Open*>(dlsym(opened, "culprit_open_ranks"));
-  if (open == nullptr) return Error{"'" + library.string() + "' is not culprit's"};
+  if (open == nullptr) return Error{"'" + library.string() + "' is not a library of culprit"};
   std::unique_ptr<replay::Transport> ranks(open());
   if (ranks->size() != launched.value().copies) {
     return Error{fmt::format(
-        "the launcher started {} copies of culprit, but by the MPI that culprit was built with "
-        "there "
-        "are {}: use that MPI's launcher, or give each copy a trace of its own and --alone",
+        "the launcher started {} copies of culprit, but the MPI that culprit was built with sees "
+        "{}: use that MPI's launcher, or give each copy its own trace and --alone",
         launched.value().copies, ranks->size())};
   }
   return ranks;
@@ -83,11 +82,11 @@ Result<void> check_same(replay::Transport& ranks, const std::string& arguments) 
   const std::vector<std::string> all = gather_texts(ranks, arguments);
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    return Error{
-        fmt::format("the copies of culprit that were started together were told different things "
-                    "({}; {}): they "
-                    "share the analysis of one trace. With --alone, each analyses what it is told",
-                    all[0], all[r])};
+    return Error{fmt::format(
+        "the copies of culprit that were started together have different arguments ({}; "
+        "{}), but they share the analysis of one trace. With --alone, each works on its "
+        "own",
+        all[0], all[r])};
   }
   return {};
 }

@@ -82,7 +82,7 @@ Result<MeetingPlace> meet_in(const Job& job, const fs::path& wanted, const Exper
   } else if (!is_own_folder(folder) || !belongs_to(job, folder)) {
     return created.error();
   }
-  if (!enter(job, folder)) return Error{"'" + wanted.string() + "' holds another run already"};
+  if (!enter(job, folder)) return Error{"'" + wanted.string() + "' already contains another run"};
   return MeetingPlace{folder, {}};
 }
 

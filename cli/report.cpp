@@ -30,7 +30,7 @@ Result<fs::path> find_findings(const fs::path& input) {
   if (fs::exists(findings_file(input), code)) return findings_file(input);
   const auto info = read_info(input);
   if (!info) return info.error();
-  return Error{"'" + input.string() + "' has not been analysed yet: run `culprit analyze " +
+  return Error{"'" + input.string() + "' has not been analyzed yet: run `culprit analyze " +
                input.string() + "`"};
 }
 
@@ -43,7 +43,8 @@ int show(const ReportArguments& arguments) {
   const std::string text =
       report::find_format(arguments.format)->render(findings.value(), for_display(folder));
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) return fail({"cannot write the report to stdout"});
+  if (!written || std::fflush(stdout) != 0)
+    return fail({"cannot write the report to standard output"});
   return 0;
 }
 

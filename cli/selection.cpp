@@ -20,13 +20,13 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"locks", "OpenMP's locks and critical sections"},
-    {"tasks", "OpenMP's explicit tasks"},
-    {"loops", "OpenMP's worksharing constructs"},
-    {"samples", "samples of where the program is"},
-    {"tests", "fruitless tests and probes of MPI"},
+    {"locks", "OpenMP locks and critical sections"},
+    {"tasks", "explicit OpenMP tasks"},
+    {"loops", "OpenMP worksharing constructs"},
+    {"samples", "samples of the program's call stack"},
+    {"tests", "unsuccessful MPI tests and probes"},
     {"functions", "functions compiled with -finstrument-functions"},
-    {"regions", "regions that the program names"},
+    {"regions", "user-defined regions"},
 };
 
 std::vector<std::string_view> words_of(std::string_view list) {
@@ -74,7 +74,7 @@ bool is_range(std::string_view text) {
 Result<std::string> window_of(const std::string& text) {
   const size_t dots = text.find("..");
   const Error error{fmt::format(
-      "'{}' is no window of time: write it as 10s..60s, 10s.. or ..1m, from the program's start",
+      "'{}' is not a time window: write it as 10s..60s, 10s.. or ..1m, from the program's start",
       text)};
   if (dots == text.npos) return error;
   const auto begin = seconds_of(std::string_view(text).substr(0, dots));
@@ -118,26 +118,27 @@ Result<std::vector<std::pair<std::string, std::string>>> variables_of(const Sele
   }
   if (!selection.ranks.empty()) {
     if (!are_ranks(selection.ranks) || selection.ranks.size() >= 1024) {
-      return Error{fmt::format("'{}' is no list of ranks: write it as 0-3,8", selection.ranks)};
+      return Error{fmt::format("'{}' is not a list of ranks: write it as 0-3,8", selection.ranks)};
     }
     variables.emplace_back("CULPRIT_RANKS", selection.ranks);
   }
   if (!selection.phase.empty()) {
     if (!is_phase(selection.phase)) {
       return Error{
-          fmt::format("'{}' is no phase: write its name, or NAME:n-m for some of its visits "
-                      "or iterations",
+          fmt::format("'{}' is not a phase: write its name, or NAME:n-m for some of its "
+                      "visits or iterations",
                       selection.phase)};
     }
     variables.emplace_back("CULPRIT_PHASE", selection.phase);
   }
   for (const std::string_view word : words_of(selection.without)) {
     if (find_kind(word) == nullptr) {
-      return Error{fmt::format("culprit cannot leave out '{}': it knows {}", word, known_kinds())};
+      return Error{
+          fmt::format("culprit cannot leave out '{}': the choices are {}", word, known_kinds())};
     }
   }
   if (!selection.without.empty()) variables.emplace_back("CULPRIT_WITHOUT", selection.without);
-  if (selection.exclude.size() >= 4096) return Error{"there are too many patterns to exclude"};
+  if (selection.exclude.size() >= 4096) return Error{"too many patterns to exclude"};
   if (!selection.exclude.empty()) variables.emplace_back("CULPRIT_EXCLUDE", selection.exclude);
   return variables;
 }
@@ -145,16 +146,16 @@ Result<std::vector<std::pair<std::string, std::string>>> variables_of(const Sele
 std::vector<std::string> sentences_of(const Selection& selection) {
   std::vector<std::string> sentences;
   const std::string off =
-      "What lies outside is shown as (not recorded); messages to and from it are matched.";
+      "Everything else appears as (not recorded); messages to and from it are matched.";
   if (!selection.window.empty()) {
-    sentences.push_back(
-        fmt::format("Recorded was only the window {} of each process. {}", selection.window, off));
+    sentences.push_back(fmt::format("Only the time window {} of each process was recorded. {}",
+                                    selection.window, off));
   }
   if (!selection.ranks.empty()) {
-    sentences.push_back(fmt::format("Recorded were only the ranks {}. {}", selection.ranks, off));
+    sentences.push_back(fmt::format("Only ranks {} were recorded. {}", selection.ranks, off));
   }
   if (!selection.phase.empty()) {
-    sentences.push_back(fmt::format("Recorded was only the phase {}. {}", selection.phase, off));
+    sentences.push_back(fmt::format("Only the phase {} was recorded. {}", selection.phase, off));
   }
   for (const std::string_view word : words_of(selection.without)) {
     if (const Kind* kind = find_kind(word)) {

@@ -3,24 +3,32 @@
 
 #include "cli/verdict.h"
 
+#include "base/log.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
 #include "trace/otf2_reader.h"
 
 namespace culprit::cli {
+namespace {
+
+constexpr log::Component kLog("analyze");
+
+}  // namespace
 
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment) {
-  for (const std::string& violation : findings.identities.violations) say("error: {}", violation);
+  for (const std::string& violation : findings.identities.violations) kLog.error("{}", violation);
   const bool damaged = trace::archive_was_damaged(findings.losses);
   if (damaged) {
-    say("the trace is damaged or cut short: {} holds what could be read, and its report lists what "
-        "is missing",
+    kLog.warning(
+        "the trace is damaged or cut short: {} contains what could be read, and its report lists "
+        "what is missing",
         for_display(experiment).string());
   }
   if (!findings.identities.violations.empty()) {
-    say("the sums of this result do not agree: do not rely on it. This is a fault of culprit, not "
-        "of "
-        "the program; the trace in {} shows it",
+    kLog.error(
+        "the sums in this result do not add up: do not rely on it. This is a bug in culprit, not "
+        "in "
+        "the program; please report it, with the trace in {}",
         for_display(experiment).string());
     return kContradiction;
   }

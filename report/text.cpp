@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "report/counts.h"
 #include "report/devices.h"
 #include "report/formats.h"
@@ -100,7 +101,7 @@ std::string Page::write() {
   write_stages();
   write_not_covered();
   write_foot();
-  return std::move(page_);
+  return printable(page_, "\n");
 }
 
 // --- names ---

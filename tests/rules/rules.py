@@ -42,6 +42,7 @@ VENDORS = [
     (r"(elfutils/|dwarf\.h$|libelf\.h$|gelf\.h$)", ["assemble/"]),
     (r"sqlite3\.h$", ["report/"]),
     (r"CLI/", ["cli/"]),
+    (r"spdlog/", ["base/log.cpp"]),
     (r"gtest/|gmock/|benchmark/", []),
 ]
 

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -102,10 +103,10 @@ class CommandLine(unittest.TestCase):
     def test_output_that_cannot_be_made(self):
         (self.folder / "mine").mkdir()
         (self.folder / "file").write_text("x")
-        self.refused(1, "'mine' exists already", "run", "-o", "mine", "--", "true")
-        self.refused(1, "'file' exists already", "run", "-o", "file", "--", "true")
-        self.refused(1, "cannot make", "run", "-o", "missing/mine", "--", "true")
-        self.refused(1, "cannot make", "run", "-o", "/proc/mine", "--", "true")
+        self.refused(1, "'mine' already exists", "run", "-o", "mine", "--", "true")
+        self.refused(1, "'file' already exists", "run", "-o", "file", "--", "true")
+        self.refused(1, "cannot create", "run", "-o", "missing/mine", "--", "true")
+        self.refused(1, "cannot create", "run", "-o", "/proc/mine", "--", "true")
 
     def test_analyze_of_what_is_none(self):
         (self.folder / "plain").mkdir()
@@ -115,7 +116,7 @@ class CommandLine(unittest.TestCase):
         (self.folder / "half/experiment.json").write_text('{"culprit": "0"}')
         self.refused(1, "there is no 'missing'", "analyze", "missing")
         self.refused(1, "not an experiment", "analyze", "plain")
-        self.refused(1, "holds neither", "analyze", "half")
+        self.refused(1, "contains neither", "analyze", "half")
         self.refused(1, "empty.otf2", "analyze", "empty.otf2")
         self.refused(1, "text.otf2", "analyze", "text.otf2", "-o", "new")
 
@@ -126,7 +127,7 @@ class CommandLine(unittest.TestCase):
         (self.folder / "findings.db").write_text("no database " * 1000)
         self.refused(1, "there is no 'missing'", "report", "missing")
         self.refused(1, "not an experiment", "report", "plain")
-        self.refused(1, "not been analysed yet", "report", "half")
+        self.refused(1, "not been analyzed yet", "report", "half")
         self.refused(1, "not a findings file", "report", "findings.db")
 
     # --- in front of the program ---
@@ -160,7 +161,7 @@ class CommandLine(unittest.TestCase):
     def test_record_analyze_report(self):
         experiment = self.recorded()
         self.assertFalse((experiment / "findings.db").exists())
-        self.refused(1, "not been analysed yet", "report", experiment)
+        self.refused(1, "not been analyzed yet", "report", experiment)
         for _ in range(2):
             self.assertEqual(self.culprit("analyze", experiment).returncode, 0)
         text = self.culprit("report", experiment)
@@ -182,7 +183,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.culprit("analyze", trace).returncode, 0)
         self.assertTrue(any(name.startswith("culprit.foreign.2") for name in self.left()))
         self.assertEqual(sorted(trace.rglob("*")), before)
-        self.refused(1, "exists already", "analyze", trace, "-o", "new")
+        self.refused(1, "already exists", "analyze", trace, "-o", "new")
 
     def test_trace_too_large_for_the_memory(self):
         self.recorded()
@@ -278,7 +279,7 @@ class CommandLine(unittest.TestCase):
         self.recorded("mine")
         for process in self.ranks(self.openmpi, "run", "-o", "mine", "--", self.threads()):
             self.assertEqual(process.returncode, 1)
-            self.assertIn("'mine' exists already", process.err)
+            self.assertIn("'mine' already exists", process.err)
 
     def test_killed_ranks_leave_the_rest_to_analyze(self):
         processes = [self.start("record", "-o", "mine", "--", self.threads(), **self.hydra(rank))
@@ -294,6 +295,50 @@ class CommandLine(unittest.TestCase):
         done = self.ranks(self.hydra, "run", "--", "true")
         self.assertEqual(sorted(p.returncode for p in done), [0] * (RANKS - 1) + [1])
         self.assertEqual(self.left(), [])
+
+    # --- what it says on the way ---
+
+    def test_messages(self):
+        done = self.culprit("run", "-o", "mine", "--", self.threads())
+        said = done.err.splitlines()
+        self.assertEqual([l.split(" ")[1] for l in said], ["measuring", "wrote", "analyzed"], done.err)
+        self.assertNotIn("culprit: ", done.out)
+
+    def test_quiet(self):
+        done = self.culprit("run", "-q", "--", self.threads())
+        self.assertEqual((done.returncode, done.err), (0, ""))
+        self.assertIn("WHERE THE TIME WENT", done.out)
+        self.refused(127, "error: cannot start", "run", "--quiet", "--", "no-such-program")
+        failed = self.culprit("-q", "record", "--", self.threads(), 3)
+        self.assertEqual((failed.returncode, failed.err), (3, ""))
+
+    def test_debug_messages(self):
+        line = re.compile(r"culprit: \d\d:\d\d:\d\d\.\d\d\d (measure|assemble|analyze): .+")
+        for arguments, variables in ((["-v"], {}), ([], {"CULPRIT_LOG": "debug"}),
+                                     (["-v"], {"CULPRIT_LOG": "error"})):
+            with self.subTest(arguments=arguments, variables=variables):
+                done = self.culprit("run", *arguments, "--", self.threads(), **variables)
+                self.assertEqual(done.returncode, 0, done.err)
+                matches = [line.fullmatch(l) for l in done.err.splitlines()]
+                self.assertTrue(all(matches), done.err)
+                self.assertEqual({m.group(1) for m in matches}, {"measure", "assemble", "analyze"})
+                self.assertIn("critical path: ", done.err)
+                self.assertNotIn("culprit: ", done.out)
+
+    def test_levels_that_are_none(self):
+        self.refused(2, "--quiet", "report", "-v", "-q", "x")
+        done = self.culprit("patterns", CULPRIT_LOG="loud")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(done.err.splitlines()), 1)
+        self.assertTrue(done.err.startswith("culprit: warning: CULPRIT_LOG is 'loud'"), done.err)
+
+    def test_options_of_the_program_are_its_own(self):
+        done = self.culprit("run", "--", "sh", "-c", "echo $0 $1; exit 4", "-v", "-q")
+        self.assertEqual((done.returncode, done.out), (4, "-v -q\n"), done.err)
+        self.assertIn("culprit: measuring", done.err)
+
+    def test_names_do_nothing_to_the_terminal(self):
+        self.refused(1, "'a\\x1b[2Jb\\nc'", "analyze", "a\x1b[2Jb\nc")
 
     # --- the rest ---
 

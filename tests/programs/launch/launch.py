@@ -120,13 +120,13 @@ def folders(place):
     judge(place, place.scratch / "here", done.stderr)
     # Nobody can write into /proc, root included.
     refused = execute([place.culprit, "run", "--", *start, *late], cwd="/proc")
-    check(refused.returncode == 1 and "cannot make" in refused.stderr and "late:" not in
+    check(refused.returncode == 1 and "cannot create" in refused.stderr and "late:" not in
           refused.stdout, f"started where no folder can be made: {refused}")
     done = succeed([place.culprit, "run", "-o", place.scratch / "there", "--", *start, *late],
                    cwd="/proc")
     judge(place, place.scratch / "there", done.stderr)
     refused = execute([*start, place.culprit, "run", "-o", place.scratch / "there", "--", *late])
-    check(refused.returncode != 0 and "exists already" in refused.stderr, f"overwrites: {refused}")
+    check(refused.returncode != 0 and "already exists" in refused.stderr, f"overwrites: {refused}")
     judge(place, place.scratch / "there", refused.stderr)
 
 

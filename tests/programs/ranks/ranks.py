@@ -62,8 +62,9 @@ def compare(place, trace, mpi, ranks):
     """Analyses `trace` alone and on `ranks` ranks; returns what several found."""
     alone, several = place.experiment("alone"), place.experiment("several")
     succeed([place.culprit, "analyze", trace, "-o", alone])
-    said = succeed([*launcher(mpi), "-n", ranks, place.culprit, "analyze", trace, "-o", several])
-    check(said.stderr.count("culprit: analysed") == 1, f"not one culprit spoke: {said.stderr}")
+    said = succeed([*launcher(mpi), "-n", ranks, place.culprit, "analyze", "-v", trace, "-o", several])
+    for words in (" analyze: read: ", " analyze: analyzed "):
+        check(said.stderr.count(words) == 1, f"not one culprit spoke: {said.stderr}")
     found = report(place, several)
     check(found["waits"], "the trace holds no waits: nothing was compared")
     same(report(place, alone), found)
@@ -131,11 +132,11 @@ def misunderstandings(place):
     each = 'exec "$0" analyze "$1" -o "$2.$OMPI_COMM_WORLD_RANK" $3'
     farm = [*launcher("openmpi"), "-n", "2", "sh", "-c", each, place.culprit, trace,
             place.experiment("farm")]
-    refused(place, "told different things", *farm)
+    refused(place, "have different arguments", *farm)
     succeed([*farm, "--alone"])
     same(report(place, place.experiment("farm.0")), report(place, place.experiment("farm.1")))
     # The environment of a launcher without the launcher: MPI knows of one.
-    refused(place, "by the MPI that culprit was built with there are 1", place.culprit, "analyze",
+    refused(place, "the MPI that culprit was built with sees 1", place.culprit, "analyze",
             trace, "-o", place.experiment("one"), environment={"OMPI_COMM_WORLD_SIZE": "3"})
     check(not pathlib.Path(place.experiment("one")).exists(), "an experiment is left")
 

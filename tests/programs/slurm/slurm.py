@@ -188,8 +188,8 @@ def analysis_ranks(place):
         check(experiment.is_dir(), f"{name}: nothing was found\n{said}")
         ranks.same(alone, ranks.report(place, experiment), name)
     check(not (place.scratch / none).exists(), "copies that do not know each other made something")
-    check("cannot talk to each other: add --mpi=pmix" in " ".join(said.split()), said)
-    check(said.count("culprit: analysed") == len(good), said)
+    check("cannot communicate: add --mpi=pmix" in " ".join(said.split()), said)
+    check(said.count("culprit: analyzed") == len(good), said)
 
 
 MULTI_PROG = """

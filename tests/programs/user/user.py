@@ -162,7 +162,7 @@ def window(place):
 
 def estimate(place):
     """Of a small run all is known, of a larger one the same, from its beginning."""
-    kept = "were kept; their kinds"
+    kept = "were kept; they are assumed"
     def page(*arguments):
         folder = place.experiment("estimate")
         done = succeed([place.culprit, "run", "--estimate", "-o", folder, "--",
@@ -175,7 +175,7 @@ def estimate(place):
     check(kept not in small, small)
     large = page("many")
     check(kept in large, large)
-    check("With --without functions it is" in large, large)
+    check("With --without functions, the trace takes" in large, large)
     line = next(l for l in large.splitlines() if "instrumented functions" in l)
     records = int(re.search(r"functions +(\d{1,3}(?: \d{3})*) ", line).group(1).replace(" ", ""))
     exact = 2 * 2 * 40000 * 7

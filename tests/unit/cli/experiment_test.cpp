@@ -28,13 +28,13 @@ TEST_F(Experiment, RefusesAFolderThatExists) {
   ASSERT_TRUE(create_experiment("mine", "app"));
   const auto again = create_experiment("mine", "app");
   ASSERT_FALSE(again);
-  EXPECT_NE(again.error().sentence.find("'mine' exists already"), std::string::npos);
+  EXPECT_NE(again.error().sentence.find("'mine' already exists"), std::string::npos);
 }
 
 TEST_F(Experiment, RefusesAPlaceThatIsNotThere) {
   const auto result = create_experiment("missing/mine", "app");
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().sentence.find("cannot make"), std::string::npos);
+  EXPECT_NE(result.error().sentence.find("cannot create"), std::string::npos);
 }
 
 TEST_F(Experiment, KeepsWhatItKnows) {

@@ -157,7 +157,7 @@ TEST_F(Rendezvous, SaysWhenItCannotWrite) {
   const Job job{"job", 0, 1};
   const auto result = meet(job, "missing/mine", info(job));
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().sentence.find("cannot make"), std::string::npos);
+  EXPECT_NE(result.error().sentence.find("cannot create"), std::string::npos);
 }
 
 }  // namespace

@@ -44,14 +44,14 @@ TEST(Selection, WindowsBecomeSeconds) {
       << "as it stands in the environment of a measured program";
   for (const char* wrong : {"10s", "..", "0..", "5s..5s", "9s..1s", "-1s..2s", "a..b", "1s..2s..3s",
                             "1d..2d", "nan..", "inf.."}) {
-    EXPECT_NE(told(window(wrong)).find("is no window of time"), std::string::npos) << wrong;
+    EXPECT_NE(told(window(wrong)).find("is not a time window"), std::string::npos) << wrong;
   }
 }
 
 TEST(Selection, RanksArePassedOnChecked) {
   EXPECT_EQ(told(ranks("0-3,8")), "CULPRIT_RANKS=0-3,8 ");
   for (const char* wrong : {"a", "3-1", "1,,2", "-1", "1-", "0 1"}) {
-    EXPECT_NE(told(ranks(wrong)).find("is no list of ranks"), std::string::npos) << wrong;
+    EXPECT_NE(told(ranks(wrong)).find("is not a list of ranks"), std::string::npos) << wrong;
   }
 }
 
@@ -60,7 +60,7 @@ TEST(Selection, PhasesMayCarryARange) {
   EXPECT_EQ(told(phase("step:10-20")), "CULPRIT_PHASE=step:10-20 ");
   EXPECT_EQ(told(phase("a:b:7")), "CULPRIT_PHASE=a:b:7 ");
   for (const char* wrong : {"step:20-10", "step:", ":1", "step:x"}) {
-    EXPECT_NE(told(phase(wrong)).find("is no phase"), std::string::npos) << wrong;
+    EXPECT_NE(told(phase(wrong)).find("is not a phase"), std::string::npos) << wrong;
   }
 }
 

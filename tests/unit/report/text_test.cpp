@@ -209,6 +209,16 @@ TEST(Text, ReadsWellOfNothing) {
   EXPECT_TRUE(has(p, "The measurement overhead is unknown."));
 }
 
+TEST(Text, LeavesTheTerminalAlone) {
+  blame::Findings findings = hybrid_chain();
+  findings.run.command = "mpirun ./a\x1b[2Jb";
+  for (blame::FoundCallPath& path : findings.callpaths) path.region += "\x1b]0;title\x07";
+  const std::string p = page(findings);
+  EXPECT_EQ(p.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(has(p, "mpirun ./a\\x1b[2Jb"));
+  EXPECT_TRUE(has(p, "\\x1b]0;title\\x07"));
+}
+
 TEST(Text, PutsErrorsFirst) {
   blame::Findings findings = hybrid_chain();
   findings.identities.violations = {"the costs are 3 s short of the waiting"};

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// See printable.h. UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+
+#include "base/printable.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace culprit {
+namespace {
+
+/// One character of UTF-8, or one byte that is none.
+struct Character {
+  size_t bytes = 1;
+  uint32_t code = 0;
+  bool valid = false;
+};
+
+Character character_at(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return {1, first, true};
+  const size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < bytes) return {};
+  uint32_t code = first & (0x7fU >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
+  return {bytes, code, true};
+}
+
+bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+void append_escape(std::string& out, unsigned char byte) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  if (byte == '\n') {
+    out += "\\n";
+  } else if (byte == '\t') {
+    out += "\\t";
+  } else {
+    out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character next = character_at(text);
+    const std::string_view bytes = text.substr(0, next.bytes);
+    const bool is_kept = next.bytes == 1 && kept.find(text.front()) != std::string_view::npos;
+    if (is_kept || (next.valid && !is_control(next.code))) {
+      out += bytes;
+    } else {
+      for (const char byte : bytes) append_escape(out, static_cast<unsigned char>(byte));
+    }
+    text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
+}  // namespace culprit
