@@ -287,8 +287,7 @@ void account(const std::vector<RawProcessFolder>& folders,
   if (facts.overhead_pct > kTooMuch) {
     facts.notes.emplace_back(
         "Measurement overhead is high: `culprit run --estimate` shows which events are too "
-        "frequent, "
-        "and which --without leaves them out.");
+        "frequent, and which --without leaves them out.");
   }
   note_redirection(folders, facts);
   note_declined(folders, facts);

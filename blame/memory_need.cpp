@@ -99,8 +99,7 @@ Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transp
   if (needed <= of_first) return {};
   return Error{fmt::format(
       "the first rank gathers all waits, which takes {:.1f} GiB of memory, but {} {:.1f} GiB: "
-      "start "
-      "it where there is more, or with fewer ranks on its node",
+      "start it where there is more, or with fewer ranks on its node",
       needed / (1 << 30), given != 0 ? "--memory allows" : "there are only", of_first / (1 << 30))};
 }
 

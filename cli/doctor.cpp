@@ -179,8 +179,7 @@ void check_openmp(Diagnosis& diagnosis) {
         State::missing, "OpenMP",
         "no libomp.so.5. Needed to observe OpenMP threads: programs built with clang come with it, "
         "programs built with gcc are run on it (Debian package libomp5-19). Without it, only MPI "
-        "is "
-        "measured.");
+        "is measured.");
     return;
   }
   const OpenmpRuntime& best = runtimes.front();

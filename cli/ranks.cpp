@@ -46,8 +46,7 @@ Result<Launched> launched_by(const std::function<const char*(const char*)>& get)
   if (get("PMI_RANK") != nullptr || get("PMI_FD") != nullptr) return Launched{"mpich", n};
   return Error{
       "srun started several copies of culprit that cannot communicate: add --mpi=pmix (Open MPI) "
-      "or "
-      "--mpi=pmi2 (MPICH), or give each copy its own trace and --alone"};
+      "or --mpi=pmi2 (MPICH), or give each copy its own trace and --alone"};
 }
 
 Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {

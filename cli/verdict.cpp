@@ -27,8 +27,7 @@ int judge(const blame::Findings& findings, const std::filesystem::path& experime
   if (!findings.identities.violations.empty()) {
     kLog.error(
         "the sums in this result do not add up: do not rely on it. This is a bug in culprit, not "
-        "in "
-        "the program; please report it, with the trace in {}",
+        "in the program; please report it, with the trace in {}",
         for_display(experiment).string());
     return kContradiction;
   }

@@ -83,7 +83,7 @@ class Wishes {
     if (count_ < kMaxCounters) {
       names_[count_++] = name;
     } else if (g_refused_count < kMaxCounters) {
-      g_refused[g_refused_count++] = {name, "", false, "there are too many"};
+      g_refused[g_refused_count++] = {name, "", false, "too many counters"};
     }
   }
 
@@ -127,7 +127,7 @@ const Source* open_library(const char*& without) {
   if (library == nullptr) return nullptr;
   const auto* source = static_cast<const Source*>(dlsym(library, kSourceEntry));
   const bool usable = source != nullptr && source->version == kSourceVersion;
-  if (!usable) without = "libculprit-papi.so is of another version of culprit";
+  if (!usable) without = "libculprit-papi.so belongs to another version of culprit";
   return usable ? source : nullptr;
 }
 

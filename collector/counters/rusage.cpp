@@ -49,7 +49,7 @@ void choose(Choice* choices, unsigned count, bool) {
   for (unsigned i = 0; i < count; ++i) {
     const Metric* metric = g_count < kMaxChosen ? find(choices[i].name) : nullptr;
     if (metric == nullptr) {
-      choices[i].why_not = "getrusage does not tell it";
+      choices[i].why_not = "getrusage does not provide it";
       continue;
     }
     choices[i].unit = metric->unit;

@@ -67,8 +67,8 @@ void raise_descriptor_limit() {
 
 const char* make_ready() {
   if (PAPI_is_initialized() != PAPI_NOT_INITED) return "the program uses PAPI itself";
-  if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT) return "PAPI does not start";
-  if (PAPI_thread_init(pthread_self) != PAPI_OK) return "PAPI cannot tell threads apart";
+  if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT) return "PAPI cannot be initialized";
+  if (PAPI_thread_init(pthread_self) != PAPI_OK) return "PAPI does not support threads";
   if (g_multiplex && PAPI_multiplex_init() != PAPI_OK) return "PAPI cannot multiplex";
   return nullptr;
 }
@@ -78,7 +78,7 @@ const char* why(int error, int component) {
   const PAPI_component_info_t* info = component < 0 ? nullptr : PAPI_get_component_info(component);
   if (info != nullptr && info->disabled != 0) return info->disabled_reason;
   const char* text = PAPI_strerror(error);
-  return text != nullptr ? text : "PAPI refuses it";
+  return text != nullptr ? text : "PAPI rejects it";
 }
 
 /// For an event that PAPI has no code for: whether the component it names cannot be used at all.
@@ -153,7 +153,7 @@ void choose(Choice* choices, unsigned count, bool multiplex) {
   if (hopeless == nullptr) raise_descriptor_limit();
   for (unsigned i = 0; i < count; ++i) {
     if (hopeless != nullptr || i >= kMaxEvents) {
-      choices[i].why_not = hopeless != nullptr ? hopeless : "there are too many";
+      choices[i].why_not = hopeless != nullptr ? hopeless : "too many counters";
       continue;
     }
     const int error = PAPI_event_name_to_code(choices[i].name, &events[i].code);
@@ -163,7 +163,7 @@ void choose(Choice* choices, unsigned count, bool multiplex) {
     }
     events[i].group = group_of(PAPI_get_event_component(events[i].code));
     if (events[i].group == kMaxComponents) {
-      choices[i].why_not = "too many components of PAPI at once";
+      choices[i].why_not = "too many PAPI components at once";
     } else if (happens_in_kernel(choices[i].name)) {
       g_groups[events[i].group].kernel_too = true;
     }
