@@ -7,12 +7,12 @@
 import os
 import re
 import sys
-import textwrap
+
+import prose
 
 TABLE = "replay/patterns.def"
 DOCUMENT = "docs/patterns.md"
 COLUMNS = ("id", "parent", "name", "unit", "summary", "diagnosis", "remedy")
-WIDTH = 120
 
 HEAD = """# Wait patterns
 
@@ -34,11 +34,6 @@ def sentence(text):
     return text[0].upper() + text[1:] + "."
 
 
-def wrapped(text, indent):
-    """Lines of a list item, as wide as prose may be."""
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
 def document(table):
     """The page, for the text of a patterns.def."""
     patterns = list(rows(table))
@@ -55,7 +50,7 @@ def document(table):
                 more = f" To confirm: {row['diagnosis']} Try: {row['remedy']}." if row["remedy"] else ""
                 more = re.sub(r"([^.?]) Try: ", r"\1. Try: ", more)
                 text = f"{indent}- **{row['name']}** (`{row['id']}`): {row['summary']}.{more}"
-                lines.extend(line + "\n" for line in wrapped(text, indent + "  "))
+                lines.extend(line + "\n" for line in prose.broken([text]))
             write(row["id"], depth + 1)
 
     write("", 0)

@@ -13,6 +13,7 @@ import sys
 
 import dependencies
 import patterns_doc
+import prose
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -240,6 +241,13 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_width(tree):
+    """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
+    for path in tree.ending(".md"):
+        for number, width in prose.too_wide(tree.text(path)):
+            yield f"{path}:{number}: {width} columns, at most {prose.WIDTH} (./dev format does it)"
+
+
 RULES = {
     "includes": check_includes,
     "vendors": check_vendors,
@@ -248,6 +256,7 @@ RULES = {
     "format": check_format,
     "words": check_words,
     "docs": check_docs,
+    "width": check_width,
     "patterns": check_patterns,
     "dependencies": dependencies.check,
 }

@@ -31,7 +31,7 @@ class Rules(unittest.TestCase):
         table = ('// PATTERN(id)\nPATTERN("m", "", "M", "s", "ranks wait", "", "")\n'
                  'PATTERN("m.x", "m", "X", "s", "it, \\"so\\" to "\n  "say, waits",\n "is it?", "it")')
         page = patterns_doc.document(table)
-        self.assertIn('- **X** (`m.x`): it, \\"so\\" to say, waits. To be sure: is it? Try: it.', page)
+        self.assertIn('- **X** (`m.x`): it, \\"so\\" to say, waits. To confirm: is it? Try: it.', page)
         self.assertFalse(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page))
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
@@ -92,6 +92,25 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("words", base__a_dot_cpp="// TO" + "DO later\n"))
         self.assertTrue(breaches("words", docs__a_dot_md="see /ho" + "me/me/x\n"))
         self.assertFalse(breaches("words", docs__a_dot_md="$root/work/x and todos and /usr/lib\n"))
+
+    def test_width(self):
+        wide = "word " * 30
+        self.assertTrue(breaches("width", docs__a_dot_md=f"Some {wide}\n"))
+        self.assertTrue(breaches("width", docs__a_dot_md=f"- item {wide}\n"))
+        self.assertFalse(breaches("width", docs__a_dot_md=f"| {wide} |\n\n```\n{wide}\n```\n"))
+
+    def test_wide_lines_are_broken(self):
+        words = "word " * 40
+        text = f"# A title\n\nNarrow\nlines stay.\n\n1. {words}`two words` [a link](b.md)\n\n       code {words}\n" \
+               f"   {words}\n\n```\n{words}\n```\n| {words} |\n"
+        narrow = rules.prose.narrowed(text)
+        self.assertEqual(narrow.split(), text.split())
+        self.assertEqual([n for n, _ in rules.prose.too_wide(narrow)],
+                         [i for i, l in enumerate(narrow.split("\n"), 1) if l.startswith("       code")])
+        self.assertIn("Narrow\nlines stay.\n", narrow)
+        self.assertIn("`two words`", narrow)
+        self.assertRegex(narrow, r"\n1\. [^\n]+\n   word [^\n]+`two words` \[a link\]\(b.md\)\n\n")
+        self.assertEqual(rules.prose.narrowed(narrow), narrow)
 
     def test_docs(self):
         self.assertTrue(breaches("docs", docs__a_dot_md="see cli/run.cpp:12\n", cli__run_dot_cpp=""))

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""The reports that README.md and docs/ show are what culprit prints today, figures aside.
+
+Each document has one block that begins with ```text and the program's command. Times and the order
+of rows differ from run to run, so two things are compared: the lines that do not depend on them
+(headings, labels, explanations), and the wording of all others, which must be in the sources of the
+report or in today's. `samples.py --build build --write` puts today's reports into the documents.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+import harness
+from harness import Place, check, mpirun, succeed
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CUT = "[...]"
+SOURCES = ("report/*.cpp", "report/*.h", "replay/patterns.def", "blame/*.cpp", "assemble/facts.cpp")
+BLOCK = re.compile(r"^```text\n((?:mpirun|build/).*?)^```$", re.MULTILINE | re.DOTALL)
+FIGURE = re.compile(r"(< )?\d[\d .]*( (us|ms|s|%))?")
+
+
+def hybrid(place):
+    return mpirun(2, "build/examples/hybrid_chain")
+
+
+def device(place):
+    return ["build/examples/opencl_late_launch"]
+
+
+def shortened(page):
+    """Up to the first root cause, and the end."""
+    head, causes = page.split("\nROOT CAUSES", 1)
+    first = re.split(r"^2\. ", causes, maxsplit=1, flags=re.MULTILINE)[0]
+    foot = page[page.index("\nFull results:"):]
+    overview = head.split("\nWHERE THE TIME WENT", 1)[0]
+    return f"{overview}\n{CUT}\n\nROOT CAUSES{first.rstrip()}\n\n{CUT}\n{foot}"
+
+
+# document, its program, and how the report is shown
+SAMPLES = {
+    "readme": ("README.md", hybrid, shortened),
+    "hybrid": ("docs/example-hybrid.md", hybrid, str),
+    "device": ("docs/example-device.md", device, str),
+}
+
+
+def todays(place, command):
+    """The report of a run, with names as the documents have them."""
+    program = command[-1].removeprefix("build/examples/")
+    real = [*command[:-1], place.program(program)]
+    name = f"culprit.{program}.20260101-120000"
+    page = succeed([place.culprit, "run", "-q", "-o", name, "--", *real], cwd=place.scratch).stdout
+    page = page[page.index(real[0]):]  # behind what the program itself prints
+    first = page.split("\n", 1)[0]
+    return page.replace(first, " ".join(["mpirun" if "mpirun" in w else w for w in command]), 1)
+
+
+def skeleton(page):
+    """Lines that are the same for each run of a program, without figures."""
+    found, section = [], ""
+    for block in re.split(r"\n(?=\S)|\n\n", page):
+        for line in block.split("\n"):
+            label = re.match(r"  ([A-Z][a-z]+(?: [a-z]+)*)  +[<\d]", line)
+            if re.match(r"[A-Z][A-Z' ]{3,}", line):
+                section = line
+                found.append(line)
+            elif label:
+                found.append(label.group(1))
+            elif re.match(r"(Verdict|Full results|Machine-readable): ", line):
+                found.append(line.split(":")[0])
+        if section.startswith("WHAT THIS RESULT"):
+            continue  # what is missing differs with the machine
+        prose = [l.strip() for l in block.split("\n") if re.match(r"  [A-Z]\S* \S", l) or
+                 re.match(r"  [a-z]\S*( \S+){4}", l)]
+        found += [FIGURE.sub("#", p) for p in prose if not re.match(r"[A-Z][a-z]+(?: [a-z]+)*  ", p)]
+    return found
+
+
+def phrases(page):
+    """Runs of at least three words between names, figures and punctuation."""
+    flat = " ".join(page.split())
+    flat = re.sub(r"\([^()]*\)|\[[^\]]*\]|rank \d+|thread \d+|\S*[/_@!$#|]\S*", " ; ", flat)
+    for part in re.split(r"[;:,.()\[\]]+\s|" + FIGURE.pattern + r"|\s[-+~?|]\s", flat):
+        words = (part or "").strip(" .,;:").split()
+        if len(words) >= 3 and all(re.fullmatch(r"[A-Za-z'-]+", w) for w in words):
+            yield " ".join(words)
+
+
+def wording():
+    """All string literals of the report's sources, as one text."""
+    parts = []
+    for pattern in SOURCES:
+        for path in sorted(ROOT.glob(pattern)):
+            literals = re.findall(r'((?:"(?:[^"\\\n]|\\.)*"\s*)+)', path.read_text(encoding="utf-8"))
+            parts += [re.sub(r'"\s*"', "", literal).strip()[1:-1] for literal in literals]
+    return " \n ".join(parts)
+
+
+def is_subsequence(some, all_of):
+    rest = iter(all_of)
+    return next((item for item in some if item not in rest), None)
+
+
+def sample(name):
+    document, command, show = SAMPLES[name]
+
+    def test(place):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        shown = BLOCK.search(text)
+        check(shown, f"{document} shows no report")
+        shown = shown.group(1)
+        today = todays(place, command(place))
+        missing = is_subsequence(skeleton(shown), skeleton(today))
+        check(missing is None, f"{document} shows '{missing}', which is not there (or not in this place) in\n{today}")
+        if CUT not in shown:
+            new = [l for l in skeleton(today) if re.match("[A-Z]{4}", l) and l not in skeleton(shown)]
+            check(not new, f"{document} lacks {new}")
+        known = wording() + " ".join(today.split())
+        strange = [p for p in phrases(shown) if p not in known]
+        check(not strange, f"{document} has words that no report has: {strange}")
+    return test
+
+
+def write(build):
+    for document, command, show in SAMPLES.values():
+        with tempfile.TemporaryDirectory() as scratch:
+            place = Place(pathlib.Path(build).resolve(), scratch)
+            page = show(todays(place, command(place)))
+        path = ROOT / document
+        text = path.read_text(encoding="utf-8")
+        block = BLOCK.search(text)
+        path.write_text(text[:block.start(1)] + page.rstrip() + "\n" + text[block.end(1):], encoding="utf-8")
+        print(f"wrote {document}")
+
+
+TESTS = {name: sample(name) for name in SAMPLES}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--build")
+    options, _ = parser.parse_known_args()
+    if options.write:
+        write(options.build)
+        sys.exit(0)
+    sys.exit(harness.main(TESTS))
