@@ -12,6 +12,7 @@
 #ifndef TRUTH_NO_MPI
 #include <mpi.h>
 #endif
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,20 +89,22 @@ TRUTH_QUIET void spend(const char* name, double ms) {
 
 #define ROUNDS for (int round = 0; round < truth_rounds; ++round)
 
+// In one write, for other threads may wait meanwhile.
 TRUTH_QUIET void truth_write_account(void) {
-  char path[4096];
+  char path[4096], text[2048];
   const char* prefix = getenv("TRUTH_ACCOUNT");
   if (prefix == NULL) return;
   snprintf(path, sizeof path, "%s.%d", prefix, rank);
-  FILE* file = fopen(path, "w");
-  if (file == NULL) abort();
-  fprintf(file, "{\"rank\": %d, \"waited_s\": %.9f, \"spent_s\": {", rank, (double)truth_waited_ns * 1e-9);
+  size_t n = (size_t)snprintf(text, sizeof text, "{\"rank\": %d, \"waited_s\": %.9f, \"spent_s\": {", rank,
+                              (double)truth_waited_ns * 1e-9);
   for (int i = 0; i < TRUTH_FUNCTIONS && truth_spent[i].name != NULL; ++i) {
-    fprintf(file, "%s\"%s\": %.9f", i > 0 ? ", " : "", truth_spent[i].name,
-            (double)truth_spent[i].ns * 1e-9);
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\": %.9f", i > 0 ? ", " : "",
+                          truth_spent[i].name, (double)truth_spent[i].ns * 1e-9);
   }
-  fprintf(file, "}}\n");
-  fclose(file);
+  n += (size_t)snprintf(text + n, sizeof text - n, "}}\n");
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0 || write(file, text, n) != (ssize_t)n) abort();
+  close(file);
 }
 
 struct truth_case {
