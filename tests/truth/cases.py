@@ -3,10 +3,11 @@
 """The cases of the bench of truth: which program, how many ranks, and the answer.
 
 The answer, `who`, is a list of culprits, `RANK[.THREAD]:function=cost`, joined by semicolons; `*` is
-any rank. `cost` is the waiting in seconds that they cause, of what the programs' own accounts say:
-`waits` (in calls that wait, over all threads), a function's name (what was spent in it, over all), and
-`rounds`; `a..b` is a range, where it is a matter of definition how much of a wait counts as one. All
-others are innocent. Without any culprit the program is balanced. `path` names the function that must
+any rank. `cost` is the waiting in seconds that they cause, of what the programs' own accounts say: a
+function's name (what was spent in it, over all ranks), `<function>_<rank>` (on one), `waits` (in calls
+that wait, over all threads, transfers included), `ranks`, and `rounds`. Where all begin and end together
+and nobody else works, all others wait as long as the late one works. `a..b` is a range, where it is a
+matter of definition how much of a wait counts as one. All others are innocent. Without any culprit the program is balanced. `path` names the function that must
 lead the critical path; where that alone is the answer, `who` is None.
 
 Modes: F, functions are recorded exactly (-finstrument-functions); P, plain, by samples, time is spent
@@ -43,10 +44,12 @@ def phases(name, who):
             for ms, rounds in ((0.2, 3000), (1, 600), (5, 120), (50, 14))]
 
 
-LATE = "1:late=waits"
-LATE_0 = "0:late=waits"
-LATE_2 = "2:late=waits"
-LATE_RECEIVER = "1:late_receiver=waits"
+# One is late, all others wait.
+LATE = "1:late=late*(ranks-1)"
+LATE_0 = "0:late=late*(ranks-1)"
+LATE_2 = "2:late=late*(ranks-1)"
+LATE_5 = "5:late=late*(ranks-1)"
+LATE_RECEIVER = "1:late_receiver=late_receiver"
 NOBODY = ""
 
 CASES = [
@@ -93,13 +96,13 @@ CASES = [
     case("shape", 6, "halo2_sendrecv", LATE_2),
     case("shape", 6, "halo2_waitall", LATE_2),
     case("shape", 6, "halo2_large", LATE_2),
-    case("shape", 8, "halo3_sendrecv", "5:late=waits"),
-    case("shape", 8, "halo3_waitall", "5:late=waits"),
+    case("shape", 8, "halo3_sendrecv", LATE_5),
+    case("shape", 8, "halo3_waitall", LATE_5),
     case("shape", 4, "odd_even", LATE_2),
     # One for all, chains.
     case("shape", 4, "gather_waitall_bcast", LATE_2),
     case("shape", 4, "gather_recv_bcast", LATE_2),
-    case("shape", 4, "master_worker", "0:assign_work=waits", ms=10, rounds=20),
+    case("shape", 4, "master_worker", "0:assign_work=assign_work*(ranks-1)", ms=10, rounds=20),
     case("shape", 4, "chain", LATE_0),
     case("shape", 4, "chain_barriers", LATE_0),
     # Two causes, 2 : 1.
@@ -107,18 +110,18 @@ CASES = [
     case("shape", 4, "two_functions", "1:first_cause=3*first_cause; 1:second_cause=3*second_cause", ms=20),
     case("shape", 4, "two_turns", "1:first_cause=3*first_cause; 2:second_cause=3*second_cause", ms=20),
     # Call paths.
-    case("shape", 2, "wrapped_barrier", "1:compute=waits", ms=2, rounds=400, modes="FPW"),
-    case("shape", 2, "between_wrappers", "1:read_input=waits", ms=600, rounds=1, modes="FPW"),
-    case("shape", 2, "recursion", "1:descend=waits", ms=5),
-    case("shape", 3, "two_callers", "1:precondition=waits"),
+    case("shape", 2, "wrapped_barrier", "1:compute=compute", ms=2, rounds=400, modes="FPW"),
+    case("shape", 2, "between_wrappers", "1:read_input=read_input", ms=600, rounds=1, modes="FPW"),
+    case("shape", 2, "recursion", "1:descend=descend", ms=5),
+    case("shape", 3, "two_callers", "1:precondition=2*compute_1-compute_0-compute_2"),
     *phases("two_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary"),
-    *phases("uneven_phases", "1:assemble_matrix=waits"),
+    *phases("uneven_phases", "1:assemble_matrix=assemble_matrix_1-assemble_matrix_0"),
     *phases("wrapped_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary"),
     # Before, after, between; nothing to find.
     case("shape", 4, "slow_input", "0:read_input=3*read_input", ms=400, modes="FPW"),
     case("shape", 4, "slow_output", "1:write_output=3*write_output", ms=400),
     case("shape", 3, "after_barrier", LATE),
-    case("shape", 2, "imbalance", "1:compute=waits", modes="FPW"),
+    case("shape", 2, "imbalance", "1:compute=compute_1-compute_0", modes="FPW"),
     case("shape", 2, "balanced", NOBODY, rounds=30),
     case("shape", 4, "balanced_ring", NOBODY, rounds=30),
     # Collectives.
@@ -142,7 +145,7 @@ CASES = [
     case("collective", 4, "ibcast", LATE_0),
     case("collective", 4, "iallreduce", LATE),
     case("collective", 4, "ialltoall", LATE),
-    case("collective", 4, "subcommunicators", LATE),
+    case("collective", 4, "subcommunicators", "1:late=late_1"),
     case("collective", 4, "inter_barrier", LATE),
     case("collective", 4, "inter_bcast", LATE_0),
     case("collective", 4, "comm_dup", LATE),
@@ -151,15 +154,15 @@ CASES = [
     case("collective", 3, "fence", LATE),
     case("collective", 2, "late_post", LATE),
     case("collective", 2, "late_complete", LATE_0),
-    case("collective", 2, "win_lock", "1:hold_window=waits"),
+    case("collective", 2, "win_lock", "1:hold_window=hold_window"),
     # OpenMP.
-    case("teams", 0, "barrier", "0.1:late=waits", modes="FPC", quick=True),
-    case("teams", 0, "fork_join", "0.1:late=waits", modes="FPC"),
-    case("teams", 0, "loop_static", "0.1:long_item=waits", modes="FPC"),
+    case("teams", 0, "barrier", "0.1:late=2*late", modes="FPC", quick=True),
+    case("teams", 0, "fork_join", "0.1:late=2*late", modes="FPC"),
+    case("teams", 0, "loop_static", "0.1:long_item=2*long_item", modes="FPC"),
     case("teams", 0, "loop_dynamic", "*:long_item=waits", modes="FPC"),
-    case("teams", 0, "single", "*:late=waits", modes="FPC"),
-    case("teams", 0, "masked", "0.0:late=waits", modes="FPC"),
-    case("teams", 0, "sections", "*:long_item=waits", modes="FPC"),
+    case("teams", 0, "single", "*:late=2*late", modes="FPC"),
+    case("teams", 0, "masked", "0.0:late=2*late", modes="FPC"),
+    case("teams", 0, "sections", "*:long_item=2*long_item-short_item", modes="FPC"),
     case("teams", 0, "critical", "0.1:hold_lock=waits", modes="FPC"),
     case("teams", 0, "lock", "0.1:hold_lock=waits", modes="FPC"),
     case("teams", 0, "task", "*:long_item=2*long_item-1.5*short_item..2*long_item", modes="FPC"),
@@ -173,10 +176,10 @@ CASES = [
     case("teams", 0, "slow_start", None, ms=600, rounds=10, path="load_mesh", modes="FPCW"),
     case("teams", 0, "balanced", NOBODY, rounds=30, modes="FPC"),
     # Threads and ranks.
-    case("hybrid", 2, "thread_to_rank", "0.1:late=waits", modes="FPC", quick=True),
-    case("hybrid", 3, "thread_to_all", "0.1:late=waits", modes="FPC"),
-    case("hybrid", 2, "rank_to_thread", "0:late=waits", modes="FPC"),
-    case("hybrid", 2, "thread_to_thread", "0.1:late=waits", modes="FPC"),
+    case("hybrid", 2, "thread_to_rank", "0.1:late=2*late", modes="FPC", quick=True),
+    case("hybrid", 3, "thread_to_all", "0.1:late=3*late", modes="FPC"),
+    case("hybrid", 2, "rank_to_thread", "0:late=2*late", modes="FPC"),
+    case("hybrid", 2, "thread_to_thread", "0.1:late=3*late", modes="FPC"),
     case("hybrid", 2, "serial_masters", "*:serial_part=serial_part*(rounds-1)/rounds..serial_part",
          modes="FPC"),
     # Threads of the program's own.
@@ -184,7 +187,7 @@ CASES = [
     case("threads", 2, "helpers_early", NOBODY, rounds=20),
     case("threads", 2, "join", "1:helper_work=helper_work..2*helper_work"),
     case("threads", 2, "mutex_held", "1:hold_mutex=hold_mutex*0.95..2*hold_mutex"),
-    case("threads", 2, "condition", "0:late=waits/2..waits"),
+    case("threads", 2, "condition", "0:late=late..2*late"),
     case("threads", 2, "condition_work", "1:helper_work=helper_work..2*helper_work"),
-    case("threads", 2, "communication_thread", "0:late=waits/2..waits"),
+    case("threads", 2, "communication_thread", "0:late=late..2*late"),
 ]
