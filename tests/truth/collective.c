@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collective operations of every kind, and one-sided communication. Rank 0 is late where the root alone
-// can make others wait (Bcast, Scatter), else rank 1.
+// Collective operations of every kind, and one-sided communication. Rank 0 is late where the root
+// alone can make others wait (Bcast, Scatter), else rank 1.
 #include "truth.h"
 
 #define WORLD MPI_COMM_WORLD
@@ -16,12 +16,12 @@ TAKES_TIME(late)
 TAKES_TIME(hold_window)
 
 // A case: rank `who` is late for `call`, again and again.
-#define COLLECTIVE(name, who, call)    \
-  static void name(void) {             \
-    ROUNDS {                           \
+#define COLLECTIVE(name, who, call)      \
+  static void name(void) {               \
+    ROUNDS {                             \
       if (rank == (who)) late(truth_ms); \
-      TIMED(call);                     \
-    }                                  \
+      TIMED(call);                       \
+    }                                    \
   }
 
 COLLECTIVE(barrier, 1, MPI_Barrier(WORLD))
@@ -37,19 +37,20 @@ COLLECTIVE(allreduce, 1, MPI_Allreduce(out, in, 1, MPI_INT, MPI_SUM, WORLD))
 COLLECTIVE(allgather, 1, MPI_Allgather(out, 1, MPI_INT, in, 1, MPI_INT, WORLD))
 COLLECTIVE(allgatherv, 1, MPI_Allgatherv(out, 1, MPI_INT, in, ones, places, MPI_INT, WORLD))
 COLLECTIVE(alltoall, 1, MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, WORLD))
-COLLECTIVE(alltoallv, 1, MPI_Alltoallv(out, ones, places, MPI_INT, in, ones, places, MPI_INT, WORLD))
+COLLECTIVE(alltoallv, 1,
+           MPI_Alltoallv(out, ones, places, MPI_INT, in, ones, places, MPI_INT, WORLD))
 COLLECTIVE(reduce_scatter, 1, MPI_Reduce_scatter(out, in, ones, MPI_INT, MPI_SUM, WORLD))
 COLLECTIVE(reduce_scatter_block, 1, MPI_Reduce_scatter_block(out, in, 1, MPI_INT, MPI_SUM, WORLD))
 
 // The same, begun and waited for.
-#define NONBLOCKING(name, who, call)      \
-  static void name(void) {                \
-    ROUNDS {                              \
-      MPI_Request request;                \
-      if (rank == (who)) late(truth_ms);  \
-      call;                               \
+#define NONBLOCKING(name, who, call)                \
+  static void name(void) {                          \
+    ROUNDS {                                        \
+      MPI_Request request;                          \
+      if (rank == (who)) late(truth_ms);            \
+      call;                                         \
       TIMED(MPI_Wait(&request, MPI_STATUS_IGNORE)); \
-    }                                     \
+    }                                               \
   }
 
 NONBLOCKING(ibarrier, 1, MPI_Ibarrier(WORLD, &request))
@@ -59,7 +60,8 @@ NONBLOCKING(ialltoall, 1, MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, WORLD, 
 
 // --- communicators ---
 
-// Two halves that have nothing to do with each other: in one of them rank 1 is late, in the other all are.
+// Two halves that have nothing to do with each other: in one of them rank 1 is late, in the other
+// all are.
 static void subcommunicators(void) {
   MPI_Comm half;
   MPI_Comm_split(WORLD, rank < size / 2 ? 0 : 1, rank, &half);
@@ -167,8 +169,12 @@ static void general_active_target(int late_target) {
   TIMED(MPI_Win_free(&window));
 }
 
-static void late_post(void) { general_active_target(1); }
-static void late_complete(void) { general_active_target(0); }
+static void late_post(void) {
+  general_active_target(1);
+}
+static void late_complete(void) {
+  general_active_target(0);
+}
 
 // Rank 1 holds a window's lock while rank 0 asks for it.
 static void win_lock(void) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI and OpenMP: chains from a thread to another rank and from a rank to another's threads. Two ranks;
-// the second has no team unless the case needs one.
+// MPI and OpenMP: chains from a thread to another rank and from a rank to another's threads. Two
+// ranks; the second has no team unless the case needs one.
 #include "truth.h"
 
 #include <omp.h>
@@ -15,7 +15,9 @@ static int x;
 TAKES_TIME(late)
 TAKES_TIME(serial_part)
 
-static int me(void) { return omp_get_thread_num(); }
+static int me(void) {
+  return omp_get_thread_num();
+}
 
 // Thread 1 of rank 0 -> its master, at the end of the region -> rank 1, in MPI_Recv.
 static void thread_to_rank(void) {
@@ -93,10 +95,8 @@ static void serial_masters(void) {
 }
 
 static const struct truth_case cases[] = {
-    {"thread_to_rank", thread_to_rank},
-    {"thread_to_all", thread_to_all},
-    {"rank_to_thread", rank_to_thread},
-    {"thread_to_thread", thread_to_thread},
+    {"thread_to_rank", thread_to_rank}, {"thread_to_all", thread_to_all},
+    {"rank_to_thread", rank_to_thread}, {"thread_to_thread", thread_to_thread},
     {"serial_masters", serial_masters},
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phases of a known length in two functions, 2 : 1, over and over; they are far shorter than the time
-// between two samples, or far longer.
+// Phases of a known length in two functions, 2 : 1, over and over; they are far shorter than the
+// time between two samples, or far longer.
 #include "truth.h"
 
 TAKES_TIME(assemble_matrix)
@@ -27,7 +27,9 @@ static void uneven_phases(void) {
   }
 }
 
-TRUTH_LOUD static void wrap_barrier(void) { TIMED(MPI_Barrier(MPI_COMM_WORLD)); }
+TRUTH_LOUD static void wrap_barrier(void) {
+  TIMED(MPI_Barrier(MPI_COMM_WORLD));
+}
 TRUTH_LOUD static void wrap_reduce(void) {
   TIMED(MPI_Allreduce(MPI_IN_PLACE, &(int){0}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 }

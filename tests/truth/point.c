@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two or more ranks, by every call that sends, receives, waits, probes or polls. Rank 1
-// is the late one: as a sender, where nothing else is said.
+// Messages between two or more ranks, by every call that sends, receives, waits, probes or polls.
+// Rank 1 is the late one: as a sender, where nothing else is said.
 #include "truth.h"
 
 #define LARGE (1 << 18)  // ints: more than any eager limit
@@ -203,14 +203,30 @@ static void by_testsome(int count, MPI_Request* requests) {
   }
 }
 
-static void waitall(void) { gather_requests(by_waitall); }
-static void wait_each(void) { gather_requests(by_wait_each); }
-static void waitany(void) { gather_requests(by_waitany); }
-static void waitsome(void) { gather_requests(by_waitsome); }
-static void test(void) { gather_requests(by_test); }
-static void testall(void) { gather_requests(by_testall); }
-static void testany(void) { gather_requests(by_testany); }
-static void testsome(void) { gather_requests(by_testsome); }
+static void waitall(void) {
+  gather_requests(by_waitall);
+}
+static void wait_each(void) {
+  gather_requests(by_wait_each);
+}
+static void waitany(void) {
+  gather_requests(by_waitany);
+}
+static void waitsome(void) {
+  gather_requests(by_waitsome);
+}
+static void test(void) {
+  gather_requests(by_test);
+}
+static void testall(void) {
+  gather_requests(by_testall);
+}
+static void testany(void) {
+  gather_requests(by_testany);
+}
+static void testsome(void) {
+  gather_requests(by_testsome);
+}
 
 static void persistent(void) {
   MPI_Request request;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How ranks are wired: rings, shifts along a line, halos in one to three dimensions, gathers with an
-// answer, chains; two causes at once, wrappers around MPI, recursion, what comes before and after all else.
+// How ranks are wired: rings, shifts along a line, halos in one to three dimensions, gathers with
+// an answer, chains; two causes at once, wrappers around MPI, recursion, what comes before and
+// after all else.
 #include "truth.h"
 
 #define LARGE (1 << 18)
@@ -21,8 +22,12 @@ TAKES_TIME(assign_work)
 
 // --- exchanges with two neighbours ---
 
-static int right(void) { return (rank + 1) % size; }
-static int left(void) { return (rank + size - 1) % size; }
+static int right(void) {
+  return (rank + 1) % size;
+}
+static int left(void) {
+  return (rank + size - 1) % size;
+}
 
 static void by_sendrecv(int to, int from, int count) {
   TIMED(MPI_Sendrecv(out, count, MPI_INT, to, 0, box, count, MPI_INT, from, 0, WORLD, IGNORE));
@@ -38,7 +43,8 @@ static void ring_sendrecv(void) {
 static void ring_large(void) {
   ROUNDS {
     if (rank == 0) late(truth_ms);
-    TIMED(MPI_Sendrecv(out, LARGE, MPI_INT, right(), 0, box, LARGE, MPI_INT, left(), 0, WORLD, IGNORE));
+    TIMED(MPI_Sendrecv(out, LARGE, MPI_INT, right(), 0, box, LARGE, MPI_INT, left(), 0, WORLD,
+                       IGNORE));
   }
 }
 
@@ -87,8 +93,12 @@ static void ring_moving(void) {
   }
 }
 
-TRUTH_LOUD static void exchange_halo(void) { by_sendrecv(right(), left(), 1); }
-TRUTH_LOUD static void communicate(void) { exchange_halo(); }
+TRUTH_LOUD static void exchange_halo(void) {
+  by_sendrecv(right(), left(), 1);
+}
+TRUTH_LOUD static void communicate(void) {
+  exchange_halo();
+}
 
 static void ring_wrapper(void) {
   ROUNDS {
@@ -133,17 +143,32 @@ static void halo(int dimensions, int who, int length, void (*exchange)(const int
   MPI_Comm_free(&grid);
 }
 
-static void line_sendrecv(void) { halo(1, 1, 1, by_shifts); }
-static void line_waitall(void) { halo(1, 1, 1, by_requests); }
-static void halo2_sendrecv(void) { halo(2, 2, 1, by_shifts); }
-static void halo2_waitall(void) { halo(2, 2, 1, by_requests); }
-static void halo2_large(void) { halo(2, 2, 20000, by_requests); }
-static void halo3_sendrecv(void) { halo(3, 5, 1, by_shifts); }
-static void halo3_waitall(void) { halo(3, 5, 1, by_requests); }
+static void line_sendrecv(void) {
+  halo(1, 1, 1, by_shifts);
+}
+static void line_waitall(void) {
+  halo(1, 1, 1, by_requests);
+}
+static void halo2_sendrecv(void) {
+  halo(2, 2, 1, by_shifts);
+}
+static void halo2_waitall(void) {
+  halo(2, 2, 1, by_requests);
+}
+static void halo2_large(void) {
+  halo(2, 2, 20000, by_requests);
+}
+static void halo3_sendrecv(void) {
+  halo(3, 5, 1, by_shifts);
+}
+static void halo3_waitall(void) {
+  halo(3, 5, 1, by_requests);
+}
 
 // Even ranks send first, odd ones receive first, along a line.
 static void odd_even(void) {
-  const int partners[2] = {rank % 2 == 0 ? rank + 1 : rank - 1, rank % 2 == 0 ? rank - 1 : rank + 1};
+  const int partners[2] = {rank % 2 == 0 ? rank + 1 : rank - 1,
+                           rank % 2 == 0 ? rank - 1 : rank + 1};
   ROUNDS {
     if (rank == 2) late(truth_ms);
     for (int i = 0; i < 2; ++i) {
@@ -263,7 +288,9 @@ static void two_turns(void) {
 
 // --- call paths ---
 
-TRUTH_LOUD static void wrap_barrier(void) { TIMED(MPI_Barrier(WORLD)); }
+TRUTH_LOUD static void wrap_barrier(void) {
+  TIMED(MPI_Barrier(WORLD));
+}
 
 static void wrapped_barrier(void) {
   ROUNDS {

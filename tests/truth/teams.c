@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenMP without MPI: barriers, loops, locks, tasks, nested teams. Thread 1 is the late one where the
-// schedule does not decide.
+// OpenMP without MPI: barriers, loops, locks, tasks, nested teams. Thread 1 is the late one where
+// the schedule does not decide.
 #define TRUTH_NO_MPI
 #include "truth.h"
 
@@ -18,7 +18,9 @@ TAKES_TIME(short_item)
 TAKES_TIME(serial_part)
 TAKES_TIME(load_mesh)
 
-static int me(void) { return omp_get_thread_num(); }
+static int me(void) {
+  return omp_get_thread_num();
+}
 
 static void barrier(void) {
 #pragma omp parallel num_threads(THREADS)

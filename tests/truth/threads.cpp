@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that the program makes by itself, beside MPI: short-lived helpers, joins, mutexes, condition
-// variables. Two ranks.
+// Threads that the program makes by itself, beside MPI: short-lived helpers, joins, mutexes,
+// condition variables. Two ranks.
 #include "truth.h"
 
 #include <condition_variable>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the programs of the bench of truth share: causes that are injected, and an account of them.
-// spend() makes the function that calls it late by a known time and writes down how long it really took;
-// TIMED() does the same for calls that wait. Both are invisible to -finstrument-functions. The account
-// goes to $TRUTH_ACCOUNT.<rank>, one JSON object a process. With TRUTH_WORK=1 time is spent computing,
-// else sleeping. C11 and C++17. Programs without MPI define TRUTH_NO_MPI first.
+// spend() makes the function that calls it late by a known time and writes down how long it really
+// took; TIMED() does the same for calls that wait. Both are invisible to -finstrument-functions.
+// The account goes to $TRUTH_ACCOUNT.<rank>, one JSON object a process. With TRUTH_WORK=1 time is
+// spent computing, else sleeping. C11 and C++17. Programs without MPI define TRUTH_NO_MPI first.
 #ifndef TRUTH_H
 #define TRUTH_H
 
@@ -28,10 +28,10 @@
 #define TRUTH_FUNCTIONS 16
 
 static int rank, size __attribute__((unused)) = 1;  // in MPI_COMM_WORLD
-static double truth_ms = 40;        // how late, from the command line
-static int truth_rounds = 15;       // how often
-static int truth_works;             // computes rather than sleeps
-static long truth_waited_ns;        // in TIMED() calls, all threads of the process
+static double truth_ms = 40;                        // how late, from the command line
+static int truth_rounds = 15;                       // how often
+static int truth_works;                             // computes rather than sleeps
+static long truth_waited_ns;                        // in TIMED() calls, all threads of the process
 static struct {
   const char* name;
   long ns, calls;
@@ -77,14 +77,16 @@ TRUTH_QUIET void spend(const char* name, double ms) {
 }
 
 // A function that takes the time which it is given.
-#define TAKES_TIME(function) \
-  TRUTH_LOUD static void function(double ms) { spend(#function, ms); }
+#define TAKES_TIME(function)                   \
+  TRUTH_LOUD static void function(double ms) { \
+    spend(#function, ms);                      \
+  }
 
-#define TIMED(call)                                                                     \
-  do {                                                                                  \
-    const long truth_begin = truth_now();                                               \
-    call;                                                                               \
-    __atomic_fetch_add(&truth_waited_ns, truth_now() - truth_begin, __ATOMIC_RELAXED);  \
+#define TIMED(call)                                                                    \
+  do {                                                                                 \
+    const long truth_begin = truth_now();                                              \
+    call;                                                                              \
+    __atomic_fetch_add(&truth_waited_ns, truth_now() - truth_begin, __ATOMIC_RELAXED); \
   } while (0)
 
 #define ROUNDS for (int round = 0; round < truth_rounds; ++round)
@@ -95,8 +97,9 @@ TRUTH_QUIET void truth_write_account(void) {
   const char* prefix = getenv("TRUTH_ACCOUNT");
   if (prefix == NULL) return;
   snprintf(path, sizeof path, "%s.%d", prefix, rank);
-  size_t n = (size_t)snprintf(text, sizeof text, "{\"rank\": %d, \"waited_s\": %.9f, \"spent_s\": {", rank,
-                              (double)truth_waited_ns * 1e-9);
+  size_t n =
+      (size_t)snprintf(text, sizeof text, "{\"rank\": %d, \"waited_s\": %.9f, \"spent_s\": {", rank,
+                       (double)truth_waited_ns * 1e-9);
   for (int i = 0; i < TRUTH_FUNCTIONS && truth_spent[i].name != NULL; ++i) {
     n += (size_t)snprintf(text + n, sizeof text - n, "%s\"%s\": %.9f", i > 0 ? ", " : "",
                           truth_spent[i].name, (double)truth_spent[i].ns * 1e-9);
@@ -113,7 +116,8 @@ struct truth_case {
 };
 
 // argv: case, milliseconds, rounds. Looks the case up; ends the program if there is none.
-TRUTH_QUIET void (*truth_choose(int argc, char** argv, const struct truth_case* cases, int count))(void) {
+TRUTH_QUIET void (*truth_choose(int argc, char** argv, const struct truth_case* cases,
+                                int count))(void) {
   if (argc > 2) truth_ms = atof(argv[2]);
   if (argc > 3) truth_rounds = atoi(argv[3]);
   truth_works = getenv("TRUTH_WORK") != NULL;
