@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/column.h"
 #include "base/ids.h"
@@ -36,6 +37,7 @@ struct PolledReceive {
 struct ProbeFacts {
   Column<Probe> probes;
   Column<PolledReceive> polled;
+  uint64_t inferred = 0;  ///< of `probes`: what they have found is not recorded, but follows
 
   void release() {
     probes.release();
@@ -65,9 +67,30 @@ class ProbeBuilder {
   }
 
   void probed(const trace::MpiMessage& found, AskingRegion region, CallIndex call) {
+    recorded_ = true;
     facts_.probes.push_back({call, found.comm, found.peer, found.tag, found.probe,
                              region.polls ? since_ : Time::max(), region.probes});
     completed();
+  }
+  /// An MPI_Probe or MPI_Mprobe was left, and the archive does not say what it has found: what its
+  /// thread receives next.
+  void silent(CallIndex call) {
+    if (!recorded_) silent_ = call;
+  }
+  /// A receive of the next message has been posted, as operation `op`.
+  void posted(size_t op) {
+    if (silent_.valid()) awaited_.push_back({op, silent_});
+    silent_ = CallIndex();
+  }
+  /// Operation `op` has received `message`, and was posted before.
+  void completed_posted(size_t op, const trace::MpiMessage& message) {
+    const auto it = std::find_if(awaited_.begin(), awaited_.end(),
+                                 [op](const Awaited& awaited) { return awaited.op == op; });
+    if (it == awaited_.end()) return;
+    facts_.probes.push_back(
+        {it->probe, message.comm, message.peer, message.tag, message.probe, Time::max(), true});
+    ++facts_.inferred;
+    awaited_.erase(it);
   }
   void received(size_t op, AskingRegion region) {
     if (region.polls && since_ != Time::max()) {
@@ -79,7 +102,15 @@ class ProbeBuilder {
   ProbeFacts take() { return std::move(facts_); }
 
  private:
+  struct Awaited {
+    size_t op;
+    CallIndex probe;
+  };
+
   ProbeFacts facts_;
+  CallIndex silent_;
+  bool recorded_ = false;         // this writer says what probes find
+  std::vector<Awaited> awaited_;  // receives that probes have found messages for, still open
   Time since_ = Time::max();
   bool ending_ = false;
 };

@@ -177,6 +177,12 @@ class RunReader {
       }
       run_.at(id) = builder.take();
       anchors_[id.index()] = builder.take_anchors();
+      if (const uint64_t inferred = run_.at(id).probes.inferred; inferred > 0) {
+        losses[i].add("probes_inferred", Severity::info,
+                      "Which message an MPI_Probe found is not recorded in this trace; it is taken "
+                      "to be the next that the same thread received.",
+                      inferred);
+      }
     });
     for (const Losses& loss : losses) run_.losses.merge(loss);
   }

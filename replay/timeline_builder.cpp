@@ -113,6 +113,8 @@ void TimelineBuilder::enter_barrier(CallIndex call) {
 void TimelineBuilder::leave(Time time, RegionId) {
   touch(time);
   if (stack_.empty()) return;  // readers repair nesting; a sink must not trust that
+  const AskingRegion asking = top_traits().asking;
+  if (asking.probes && !stack_.back().call.valid()) probes_.silent(current_call(time));
   const Frame frame = stack_.back();
   stack_.pop_back();
   if (frame.barrier) openmp_.leave_barrier();
@@ -122,7 +124,7 @@ void TimelineBuilder::leave(Time time, RegionId) {
   if (frame.call.valid()) {
     close_call(frame, time);
     probes_.left_call();
-  } else if (traits_[frame.region.index()].asking.polls) {
+  } else if (asking.polls) {
     probes_.fruitless(frame.enter);
   }
 }

@@ -43,6 +43,8 @@ void TimelineBuilder::mpi_recv(Time time, const trace::MpiMessage& message) {
   MessageOp recv = message_op(message, current_call(time));
   recv.may_wait = !top_traits().test;
   probes_.completed();
+  probes_.posted(line_.recvs.size());
+  probes_.completed_posted(line_.recvs.size(), message);
   if (recv.rare) add_rare(line_.rare_recvs, line_.recvs.size(), message);
   line_.recvs.push_back(recv);
 }
@@ -78,6 +80,7 @@ void TimelineBuilder::mpi_irecv_request(Time time, trace::RequestId request) {
   MessageOp recv;
   recv.posted = CallKey::own(current_call(time));
   recv.may_wait = false;
+  probes_.posted(line_.recvs.size());
   line_.open.recvs.set(static_cast<uint64_t>(request), static_cast<uint32_t>(line_.recvs.size()));
   line_.recvs.push_back(recv);
 }
@@ -97,6 +100,7 @@ void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
   }
   line_.recvs[op].may_wait = !top_traits().test;
   probes_.received(op, top_traits().asking);
+  probes_.completed_posted(op, message);
   if (recv.rare) add_rare(line_.rare_recvs, op, message);
 }
 
