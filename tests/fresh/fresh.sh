@@ -9,7 +9,12 @@
 # this script, or with the next one if this one was killed.
 #
 #   fresh.sh --can           one line on why it is impossible here, status 1; nothing if it is possible
-#   fresh.sh <step>...       see inside.sh for the steps
+#   fresh.sh <step>...       in the order given; each is one of
+#     demo, test             the README's two commands, as root
+#     user-demo, user-test   the same as a user without rights, in a clone of his own
+#     package                ./dev package: the archive and the Debian package
+#     archive, deb           the two, each tried in a Debian that has nothing (packaging/try)
+#     gpu-kit                the GPU kit's rehearsal, likewise; it is packed on this machine, as it needs nvcc
 #
 # Between runs two caches are kept, in ~/.cache/culprit-fresh: downloaded packages, and ccache's.
 # Status: 0 all steps passed, 1 a step failed, 3 the root could not be made.
@@ -50,33 +55,41 @@ remove_leftovers() {
   done
 }
 
+# make_root <folder>
 make_root() {
+  local root=$1
   mkdir -p "$cache/archives/partial" "$cache/ccache"
   debootstrap --variant=minbase --include=git,ca-certificates --cache-dir="$cache/archives" \
-    bookworm "$work/root" "$(mirror)" >"$work/debootstrap.log" 2>&1 \
+    bookworm "$root" "$(mirror)" >"$work/debootstrap.log" 2>&1 \
     || { tail -n 5 "$work/debootstrap.log" >&2; cannot "debootstrap could not make a Debian 12"; }
   # The machine's own package sources, as far as they are Debian's, and how they are reached.
   local file
-  rm -f "$work/root/etc/apt/sources.list"
+  rm -f "$root/etc/apt/sources.list"
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
-    [[ ! -s $file ]] || cp "$file" "$work/root$file"
+    [[ ! -s $file ]] || cp "$file" "$root$file"
   done
-  [[ -e $work/root/etc/apt/sources.list.d/debian.sources || -s $work/root/etc/apt/sources.list ]] \
-    || echo "deb $(mirror) bookworm main" >"$work/root/etc/apt/sources.list"
-  apt-config dump | grep -E '^Acquire::https?::Proxy' >"$work/root/etc/apt/apt.conf.d/90proxy" || true
-  cp -L /etc/resolv.conf /etc/hosts /etc/hostname "$work/root/etc/"
+  [[ -e $root/etc/apt/sources.list.d/debian.sources || -s $root/etc/apt/sources.list ]] \
+    || echo "deb $(mirror) bookworm main" >"$root/etc/apt/sources.list"
+  apt-config dump | grep -E '^Acquire::https?::Proxy' >"$root/etc/apt/apt.conf.d/90proxy" || true
+  cp -L /etc/resolv.conf /etc/hosts /etc/hostname "$root/etc/"
+}
+
+# The commit to try, for inside.sh.
+add_repository() {
+  local root=$1
   # Nobody's repository and everybody's: the visitor clones it, too.
   git -c safe.directory='*' clone -q --no-hardlinks --bare "file://$source_tree" \
-    "$work/root/srv/culprit.git"
+    "$root/srv/culprit.git"
   # A detached HEAD has no branch to clone.
-  git -c safe.directory='*' -C "$work/root/srv/culprit.git" update-ref refs/heads/fresh \
+  git -c safe.directory='*' -C "$root/srv/culprit.git" update-ref refs/heads/fresh \
     "$(git -c safe.directory='*' -C "$source_tree" rev-parse HEAD)"
-  chmod -R a+rX "$work/root/srv/culprit.git"
-  cp "$here/inside.sh" "$work/root/srv/inside.sh"
+  chmod -R a+rX "$root/srv/culprit.git"
+  cp "$here/inside.sh" "$root/srv/inside.sh"
 }
 
 # --- in namespaces of its own, the new root not yet entered ---
 
+# enter <root> <command...>
 enter() {
   local root=$1
   mount --bind "$root" "$root"
@@ -91,8 +104,9 @@ enter() {
   mount --bind "$cache/ccache" srv/visitor/.cache/ccache
   # chroot alone would not do: in it nobody may make a user namespace, as some tests do.
   pivot_root . old
+  umount -l old
   exec chroot . /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    TERM=dumb /bin/bash /srv/inside.sh "${@:2}"
+    TERM=dumb /bin/bash "${@:2}"
 }
 
 case ${1:-} in
@@ -110,12 +124,69 @@ work=$(mktemp -d "$place/culprit-fresh.XXXXXX")
 echo $$ >"$work/owner"
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM HUP
-began=$SECONDS
-make_root
-say "a Debian 12 with git and nothing else: made in $((SECONDS - began)) s"
-status=0
+
 # In the background, so that a signal is heard at once; the namespace's first process dies with unshare.
-unshare --mount --propagation private --pid --fork --kill-child \
-  /usr/bin/env bash "$here/fresh.sh" --enter "$work/root" "$@" &
-wait $! || status=$?
+run_in() {
+  unshare --mount --propagation private --pid --fork --kill-child \
+    /usr/bin/env bash "$here/fresh.sh" --enter "$@" &
+  wait $!
+}
+
+lines=() status=0
+# note <what> <result> <since>
+note() {
+  local took=$((SECONDS - $3))
+  lines+=("$1 $2 in $((took / 60)) min $((took % 60)) s")
+  say "${lines[-1]}"
+}
+
+main_root=$work/main
+in_main_root() {
+  if [[ ! -d $main_root ]]; then
+    make_root "$main_root"
+    add_repository "$main_root"
+  fi
+  run_in "$main_root" /srv/inside.sh "$1"
+}
+
+# try_package <step> <file>: in a root of its own.
+try_package() {
+  local root=$work/$1
+  [[ -s ${2:-} ]] || { say "there is nothing to try: was it packed?"; return 1; }
+  make_root "$root"
+  cp -r "$source_tree/packaging/try" "$root/srv/try"
+  cp "$2" "$root/srv/"
+  local result=0
+  run_in "$root" "/srv/try/$1.sh" "/srv/$(basename "$2")" || result=$?
+  rm -rf --one-file-system "$root"
+  return "$result"
+}
+
+packed() {
+  find "$main_root"/srv/*/culprit/build/package -maxdepth 1 -name "$1" 2>/dev/null | head -n 1
+}
+
+one_step() {
+  case $1 in
+    archive) try_package archive "$(packed 'culprit-*.tar.xz')" ;;
+    deb) try_package deb "$(packed 'culprit_*.deb')" ;;
+    gpu-kit)
+      "$source_tree/dev" gpu-kit --rehearsal >"$work/gpu-kit.log" 2>&1 || { tail -n 20 "$work/gpu-kit.log"; return 1; }
+      try_package gpu-kit "$(tail -n 1 "$work/gpu-kit.log")" ;;
+    *) in_main_root "$1" ;;
+  esac
+}
+
+for step in "$@"; do
+  began=$SECONDS result=passed
+  one_step "$step" || { result=FAILED; status=1; }
+  note "$step" "$result" "$began"
+done
+
+printf '\n'
+printf 'fresh: %s\n' "${lines[@]}"
+# The test runner's own summaries, at the very end.
+for log in "$main_root"/var/log/fresh/*test.log; do
+  [[ ! -e $log ]] || grep -E '^[0-9]+% tests passed' "$log" | tail -n 1
+done
 exit "$status"
