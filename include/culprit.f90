@@ -2,7 +2,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Lets a Fortran program tell culprit what it is doing: culprit.h says what the calls mean. Compile
-! this file with the program, by the same compiler (a module file fits only its own), and `use
+! this file with the program, with the same compiler (module files are specific to it), and `use
 ! culprit`. Fortran 2003. There is nothing to link; on systems with a glibc older than 2.34 add -ldl.
 module culprit
   use, intrinsic :: iso_c_binding
