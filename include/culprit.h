@@ -9,8 +9,8 @@
  * glibc older than 2.34 link with -ldl, or the calls find nothing.
  *
  * Ends belong to the innermost begin of the same kind and name on the same thread. A name is copied
- * at its first use (at most 255 bytes count). All functions may be called by any thread, also before
- * MPI_Init: what comes before the collector sees MPI or OpenMP is just not recorded. */
+ * at its first use (at most 255 bytes count). All functions may be called by any thread, also
+ * before MPI_Init: what comes before the collector sees MPI or OpenMP is just not recorded. */
 #ifndef CULPRIT_H
 #define CULPRIT_H
 

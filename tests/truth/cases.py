@@ -23,8 +23,8 @@ class Case:
     program: str
     ranks: int  # 0: no MPI
     who: str | None
-    ms: float = 40
-    rounds: int = 15
+    ms: float = 100
+    rounds: int = 8
     modes: str = "FP"
     path: str = ""
     quick: bool = False  # a part of the test truth.quick, with mode F
@@ -81,13 +81,13 @@ CASES = [
     case("point", 4, "testany", LATE, path="late"),
     case("point", 4, "testsome", LATE, path="late"),
     # Rings, lines, halos.
-    case("shape", 4, "ring_sendrecv", LATE_0, rounds=25, modes="FPM"),
+    case("shape", 4, "ring_sendrecv", LATE_0, rounds=12, modes="FPM"),
     case("shape", 4, "ring_large", LATE_0),
     case("shape", 4, "ring_replace", LATE_0),
     case("shape", 4, "ring_isend", LATE_0),
     case("shape", 4, "ring_waitall", LATE_0),
     case("shape", 4, "ring_neighbours", LATE_0),
-    case("shape", 4, "ring_moving", "*:late=waits", rounds=24),
+    case("shape", 4, "ring_moving", "*:late=waits", rounds=12),
     case("shape", 4, "ring_wrapper", LATE_0),
     case("ring", 4, "ring", LATE_0),
     case("ring", 4, "barrier", LATE_0),
@@ -102,17 +102,17 @@ CASES = [
     # One for all, chains.
     case("shape", 4, "gather_waitall_bcast", LATE_2),
     case("shape", 4, "gather_recv_bcast", LATE_2),
-    case("shape", 4, "master_worker", "0:assign_work=assign_work*(ranks-1)", ms=10, rounds=20),
+    case("shape", 4, "master_worker", "0:assign_work=assign_work*(ranks-1)", ms=30, rounds=8),
     case("shape", 4, "chain", LATE_0),
     case("shape", 4, "chain_barriers", LATE_0),
     # Two causes, 2 : 1.
-    case("shape", 4, "two_ranks", "1:first_cause=first_cause; 2:second_cause=second_cause", ms=30),
-    case("shape", 4, "two_functions", "1:first_cause=3*first_cause; 1:second_cause=3*second_cause", ms=20),
-    case("shape", 4, "two_turns", "1:first_cause=3*first_cause; 2:second_cause=3*second_cause", ms=20),
+    case("shape", 4, "two_ranks", "1:first_cause=first_cause; 2:second_cause=second_cause", ms=60),
+    case("shape", 4, "two_functions", "1:first_cause=3*first_cause; 1:second_cause=3*second_cause", ms=50),
+    case("shape", 4, "two_turns", "1:first_cause=3*first_cause; 2:second_cause=3*second_cause", ms=50),
     # Call paths.
     case("shape", 2, "wrapped_barrier", "1:compute=compute", ms=2, rounds=400, modes="FPW"),
     case("shape", 2, "between_wrappers", "1:read_input=read_input", ms=600, rounds=1, modes="FPW"),
-    case("shape", 2, "recursion", "1:descend=descend", ms=5),
+    case("shape", 2, "recursion", "1:descend=descend", ms=12),
     case("shape", 3, "two_callers", "1:precondition=2*compute_1-compute_0-compute_2"),
     *phases("two_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary"),
     *phases("uneven_phases", "1:assemble_matrix=assemble_matrix_1-assemble_matrix_0"),
@@ -122,8 +122,8 @@ CASES = [
     case("shape", 4, "slow_output", "1:write_output=3*write_output", ms=400),
     case("shape", 3, "after_barrier", LATE),
     case("shape", 2, "imbalance", "1:compute=compute_1-compute_0", modes="FPW"),
-    case("shape", 2, "balanced", NOBODY, rounds=30),
-    case("shape", 4, "balanced_ring", NOBODY, rounds=30),
+    case("shape", 2, "balanced", NOBODY, ms=50, rounds=20),
+    case("shape", 4, "balanced_ring", NOBODY, ms=50, rounds=20),
     # Collectives.
     case("collective", 4, "barrier", LATE, modes="FPM", quick=True),
     case("collective", 4, "bcast", LATE_0, quick=True),
@@ -171,10 +171,10 @@ CASES = [
     case("teams", 0, "nested", "*:late=2*late..3*late", modes="FPC"),
     case("teams", 0, "serial_master", "0.0:serial_part=2*serial_part*(rounds-1)/rounds..2*serial_part",
          modes="FPC"),
-    case("teams", 0, "two_causes", "0.1:long_item=2*long_item; 0.2:short_item=2*short_item", ms=20,
+    case("teams", 0, "two_causes", "0.1:long_item=2*long_item; 0.2:short_item=2*short_item", ms=50,
          modes="FPC"),
     case("teams", 0, "slow_start", None, ms=600, rounds=10, path="load_mesh", modes="FPCW"),
-    case("teams", 0, "balanced", NOBODY, rounds=30, modes="FPC"),
+    case("teams", 0, "balanced", NOBODY, ms=50, rounds=20, modes="FPC"),
     # Threads and ranks.
     case("hybrid", 2, "thread_to_rank", "0.1:late=2*late", modes="FPC", quick=True),
     case("hybrid", 3, "thread_to_all", "0.1:late=3*late", modes="FPC"),
@@ -183,8 +183,8 @@ CASES = [
     case("hybrid", 2, "serial_masters", "*:serial_part=serial_part*(rounds-1)/rounds..serial_part",
          modes="FPC"),
     # Threads of the program's own.
-    case("threads", 2, "helpers_balanced", NOBODY, rounds=20),
-    case("threads", 2, "helpers_early", NOBODY, rounds=20),
+    case("threads", 2, "helpers_balanced", NOBODY, ms=50, rounds=16),
+    case("threads", 2, "helpers_early", NOBODY, ms=50, rounds=16),
     case("threads", 2, "join", "1:helper_work=helper_work..2*helper_work"),
     case("threads", 2, "mutex_held", "1:hold_mutex=hold_mutex*0.95..2*hold_mutex"),
     case("threads", 2, "condition", "0:late=late..2*late"),
