@@ -18,6 +18,7 @@
 #include "blame/identities.h"
 #include "blame/join_findings.h"
 #include "blame/memory_need.h"
+#include "blame/start_up.h"
 #include "replay/run.h"
 
 namespace culprit::blame {
@@ -73,6 +74,7 @@ void finish(Findings& findings, unsigned threads) {
   Identities& sums = findings.identities;
   for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;
   for (const FoundUnattributed& row : findings.unattributed) sums.unattributed_s += row.time_s;
+  findings.start_up = sum_start_up(findings);
   sums.violations = check_identities(findings);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "blame/short_segments.h"
+#include "blame/start_up.h"
 
 namespace culprit::blame {
 
@@ -68,14 +69,19 @@ class Collector {
 
   void add_callpaths() {
     found_.callpaths.resize(run_.callpaths.size());
+    const std::vector<bool> start_up = start_up_paths(run_);
     constexpr size_t kBlock = 512;
     parallel_for((found_.callpaths.size() + kBlock - 1) / kBlock, threads_, [&](size_t b) {
       const size_t end = std::min((b + 1) * kBlock, found_.callpaths.size());
       for (size_t i = b * kBlock; i < end; ++i) {
         const CallPathId path(i);
         const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
-        found_.callpaths[i] = {run_.callpaths.name(path, run_.regions), region.name, region.file,
-                               region.line};
+        found_.callpaths[i] = {run_.callpaths.name(path, run_.regions),
+                               region.name,
+                               region.file,
+                               region.line,
+                               run_.callpaths[path].parent,
+                               start_up[i]};
       }
     });
   }

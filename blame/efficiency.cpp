@@ -4,17 +4,37 @@
 #include "blame/efficiency.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace culprit::blame {
 
 namespace {
 
+/// How long a process had not been started yet.
+struct NotStarted {
+  CallPathId path;
+  double process_s = 0;
+};
+
+NotStarted not_started(const replay::Run& run, const Profiles& profiles, LocationId master) {
+  for (const PathTime& entry : profiles[master.index()]) {
+    if (entry.path == run.not_started) return {run.not_started, entry.time.seconds()};
+  }
+  return {run.not_started};
+}
+
 /// What a thread does by itself.
 void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>& waits,
-                const std::vector<PathKind>& kinds, ProcessTimes& times) {
+                const std::vector<PathKind>& kinds, const NotStarted& before, ProcessTimes& times) {
   ++times.threads;
   for (const PathTime& entry : profile) {
     const double time = entry.time.seconds();
+    if (entry.path == before.path) {
+      const double with_process = std::min(time, before.process_s);
+      times.start_up_s += with_process;
+      times.mpi_rest_s += time - with_process;
+      continue;
+    }
     switch (kinds[entry.path.index()]) {
       case PathKind::work:
         times.useful_s += time;
@@ -22,6 +42,9 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
       case PathKind::runtime:
       case PathKind::waking:
         times.runtime_s += time;
+        break;
+      case PathKind::start_up:
+        times.start_up_s += time;
         break;
       case PathKind::mpi:
       case PathKind::io:
@@ -32,6 +55,10 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
   }
   for (const WaitSum& sum : waits) {
     const double time = sum.time.seconds();
+    if (kinds[sum.path.index()] == PathKind::start_up) {
+      times.start_up_s += time;
+      continue;
+    }
     switch (wait_kind(sum.pattern)) {
       case WaitKind::pool:
         times.serial_s += time;
@@ -65,6 +92,7 @@ void charge_idleness(const IdleBlame::Crew& crew, ProcessTimes& times) {
   move(NobodyReason::mpi, times.mpi_rest_s);
   move(NobodyReason::waiting, times.mpi_wait_s);
   move(NobodyReason::device, times.device_s);
+  move(NobodyReason::start_up, times.start_up_s);
   move(NobodyReason::absent, times.mpi_rest_s);
   times.imbalance_s = std::max(times.imbalance_s, 0.0);  // of roundings
   times.serial_s = std::max(times.serial_s, 0.0);
@@ -83,6 +111,7 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
   for (LocationId id : run.locations) {
     if (run.is_stream(id)) continue;
     add_thread(profiles[id.index()], waits[id.index()], kinds,
+               not_started(run, profiles, run.master_of(id)),
                processes[run.location(id).process.index()]);
   }
   for (const IdleBlame::Crew& crew : idle.crews) {
@@ -91,8 +120,19 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
   return processes;
 }
 
+double common_start_up(const std::vector<ProcessTimes>& processes) {
+  double least = INFINITY;
+  for (const ProcessTimes& p : processes) {
+    if (p.threads > 0) least = std::min(least, p.start_up_s / static_cast<double>(p.threads));
+  }
+  return std::isfinite(least) ? least : 0;
+}
+
 std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
                                           bool with_devices) {
+  constexpr double kNothing = 1e-9;  // shorter than any clock tells
+  const double own_s = wall_s - common_start_up(processes);
+  if (own_s < kNothing) return {};
   ProcessTimes all;
   double largest_outside = 0, largest_ideal = 0;
   for (const ProcessTimes& p : processes) {
@@ -113,12 +153,12 @@ std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& proce
   const double in_teams = all.useful_s + all.imbalance_s + all.runtime_s;
   const double at_work = all.useful_s + all.runtime_s;
   std::vector<FoundEfficiency> rows = {
-      {"parallel", "", ratio(all.useful_s, n * wall_s)},
-      {"mpi", "parallel", ratio(outside, n * wall_s)},
+      {"parallel", "", ratio(all.useful_s, n * own_s)},
+      {"mpi", "parallel", ratio(outside, n * own_s)},
       {"mpi.load_balance", "mpi", ratio(outside, n * largest_outside)},
-      {"mpi.communication", "mpi", ratio(largest_outside, wall_s)},
+      {"mpi.communication", "mpi", ratio(largest_outside, own_s)},
       {"mpi.serialisation", "mpi.communication", ratio(largest_outside, largest_ideal)},
-      {"mpi.transfer", "mpi.communication", ratio(largest_ideal, wall_s)},
+      {"mpi.transfer", "mpi.communication", ratio(largest_ideal, own_s)},
       {"omp", "parallel", ratio(all.useful_s, host)},
       {"omp.serial", "omp", ratio(in_teams, host)},
       {"omp.load_balance", "omp", ratio(at_work, in_teams)},

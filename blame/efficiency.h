@@ -5,7 +5,7 @@
 // (pop-coe.eu, "Standard metrics" and "Hybrid metrics", multiplicative form), in which "from MPI's
 // point of view OpenMP is as useful as the computation". docs/efficiency.md has the formulas.
 //
-// Each thread's life is cut into seven kinds of time:
+// Each thread's life is cut into eight kinds of time:
 //
 //     useful     in the program's own code
 //     serial     idle outside of teams while the process is not in MPI
@@ -13,13 +13,16 @@
 //     runtime    overhead of OpenMP: barriers that all have reached, threads that wake up
 //     device     waiting for a device's operations
 //     mpi_wait   waiting in MPI, or idle while nobody of the crew works and one waits in MPI
+//     start_up   in what starts or ends the program (start_up.h) or waiting there, likewise; and
+//                before the process has been started
 //     mpi_rest   otherwise in MPI, likewise; and not alive while the run lasts
 //
 // A process p of n threads is outside of MPI for O(p) = (useful + serial + imbalance + runtime +
 // device) / n, and would be done after I(p) = O(p) + mpi_wait / n if MPI transferred in no time.
 // POP has the ideal run time from a simulation (Dimemas); here max I, which needs none, takes its
 // place: it leaves out what a process spends in MPI without waiting for anybody. With N threads in
-// all, of which each process weighs its own, and run time T:
+// all, of which each process weighs its own, and T the run time without the start-up that all
+// processes have in common, min(start_up / n), so that what remains of a run of seconds is judged:
 //
 //     parallel       = useful / (N T)                     = mpi * omp * offload
 //     mpi            = sum(n O) / (N T)                   = load balance * communication
@@ -48,7 +51,7 @@ namespace culprit::blame {
 struct ProcessTimes {
   size_t threads = 0;
   double useful_s = 0, serial_s = 0, imbalance_s = 0, runtime_s = 0, mpi_wait_s = 0, mpi_rest_s = 0,
-         device_s = 0;
+         device_s = 0, start_up_s = 0;
 
   double outside_mpi_s() const { return useful_s + serial_s + imbalance_s + runtime_s + device_s; }
 };
@@ -57,7 +60,11 @@ struct ProcessTimes {
 std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& waits,
                                         const Profiles& profiles, const IdleBlame& idle);
 
-/// All factors, each below the one that it is a factor of; `wall_s` is T.
+/// What every process spends in starting up and shutting down, by the mean of its threads.
+double common_start_up(const std::vector<ProcessTimes>& processes);
+
+/// All factors, each below the one that it is a factor of; `wall_s` is the run time. None if that
+/// is start-up alone.
 std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
                                           bool with_devices);
 

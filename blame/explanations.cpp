@@ -17,7 +17,8 @@ namespace culprit::blame {
 namespace {
 
 /// In the order of NobodyReason.
-constexpr const char* kReasons[] = {"io", "mpi", "mpi_wait", "mutex", "device", "waking", "absent"};
+constexpr const char* kReasons[] = {"io",     "mpi",    "mpi_wait", "mutex",
+                                    "device", "waking", "start_up", "absent"};
 
 void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
   for (size_t reason = 0; reason < kNobodyReasons; ++reason) {

@@ -32,6 +32,26 @@ struct FoundCallPath {
   std::string region;  ///< the last of them
   std::string file;    ///< of the region, empty if unknown
   uint32_t line = 0;
+  CallPathId parent = {};  ///< of a smaller number; none: a root
+  bool start_up = false;   ///< inside of what starts or ends the program (start_up.h)
+};
+
+/// A process that was measured, and the cores it had.
+struct FoundProcess {
+  uint32_t rank = 0;
+  std::string node;
+  uint64_t cores = 0;       ///< that it might use; 0: unknown
+  uint64_t node_cores = 0;  ///< that this run's processes on its node might use, together
+  double on_core_s = 0;     ///< CPU time of all its threads
+  double core_wait_s = 0;   ///< its threads could have run and had no core; negative: unknown
+};
+
+/// What starting up and shutting down cost: sums over rows whose call path says `start_up`, which
+/// those tables and the other sums include.
+struct StartUp {
+  double wall_s = 0;      ///< of the critical path
+  double activity_s = 0;  ///< allocation time in it, without waiting
+  double waiting_s = 0;   ///< that it causes, wherever: a part of the delay costs
 };
 
 /// Waiting of one pattern at one call path and location. `pattern` is an id of patterns.def.
@@ -319,6 +339,7 @@ struct Findings {
   RunInfo run;
   std::vector<FoundLocation> locations;  ///< by LocationId
   std::vector<FoundCallPath> callpaths;  ///< by CallPathId
+  std::vector<FoundProcess> processes;   ///< none for traces of other tools
   std::vector<FoundWait> waits;          ///< largest first, and so are the lists below
   std::vector<FoundDelay> delays;
   std::vector<FoundVictim> victims;
@@ -343,6 +364,7 @@ struct Findings {
   std::vector<FoundCount> counts;    ///< by metric, each one's largest first
   std::vector<FoundStage> stages;    ///< phases, then iterations, each in order of name and number
   Identities identities;
+  StartUp start_up;
   Losses losses;
   std::vector<PassTime> passes;  ///< of the analysis itself
 };

@@ -48,7 +48,11 @@ void visit_fields(R& r, const V& v) {
 }
 template <RowOf<FoundCallPath> R, class V>
 void visit_fields(R& r, const V& v) {
-  fields::visit_all<R>(v, r.name, r.region, r.file, r.line);
+  fields::visit_all<R>(v, r.name, r.region, r.file, r.line, r.parent, r.start_up);
+}
+template <RowOf<FoundProcess> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.rank, r.node, r.cores, r.node_cores, r.on_core_s, r.core_wait_s);
 }
 template <RowOf<FoundWait> R, class V>
 void visit_fields(R& r, const V& v) {

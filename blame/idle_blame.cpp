@@ -21,12 +21,24 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-enum class State : uint8_t { work, team, pool, io, mpi, waiting, mutex, device, waking, absent };
-constexpr size_t kStates = 10;
+enum class State : uint8_t {
+  work,
+  team,
+  pool,
+  io,
+  mpi,
+  waiting,
+  mutex,
+  device,
+  waking,
+  start_up,
+  absent
+};
+constexpr size_t kStates = 11;
 
 /// In the order of NobodyReason.
-constexpr State kReasonStates[] = {State::io,     State::mpi,    State::waiting, State::mutex,
-                                   State::device, State::waking, State::absent};
+constexpr State kReasonStates[] = {State::io,     State::mpi,    State::waiting,  State::mutex,
+                                   State::device, State::waking, State::start_up, State::absent};
 
 State state_of(const Wait& wait) {
   switch (wait_kind(wait.pattern)) {
@@ -57,6 +69,8 @@ State state_of(PathKind kind) {
       return State::mpi;
     case PathKind::waking:
       return State::waking;
+    case PathKind::start_up:
+      return State::start_up;
     case PathKind::absent:
       break;
   }
@@ -93,7 +107,8 @@ class Changes {
         while (wait_ != last_ && wait_->end <= at_) ++wait_;
         const Time begin = at_;
         const bool inside = wait_ != last_ && wait_->begin <= at_ && wait_->path == all_.path(i_);
-        const State state = inside ? state_of(*wait_) : states_[all_.path(i_).index()];
+        const State there = states_[all_.path(i_).index()];
+        const State state = inside && there != State::start_up ? state_of(*wait_) : there;
         at_ = end;
         if (wait_ != last_) at_ = std::min(end, wait_->begin > begin ? wait_->begin : wait_->end);
         if (state == now_.state && !first) continue;

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "blame/start_up.h"
 #include "replay/exchange.h"
 
 namespace culprit::blame {
@@ -57,12 +58,15 @@ constexpr auto kWaitKinds = [] {
 
 std::vector<PathKind> path_kinds(const replay::Run& run) {
   std::vector<PathKind> kinds(run.callpaths.size());
+  const std::vector<bool> start_up = start_up_paths(run);
   for (size_t i = 0; i < kinds.size(); ++i) {
     const CallPathId path(i);
     if (path == run.not_started || path == run.ended) {
       kinds[i] = PathKind::absent;
     } else if (path == run.idle || path == run.waking) {
       kinds[i] = PathKind::waking;
+    } else if (start_up[i]) {
+      kinds[i] = PathKind::start_up;
     } else if (run.callpaths[path].region.valid()) {
       kinds[i] = kind_of(run.regions[run.callpaths[path].region.index()]);
     }

@@ -14,12 +14,13 @@ namespace culprit::blame {
 
 /// Of time that is not waiting.
 enum class PathKind : uint8_t {
-  work,     ///< the program's own code, and what was not recorded
-  runtime,  ///< OpenMP's own: what a barrier takes once all have arrived, and the like
-  mpi,      ///< inside MPI: transfer and overhead
-  io,       ///< MPI's file operations
-  waking,   ///< a thread was called to a team and is not there yet
-  absent,   ///< not started yet, or ended
+  work,      ///< the program's own code, and what was not recorded
+  runtime,   ///< OpenMP's own: what a barrier takes once all have arrived, and the like
+  mpi,       ///< inside MPI: transfer and overhead
+  io,        ///< MPI's file operations
+  waking,    ///< a thread was called to a team and is not there yet
+  start_up,  ///< MPI_Init and its like (start_up.h), whatever they call
+  absent,    ///< not started yet, or ended
 };
 
 /// By CallPathId.

@@ -117,6 +117,7 @@ void write_all(Database& database, const Findings& f) {
   write_patterns(database, f);
   write_rows(database, f.locations);
   write_rows(database, f.callpaths);
+  write_rows(database, f.processes);
   write_rows(database, f.waits);
   write_rows(database, f.delays);
   write_rows(database, f.victims);
@@ -141,6 +142,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.counts);
   write_rows(database, f.stages);
   write_row(database, f.identities);
+  write_row(database, f.start_up);
   write_sentences<ViolationRow>(database, f.identities.violations);
   write_losses(database, f.losses);
   write_rows(database, f.passes);
@@ -219,6 +221,7 @@ Findings read_all(Database& database) {
   f.run.notes = read_sentences<NoteRow>(database);
   f.locations = read_rows<blame::FoundLocation>(database);
   f.callpaths = read_rows<blame::FoundCallPath>(database);
+  f.processes = read_rows<blame::FoundProcess>(database);
   f.waits = read_rows<blame::FoundWait>(database);
   f.delays = read_rows<blame::FoundDelay>(database);
   f.victims = read_rows<blame::FoundVictim>(database);
@@ -243,6 +246,7 @@ Findings read_all(Database& database) {
   f.counts = read_rows<blame::FoundCount>(database);
   f.stages = read_rows<blame::FoundStage>(database);
   f.identities = read_row<blame::Identities>(database);
+  f.start_up = read_row<blame::StartUp>(database);
   f.identities.violations = read_sentences<ViolationRow>(database);
   f.losses = read_losses(database);
   f.passes = read_rows<blame::PassTime>(database);
@@ -278,6 +282,9 @@ bool ids_in_range(const Findings& f) {
         f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.instances,
         f.distributions, f.devices, f.device_times, f.device_blame, f.device_calls,
         f.device_operations);
+  for (size_t i = 0; i < f.callpaths.size(); ++i) {
+    good &= !f.callpaths[i].parent.valid() || f.callpaths[i].parent.index() < i;
+  }
   return good;
 }
 

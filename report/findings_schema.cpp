@@ -38,7 +38,15 @@ CREATE TABLE callpaths (  -- paths from the root, joined over locations
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,           -- region names joined with '/'
   region TEXT NOT NULL,         -- the last of them
-  file TEXT NOT NULL, line INTEGER NOT NULL);
+  file TEXT NOT NULL, line INTEGER NOT NULL,
+  parent INTEGER REFERENCES callpaths,  -- the path without its last region; NULL for roots
+  start_up INTEGER NOT NULL);   -- 1: start-up or shutdown
+CREATE TABLE processes (  -- measured processes and the cores they had
+  id INTEGER PRIMARY KEY, rank INTEGER NOT NULL, node TEXT NOT NULL,
+  cores INTEGER NOT NULL,       -- available to it; 0: unknown
+  node_cores INTEGER NOT NULL,  -- available to this run's processes on its node
+  on_core_s REAL NOT NULL,      -- CPU time of all its threads
+  core_wait_s REAL NOT NULL);   -- runnable without a core; negative: unknown
 CREATE TABLE waits (  -- wait states, where the time was lost
   id INTEGER PRIMARY KEY,
   pattern TEXT NOT NULL REFERENCES patterns, callpath INTEGER REFERENCES callpaths,
@@ -177,6 +185,11 @@ CREATE TABLE identities (  -- one row: sums that must agree
   idle_s REAL NOT NULL, idle_blame_s REAL NOT NULL, idle_nobody_s REAL NOT NULL,
   device_idle_s REAL NOT NULL, device_idle_blame_s REAL NOT NULL,
   device_wait_s REAL NOT NULL, device_wait_blame_s REAL NOT NULL);
+CREATE TABLE start_up (  -- one row: start-up and shutdown, which other tables include
+  id INTEGER PRIMARY KEY,
+  wall_s REAL NOT NULL,         -- on the critical path
+  activity_s REAL NOT NULL,     -- allocated time in it, without waiting
+  waiting_s REAL NOT NULL);     -- caused by it: part of the delay costs
 CREATE TABLE violations (  -- sums that do not agree; empty in a valid result
   id INTEGER PRIMARY KEY, sentence TEXT NOT NULL);
 CREATE TABLE losses (  -- what the result does not cover

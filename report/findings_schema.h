@@ -18,7 +18,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 5;
+inline constexpr int64_t kSchemaVersion = 6;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -71,6 +71,16 @@ CULPRIT_TABLE(blame::FoundLocation, "locations") {
 
 CULPRIT_TABLE(blame::FoundCallPath, "callpaths") {
   v("name", r.name), v("region", r.region), v("file", r.file), v("line", r.line);
+  v("parent", r.parent), v("start_up", r.start_up);
+}
+
+CULPRIT_TABLE(blame::FoundProcess, "processes") {
+  v("rank", r.rank), v("node", r.node), v("cores", r.cores), v("node_cores", r.node_cores);
+  v("on_core_s", r.on_core_s), v("core_wait_s", r.core_wait_s);
+}
+
+CULPRIT_TABLE(blame::StartUp, "start_up") {
+  v("wall_s", r.wall_s), v("activity_s", r.activity_s), v("waiting_s", r.waiting_s);
 }
 
 CULPRIT_TABLE(blame::FoundWait, "waits") {

@@ -13,6 +13,7 @@
 //     critical_path   call path  time  [imbalance  intra  inter]
 //     critical_profile  call path  location  time
 //     impact          call path  allocation time  with imbalance costs (performance impact)
+//     start_up        time on the critical path  allocation time without waiting  waiting it causes
 //     unattributed    pattern  time
 //     device_blame    kind  call path  location  time
 //     device_critical kind  call path  location  time alone  between  on the critical path
@@ -104,9 +105,13 @@ Sections parse_expectations(const std::string& text) {
   return sections;
 }
 
+std::vector<std::string> describe_start_up(const blame::StartUp& sums) {
+  return {row_of({number(sums.wall_s), number(sums.activity_s), number(sums.waiting_s)})};
+}
+
 /// Findings in the same form. `critical_columns`: how many the picture states.
 Sections describe(const blame::Findings& found, size_t critical_columns) {
-  Sections out;
+  Sections out{{"start_up", describe_start_up(found.start_up)}};
   const auto path = [&](CallPathId id) { return found.callpaths[id.index()].name; };
   const auto location = [&](LocationId id) { return found.locations[id.index()].name; };
   for (const auto& row : found.waits) {

@@ -182,6 +182,9 @@ class FindingsComparison {
     expect_near(a.idle_s, b.idle_s, "idle_s");
     expect_near(a.idle_blame_s, b.idle_blame_s, "idle_blame_s");
     expect_near(a.idle_nobody_s, b.idle_nobody_s, "idle_nobody_s");
+    expect_near(a_.start_up.wall_s, b_.start_up.wall_s, "start_up.wall_s");
+    expect_near(a_.start_up.activity_s, b_.start_up.activity_s, "start_up.activity_s");
+    expect_near(a_.start_up.waiting_s, b_.start_up.waiting_s, "start_up.waiting_s");
     expect(a.violations == b.violations,
            b.violations.empty() ? "a violation is missing" : "violation: " + b.violations.front());
   }

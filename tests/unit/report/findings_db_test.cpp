@@ -70,6 +70,8 @@ void expect_same(const blame::Findings& a, const blame::Findings& b) {
   EXPECT_EQ(a.run.notes, b.run.notes);
   expect_same(a.locations, b.locations);
   expect_same(a.callpaths, b.callpaths);
+  expect_same(a.processes, b.processes);
+  EXPECT_EQ(show(a.start_up), show(b.start_up));
   expect_same(a.waits, b.waits);
   expect_same(a.delays, b.delays);
   expect_same(a.victims, b.victims);
@@ -172,6 +174,14 @@ TEST_F(FindingsDb, RefusesIdsThatLeadNowhere) {
   const auto result = load_findings(file_);
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().sentence.find("damaged"), std::string::npos);
+}
+
+TEST_F(FindingsDb, RefusesCallPathsThatLieInThemselves) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database edited(file_, Database::Mode::create);
+  edited.execute("UPDATE callpaths SET parent = 1 WHERE id = 1");
+  edited.close();
+  EXPECT_FALSE(load_findings(file_));
 }
 
 TEST_F(FindingsDb, AnswersQuestionsBySql) {

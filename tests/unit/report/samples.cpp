@@ -95,7 +95,9 @@ Findings every_field() {
            {"first note", "second 'note'"}};
   f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25, ""}, {"1.1", 1, 1, "n2", 2.5, 0.75, "CUDA 7"}};
   f.callpaths = {{"main", "main", "a.c", 1},
-                 {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u}};
+                 {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u, path(0), true}};
+  f.processes = {{1, "n2", 3, 4, 0.101, 0.102}};
+  f.start_up = {0.103, 0.104, 0.105};
   f.waits = {{"mpi.late_sender", path(1), at(0), uint64_t{1} << 50, 0.1, 0.2, 0.3},
              {"new.pattern", CallPathId::none(), LocationId::none(), 1, 1e-300, 0, 5e-324}};
   f.delays = {{"mpi.late_sender", path(0), at(1), 0.7, 0.8}};
