@@ -16,6 +16,16 @@
 
 namespace culprit::assemble {
 
+/// A process and the cores it had.
+struct ProcessCores {
+  uint32_t rank = 0;  ///< its place among the processes
+  std::string node;
+  uint64_t cores = 0;       ///< that it might use; 0: unknown
+  uint64_t node_cores = 0;  ///< that all of the run on its node might use
+  double on_core_s = 0;     ///< CPU time of its threads
+  double core_wait_s = -1;  ///< they could have run, and had no core; < 0: unknown
+};
+
 /// What the measurement knows of the run beyond its events. Kept in `<experiment>/experiment.json`
 /// under "measured", with the losses of assembly.
 struct RunFacts {
@@ -27,6 +37,7 @@ struct RunFacts {
   uint64_t events = 0;
   double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
   double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
+  std::vector<ProcessCores> cores;  ///< of each process that left records
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
   Losses losses;
 };

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "assemble/process_cores.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -180,6 +182,29 @@ void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts
                    static_cast<uint64_t>(declined));
 }
 
+json to_json(const std::vector<ProcessCores>& cores) {
+  json rows = json::array();
+  for (const ProcessCores& row : cores) {
+    rows.push_back({{"rank", row.rank},
+                    {"node", row.node},
+                    {"cores", row.cores},
+                    {"node_cores", row.node_cores},
+                    {"on_core_s", row.on_core_s},
+                    {"core_wait_s", row.core_wait_s}});
+  }
+  return rows;
+}
+
+std::vector<ProcessCores> cores_from_json(const json& rows) {
+  std::vector<ProcessCores> cores;
+  for (const json& row : rows) {
+    cores.push_back({row.value("rank", 0u), row.value("node", ""), row.value("cores", uint64_t{0}),
+                     row.value("node_cores", uint64_t{0}), row.value("on_core_s", 0.0),
+                     row.value("core_wait_s", -1.0)});
+  }
+  return cores;
+}
+
 json to_json(const RunFacts& facts) {
   json losses = json::array();
   for (const auto& [name, loss] : facts.losses.all()) {
@@ -196,6 +221,7 @@ json to_json(const RunFacts& facts) {
           {"events", facts.events},
           {"overhead_pct", facts.overhead_pct},
           {"clock_error_ns", facts.clock_error_ns},
+          {"cores", to_json(facts.cores)},
           {"notes", facts.notes},
           {"losses", losses}};
 }
@@ -217,6 +243,7 @@ RunFacts from_json(const json& measured) {
   facts.events = measured.value("events", uint64_t{0});
   facts.overhead_pct = measured.value("overhead_pct", -1.0);
   facts.clock_error_ns = measured.value("clock_error_ns", 0.0);
+  facts.cores = cores_from_json(measured.value("cores", json::array()));
   facts.notes = measured.value("notes", std::vector<std::string>());
   for (const json& loss : measured.value("losses", json::array())) {
     facts.losses.add(loss.value("name", ""), severity_named(loss.value("severity", "")),
@@ -283,6 +310,7 @@ void account(const std::vector<RawProcessFolder>& folders,
                                   overhead_pct(process, accounts[i], life, clock.ns_per_tick(i)));
     count_losses(process, survey, facts.losses);
   }
+  facts.cores = cores_of(folders, processes);
   note_clocks(clock.quality(), facts);
   if (facts.overhead_pct > kTooMuch) {
     facts.notes.emplace_back(

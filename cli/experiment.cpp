@@ -152,6 +152,10 @@ void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
   run.openmp = first_of(facts.openmp, run.openmp, "");
   if (facts.overhead_pct >= 0) run.overhead_pct = facts.overhead_pct;
   run.exit_status = info.exit_status;
+  for (const assemble::ProcessCores& row : facts.cores) {
+    findings.processes.push_back(
+        {row.rank, row.node, row.cores, row.node_cores, row.on_core_s, row.core_wait_s});
+  }
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   findings.losses.merge(facts.losses);

@@ -19,6 +19,7 @@
 #include "collector/callpath/unwind.h"
 #include "collector/clock.h"
 #include "collector/code_map.h"
+#include "collector/core_use.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
@@ -87,6 +88,7 @@ bool set_up() {
   code_map::begin(g_folder);
   code_map::loaded_more();
   calibrate(*g_record);
+  begin_core_use();
   return true;
 }
 
@@ -180,6 +182,7 @@ void checkpoint() {
   if (!lifecycle::is_active()) return;
   const KeepErrno keep;
   refresh_clock_pair();
+  refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();
 }
 

@@ -36,7 +36,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 4;
+inline constexpr uint32_t kRawVersion = 5;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 enum class RawKind : uint8_t {
@@ -362,6 +362,9 @@ enum class RawDeclined : uint32_t {
   disabled = 2,    ///< OMP_TOOL=disabled
 };
 
+/// Room for the set of cores that a process may use: bit c % 64 of word c / 64.
+inline constexpr unsigned kRawCoreWords = 64;
+
 /// File `process`: fixed layout, updated in place, valid at any moment.
 struct RawProcess {
   uint32_t magic;
@@ -390,15 +393,19 @@ struct RawProcess {
   uint64_t time_namespace;  ///< its inode; CLOCK_MONOTONIC differs between time namespaces
   RawClockPair first;       ///< at load
   RawClockPair last;  ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
-  uint64_t dropped_records;    ///< could not be written (disk full, limit)
-  uint64_t skipped_callbacks;  ///< arrived inside the collector, or on a thread whose log has
-                               ///< ended; or received a message whose probe was not recorded
-  uint64_t failed_unwinds;     ///< call paths that could not be taken
-  uint64_t forgotten_paths;    ///< times that a thread forgot its call paths for want of memory
-  uint64_t failed_counters;    ///< threads whose counters could no longer be read
-  uint64_t slowed_samplers;    ///< threads whose samples cost too much at the rate asked for
-  uint64_t nvtx_ranges;        ///< started, and not pushed: they need not nest on a thread
-  uint64_t nvtx_marks;         ///< moments that the program named
+  uint64_t dropped_records;       ///< could not be written (disk full, limit)
+  uint64_t skipped_callbacks;     ///< arrived inside the collector, or on a thread whose log has
+                                  ///< ended; or received a message whose probe was not recorded
+  uint64_t failed_unwinds;        ///< call paths that could not be taken
+  uint64_t forgotten_paths;       ///< times that a thread forgot its call paths for want of memory
+  uint64_t failed_counters;       ///< threads whose counters could no longer be read
+  uint64_t slowed_samplers;       ///< threads whose samples cost too much at the rate asked for
+  uint64_t nvtx_ranges;           ///< started, and not pushed: they need not nest on a thread
+  uint64_t nvtx_marks;            ///< moments that the program named
+  uint64_t on_core_ns;            ///< CPU time of its threads; with the next refreshed at MPI_Init,
+                                  ///< MPI_Finalize and exit. 0: the system does not tell
+  uint64_t core_wait_ns;          ///< its threads could have run, and had no core
+  uint64_t cores[kRawCoreWords];  ///< that any of its threads may use
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
   char host[64];
   char boot_id[40];

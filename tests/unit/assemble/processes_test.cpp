@@ -57,6 +57,42 @@ TEST_F(AssembleTest, RanksThatLeftNothingKeepTheirPlace) {
   EXPECT_EQ(listing.definitions.comms[0].members.size(), 3u);
 }
 
+void use_cores(trace::RawProcess& process, const char* host, const char* boot, uint64_t cores) {
+  std::strcpy(process.host, host);
+  std::strcpy(process.boot_id, boot);
+  process.cores[0] = cores;
+}
+
+TEST_F(AssembleTest, CoresAreCountedByMachine) {
+  {
+    auto first = process("a.1.a");
+    first->rank(0, 3).ended(50);
+    use_cores(first->process, "box1", "boot a", 0b0011);
+    first->process.on_core_ns = 2'000'000'000;
+    first->process.core_wait_ns = 500'000'000;
+    call_once(*first);
+    auto second = process("a.2.b");  // in another container of the same machine
+    second->rank(1, 3).ended(50);
+    use_cores(second->process, "box2", "boot a", 0b0110);
+    call_once(*second);
+    auto elsewhere = process("b.1.c");
+    elsewhere->rank(2, 3).ended(50);
+    use_cores(elsewhere->process, "box3", "boot b", 0b1111);
+    call_once(*elsewhere);
+  }
+  const std::vector<ProcessCores> cores = play().cores;
+  ASSERT_EQ(cores.size(), 3u);
+  EXPECT_EQ(cores[0].node, "box1");
+  EXPECT_EQ(cores[0].cores, 2u);
+  EXPECT_EQ(cores[0].node_cores, 3u);
+  EXPECT_DOUBLE_EQ(cores[0].on_core_s, 2);
+  EXPECT_DOUBLE_EQ(cores[0].core_wait_s, 0.5);
+  EXPECT_EQ(cores[1].node_cores, 3u);
+  EXPECT_LT(cores[1].core_wait_s, 0) << "the system does not tell";
+  EXPECT_EQ(cores[2].rank, 2u);
+  EXPECT_EQ(cores[2].node_cores, 4u);
+}
+
 TEST_F(AssembleTest, SpawnedWorldsFollowTheFirst) {
   {
     auto parent = process("node1.1.a");

@@ -78,6 +78,7 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   fs::create_directory("mine");
   std::ofstream("mine/experiment.json") << R"({"culprit": "0.1", "measured": {
     "command": "./app x", "program": "app", "mpi": "Open MPI", "openmp": "libomp", "overhead_pct": 1.5,
+    "cores": [{"rank": 1, "node": "n1", "cores": 2, "node_cores": 4, "on_core_s": 1.5, "core_wait_s": 0.5}],
     "notes": ["n"], "losses": [{"name": "l", "count": 2, "severity": "data loss", "advice": "a"}]}})";
   blame::Findings findings;
   findings.run.notes = {"first"};
@@ -90,6 +91,10 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   EXPECT_EQ(findings.run.openmp, "libomp");
   EXPECT_EQ(findings.run.overhead_pct, 1.5);
   EXPECT_EQ(findings.run.exit_status, 4);
+  ASSERT_EQ(findings.processes.size(), 1u);
+  EXPECT_EQ(findings.processes[0].rank, 1u);
+  EXPECT_EQ(findings.processes[0].node_cores, 4u);
+  EXPECT_EQ(findings.processes[0].core_wait_s, 0.5);
   EXPECT_EQ(findings.run.notes, (std::vector<std::string>{"first", "n"}));
   ASSERT_TRUE(findings.losses.all().contains("l"));
   EXPECT_EQ(findings.losses.all().find("l")->second.severity, Severity::data_loss);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <thread>
 
 #include "child.h"
@@ -78,6 +80,57 @@ TEST(Recorder, TellsAboutTheProcess) {
   EXPECT_NE(std::string(process.command).find("collector_test"), std::string::npos);
   EXPECT_NE(std::string(process.host), "");
   EXPECT_EQ(std::string(process.boot_id).size(), 36u);
+}
+
+double seconds_on_core(const trace::RawProcess& process) {
+  return static_cast<double>(process.on_core_ns) * 1e-9;
+}
+
+void spin_for(double seconds) {
+  timespec now{};
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while (static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 < seconds);
+}
+
+TEST(Recorder, TellsWhatCoresTheProcessHad) {
+  Experiment experiment;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(sched_getcpu()), &set);
+  experiment.run([&] {
+    if (sched_setaffinity(0, sizeof set, &set) != 0 || !activate()) return 1;
+    spin_for(0.02);
+    return 0;
+  });
+  const trace::RawProcess process = experiment.read_one().process;
+  unsigned cores = 0;
+  for (const uint64_t word : process.cores) cores += static_cast<unsigned>(std::popcount(word));
+  EXPECT_EQ(cores, 1u);
+  EXPECT_GE(seconds_on_core(process), 0.02);
+}
+
+// Three threads on one core: each has it for a third of the time, and waits for the rest.
+TEST(Recorder, TellsOfThreadsWithoutACoreEvenAfterTheirEnd) {
+  Experiment experiment;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<size_t>(sched_getcpu()), &set);
+  experiment.run([&] {
+    if (sched_setaffinity(0, sizeof set, &set) != 0 || !activate()) return 1;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([] {
+        thread_log();
+        spin_for(0.1);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return 0;
+  });
+  const trace::RawProcess process = experiment.read_one().process;
+  EXPECT_GE(seconds_on_core(process), 0.3);
+  EXPECT_GE(process.core_wait_ns, 300'000'000u);
 }
 
 TEST(Recorder, TellsTheJob) {
