@@ -301,11 +301,23 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_vi
   return rows;
 }
 
+std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
+  std::vector<DeviceBlamed> rows = device_blamed(findings, "idle device");
+  std::erase_if(rows, [&](const DeviceBlamed& row) {
+    return row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
+  });
+  return rows;
+}
+
 std::string device_verdict(const Findings& findings, const Names& names) {
   constexpr double kMuch = 0.25;
-  const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
-  const double late = findings.identities.device_idle_s;
-  const auto blamed = device_blamed(findings, "idle device");
+  const auto blamed = own_idle_device(findings);
+  double start_up = 0;
+  for (const DeviceBlamed& row : device_blamed(findings, "idle device")) start_up += row.time_s;
+  for (const DeviceBlamed& row : blamed) start_up -= row.time_s;
+  const double late = findings.identities.device_idle_s - start_up;
+  const double whole =
+      static_cast<double>(findings.devices.size()) * findings.run.wall_s - start_up;
   if (blamed.empty() || late < kMuch * whole) return "";
   return fmt::format(
       "{} had nothing to do for {} of {} time, and {} of that was while hosts executed {}.",

@@ -25,7 +25,11 @@ struct DeviceBlamed {
 /// `kind` as in FoundDeviceBlame; the largest first.
 std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);
 
-/// A sentence for the verdict, where devices idle for long because nothing was handed over; else
+/// Those of "idle device" that are not start-up: before it is over, no device has anything to do.
+std::vector<DeviceBlamed> own_idle_device(const blame::Findings& findings);
+
+/// A sentence for the verdict, of the time without start-up, where devices idle for long because
+/// nothing was handed over; else
 /// "".
 std::string device_verdict(const blame::Findings& findings, const Names& names);
 

@@ -6,22 +6,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "report/devices.h"
 #include "report/layout.h"
 #include "report/patterns.h"
 #include "report/summary.h"
+#include "report/verdict.h"
 
 namespace culprit::report {
 namespace {
 
 using blame::Findings;
 
-constexpr size_t kRows = 3;              ///< of each kind
-constexpr double kRowMatters = 0.01;     ///< of the whole
-constexpr size_t kLabelColumn = 18;      ///< where shares begin
-constexpr size_t kTextColumn = 28;       ///< where words begin
-constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
+constexpr size_t kRows = 3;                        ///< of each kind
+constexpr double kRowMatters = 0.01;               ///< of the whole
+constexpr size_t kLabelColumn = 18;                ///< where shares begin
+constexpr size_t kTextColumn = 28;                 ///< where words begin
+constexpr std::string_view kStartUp = "start_up";  ///< a reason that has a line of its own
+constexpr double kAsGoodAsOne = 0.9995;            ///< a factor that would be shown as 100.0 %
 
 /// Rows of a share and a text; the first says what they are shares of.
 class Rows {
@@ -137,8 +143,9 @@ std::string device_rows(const Findings& findings, const Names& names) {
   } else if (late < kRowMatters * whole) {
     rows.add(busy, whole, "of device time busy; devices hardly wait for hosts");
   } else {
-    const auto blamed = device_blamed(findings, "idle device");
+    const auto blamed = own_idle_device(findings);
     rows.add(late, whole, "of device time idle: nothing had been launched");
+    if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
     if (text.size() > kPageWidth - kTextColumn) {
       text = "while hosts executed " + names.region(blamed.front().callpath);
@@ -149,23 +156,33 @@ std::string device_rows(const Findings& findings, const Names& names) {
   return rows.lines();
 }
 
+/// By function; how its load is distributed is known by call path: said if one has most of it.
 std::string delay_rows(const Findings& findings, const Names& names) {
   Rows rows("Root causes");
-  const double waiting = findings.identities.waiting_s;
-  for (const Blamed& delay : blamed(findings)) {
-    if (rows.full() || delay.cost_s() < kRowMatters * waiting) break;
-    const std::string words = distribution_words(findings, delay.callpath);
-    rows.add(delay.cost_s(), waiting,
-             names.code(delay.callpath) + (words.empty() ? "" : ": " + words));
+  const double waiting = own_waiting(findings);
+  for (const Cause& cause : causes(findings)) {
+    if (rows.full() || cause.cost_s < kRowMatters * waiting) break;
+    const bool one_path = cause.costliest_s >= cause.cost_s / 2;
+    const std::string words = one_path ? distribution_words(findings, cause.costliest) : "";
+    rows.add(cause.cost_s, waiting, name_of(cause, names) + (words.empty() ? "" : ": " + words));
   }
   return rows.lines();
 }
 
+/// By function, as root causes are.
 std::string critical_rows(const Findings& findings, const Names& names) {
-  Rows rows("Critical path");
+  std::map<std::string, double> sums;
   for (const OnCriticalPath& item : on_critical_path(findings)) {
-    if (rows.full() || item.time_s < kRowMatters * findings.run.wall_s) break;
-    rows.add(item.time_s, findings.run.wall_s, names.code(item.callpath));
+    if (findings.callpaths[item.callpath.index()].start_up) continue;  // has a line of its own
+    sums[names.code(item.callpath)] += item.time_s;
+  }
+  std::vector<std::pair<std::string, double>> list(sums.begin(), sums.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Rows rows("Critical path");
+  for (const auto& [name, time_s] : list) {
+    if (rows.full() || time_s < kRowMatters * findings.run.wall_s) break;
+    rows.add(time_s, findings.run.wall_s, name);
   }
   return rows.lines();
 }
@@ -188,10 +205,14 @@ std::string_view reason_words(std::string_view reason) {
 
 std::string idle_rows(const Findings& findings, const Names& names) {
   Rows rows("Idle threads");
-  const double idle = findings.identities.idle_s;
+  double idle = findings.identities.idle_s;
+  for (const blame::FoundNobody& row : findings.idle_nobody) {
+    if (row.reason == kStartUp) idle -= row.time_s;
+  }
   if (idle < kRowMatters * findings.run.allocation_s) return "";
   for (const IdleTotal& total : idle_totals(findings)) {
     if (rows.full() || total.time_s < kRowMatters * idle) break;
+    if (total.reason == kStartUp) continue;
     rows.add(total.time_s, idle,
              total.callpath.valid()
                  ? fmt::format("while others executed {}", names.code(total.callpath))

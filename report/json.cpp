@@ -11,6 +11,7 @@
 #include "report/formats.h"
 #include "report/patterns.h"
 #include "report/summary.h"
+#include "report/verdict_json.h"
 
 namespace culprit::report {
 namespace {
@@ -329,6 +330,9 @@ Json losses_of(const Findings& f) {
 std::string json(const Findings& findings, const std::filesystem::path&) {
   const Names name{findings};
   const Json object = {{"run", run_of(findings)},
+                       {"verdict", verdict_json(findings)},
+                       {"start_up", start_up_json(findings)},
+                       {"processes", processes_json(findings)},
                        {"identities", identities_of(findings)},
                        {"patterns", patterns_of()},
                        {"waits", waits_of(findings, name)},

@@ -83,6 +83,7 @@ std::map<CallPathId, std::vector<VictimGroup>> victims_by_delay(const blame::Fin
 std::vector<Blamed> blamed(const blame::Findings& findings) {
   Groups<CallPathId, Blamed> groups;
   for (const blame::FoundDelay& d : findings.delays) {
+    if (findings.callpaths[d.callpath.index()].start_up) continue;
     Blamed& group = groups.at(d.callpath);
     group.callpath = d.callpath;
     group.short_s += d.short_s;
@@ -101,6 +102,7 @@ std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings) {
   Groups<std::tuple<std::string, std::string, uint32_t>, BlamedRegion> groups;
   for (const blame::FoundDelay& d : findings.delays) {  // the largest first
     const blame::FoundCallPath& path = findings.callpaths[d.callpath.index()];
+    if (path.start_up) continue;
     BlamedRegion& group = groups.at({path.region, path.file, path.line});
     if (!group.example.valid()) group.example = d.callpath;
     group.cost_s += d.short_s + d.long_s;

@@ -81,6 +81,7 @@ struct IdleTotal {
 
 std::vector<IdleTotal> idle_totals(const blame::Findings& findings);
 std::vector<CountedPath> counted_paths(const blame::Findings& findings);
+/// These two without what starts and ends the program (StartUp).
 std::vector<Blamed> blamed(const blame::Findings& findings);
 std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings);
 std::vector<Suffered> suffered(const blame::Findings& findings);

@@ -24,7 +24,9 @@
 #include "report/names.h"
 #include "report/nowhere.h"
 #include "report/patterns.h"
+#include "report/start_up.h"
 #include "report/summary.h"
+#include "report/verdict.h"
 
 namespace culprit::report {
 namespace {
@@ -37,9 +39,8 @@ constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
 constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
 constexpr double kListedIsEnough =
-    0.5;  ///< of all waiting: then the listed call paths tell the story
-constexpr double kNoSinglePlace = 0.1;  ///< of all waiting: below, no place is to blame by itself
-constexpr size_t kTextColumn = 25;      ///< where the words of an entry begin, after its figures
+    0.5;                            ///< of all waiting: then the listed call paths tell the story
+constexpr size_t kTextColumn = 25;  ///< where the words of an entry begin, after its figures
 
 /// Writes one report; holds what all sections need.
 class Page {
@@ -195,24 +196,10 @@ void Page::write_head() {
 
 /// The whole page in a sentence or two, for those who read no further.
 void Page::write_verdict() {
-  std::string verdict = device_verdict(findings_, name_);
-  const std::vector<Blamed> list = blamed(findings_);
-  const double waiting = findings_.identities.waiting_s;
-  if (waiting > 0 && !list.empty()) {
-    const Share& share = list.front().shares.front();
-    const std::string guilty =
-        fmt::format("{} on {}", code_name(list.front().callpath), location_name(share.location));
-    const std::string who =
-        share.time_s >= kNoSinglePlace * waiting
-            ? fmt::format("{} of that is caused by {}.", percent(share.time_s, waiting), guilty)
-            : fmt::format("No single root cause: the costliest of {}, {}, causes {} of it.",
-                          counted(list.size(), "call path"), guilty,
-                          percent(share.time_s, waiting));
-    verdict = fmt::format("{} of the time was waiting. {}{}{}",
-                          percent(waiting, findings_.run.allocation_s), who,
-                          verdict.empty() ? "" : " ", verdict);
-  }
-  if (!verdict.empty()) page_ += wrapped("Verdict: " + verdict, 0);
+  const Verdict verdict = judge(findings_, name_);
+  if (!verdict.text.empty()) page_ += wrapped("Verdict: " + verdict.text, 0);
+  const std::string start_up = start_up_sentence(findings_, time_);
+  if (!start_up.empty()) page_ += '\n' + wrapped(start_up, 0);
 }
 
 void Page::write_time_spent() {
@@ -246,10 +233,15 @@ void Page::write_time_spent() {
     ++shown;
   }
   more_line(totals.size() - shown, "other pattern");
+  const double start_up = findings_.start_up.waiting_s;
+  if (start_up < kTrifle * run.allocation_s) return;
+  entry("", start_up, run.allocation_s,
+        "of the above is caused by start-up and shutdown, which the root causes leave out");
 }
 
 void Page::write_blame() {
   const std::vector<Blamed> list = blamed(findings_);
+  const double waiting = own_waiting(findings_);
   if (findings_.identities.waiting_s <= 0) return;
   heading("ROOT CAUSES: the code that made others wait");
   if (list.empty()) {
@@ -260,21 +252,21 @@ void Page::write_blame() {
         "waiting time it causes; share: of all waiting time.",
         2);
   }
-  const size_t shown = worth_showing(list, findings_.identities.waiting_s,
-                                     [](const Blamed& blamed) { return blamed.cost_s(); });
+  const size_t shown =
+      worth_showing(list, waiting, [](const Blamed& blamed) { return blamed.cost_s(); });
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
   more_line(list.size() - shown, "other call path");
   write_blamed_regions(list, shown);
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
-    if (row.time_s < kTrifle * findings_.identities.waiting_s) continue;
-    entry("", row.time_s, findings_.identities.waiting_s,
+    if (row.time_s < kTrifle * waiting) continue;
+    entry("", row.time_s, waiting,
           fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
   }
 }
 
 /// Costs that are spread over many call paths may still be those of a few functions.
 void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
-  const double waiting = findings_.identities.waiting_s;
+  const double waiting = own_waiting(findings_);
   double listed_s = 0;
   for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
   if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
@@ -295,7 +287,7 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
 
 void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
-  entry(fmt::format("{}.", place), blamed.cost_s(), findings_.identities.waiting_s,
+  entry(fmt::format("{}.", place), blamed.cost_s(), own_waiting(findings_),
         code_name(blamed.callpath));
   page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
   if (found && found->name != found->region) {

@@ -132,6 +132,17 @@ def judge_delays(case, report):
                       f"{guilty.function} on {guilty.location}; the report has\n{report.summary()}")
 
 
+def judge_verdict(case, report):
+    """The verdict names the function that costs most, and nothing of starting up MPI."""
+    verdict = report.data["verdict"]
+    check(verdict["waiting"] == "cause", f"the verdict is {verdict['text']}")
+    if case.program.removesuffix(".clang") in NO_LARGEST:
+        return
+    named = verdict["causes"][0]["function"]["name"]
+    if case.delays[0].function not in named:
+        raise Off(f"the verdict names {named}: {verdict['text']}")
+
+
 def judge(case, report):
     report.check_identities()
     report.check_nothing_lost()
@@ -139,6 +150,7 @@ def judge(case, report):
           f"{report.data['run']['ranks']} ranks instead of {max(case.ranks, 1)}")
     judge_waits(case, report)
     judge_delays(case, report)
+    judge_verdict(case, report)
 
 
 def launch(case, program):

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The first sentence of a report must name what matters: each test is a run in which the costliest
+// (call path, location) is the wrong answer.
+
+#include "report/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "report/formats.h"
+#include "report/start_up.h"
+#include "report/verdict_json.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+/// A run drawn by its delays: call paths are made from their names, locations are ranks of one
+/// thread each. Sums agree with the rows.
+class Drawing {
+ public:
+  explicit Drawing(size_t ranks, double wall_s = 100) {
+    found_.run.mpi = "MPI";
+    found_.run.ranks = static_cast<uint32_t>(ranks);
+    found_.run.locations = static_cast<uint32_t>(ranks);
+    found_.run.wall_s = wall_s;
+    found_.run.allocation_s = wall_s * static_cast<double>(ranks);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      found_.locations.push_back({std::to_string(rank) + ".0", rank, 0, "n1", wall_s, 0, ""});
+    }
+  }
+
+  CallPathId path(const std::string& name) {
+    const auto known = paths_.find(name);
+    if (known != paths_.end()) return known->second;
+    const size_t slash = name.rfind('/');
+    const bool root = slash == name.npos;
+    const CallPathId parent = root ? CallPathId() : path(name.substr(0, slash));
+    const std::string region = root ? name : name.substr(slash + 1);
+    const bool start_up = region == "MPI_Init" || region == "MPI_Finalize";
+    found_.callpaths.push_back({name, region, "", 0, parent, start_up});
+    return paths_[name] = CallPathId(found_.callpaths.size() - 1);
+  }
+  void delay(const std::string& name, size_t rank, double cost_s) {
+    const CallPathId id = path(name);
+    found_.delays.push_back({"mpi.late_sender", id, LocationId(rank), cost_s, 0});
+    found_.identities.waiting_s += cost_s;
+    found_.identities.delay_costs_s += cost_s;
+    if (found_.callpaths[id.index()].start_up) found_.start_up.waiting_s += cost_s;
+  }
+  void spread_delay(const std::string& name, double cost_s) {
+    for (size_t rank = 0; rank < found_.run.ranks; ++rank) {
+      delay(name, rank, cost_s / static_cast<double>(found_.run.ranks));
+    }
+  }
+  /// A call that takes `time_s`, of which it waits `waiting_s`.
+  void call(const std::string& name, size_t rank, double time_s, double waiting_s) {
+    found_.profile.push_back({path(name), LocationId(rank), 1, time_s});
+    found_.waits.push_back(
+        {"mpi.late_sender", path(name), LocationId(rank), 1, waiting_s, 0, waiting_s});
+  }
+  void victim(const std::string& delay, size_t late, const std::string& wait, size_t rank,
+              double time_s) {
+    found_.victims.push_back(
+        {path(delay), LocationId(late), "mpi.late_sender", path(wait), LocationId(rank), time_s});
+  }
+  void critical(const std::string& name, double time_s) {
+    blame::FoundCriticalCallPath row{};
+    row.callpath = path(name);
+    row.time_s = time_s;
+    found_.critical_callpaths.push_back(row);
+    if (found_.callpaths[row.callpath.index()].start_up) found_.start_up.wall_s += time_s;
+  }
+  Findings& findings() { return found_; }
+  Verdict judge() const { return report::judge(found_, Names(found_)); }
+
+ private:
+  Findings found_;
+  std::map<std::string, CallPathId> paths_;
+};
+
+std::string function(const Findings& findings, const Cause& cause) {
+  return findings.callpaths[cause.example.index()].region;
+}
+
+double sum(const std::vector<Cause>& list) {
+  double all = 0;
+  for (const Cause& cause : list) all += cause.cost_s;
+  return all;
+}
+
+TEST(Verdict, SumsAFunctionOverItsCallPathsAndRanks) {
+  Drawing d(4);
+  d.delay("main/adi/copy_faces/MPI_Waitall", 2, 18.8);
+  for (const char* caller : {"main/adi", "main/init/adi", "main/verify/adi"}) {
+    d.spread_delay(std::string(caller) + "/x_solve", 8.4);
+  }
+  d.spread_delay("main/adi/y_solve", 14);
+  d.spread_delay("main/adi/z_solve", 12);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_EQ(function(d.findings(), v.causes[0]), "x_solve");
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 25.2);
+  EXPECT_NE(v.text.find("17.5 % of the allocated time was waiting time, 36.0 % of it caused by "
+                        "x_solve on 4 ranks, "),
+            std::string::npos)
+      << v.text;
+}
+
+TEST(Verdict, GoesOnBehindACallThatWaits) {
+  Drawing d(3);
+  d.delay("main/exchange/MPI_Waitall", 1, 60);
+  d.call("main/exchange/MPI_Waitall", 1, 50, 45);
+  d.victim("main/solve", 0, "main/exchange/MPI_Waitall", 1, 40);
+  d.delay("main/solve", 0, 40);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.causes.size(), 1u) << v.text;
+  EXPECT_EQ(function(d.findings(), v.causes[0]), "solve");
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 100);
+  EXPECT_DOUBLE_EQ(v.causes[0].through_s, 60);
+  EXPECT_NE(v.text.find("solve on rank 0 (60.0 % of it through MPI_Waitall, which waits for it)"),
+            std::string::npos)
+      << v.text;
+}
+
+TEST(Verdict, LeavesTheBlameWithACallThatHardlyWaits) {
+  Drawing d(2);
+  d.delay("main/MPI_Alltoall", 1, 60);
+  d.call("main/MPI_Alltoall", 1, 50, 5);
+  d.victim("main/solve", 0, "main/MPI_Alltoall", 1, 5);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.causes.size(), 1u);
+  EXPECT_EQ(function(d.findings(), v.causes[0]), "MPI_Alltoall");
+  EXPECT_NE(v.text.find("MPI_Alltoall itself"), std::string::npos) << v.text;
+}
+
+TEST(Verdict, FollowsCallsThatWaitForEachOtherToAnEnd) {
+  Drawing d(2);
+  for (size_t rank : {0, 1}) {
+    d.delay("main/MPI_Recv", rank, 10);
+    d.call("main/MPI_Recv", rank, 10, 10);
+    d.victim("main/MPI_Recv", 1 - rank, "main/MPI_Recv", rank, 10);
+  }
+  const std::vector<Cause> list = causes(d.findings());
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_DOUBLE_EQ(list[0].cost_s, 20);
+}
+
+TEST(Verdict, CountsARecursionOnceWithAllBelow) {
+  Drawing d(2);
+  std::string path = "main";
+  for (int depth = 0; depth < 20; ++depth) {
+    path += "/search";
+    d.delay(path, 0, 2);
+    d.delay(path + "/evaluate", 0, 1);
+    d.delay(path + "/move", 0, 1);
+  }
+  d.delay("main/output", 1, 9);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.causes.size(), 1u) << v.text;
+  EXPECT_EQ(d.findings().callpaths[v.causes[0].example.index()].name, "main/search");
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 80);
+  EXPECT_NE(v.text.find("search and what it calls on rank 0"), std::string::npos) << v.text;
+  EXPECT_DOUBLE_EQ(sum(causes(d.findings())), 89);
+}
+
+TEST(Verdict, NamesTheFunctionThatCarriesARecursion) {
+  Drawing d(2);
+  std::string path = "main";
+  for (int depth = 0; depth < 20; ++depth) {
+    path += "/sort";
+    d.delay(path + "/merge", 0, 3);
+    d.delay(path, 0, 1);
+  }
+  const Verdict v = d.judge();
+  EXPECT_EQ(function(d.findings(), v.causes.at(0)), "merge");
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 60);
+  EXPECT_FALSE(v.causes[0].with_callees);
+  EXPECT_DOUBLE_EQ(sum(causes(d.findings())), 80);
+}
+
+TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
+  Drawing d(2);
+  d.delay("main/solve/(not sampled)", 0, 30);
+  d.delay("main/adi/solve/(not sampled)", 0, 30);
+  d.delay("main/output/(not sampled)", 0, 20);
+  const Verdict v = d.judge();
+  EXPECT_NE(v.text.find("75.0 % of it caused by solve (not sampled) on rank 0"), std::string::npos)
+      << v.text;
+}
+
+TEST(Verdict, SaysThatAnImbalanceMoves) {
+  Drawing d(64);
+  d.spread_delay("main/step/compute", 3000);
+  d.spread_delay("main/step/MPI_Waitall", 636);
+  d.findings().distributions = {
+      {d.path("main/step/compute"), 3000, "even", 64, 0, 0, "moving", 0.02}};
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_NE(v.text.find("82.5 % of it caused by compute on 64 ranks. The imbalance moves: "
+                        "different ranks are late at different times."),
+            std::string::npos)
+      << v.text;
+}
+
+TEST(Verdict, NamesNobodyWhereThereIsHardlyAnyWaiting) {
+  Drawing d(4);
+  d.delay("main/output", 0, 0.8);
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::hardly_any_waiting);
+  EXPECT_TRUE(v.causes.empty());
+  EXPECT_EQ(v.text, "Hardly any waiting: 0.2 % of the allocated time.");
+}
+
+TEST(Verdict, NamesBothOfTwoCauses) {
+  Drawing d(4);
+  d.delay("main/assemble", 0, 40);
+  d.delay("main/pack", 3, 20);
+  d.delay("main/log", 1, 1);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.causes.size(), 2u);
+  EXPECT_NE(v.text.find("65.6 % of it caused by assemble on rank 0 and 32.8 % by pack on rank 3."),
+            std::string::npos)
+      << v.text;
+}
+
+TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
+  Drawing d(2);
+  for (int i = 0; i < 40; ++i) {
+    d.delay("main/solve/kernel_" + std::to_string(i), 0, 1);
+    if (i % 4 == 0) d.delay("main/other_" + std::to_string(i), 0, 1);
+  }
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::spread);
+  EXPECT_NE(v.text.find("No single function stands out among 50 functions"), std::string::npos)
+      << v.text;
+  EXPECT_NE(v.text.find("solve and all that it calls cause 80.0 %."), std::string::npos) << v.text;
+}
+
+TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
+  Drawing d(4);
+  d.spread_delay("main/MPI_Waitall", 300);
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    d.findings().processes.push_back({rank, "n1", 2, 2, 50, 48});
+  }
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::oversubscribed);
+  EXPECT_EQ(v.waiting, VerdictKind::cause);
+  EXPECT_TRUE(
+      v.text.starts_with("4 ranks shared 2 cores: for 48.0 % of the allocated time, threads "
+                         "were ready to run and had no core, which delays everything"))
+      << v.text;
+}
+
+TEST(Verdict, TellsOtherProgramsFromTooManyThreads) {
+  Drawing d(2);
+  d.findings().processes = {{0, "n1", 8, 8, 50, 20}, {1, "n1", 8, 8, 50, 0}};
+  EXPECT_TRUE(
+      d.judge().text.starts_with("For 10.0 % of the allocated time, threads were ready to run and "
+                                 "had no core, although 2 ranks could use 8 cores"))
+      << d.judge().text;
+  d.findings().processes[0].core_wait_s = 1;
+  EXPECT_EQ(d.judge().kind, VerdictKind::nothing);
+}
+
+TEST(Verdict, IsSilentOfCoresWhereTheSystemIs) {
+  Drawing d(4);
+  d.findings().processes = {{0, "n1", 1, 1, 0, -1}};
+  EXPECT_FALSE(d.judge().cores.known);
+  EXPECT_EQ(d.judge().text, "");
+}
+
+TEST(Verdict, LeavesStartUpOut) {
+  Drawing d(2, 1);
+  d.delay("main/MPI_Init", 0, 0.4);
+  d.delay("main/solve", 1, 0.1);
+  d.critical("main/MPI_Init", 0.45);
+  d.critical("main/solve", 0.5);
+  d.critical("main/MPI_Finalize", 0.05);
+  d.findings().start_up.activity_s = 0.6;
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_TRUE(
+      v.text.starts_with("10.0 % of the allocated time was waiting time, 100.0 % of it caused by "
+                         "solve on rank 1."))
+      << v.text;
+  EXPECT_EQ(start_up_sentence(d.findings(), TimeFormat(1)),
+            "Start-up and shutdown: 0.50 s of 1.00 s (MPI_Init 0.45 s and MPI_Finalize 0.05 s); it "
+            "causes 0.40 s of waiting. Not included in the verdict, the delays and the "
+            "efficiencies.");
+  EXPECT_DOUBLE_EQ(sum(causes(d.findings())) + d.findings().start_up.waiting_s,
+                   d.findings().identities.waiting_s);
+}
+
+TEST(Verdict, BeginsWithAStartThatDominatesALongRun) {
+  Drawing d(2, 100);
+  d.critical("main/MPI_Init", 80);
+  d.critical("main/solve", 20);
+  d.delay("main/solve", 1, 10);
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::start_up);
+  EXPECT_TRUE(
+      v.text.starts_with("Start-up and shutdown took 80.00 s of the run's 100.00 s, mostly "
+                         "MPI_Init 80.00 s. "))
+      << v.text;
+}
+
+TEST(Verdict, IsDataInJson) {
+  Drawing d(2);
+  d.delay("main/a/solve", 1, 30);
+  d.delay("main/b/solve", 0, 10);
+  const auto verdict = nlohmann::json::parse(json(d.findings(), "x"))["verdict"];
+  EXPECT_EQ(verdict["kind"], "cause");
+  EXPECT_DOUBLE_EQ(verdict["waiting_share"], 0.2);
+  ASSERT_EQ(verdict["causes"].size(), 1u);
+  const auto& cause = verdict["causes"][0];
+  EXPECT_EQ(cause["function"]["name"], "solve");
+  EXPECT_TRUE(cause["function"]["file"].is_null());
+  EXPECT_EQ(cause["callpath"], "main/a/solve");
+  EXPECT_DOUBLE_EQ(cause["cost_s"], 40);
+  EXPECT_DOUBLE_EQ(cause["share"], 1);
+  EXPECT_EQ(cause["locations"][0]["location"], "1.0");
+  EXPECT_TRUE(verdict["core_shortage"].is_null());
+}
+
+}  // namespace
+}  // namespace culprit::report
