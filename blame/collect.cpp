@@ -32,6 +32,11 @@ class Collector {
     add_counts();
     sum_identities();
     found_.losses = run_.losses;
+    found_.losses.add(
+        "unexplained_waits", Severity::warning,
+        "waits that are longer than all that their cause did and waited since the two "
+        "last met: what exceeds it is unattributed",
+        all_.delays.unexplained_waits);
     return std::move(found_);
   }
 
@@ -117,7 +122,10 @@ class Collector {
     for (const UnattributedCost& cost : all_.delays.unattributed) {
       found_.unattributed.push_back(
           {id(cost.pattern),
-           "the late side did no more work than the waiting side since they last synchronized",
+           cost.reason == Unattributed::circular
+               ? "according to their clocks, locations wait for each other in a circle"
+               : "the wait is longer than all that the late location did and waited since the two "
+                 "last synchronized",
            cost.time_s});
     }
   }

@@ -11,6 +11,7 @@
 #include "blame/delay.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 
@@ -27,7 +28,6 @@ namespace culprit::blame {
 namespace {
 
 using replay::Run;
-using replay::Sync;
 using replay::Wait;
 using replay::WaitGraph;
 
@@ -63,17 +63,18 @@ class Delays {
     Time begin, end;
     bool is_measured = false;  ///< what is in `sums`
     Duration waiting;
-    uint32_t first_wait = 0, end_wait = 0;  ///< its waits inside
+    uint32_t first_wait = 0, end_wait = 0;  ///< its waits that reach into it
+    Duration first_part, last_part;
   };
   /// Of a late location whose waits are walked over in the order in which intervals end.
   struct Scratch {
-    explicit Scratch(const Run& run) : own(run.callpaths.size()), late(run) {}
+    explicit Scratch(const Run& run)
+        : own(run.callpaths.size()), part(run.callpaths.size()), late(run) {}
     Column<Ended> order;
-    PathSums own;
+    PathSums own, part;
     Late late;
     size_t late_last = 0;   ///< the activity at the interval's end
     size_t begin_wait = 0;  ///< the first wait of the late location that begins at or after it
-    size_t instance = 0;    ///< where the instance looked up last stands in its index
     size_t room = 0;        ///< so many entries may long excess vectors still have
     std::optional<PathClock> clock;  ///< made once there is no room
   };
@@ -86,7 +87,8 @@ class Delays {
                      Scratch& scratch) const;
   void measure_late(LocationId late, Scratch& scratch) const;
   bool is_long(LocationId late, const Scratch& scratch) const;
-  static void find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late);
+  void find_inner_waits(LocationId late, const WaitingSums& waiting, Scratch& scratch) const;
+  Duration part_inside(LocationId late, const Wait& wait, Scratch& scratch) const;
   void measure_own(WaitRef ref, Time begin, PathSums& own) const;
   bool share(LocationId late, WaitCause& cause, Scratch& scratch);
   void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
@@ -107,6 +109,7 @@ class Delays {
   std::optional<Intervals> intervals_;  // of this rank's waiters
   /// By part of the waiters, by LocationId of the cause.
   std::vector<std::vector<Column<Ended>>> caused_;
+  std::array<PatternSums, 2> lost_{};  // by Unattributed
   DelayAnalysis result_;
 };
 
@@ -141,8 +144,7 @@ void Delays::list_caused_by(std::span<const LocationId> waiters,
     result_.causes[id.index()].resize(waits.size());
     for (uint32_t w = 0; w < waits.size(); ++w) {
       if (guests_ && !run_.owns(waits[w].cause)) continue;
-      const Time end = std::min(waits[w].cause_time, waits[w].end);
-      lists[waits[w].cause.index()].push_back({end, {id, w}});
+      lists[waits[w].cause.index()].push_back({waits[w].end, {id, w}});
     }
   }
 }
@@ -181,8 +183,7 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   gather(late, scratch.order);
   const WaitingSums waiting(graph_.waits[late.index()]);
   scratch.late.begin = scratch.late.end = Time::min();
-  scratch.late.end_wait = 0;
-  scratch.late_last = scratch.begin_wait = scratch.instance = 0;
+  scratch.late_last = scratch.begin_wait = 0;
   const size_t linear = run_.at(late).activities.size() + scratch.order.size();
   scratch.room = static_cast<size_t>(share_.written * static_cast<double>(linear));
   scratch.clock.reset();
@@ -190,16 +191,17 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   caused.reserve(scratch.order.size());
   for (size_t i = 0; i < scratch.order.size(); ++i) {
     const auto& [end, ref] = scratch.order[i];
-    const Sync meeting = is_guest(ref) ? guests_->meeting(ref) : intervals_->meeting(ref);
-    const Time begin = intervals_->exit_of(late, meeting, scratch.instance);
+    const Time begin = is_guest(ref) ? guests_->interval_begin(ref) : intervals_->begin(ref);
     if (scratch.late.begin != begin || scratch.late.end != end) {
       move_interval(late, begin, end, waiting, scratch);
     }
-    measure_own(ref, meeting.exit(), scratch.own);
+    measure_own(ref, begin, scratch.own);
     WaitCause& c = cause(ref);
     c.waiting = scratch.late.waiting;
     c.first_wait = scratch.late.first_wait;
     c.end_wait = scratch.late.end_wait;
+    c.first_part = scratch.late.first_part;
+    c.last_part = scratch.late.last_part;
     c.first_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
     if (!share(late, c, scratch)) subtract(late, c, scratch);
     c.end_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
@@ -218,7 +220,7 @@ void Delays::move_interval(LocationId late, Time begin, Time end, const WaitingS
   while (next < inner.size() && inner[next].begin < end) ++next;
   scratch.late.begin = begin, scratch.late.end = end;
   scratch.late.is_measured = false;
-  find_inner_waits(inner, waiting, scratch.late);
+  find_inner_waits(late, waiting, scratch);
 }
 
 void Delays::measure_late(LocationId late, Scratch& scratch) const {
@@ -228,21 +230,42 @@ void Delays::measure_late(LocationId late, Scratch& scratch) const {
   to.is_measured = true;
 }
 
-void Delays::find_inner_waits(const Column<Wait>& inner, const WaitingSums& waiting, Late& late) {
-  size_t end = late.end_wait;
-  while (end < inner.size() && inner[end].end <= late.end) ++end;
+/// Those that reach into the interval, and how much of them lies inside. All but the first and the
+/// last are whole.
+void Delays::find_inner_waits(LocationId id, const WaitingSums& waiting, Scratch& scratch) const {
+  const Column<Wait>& inner = graph_.waits[id.index()];
+  Late& late = scratch.late;
+  const size_t end = scratch.begin_wait;
   // Few lie inside, mostly.
   size_t first = end;
-  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].begin >= late.begin; ++n) --first;
-  if (first > 0 && inner[first - 1].begin >= late.begin) {
-    first =
-        static_cast<size_t>(std::lower_bound(inner.begin(), inner.begin() + first, late.begin,
-                                             [](const Wait& x, Time t) { return x.begin < t; }) -
-                            inner.begin());
+  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].end > late.begin; ++n) --first;
+  if (first > 0 && inner[first - 1].end > late.begin) {
+    first = static_cast<size_t>(
+        std::partition_point(inner.begin(), inner.begin() + first,
+                             [&](const Wait& wait) { return wait.end <= late.begin; }) -
+        inner.begin());
   }
   late.first_wait = static_cast<uint32_t>(first);
   late.end_wait = static_cast<uint32_t>(end);
-  late.waiting = waiting.between(first, end);
+  late.first_part = late.last_part = late.waiting = Duration::zero();
+  if (first == end) return;
+  late.waiting = late.first_part = part_inside(id, inner[first], scratch);
+  if (end - first == 1) return;
+  late.last_part = part_inside(id, inner[end - 1], scratch);
+  late.waiting += late.last_part + waiting.between(first + 1, end - 1);
+}
+
+/// What of a wait lies in the interval.
+Duration Delays::part_inside(LocationId id, const Wait& wait, Scratch& scratch) const {
+  const Time begin = std::max(wait.begin, scratch.late.begin);
+  const Time end = std::min(wait.end, scratch.late.end);
+  if (begin == wait.begin && end == wait.end) return wait.amount;
+  Duration part = end - begin;
+  if (wait.amount == wait.end - wait.begin) return part;
+  scratch.part.clear();
+  times_[id.index()].sum(begin, end, scratch.part);  // tasks
+  for (CallPathId path : scratch.part.paths()) part -= scratch.part[path];
+  return part;
 }
 
 /// What the waiter did since the meeting.
@@ -306,7 +329,8 @@ void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
 // --- propagation ------------------------------------------------------------------------------
 
 void Delays::propagate() {
-  propagate_waits(run_, graph_, result_.causes);
+  lost_[static_cast<size_t>(Unattributed::circular)] =
+      propagate_waits(run_, graph_, result_.causes);
   if (guests_) {
     guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
                          [&](WaitRef guest, const WaitCause& from) {
@@ -321,20 +345,24 @@ void Delays::propagate() {
 // --- costs ------------------------------------------------------------------------------------
 
 void Delays::sum_costs() {
-  std::vector<std::vector<DelayCost>> costs(run_.timelines.size());
-  std::vector<PatternSums> lost(run_.timelines.size());
+  std::vector<LocationCosts> costs(run_.timelines.size());
   parallel_for(run_.locations.size(), threads_, [&](size_t i) {
-    const size_t l = run_.locations[i].index();
-    costs[l] = sum_delay_costs(run_, graph_, result_, run_.locations[i], lost[l]);
+    const LocationId id = run_.locations[i];
+    costs[id.index()] = sum_delay_costs(run_, graph_, result_, id);
   });
-  std::vector<double> all_lost(replay::kPatterns.size());
-  for (size_t i = 0; i < costs.size(); ++i) {
-    result_.costs.insert(result_.costs.end(), costs[i].begin(), costs[i].end());
-    for (size_t p = 0; p < all_lost.size(); ++p) all_lost[p] += lost[i][p];
+  PatternSums& unexplained = lost_[static_cast<size_t>(Unattributed::unexplained)];
+  for (const LocationCosts& of_one : costs) {
+    result_.costs.insert(result_.costs.end(), of_one.rows.begin(), of_one.rows.end());
+    result_.unexplained_waits += of_one.unexplained_waits;
+    for (size_t p = 0; p < unexplained.size(); ++p) unexplained[p] += of_one.unexplained_s[p];
   }
-  replay::add_up(*run_.ranks, all_lost);
-  for (size_t p = 0; p < all_lost.size(); ++p) {
-    if (all_lost[p] > 0) result_.unattributed.push_back({replay::Pattern(p), all_lost[p]});
+  for (const Unattributed reason : {Unattributed::unexplained, Unattributed::circular}) {
+    const PatternSums& own = lost_[static_cast<size_t>(reason)];
+    std::vector<double> all(own.begin(), own.end());
+    replay::add_up(*run_.ranks, all);
+    for (size_t p = 0; p < all.size(); ++p) {
+      if (all[p] > 0) result_.unattributed.push_back({replay::Pattern(p), reason, all[p]});
+    }
   }
 }
 

@@ -3,19 +3,26 @@
 
 // Delay analysis: which excess work of whom is answerable for each wait (thesis chapter 4; the
 // formulas are numbered there, equations 4.1 to 4.7). For a wait (p,i) with amount w, cause (q,k)
-// and the synchronisation interval since p and q met last:
+// and the synchronisation interval, which begins on both when p and q met last, and ends on p when
+// it begins to wait, on q when it lets p go on:
 //
 //   delta(q,c) = max(d_q(c) - d_p(c), 0)      excess time of the late location at call path c
-//   D = sum of delta,  W = sum of the waits on q inside the interval
+//   D = sum of delta,  W = sum of the waits on q inside the interval, of each the part inside
 //   short-term cost(q,c) += delta(q,c) / (D + W) * w
 //   long-term  cost(q,c) += delta(q,c) / (D + W) * phi(p,i)
 //   phi(q,l) += w(q,l) / (D + W) * (w + phi(p,i))    for each wait l of q inside the interval
+//
+// Both sides begin at one moment and tile their time, so w <= D + W: no call path is charged, for
+// one wait, with more than its own excess. Where that does not hold all the same, D + W is taken
+// for w, and what it does not explain is unattributed.
 //
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
 // the number of threads: each sum is made in one fixed order. Of several ranks each explains what
 // its own locations caused; the waits of others among it are guests (guests.h).
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "blame/path_clock.h"
@@ -29,13 +36,19 @@ struct WaitCause {
   Duration excess, waiting;               ///< D and W
   double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
   double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
-  uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause inside the interval
+  uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause that reach into the interval
+  Duration first_part, last_part;         ///< of the first and the last of them: what is inside
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
 
-  double denominator_s() const { return excess.seconds() + waiting.seconds(); }
+  Duration explained() const { return excess + waiting; }
+  /// What its cost is shared out by. Not zero.
+  double denominator_s(Duration amount) const { return std::max(explained(), amount).seconds(); }
+  /// Of its cost, what nobody is charged with.
+  double unexplained(Duration amount) const {
+    return explained() >= amount ? 0 : (amount - explained()).seconds() / amount.seconds();
+  }
   double indirect_s(Duration amount) const {
-    const double all = denominator_s();
-    return all > 0 ? waiting.seconds() / all * amount.seconds() : 0;
+    return waiting.seconds() / denominator_s(amount) * amount.seconds();
   }
 };
 
@@ -62,6 +75,8 @@ class Excess {
   CallPathId path_;
 };
 
+using PatternSums = std::array<double, replay::kPatterns.size()>;
+
 struct DelayCost {
   LocationId location;
   CallPathId path;
@@ -70,8 +85,14 @@ struct DelayCost {
   double long_s = 0;
 };
 
+enum class Unattributed : uint8_t {
+  unexplained,  ///< the wait is longer than D + W
+  circular,     ///< locations wait for each other in a circle
+};
+
 struct UnattributedCost {
   replay::Pattern pattern;
+  Unattributed reason;
   double time_s = 0;
 };
 
@@ -81,9 +102,9 @@ struct DelayAnalysis {
   std::vector<Column<Excess>> excess;     ///< by LocationId of the cause
   /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
   std::vector<Column<SharedExcess>> shared;
-  std::vector<DelayCost> costs;  ///< by location, then first come
-  /// D + W = 0: nobody was later than the waiter. Of all ranks.
-  std::vector<UnattributedCost> unattributed;
+  std::vector<DelayCost> costs;                ///< by location, then first come
+  std::vector<UnattributedCost> unattributed;  ///< of all ranks
+  uint64_t unexplained_waits = 0;              ///< for which this rank's locations are the cause
 };
 
 /// When excess vectors are shared instead of written out (path_clock.h). What comes out is the

@@ -21,6 +21,9 @@ namespace {
 using replay::Pattern;
 using replay::Wait;
 
+/// As far as clocks of one run may differ.
+constexpr Duration kClockSlack = Duration::from_nanos(1000);
+
 __extension__ using Exact = __int128;  // GNU C++: two words
 
 Exact exact(double factor) {
@@ -43,7 +46,7 @@ class DelayCosts {
              LocationId late)
       : run_(run), graph_(graph), delays_(delays), late_(late) {}
 
-  std::vector<DelayCost> sum(PatternSums& lost);
+  LocationCosts sum();
 
  private:
   void add(CallPathId path, Pattern pattern, double short_s, double long_s);
@@ -66,20 +69,22 @@ class DelayCosts {
   std::array<Height, replay::kPatterns.size()> height_{};
 };
 
-std::vector<DelayCost> DelayCosts::sum(PatternSums& lost) {
+LocationCosts DelayCosts::sum() {
   const Column<Excess>& excess = delays_.excess[late_.index()];
   const Column<WaitRef>& caused = delays_.caused[late_.index()];
   const Column<SharedExcess>& shared = delays_.shared[late_.index()];
   size_t next_shared = 0;
+  LocationCosts found;
   for (uint32_t place = 0; place < caused.size(); ++place) {
     const WaitRef ref = caused[place];
     const Wait& w = graph_.waits[ref.location.index()][ref.wait];
     const WaitCause& c = delays_.causes[ref.location.index()][ref.wait];
     const double amount = w.amount.seconds();
-    const double denominator = c.denominator_s();
-    if (denominator <= 0) {
-      lost[static_cast<size_t>(w.pattern)] += amount + c.long_s;
-      continue;
+    const double denominator = c.denominator_s(w.amount);
+    if (c.explained() < w.amount) {
+      found.unexplained_s[static_cast<size_t>(w.pattern)] +=
+          c.unexplained(w.amount) * (amount + c.long_s);
+      found.unexplained_waits += w.amount - c.explained() > kClockSlack;
     }
     double sign = 1;
     if (next_shared < shared.size() && shared[next_shared].place == place) {
@@ -92,7 +97,8 @@ std::vector<DelayCost> DelayCosts::sum(PatternSums& lost) {
     }
   }
   if (!shared.empty()) add_shared();
-  return std::move(rows_);
+  found.rows = std::move(rows_);
+  return found;
 }
 
 void DelayCosts::add(CallPathId path, Pattern pattern, double short_s, double long_s) {
@@ -152,10 +158,9 @@ void DelayCosts::drop_rounding() {
 
 }  // namespace
 
-std::vector<DelayCost> sum_delay_costs(const replay::Run& run, const replay::WaitGraph& graph,
-                                       const DelayAnalysis& delays, LocationId late,
-                                       PatternSums& lost) {
-  return DelayCosts(run, graph, delays, late).sum(lost);
+LocationCosts sum_delay_costs(const replay::Run& run, const replay::WaitGraph& graph,
+                              const DelayAnalysis& delays, LocationId late) {
+  return DelayCosts(run, graph, delays, late).sum();
 }
 
 }  // namespace culprit::blame

@@ -4,19 +4,19 @@
 // What the delays of one location cost, once all waits have been propagated.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "blame/delay.h"
 
 namespace culprit::blame {
 
-using PatternSums = std::array<double, replay::kPatterns.size()>;
+struct LocationCosts {
+  std::vector<DelayCost> rows;     ///< by call path and pattern of the waits, first come
+  PatternSums unexplained_s{};     ///< what nobody is charged with
+  uint64_t unexplained_waits = 0;  ///< by more than clocks may err
+};
 
-/// Costs by call path and pattern of the waits, first come. `lost` gets, by pattern, the waiting
-/// that nobody is answerable for.
-std::vector<DelayCost> sum_delay_costs(const replay::Run& run, const replay::WaitGraph& graph,
-                                       const DelayAnalysis& delays, LocationId late,
-                                       PatternSums& lost);
+LocationCosts sum_delay_costs(const replay::Run& run, const replay::WaitGraph& graph,
+                              const DelayAnalysis& delays, LocationId late);
 
 }  // namespace culprit::blame

@@ -12,7 +12,7 @@ namespace {
 /// A wait on its way.
 struct Traveller {
   replay::Wait wait;
-  replay::Sync meeting;
+  Time interval_begin;
   LocationId location;
   uint32_t paths;  ///< what its location did since: how many entries
 };
@@ -37,8 +37,7 @@ void Guests::invite(const std::vector<PathTimes>& times, const Intervals& interv
           if (owner_[waits[w].cause.index()] == rank_) continue;
           sums.clear();
           const WaitRef ref{run_.locations[i], static_cast<uint32_t>(w)};
-          times[id].sum_back(intervals.meeting(ref).exit(), waits[w].begin, waits[w].activity, w,
-                             sums);
+          times[id].sum_back(intervals.begin(ref), waits[w].begin, waits[w].activity, w, sums);
           for (CallPathId path : sums.paths()) done[id].push_back(Excess(sums[path], path));
           paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
         }
@@ -50,20 +49,20 @@ void Guests::invite(const std::vector<PathTimes>& times, const Intervals& interv
     const size_t id = ref.location.index();
     const uint32_t count = paths[id][traveller[id]++];
     travellers[to].push_back(
-        {graph_.waits[id][ref.wait], intervals.meeting(ref), ref.location, count});
+        {graph_.waits[id][ref.wait], intervals.begin(ref), ref.location, count});
     for (uint32_t e = 0; e < count; ++e) luggage[to].push_back(done[id][entry[id]++]);
   });
   done.clear();
   travellers = replay::exchange(*run_.ranks, std::move(travellers));
   done_ = replay::exchange(*run_.ranks, std::move(luggage));
-  meetings_.resize(owner_.size());
+  begins_.resize(owner_.size());
   first_.resize(owner_.size());
   for (const Column<Traveller>& from_rank : travellers) {
     size_t at = 0;
     for (const Traveller& guest : from_rank) {
       const size_t id = guest.location.index();
       graph_.waits[id].push_back(guest.wait);
-      meetings_[id].push_back(guest.meeting);
+      begins_[id].push_back(guest.interval_begin);
       if (first_[id].empty()) first_[id].push_back(at);
       first_[id].push_back(at += guest.paths);
     }

@@ -32,11 +32,9 @@ class Guests {
   void tell_waiters(const Get& get, const Put& put) const;
 
   bool is_guest(WaitRef ref) const { return owner_[ref.location.index()] != rank_; }
-  /// Intervals::meeting() of a guest.
-  const replay::Sync& meeting(WaitRef guest) const {
-    return meetings_[guest.location.index()][guest.wait];
-  }
-  /// The time without waiting of a guest's location since the meeting, by call path.
+  /// Intervals::begin() of a guest.
+  Time interval_begin(WaitRef guest) const { return begins_[guest.location.index()][guest.wait]; }
+  /// The time without waiting of a guest's location since then, by call path.
   std::span<const Excess> done_by(WaitRef guest) const {
     const size_t id = guest.location.index();
     const size_t* first = &first_[id][guest.wait];
@@ -54,9 +52,9 @@ class Guests {
   const replay::Run& run_;
   replay::WaitGraph& graph_;
   const size_t rank_;
-  std::vector<size_t> owner_;                   // by LocationId
-  std::vector<Column<Excess>> done_;            // by rank, of all its guests
-  std::vector<Column<replay::Sync>> meetings_;  // by LocationId, of each guest
+  std::vector<size_t> owner_;          // by LocationId
+  std::vector<Column<Excess>> done_;   // by rank, of all its guests
+  std::vector<Column<Time>> begins_;   // by LocationId, of each guest
   std::vector<Column<size_t>> first_;  // by LocationId, of each guest and one more: in done_
 };
 

@@ -90,7 +90,7 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
 Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
                                   uint64_t given) {
   if (ranks.alone()) return {};
-  constexpr double kBytesAWait = 112;
+  constexpr double kBytesAWait = 152;
   double waits = 0;
   for (const auto& own : graph.waits) waits += static_cast<double>(own.size());
   const double needed = replay::sum(ranks, waits) * kBytesAWait;

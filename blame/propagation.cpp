@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One walk over all waits from the latest to the earliest, scalars only, on one thread. Of several
-// ranks, the first gets all waits, and gives back what it found.
+// One walk over all waits from the latest to the earliest, scalars only, on one thread (rarely a
+// few walks). Of several ranks, the first gets all waits, and gives back what it found.
 #include "blame/propagation.h"
 
 #include <algorithm>
@@ -29,6 +29,7 @@ class OwnWaits {
   uint32_t count(size_t location) const { return static_cast<uint32_t>(causes_[location].size()); }
   Time end(WaitRef ref) const { return wait(ref).end; }
   Duration amount(WaitRef ref) const { return wait(ref).amount; }
+  replay::Pattern pattern(WaitRef ref) const { return wait(ref).pattern; }
   LocationId late(WaitRef ref) const { return wait(ref).cause; }
   WaitCause& cause(WaitRef ref) const { return causes_[ref.location.index()][ref.wait]; }
   void prefetch(WaitRef ref) const {
@@ -47,6 +48,7 @@ struct Link {
   Time end;
   Duration amount;
   LocationId location, late;
+  replay::Pattern pattern;
   WaitCause cause;
 };
 
@@ -61,6 +63,7 @@ class GatheredWaits {
   uint32_t count(size_t location) const { return static_cast<uint32_t>(links_[location].size()); }
   Time end(WaitRef ref) const { return link(ref).end; }
   Duration amount(WaitRef ref) const { return link(ref).amount; }
+  replay::Pattern pattern(WaitRef ref) const { return link(ref).pattern; }
   LocationId late(WaitRef ref) const { return link(ref).late; }
   WaitCause& cause(WaitRef ref) { return links_[ref.location.index()][ref.wait].cause; }
   const WaitCause& cause(WaitRef ref) const { return link(ref).cause; }
@@ -71,49 +74,106 @@ class GatheredWaits {
   std::vector<Column<Link>> links_;  // by LocationId
 };
 
+/// Sweeps from the latest wait to the earliest. Whoever a wait hands something on to mostly comes
+/// later in that order: waits inside its interval end before it does. Where one does not (it
+/// reaches beyond the interval's end, because tasks ran within it or clocks lie), what it inherits
+/// is left for another sweep.
 template <class Waits>
 class Propagation {
  public:
   explicit Propagation(Waits& waits)
-      : waits_(waits), left_(waits.locations()), latest_(waits.locations()) {
-    inherited_.reserve(waits.locations());
-    for (size_t id = 0; id < waits.locations(); ++id) {
-      left_[id] = waits.count(id);
-      inherited_.emplace_back(left_[id]);
-      show_next(id);
-    }
+      : waits_(waits),
+        left_(waits.locations()),
+        done_from_(waits.locations()),
+        latest_(waits.locations()) {
+    start_sweep();
   }
 
-  /// From the latest wait to the earliest, each hands on what it cannot explain itself.
-  void propagate() {
-    while (latest_.time() != Time::max()) {
-      take_latest();
-      if (ties_.size() > 1) sort_ties();
-      for (const WaitRef ref : ties_) hand_on(ref);
+  /// Each hands on what it cannot explain itself. What goes round and round is returned.
+  PatternSums propagate() {
+    sweep();
+    for (size_t n = 0; n < kMostSweeps && !late_.empty(); ++n) {
+      start_sweep();
+      inherit_late();
+      sweep();
     }
+    PatternSums lost{};
+    for (const Late& late : late_) {
+      lost[static_cast<size_t>(waits_.pattern(late.wait))] +=
+          late.factor * waits_.amount(late.wait).seconds();
+    }
+    return lost;
   }
 
  private:
+  /// What a wait inherits after its turn.
+  struct Late {
+    WaitRef wait;
+    double factor;
+  };
+  static constexpr size_t kMostSweeps = 16;
+
+  void start_sweep();
+  void inherit_late();
+  void sweep();
   void show_next(size_t id);
   void take_latest();
   void sort_ties();
   size_t successor_of(WaitRef ref, Time end) const;
-  void cut_circle(WaitRef ref);
+  RangeSums::Value take_inherited(WaitRef ref);
   void hand_on(WaitRef ref);
+  void give(WaitRef inner, Duration part, RangeSums::Value factor);
+  void raise(WaitRef inner, RangeSums::Value by);
 
   /// Earlier is later.
   static Time mirrored(Time time) { return Time::from_nanos(-time.nanos()); }
 
   Waits& waits_;
-  std::vector<uint32_t> left_;        // by LocationId: waits that are not done
-  EarliestOf latest_;                 // of them, by mirrored ends
+  std::vector<uint32_t> left_;        // by LocationId: waits that are not done, nor at the moment
+  std::vector<uint32_t> done_from_;   // by LocationId: from there on they are done
+  EarliestOf latest_;                 // of those left, by mirrored ends
   std::vector<RangeSums> inherited_;  // by LocationId: sums of the factors for its waits
-  std::vector<WaitRef> ties_;         // those that end at one moment, by location
+  bool first_sweep_ = true;
+  std::vector<Column<RangeSums::Value>> later_;  // the lowest level of these, in later sweeps
+  std::vector<Late> late_;
+  std::vector<WaitRef> ties_;  // those that end at one moment, by location
   std::vector<WaitRef> sorted_;
   std::vector<size_t> successor_;
   std::vector<uint32_t> predecessors_;
   std::vector<bool> done_;
 };
+
+template <class Waits>
+void Propagation<Waits>::start_sweep() {
+  inherited_.clear();
+  inherited_.reserve(waits_.locations());
+  for (size_t id = 0; id < waits_.locations(); ++id) {
+    left_[id] = done_from_[id] = waits_.count(id);
+    inherited_.emplace_back(left_[id]);
+    show_next(id);
+  }
+}
+
+template <class Waits>
+void Propagation<Waits>::inherit_late() {
+  first_sweep_ = false;
+  later_.clear();
+  later_.resize(waits_.locations());
+  for (size_t id = 0; id < later_.size(); ++id) later_[id].resize(left_[id]);
+  for (const Late& late : late_) {
+    later_[late.wait.location.index()][late.wait.wait].sum += late.factor;
+  }
+  late_.clear();
+}
+
+template <class Waits>
+void Propagation<Waits>::sweep() {
+  while (latest_.time() != Time::max()) {
+    take_latest();
+    if (ties_.size() > 1) sort_ties();
+    for (const WaitRef ref : ties_) hand_on(ref);
+  }
+}
 
 /// Waits of a location do not overlap: the last is the latest.
 template <class Waits>
@@ -184,59 +244,86 @@ void Propagation<Waits>::sort_ties() {
     for (size_t at = i; !done_[at]; at = successor_[at]) {
       done_[at] = true;
       sorted_.push_back(ties_[at]);
-      if (successor_[at] == i) cut_circle(ties_[at]);
     }
   }
   ties_.swap(sorted_);
 }
 
-/// The last wait inside this one's interval comes before it in the order: what it were to inherit
-/// would be lost. It is taken out of the interval.
+/// Until a wait's turn comes in the first sweep, its own long_s and propagating_s are sums of
+/// factors.
 template <class Waits>
-void Propagation<Waits>::cut_circle(WaitRef ref) {
+RangeSums::Value Propagation<Waits>::take_inherited(WaitRef ref) {
+  const size_t id = ref.location.index();
+  if (!first_sweep_) return inherited_[id].at(ref.wait, later_[id][ref.wait]);
   WaitCause& c = waits_.cause(ref);
-  --c.end_wait;
-  c.waiting = Duration::zero();
-  for (uint32_t i = c.first_wait; i < c.end_wait; ++i) {
-    c.waiting += waits_.amount({waits_.late(ref), i});
-  }
+  const RangeSums::Value factor = inherited_[id].at(ref.wait, {c.long_s, c.propagating_s});
+  c.long_s = c.propagating_s = 0;
+  return factor;
 }
 
-/// Until a wait's turn comes, its own long_s and propagating_s are sums of factors. The factors for
-/// all waits inside an interval are added to a range at once.
+/// The factors for all waits that lie wholly in an interval are added to a range at once.
 template <class Waits>
 void Propagation<Waits>::hand_on(WaitRef ref) {
+  const RangeSums::Value factor = take_inherited(ref);
+  done_from_[ref.location.index()] = ref.wait;
   WaitCause& c = waits_.cause(ref);
-  const RangeSums::Value factor =
-      inherited_[ref.location.index()].at(ref.wait, {c.long_s, c.propagating_s});
-  const double amount = waits_.amount(ref).seconds();
-  c.long_s = amount * factor.sum;
-  c.propagating_s = std::min(amount, amount * factor.largest);
-  const double denominator = c.denominator_s();
-  if (denominator <= 0) return;
+  const Duration amount = waits_.amount(ref);
+  const double own = first_sweep_ ? amount.seconds() : 0;
+  const double inherited = amount.seconds() * factor.sum;
+  c.long_s += inherited;
+  c.propagating_s =
+      std::min(amount.seconds(), std::max(c.propagating_s, amount.seconds() * factor.largest));
+  if (c.first_wait == c.end_wait || own + inherited == 0) return;
+  const double denominator = c.denominator_s(amount);
+  const RangeSums::Value by{(own + inherited) / denominator, own / denominator};
   const LocationId late = waits_.late(ref);
-  inherited_[late.index()].add(c.first_wait, c.end_wait,
-                               {(amount + c.long_s) / denominator, amount / denominator},
-                               [&](size_t i, RangeSums::Value by) {
-                                 WaitCause& inner = waits_.cause({late, static_cast<uint32_t>(i)});
-                                 inner.long_s += by.sum;
-                                 inner.propagating_s = std::max(inner.propagating_s, by.largest);
-                               });
+  give({late, c.first_wait}, c.first_part, by);
+  if (c.end_wait - c.first_wait == 1) return;
+  inherited_[late.index()].add(
+      c.first_wait + 1, c.end_wait - 1, by,
+      [&](size_t i, RangeSums::Value value) { raise({late, static_cast<uint32_t>(i)}, value); });
+  give({late, c.end_wait - 1}, c.last_part, by);
+}
+
+/// To a wait of which a part lies in the interval.
+template <class Waits>
+void Propagation<Waits>::give(WaitRef inner, Duration part, RangeSums::Value factor) {
+  const Duration amount = waits_.amount(inner);
+  if (part != amount) {
+    const double fraction = part.seconds() / amount.seconds();
+    factor.sum *= fraction;
+    factor.largest *= fraction;
+  }
+  if (inner.wait < done_from_[inner.location.index()]) return raise(inner, factor);
+  WaitCause& c = waits_.cause(inner);
+  c.propagating_s =
+      std::min(amount.seconds(), std::max(c.propagating_s, amount.seconds() * factor.largest));
+  if (factor.sum > 0) late_.push_back({inner, factor.sum});
+}
+
+template <class Waits>
+void Propagation<Waits>::raise(WaitRef inner, RangeSums::Value by) {
+  if (!first_sweep_) return RangeSums::raise(later_[inner.location.index()][inner.wait], by);
+  WaitCause& c = waits_.cause(inner);
+  c.long_s += by.sum;
+  c.propagating_s = std::max(c.propagating_s, by.largest);
 }
 
 /// Sends waits to the first rank, which propagates, and takes back what it found.
-void propagate_gathered(const Run& run, const WaitGraph& graph,
-                        std::vector<Column<WaitCause>>& causes) {
+PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
+                               std::vector<Column<WaitCause>>& causes) {
   replay::Transport& ranks = *run.ranks;
   std::vector<Column<Link>> links(ranks.size());
   for (LocationId id : run.locations) {
     for (size_t w = 0; w < graph.waits[id.index()].size(); ++w) {
       const Wait& wait = graph.waits[id.index()][w];
-      links[0].push_back({wait.end, wait.amount, id, wait.cause, causes[id.index()][w]});
+      links[0].push_back(
+          {wait.end, wait.amount, id, wait.cause, wait.pattern, causes[id.index()][w]});
     }
   }
   links = replay::exchange(ranks, std::move(links));
   std::vector<Column<WaitCause>> answers(ranks.size());
+  PatternSums lost{};
   if (ranks.rank() == 0) {
     std::vector<Column<LocationId>> asked(ranks.size());
     GatheredWaits all(run.timelines.size());
@@ -247,7 +334,7 @@ void propagate_gathered(const Run& run, const WaitGraph& graph,
       }
       links[r].release();
     }
-    Propagation(all).propagate();
+    lost = Propagation(all).propagate();
     std::vector<uint32_t> next(run.timelines.size());
     for (size_t r = 0; r < asked.size(); ++r) {
       answers[r].reserve(asked[r].size());
@@ -259,15 +346,16 @@ void propagate_gathered(const Run& run, const WaitGraph& graph,
   for (LocationId id : run.locations) {
     for (WaitCause& cause : causes[id.index()]) cause = *answer++;
   }
+  return lost;
 }
 
 }  // namespace
 
-void propagate_waits(const Run& run, const WaitGraph& graph,
-                     std::vector<Column<WaitCause>>& causes) {
+PatternSums propagate_waits(const Run& run, const WaitGraph& graph,
+                            std::vector<Column<WaitCause>>& causes) {
   if (!run.ranks->alone()) return propagate_gathered(run, graph, causes);
   OwnWaits waits(graph, causes);
-  Propagation(waits).propagate();
+  return Propagation(waits).propagate();
 }
 
 }  // namespace culprit::blame

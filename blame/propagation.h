@@ -9,9 +9,10 @@
 namespace culprit::blame {
 
 /// Fills WaitCause::long_s and propagating_s of all waits of this rank's locations; everything else
-/// of them must be known. Waits that end at one moment and lie in each other's intervals in a
-/// circle are taken apart: one loses its last inner wait. Collective.
-void propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
-                     std::vector<Column<WaitCause>>& causes);
+/// of them must be known. Waits that lie in each other's intervals in a circle (clocks lie, or
+/// tasks ran within) hand on what they inherit a few times around; the rest is returned.
+/// Collective.
+PatternSums propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
+                            std::vector<Column<WaitCause>>& causes);
 
 }  // namespace culprit::blame

@@ -64,7 +64,7 @@ class Victims {
       const WaitRef ref = caused[place];
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      const double cost = wait.amount.seconds() / cause.denominator_s();
+      const double cost = wait.amount.seconds() / cause.denominator_s(wait.amount);
       excess_.visit(place, cause, [&](CallPathId path, Duration time) {
         row_of(path, wait, ref.location).time_s += time.seconds() * cost;
       });

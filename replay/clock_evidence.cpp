@@ -66,7 +66,7 @@ class CollectiveWitness final : public OperationVisitor {
   CollectiveWitness(const Witness& witness, const CollectiveShapes& shapes, Precedence& out)
       : witness_(witness), shapes_(shapes), out_(out) {}
 
-  void visit(CommId, uint32_t, std::span<const Part> parts) override {
+  void visit(std::span<const Part> parts) override {
     const CollectiveKind kind = shapes_.of(parts);
     if (kind.may_leave_early) return;
     switch (kind.shape) {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How findings come to the locations that they concern: from thread to thread, and from rank to
-// rank. A group travels by its members, since each rank numbers those that it meets; what is in it
-// is known on all ranks by the number of the communicator and of the operation.
+// rank. A group travels by its members, since each rank numbers those that it meets.
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +34,7 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
         for (const Outbox::ToldWait& told : box.waits_) {
           if (!mine(told.at)) continue;
           at(told.at).wait(told.pattern, told.call.path, told.call.enter, told.call.leave,
-                           told.until, told.cause, told.until);
+                           told.until, told.cause);
         }
         for (const Outbox::ToldSync& told : box.syncs_) {
           if (mine(told.at)) at(told.at).sync(told.sync);
@@ -104,49 +103,6 @@ Outbox Detection::unpack_told(const Parcel& parcel) {
     told.syncs_.push_back(sync);
   });
   return told;
-}
-
-/// Shared groups come first. Whoever owns a group's first member has met it, and names it to all.
-void Detection::agree_on_groups(unsigned threads) {
-  if (run_.ranks->alone()) return;
-  Packer named;
-  for (const Group& group : groups) {
-    if (shared(group) && run_.owns(group.members.front())) {
-      named.put_list(std::span(group.members));
-    }
-  }
-  std::vector<Group> agreed;
-  std::vector<GroupId> numbers(groups.size());  // from the old to the agreed ones
-  for (const Parcel& parcel : gather_everywhere(*run_.ranks, named.take())) {
-    for (Unpacker unpacker(parcel); !unpacker.done();) {
-      std::vector<LocationId> members = unpacker.get_list<LocationId>();
-      const auto known = group_ids_.find(members);
-      if (known != group_ids_.end()) {
-        numbers[known->second.index()] = GroupId(agreed.size());
-      } else {
-        members = {};  // nobody here is in it
-      }
-      agreed.push_back({std::move(members)});
-    }
-  }
-  for (size_t g = 0; g < groups.size(); ++g) {
-    if (numbers[g].valid()) continue;
-    numbers[g] = GroupId(agreed.size());
-    agreed.push_back(std::move(groups[g]));
-  }
-  groups = std::move(agreed);
-  group_ids_.clear();
-  parallel_for(run_.locations.size(), threads, [&](size_t i) {
-    for (Sync& sync : at(run_.locations[i]).syncs) {
-      if (sync.of_group()) sync = sync.renumbered(numbers[sync.group().index()]);
-    }
-  });
-}
-
-bool Detection::shared(const Group& group) const {
-  return std::any_of(group.members.begin(), group.members.end(), [&](LocationId id) {
-    return run_.owner(id) != run_.owner(group.members.front());
-  });
 }
 
 }  // namespace culprit::replay

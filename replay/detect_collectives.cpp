@@ -24,8 +24,6 @@ Pattern everybody_waits(Shape shape) {
 
 /// The parts of one operation, by rank.
 struct Operation {
-  CommId comm;
-  uint32_t ordinal;  ///< how many collectives there were before on the communicator
   std::span<const Part> parts;
   Shape shape;
   bool may_leave_early;  ///< as in CollectiveKind
@@ -38,7 +36,7 @@ class WaitFinder final : public OperationVisitor {
   WaitFinder(const Run& run, const CollectiveShapes& shapes, Detection& out, Outbox& box)
       : run_(run), shapes_(shapes), out_(out), box_(box) {}
 
-  void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) override;
+  void visit(std::span<const Part> parts) override;
 
  private:
   static bool waits(const Operation& operation, const Part& part, Time until) {
@@ -54,7 +52,10 @@ class WaitFinder final : public OperationVisitor {
   void visit_prefix(const Operation& operation);
   void add_wait(Pattern pattern, const Part& waiter, const Part& cause);
   void add_pair(const Part& waiter, const Part& cause);
+  void add_pairs(const Operation& operation, const Part& waiter, const Part& cause);
   void join_all(const Operation& operation);
+
+  static constexpr size_t kFewGivers = 32;
 
   const Run& run_;
   const CollectiveShapes& shapes_;
@@ -66,9 +67,9 @@ class WaitFinder final : public OperationVisitor {
   GroupId last_group_;                        ///< ... and their group
 };
 
-void WaitFinder::visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) {
+void WaitFinder::visit(std::span<const Part> parts) {
   const CollectiveKind kind = shapes_.of(parts);
-  Operation operation{comm, ordinal, parts, kind.shape, kind.may_leave_early, 0};
+  Operation operation{parts, kind.shape, kind.may_leave_early, 0};
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].posted.enter > parts[operation.last].posted.enter) operation.last = i;
   }
@@ -97,8 +98,9 @@ void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause
   box_.wait(waiter.location, pattern, waiter.completed, cause.posted.enter, cause.posted_by);
 }
 
+/// They met when the one that the other waited for entered.
 void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
-  box_.meet(waiter.location, waiter.completed.leave, cause.posted_by, cause.posted.leave);
+  box_.meet(waiter.location, cause.posted_by, std::min(cause.posted.enter, waiter.completed.leave));
 }
 
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
@@ -115,9 +117,9 @@ void WaitFinder::visit_all(const Operation& operation) {
 }
 
 void WaitFinder::join_all(const Operation& operation) {
+  const Time moment = operation.parts[operation.last].posted.enter;
   if (operation.parts.size() == 2) {  // pairs are found at once, groups are searched through
-    const Part &a = operation.parts[0], &b = operation.parts[1];
-    return box_.meet(a.location, a.completed.leave, b.location, b.completed.leave);
+    return box_.meet(operation.parts[0].location, operation.parts[1].location, moment);
   }
   const auto same = [](LocationId id, const Part& part) { return id == part.location; };
   if (!std::equal(last_members_.begin(), last_members_.end(), operation.parts.begin(),
@@ -128,9 +130,8 @@ void WaitFinder::join_all(const Operation& operation) {
     std::sort(sorted.begin(), sorted.end());
     last_group_ = out_.group_of(sorted);
   }
-  const Instance instance{uint64_t{operation.comm.index()} << 32 | operation.ordinal};
   for (const Part& part : operation.parts) {
-    box_.sync(part.location, Sync::of(last_group_, instance, part.completed.leave));
+    box_.sync(part.location, Sync::of(last_group_, moment));
   }
 }
 
@@ -180,7 +181,24 @@ void WaitFinder::visit_sparse(const Operation& operation, Pattern found) {
     const Part* cause = latest_giver(operation, part);
     if (cause == nullptr) continue;
     add_wait(found, part, *cause);
-    add_pair(part, *cause);
+    add_pairs(operation, part, *cause);
+  }
+}
+
+/// Where one gets data from few, the others of them that it waited for are meetings, too. Among
+/// many, as many pairs as messages would be too much: the
+/// last of them is enough.
+void WaitFinder::add_pairs(const Operation& operation, const Part& waiter, const Part& cause) {
+  const std::vector<ProcessId>* givers = shapes_.givers(waiter);
+  if (givers == nullptr || givers->size() > kFewGivers) return add_pair(waiter, cause);
+  for (ProcessId process : *givers) {
+    const uint32_t place = place_of_.find(process.index());
+    if (place == FlatMap::kNone) continue;
+    const Part& part = operation.parts[place];
+    if (&part != &waiter && waits(operation, waiter, part.posted.enter) &&
+        shapes_.gives(part, waiter)) {
+      add_pair(waiter, part);
+    }
   }
 }
 

@@ -193,8 +193,8 @@ class CommunicationDetector {
           return;
         }
         found.wait(pattern("dev.communication"), operation.path, operation.begin, operation.end,
-                   std::min(meeting.last_begin, operation.end), meeting.last, meeting.last_begin);
-        found.sync(Sync::of(group, Instance{number}, operation.end));
+                   std::min(meeting.last_begin, operation.end), meeting.last);
+        found.sync(Sync::of(group, meeting.last_begin));
       });
     });
   }

@@ -196,18 +196,15 @@ class DeviceDetector {
     found.device_gaps.push_back({since, start.host.valid() ? until : since, operation.begin, stream,
                                  start.host, start.host.valid(), place});
     if (!start.host.valid()) return;
-    found.wait(pattern("dev.late_launch"), run_.device_idle, since, until, until, start.host,
-               until);
+    found.wait(pattern("dev.late_launch"), run_.device_idle, since, until, until, start.host);
   }
 
   /// Onto an idle stream: there host and stream meet, and before it the stream had nothing to do.
   void was_launched(LocationId stream, const DeviceOperation& operation, const Start& start) {
     if (start.handed_over <= start.previous) return;
-    const Call call = run_.call(start.host, start.call);
-    const Time handed_over = std::min(call.leave, std::max(call.enter, operation.begin));
     // The stream goes on once the operation begins, or to wait for other streams.
     const bool waits = start.awaited > start.handed_over;
-    out_.meet(start.host, handed_over, stream, waits ? start.handed_over : operation.begin);
+    out_.meet(start.host, stream, waits ? start.handed_over : operation.begin);
     out_.at(stream).handovers.push_back({start.handed_over, start.host});
   }
 
@@ -219,13 +216,12 @@ class DeviceDetector {
     Findings& found = out_.at(stream);
     // Where waiting is an operation of its own, it lasts as long as the wait.
     found.wait(pattern("dev.stream_wait"), run_.stream_idle, since,
-               std::min(until, operation.begin), std::min(until, operation.begin), start.waits_of,
-               start.awaited);
+               std::min(until, operation.begin), std::min(until, operation.begin), start.waits_of);
     if (!keeps_device_busy(operation.kind)) {
       found.wait(pattern("dev.stream_wait"), operation.path, std::max(since, operation.begin),
-                 until, until, start.waits_of, start.awaited);
+                 until, until, start.waits_of);
     }
-    out_.meet(stream, until, start.waits_of, start.awaited);
+    out_.meet(stream, start.waits_of, until);
   }
 
   /// Until the end of its process.
@@ -237,8 +233,8 @@ class DeviceDetector {
     Findings& found = out_.at(stream);
     found.device_gaps.push_back(
         {since, end, end, stream, master, true, DeviceGap::Place::after_last});
-    found.wait(pattern("dev.no_more_work"), run_.device_idle, since, end, end, master, end);
-    out_.meet(stream, end, master, end);
+    found.wait(pattern("dev.no_more_work"), run_.device_idle, since, end, end, master);
+    out_.meet(stream, master, end);
   }
 
   // --- hosts ---
@@ -269,7 +265,7 @@ class DeviceDetector {
       const Time until = std::min(awaited.until, call.leave);
       out_.at(host).wait(
           awaited.blocking_copy ? pattern("dev.blocking_copy") : pattern("dev.host_wait"),
-          call.path, std::max(awaited.since, call.enter), call.leave, until, awaited.stream, until);
+          call.path, std::max(awaited.since, call.enter), call.leave, until, awaited.stream);
     }
   }
 
@@ -343,7 +339,7 @@ class DeviceDetector {
     const Time since = on_its_way ? operations(s)[first].begin : call.enter;
     awaited.since = std::min(awaited.since, since);
     if (until > awaited.until) awaited.until = until, awaited.stream = stream;
-    out_.meet(host, call.leave, stream, until);
+    out_.meet(host, stream, until);
   }
 
   Run& run_;

@@ -15,9 +15,8 @@ void detect_early_end(Run& run, unsigned threads, Detection& out) {
     const Activities& life = run.at(id).activities;
     const size_t final = life.size() - 1;
     if (life.path(final) != run.ended || life.begin(final) >= run.end) continue;
-    out.at(id).wait(pattern("run.early_end"), run.ended, life.begin(final), run.end, run.end, last,
-                    run.end);
-    box.meet(id, run.end, last, run.end);
+    out.at(id).wait(pattern("run.early_end"), run.ended, life.begin(final), run.end, run.end, last);
+    box.meet(id, last, run.end);
   }
   out.deliver({&box, 1}, threads);
 }

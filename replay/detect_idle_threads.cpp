@@ -71,8 +71,7 @@ class IdleDetector {
 
   bool wait(LocationId id, Time since, Time until, LocationId leader) {
     if (until <= since) return false;
-    process_.out.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, leader,
-                             until);
+    process_.out.at(id).wait(pattern("omp.idle_threads"), run_.idle, since, until, until, leader);
     return true;
   }
 
@@ -87,11 +86,11 @@ class IdleDetector {
     for (size_t i = 0; i < awakenings_.size();) {
       const TeamNumber team = awakenings_[i].team;
       const Time fork = teams_.fork(team).time;
-      begin(teams_.master(team), fork);
+      members_.assign(1, teams_.master(team));
       for (; i < awakenings_.size() && awakenings_[i].team == team; ++i) {
-        points_.push_back({awakenings_[i].worker, fork});
+        members_.push_back(awakenings_[i].worker);
       }
-      finish();
+      meet(fork);
     }
   }
 
@@ -101,22 +100,17 @@ class IdleDetector {
     for (size_t i = 0; i < endings_.size();) {
       const LocationId leader = endings_[i].leader;
       const Time end = run_.at(leader).last;
-      begin(leader, end);
+      members_.assign(1, leader);
       for (; i < endings_.size() && endings_[i].leader == leader; ++i) {
-        points_.push_back({endings_[i].worker, end});
+        members_.push_back(endings_[i].worker);
       }
-      finish();
+      meet(end);
     }
   }
 
-  void begin(LocationId leader, Time time) {
-    points_.clear();
-    points_.push_back({leader, time});
-  }
-  void finish() {
-    std::sort(points_.begin(), points_.end(),
-              [](const auto& a, const auto& b) { return a.location < b.location; });
-    process_.syncs.add(points_);
+  void meet(Time moment) {
+    std::sort(members_.begin(), members_.end());
+    process_.syncs.add(members_, moment);
   }
 
   const OpenmpProcess& process_;
@@ -124,7 +118,7 @@ class IdleDetector {
   const Run& run_;
   std::vector<Awakening> awakenings_;
   std::vector<Ending> endings_;
-  std::vector<TeamSyncs::Point> points_;
+  std::vector<LocationId> members_;
 };
 
 }  // namespace

@@ -186,12 +186,11 @@ class MutexDetector {
   void add(LocationId waiter, const MutexHold& hold, const Holding& held, Time begin, Time end) {
     end = std::min(end, hold.acquired);
     if (held.releaser == waiter || end <= begin) return;
-    const Time cause_time = std::min(held.end, end);
     const MutexHold& other = run_.at(held.holder).openmp.holds[held.hold];
     out_.at(waiter).wait(pattern_of(hold.kind), hold.acquired_path, begin, hold.acquired, end,
-                         held.releaser, cause_time);
+                         held.releaser);
     out_.at(waiter).lock_waits.push_back({begin, other.acquired_path, held.released_path});
-    out_.meet(waiter, end, held.releaser, cause_time);
+    out_.meet(waiter, held.releaser, end);
   }
 
   const OpenmpProcess& process_;

@@ -41,7 +41,6 @@ struct Awaited {
   Pattern pattern;
   Time until;
   LocationId cause;
-  Time cause_leave;  ///< of the call that it entered at `until`
 };
 
 /// What matching the epochs of one window leads to.
@@ -145,7 +144,7 @@ class WindowMatcher {
     const ExposureEpoch& other = exposure(exposed);
     told_.awaited.push_back({half.origin, epoch.first, epoch.last,
                              rank_of_.find(half.target.index()), pattern("mpi.rma.late_post"),
-                             other.post.enter, other.posted_by, other.post.leave});
+                             other.post.enter, other.posted_by});
   }
 
   /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
@@ -160,14 +159,14 @@ class WindowMatcher {
     if (accessed > rest.enter) {
       told_.box.wait(exposure.waited_by, pattern("mpi.rma.early_wait"), rest, accessed,
                      last.location);
-      told_.box.meet(exposure.waited_by, accessed, last.location, accessed);
+      told_.box.meet(exposure.waited_by, last.location, std::min(accessed, rest.leave));
       rest.enter = accessed;
     }
     if (accessed < until) {
       told_.box.wait(exposure.waited_by, pattern("mpi.rma.late_complete"), rest, until,
                      last.location);
     }
-    told_.box.meet(exposure.waited_by, rest.leave, last.location, last.complete.leave);
+    told_.box.meet(exposure.waited_by, last.location, std::min(until, rest.leave));
   }
 
   /// The last unlock so far of some locks.
@@ -264,8 +263,7 @@ class WindowMatcher {
     const auto& [epoch, process] = lock;
     if (run_.location(before.epoch->location).process == process) return;
     told_.awaited.push_back({process, epoch->first, epoch->last, epoch->target,
-                             pattern("mpi.rma.lock"), before.enter, before.epoch->location,
-                             before.epoch->unlock.leave});
+                             pattern("mpi.rma.lock"), before.enter, before.epoch->location});
   }
 
   const Run& run_;
@@ -301,7 +299,7 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
     return;
   }
   box.wait(act->location, awaited.pattern, act->call, awaited.until, awaited.cause);
-  box.meet(act->location, act->call.leave, awaited.cause, awaited.cause_leave);
+  box.meet(act->location, awaited.cause, awaited.until);
 }
 
 /// What this rank's processes learn, on any rank; by process.

@@ -88,7 +88,9 @@ class BarrierDetector {
       if (arrival.enter > last->enter) last = &arrival;
       earliest = std::min(earliest, arrival.enter);
     }
+    Time released = last->enter;
     if (epoch.last_created.happened() && epoch.last_ended.time > earliest) {
+      released = std::max(released, epoch.last_ended.time);
       for (const Arrival& arrival : arrivals_) wait_with_tasks(arrival, epoch, *last, earliest);
     } else if (earliest == last->enter) {
       return;
@@ -97,17 +99,14 @@ class BarrierDetector {
       for (const Arrival& arrival : arrivals_)
         wait_for_last(arrival, arrival.enter, *last, pattern);
     }
-    points_.clear();
-    for (const Arrival& arrival : arrivals_) {
-      points_.push_back({arrival.location, arrival.leave});
-    }
-    process_.syncs.add(points_);
+    members_.clear();
+    for (const Arrival& arrival : arrivals_) members_.push_back(arrival.location);
+    process_.syncs.add(members_, released);
   }
 
   void wait_for_last(const Arrival& own, Time since, const Arrival& last, Pattern pattern) {
     if (since >= last.enter) return;
-    out_.at(own.location)
-        .wait(pattern, own.path, since, own.leave, last.enter, last.location, last.enter);
+    out_.at(own.location).wait(pattern, own.path, since, own.leave, last.enter, last.location);
   }
 
   /// What the last one did for most of the time in which others waited for it: a construct that
@@ -162,9 +161,8 @@ class BarrierDetector {
     const Time until = std::min(what.time, own.leave);
     if (until <= since || what.location == own.location) return since;
     out_.at(own.location)
-        .wait(pattern("omp.task_starvation"), own.path, since, own.leave, until, what.location,
-              until);
-    out_.meet(own.location, until, what.location, until);
+        .wait(pattern("omp.task_starvation"), own.path, since, own.leave, until, what.location);
+    out_.meet(own.location, what.location, until);
     return until;
   }
 
@@ -175,7 +173,7 @@ class BarrierDetector {
   // Kept for their memory.
   std::vector<uint32_t> next_;
   std::vector<Arrival> arrivals_;
-  std::vector<TeamSyncs::Point> points_;
+  std::vector<LocationId> members_;
   std::vector<TaskRun> runs_;
 };
 

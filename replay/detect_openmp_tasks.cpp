@@ -174,9 +174,8 @@ class TaskDetector {
                                                         : replay::pattern("omp.taskgroup");
       if (awaited.location != id) {
         const Time until = std::min(awaited.time, visit.leave);
-        out_.at(id).wait(pattern, visit.path, visit.enter, visit.leave, until, awaited.location,
-                         until);
-        out_.meet(id, until, awaited.location, until);
+        out_.at(id).wait(pattern, visit.path, visit.enter, visit.leave, until, awaited.location);
+        out_.meet(id, awaited.location, until);
         continue;
       }
       Time at = visit.enter;
@@ -194,8 +193,8 @@ class TaskDetector {
     const LocationId thread = tasks_.creator(task);
     if (!ready.happened() || ready.time <= creation.time || ready.location == thread) return;
     out_.at(thread).wait(pattern("omp.dependence"), creation.path, creation.time, ready.time,
-                         ready.time, ready.location, ready.time);
-    out_.meet(thread, ready.time, ready.location, ready.time);
+                         ready.time, ready.location);
+    out_.meet(thread, ready.location, ready.time);
   }
 
   /// Taskwaits with dependences of which no edges are told. Siblings are created by one thread, in
@@ -256,8 +255,8 @@ void wait_for_task(const OpenmpProcess& process, const TaskGap& gap, Pattern lat
     const Time until = std::min(what.time, gap.end);
     if (!what.happened() || until <= at) return;
     if (what.location != gap.thread) {
-      process.out.at(gap.thread).wait(kind, gap.path, at, gap.end, until, what.location, until);
-      process.out.meet(gap.thread, until, what.location, until);
+      process.out.at(gap.thread).wait(kind, gap.path, at, gap.end, until, what.location);
+      process.out.meet(gap.thread, what.location, until);
     }
     at = until;
   };

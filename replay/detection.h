@@ -21,10 +21,9 @@ namespace culprit::replay {
 /// thread.
 class Findings {
  public:
-  /// The location waited from `begin` (enter of its call) at `path` until `until`, for `cause`,
-  /// which entered its operation at `cause_time`. Clipped to `leave`, the end of the call.
-  void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause,
-            Time cause_time);
+  /// The location waited from `begin` (enter of its call) at `path` until `until`, when `cause` let
+  /// it go on. Clipped to `leave`, the end of the call.
+  void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
   void sync(const Sync& sync) { syncs.push_back(sync); }
   /// Stretches may overlap, and be empty.
   void polling(const Polling& stretch) { pollings.push_back(stretch); }
@@ -47,9 +46,9 @@ class Outbox {
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
   /// As Detection::meet.
-  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
-    sync(a, Sync::with(b, exit_a, exit_b));
-    sync(b, Sync::with(a, exit_b, exit_a));
+  void meet(LocationId a, LocationId b, Time moment) {
+    sync(a, Sync::with(b, moment));
+    sync(b, Sync::with(a, moment));
   }
 
  private:
@@ -78,20 +77,13 @@ class Detection {
   /// The group of these locations (sorted), the same for the same set. MT: safe.
   GroupId group_of(const std::vector<LocationId>& members);
 
-  /// Of a group of one process's locations, which numbers its synchronisations from 0.
-  static Instance instance_of_team(uint64_t number) { return Instance{kUnnumbered | number}; }
-
   /// Empties the outboxes. The order of what a location gets depends only on theirs. Collective.
   void deliver(std::span<Outbox> outboxes, unsigned threads);
 
-  /// After all detectors: what members on several ranks have in common gets one number on all of
-  /// them. Collective.
-  void agree_on_groups(unsigned threads);
-
-  /// Joins two locations of this rank at a synchronisation point, each in an operation of its own.
-  void meet(LocationId a, Time exit_a, LocationId b, Time exit_b) {
-    at(a).sync(Sync::with(b, exit_a, exit_b));
-    at(b).sync(Sync::with(a, exit_b, exit_a));
+  /// Joins two locations of this rank at a synchronisation point.
+  void meet(LocationId a, LocationId b, Time moment) {
+    at(a).sync(Sync::with(b, moment));
+    at(b).sync(Sync::with(a, moment));
   }
 
   std::vector<Findings> by_location;  ///< those of other ranks' stay empty
@@ -99,12 +91,9 @@ class Detection {
   Losses losses;
 
  private:
-  static constexpr uint64_t kUnnumbered = uint64_t{1} << 63;
-
   std::vector<Outbox> exchange_told(std::span<Outbox> outboxes);
   void pack_told(const Outbox& told, Packer& packer) const;
   Outbox unpack_told(const Parcel& parcel);
-  bool shared(const Group& group) const;
 
   const Run& run_;
   std::mutex mutex_;

@@ -41,8 +41,8 @@ void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
 /// different calls do not overlap in a proper trace; where they do, the later begin yields.
 void choose_waits(Column<Wait>& waits) {
   const auto order = [](const Wait& a, const Wait& b) {
-    return std::tie(a.begin, b.end, a.cause, a.pattern, b.cause_time, a.path) <
-           std::tie(b.begin, a.end, b.cause, b.pattern, a.cause_time, b.path);
+    return std::tie(a.begin, b.end, a.cause, a.pattern, a.path) <
+           std::tie(b.begin, a.end, b.cause, b.pattern, b.path);
   };
   merge_runs(waits.begin(), waits.end(), order);
   size_t chosen = 0;
@@ -112,12 +112,12 @@ void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) 
 }  // namespace
 
 void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until,
-                    LocationId cause, Time cause_time) {
+                    LocationId cause) {
   if (until <= begin) return;
   if (until > leave) ++clock_violations;
   const Time end = std::min(until, leave);
   if (end <= begin) return;
-  waits.push_back({begin, end, end - begin, cause_time, path, cause, 0, pattern});
+  waits.push_back({begin, end, end - begin, path, cause, 0, pattern});
 }
 
 namespace {
@@ -142,7 +142,6 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
   const bool violated = sum(*run.ranks, clock_violations(*found_last)) > 0;
   if (violated && repair_run(run, threads)) found_last = run_detectors(run, threads);
   Detection& detection = *found_last;
-  detection.agree_on_groups(threads);
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());

@@ -263,7 +263,7 @@ class CollectiveMatcher {
                                          : part(rank, side, remote[mine]));
       }
       incomplete += comm.members.size() + comm.remote.size() != parts.size();
-      visitor.visit(work.comm, ordinal, parts);
+      visitor.visit(parts);
     }
     return incomplete;
   }

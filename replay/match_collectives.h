@@ -31,8 +31,7 @@ struct Part {
 class OperationVisitor {
  public:
   virtual ~OperationVisitor() = default;
-  /// `ordinal`: how many collectives there were before on the communicator.
-  virtual void visit(CommId comm, uint32_t ordinal, std::span<const Part> parts) = 0;
+  virtual void visit(std::span<const Part> parts) = 0;
 };
 
 /// Finds all operations. The work is split into shares, numbered over all ranks; `visitor_of` makes

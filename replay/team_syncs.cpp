@@ -8,25 +8,18 @@
 namespace culprit::replay {
 
 /// Mostly it is the team that met last.
-GroupId TeamSyncs::group_of(std::span<const Point> points) {
-  const auto is = [](LocationId a, const Point& b) { return a == b.location; };
-  if (std::equal(team_.begin(), team_.end(), points.begin(), points.end(), is)) return group_;
-  team_.clear();
-  for (const Point& point : points) team_.push_back(point.location);
+GroupId TeamSyncs::group_of(std::span<const LocationId> members) {
+  if (std::equal(team_.begin(), team_.end(), members.begin(), members.end())) return group_;
+  team_.assign(members.begin(), members.end());
   const auto [known, fresh] = groups_.try_emplace(team_);
   if (fresh) known->second = out_.group_of(team_);
   return group_ = known->second;
 }
 
-void TeamSyncs::add(std::span<const Point> points) {
-  if (points.size() == 2) {
-    return out_.meet(points[0].location, points[0].exit, points[1].location, points[1].exit);
-  }
-  const GroupId group = group_of(points);
-  const Instance instance = Detection::instance_of_team(instances_++);
-  for (const Point& point : points) {
-    out_.at(point.location).sync(Sync::of(group, instance, point.exit));
-  }
+void TeamSyncs::add(std::span<const LocationId> members, Time moment) {
+  if (members.size() == 2) return out_.meet(members[0], members[1], moment);
+  const Sync sync = Sync::of(group_of(members), moment);
+  for (LocationId member : members) out_.at(member).sync(sync);
 }
 
 }  // namespace culprit::replay

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Synchronisation points of whole teams of one process. The process numbers them itself, so that
-// numbers do not depend on who else is looking for some at the same time.
+// Synchronisation points of whole teams of one process.
 #pragma once
 
 #include <map>
@@ -15,21 +14,15 @@ namespace culprit::replay {
 
 class TeamSyncs {
  public:
-  struct Point {
-    LocationId location;
-    Time exit;  ///< of its own operation
-  };
-
   explicit TeamSyncs(Detection& out) : out_(out) {}
 
-  /// Two or more locations met; sorted by location.
-  void add(std::span<const Point> points);
+  /// Two or more locations, sorted, met.
+  void add(std::span<const LocationId> members, Time moment);
 
  private:
-  GroupId group_of(std::span<const Point> points);
+  GroupId group_of(std::span<const LocationId> members);
 
   Detection& out_;
-  uint64_t instances_ = 0;
   std::vector<LocationId> team_;  // that met last
   GroupId group_;                 // of that
   std::map<std::vector<LocationId>, GroupId> groups_;

@@ -5,9 +5,12 @@
 // knows one programming model and fills this; an explanation reads it and knows no model.
 //
 // A wait state is a stretch in which a location can do nothing until another acts; it has one
-// cause, a location and a time. Waits of a location do not overlap and are sorted by time. A
-// synchronisation point joins two locations, or each two of a group, in an operation in which a
-// wait occurred; the locations see it as a stretch of their own (enter to exit of the operation).
+// cause, a location, which acts when the wait ends. Waits of a location do not overlap and are
+// sorted by time. A synchronisation point joins two locations, or each two of a group, in an
+// operation in which a wait occurred, at the moment in which one let the other go on: the enter of
+// a send or of an operation's last member, a fork, the release of a lock, the end of what was
+// waited for. It is one moment on all of them, and not when each leaves its call: who lets another
+// go on and then waits in the same call waits after they met.
 #pragma once
 
 #include <vector>
@@ -23,53 +26,42 @@ namespace culprit::replay {
 using GroupId = Id<struct GroupTag>;
 
 struct Wait {
-  Time begin;  ///< also the end of its synchronisation interval on the waiter
-  Time end;
+  Time begin;       ///< also the end of its synchronisation interval on the waiter
+  Time end;         ///< also the end of the interval on its cause
   Duration amount;  ///< end - begin, less what the location did in between (tasks in a barrier)
-  Time cause_time;  ///< when that one entered its operation: the end of the interval there
   CallPathId path;
   LocationId cause;       ///< who was waited for
   uint32_t activity = 0;  ///< of the waiter, the one that `begin` lies in
   Pattern pattern{};
 };
 
-/// Which of its group's synchronisations one is; the same number at all members.
-enum class Instance : uint64_t {};
-
 /// A synchronisation point as one of its locations sees it.
 class Sync {
  public:
-  static Sync with(LocationId partner, Time exit, Time partner_exit) {
-    return Sync(exit, static_cast<uint64_t>(partner_exit.nanos()), partner.index(), false);
-  }
-  static Sync of(GroupId group, Instance instance, Time exit) {
-    return Sync(exit, static_cast<uint64_t>(instance), group.index(), true);
-  }
+  static Sync with(LocationId partner, Time moment) { return Sync(moment, partner.index(), false); }
+  static Sync of(GroupId group, Time moment) { return Sync(moment, group.index(), true); }
 
-  Time exit() const { return exit_; }  ///< of its own operation
+  Time moment() const { return moment_; }
   bool of_group() const { return of_group_; }
   LocationId partner() const { return LocationId(other_); }
-  Time partner_exit() const { return Time::from_nanos(static_cast<int64_t>(detail_)); }
   GroupId group() const { return GroupId(other_); }
-  Instance instance() const { return Instance{detail_}; }
 
   /// The same, where its group has another number.
-  Sync renumbered(GroupId group) const { return Sync(exit_, detail_, group.index(), true); }
+  Sync renumbered(GroupId group) const { return of(group, moment_); }
 
-  /// By exit, then anything that is always the same.
+  /// By moment, then anything that is always the same.
   friend auto operator<=>(const Sync&, const Sync&) = default;
 
  private:
-  Sync(Time exit, uint64_t detail, size_t other, bool of_group)
-      : exit_(exit), detail_(detail), other_(static_cast<uint32_t>(other)), of_group_(of_group) {}
-  Time exit_;
-  uint64_t detail_;
+  Sync(Time moment, size_t other, bool of_group)
+      : moment_(moment), other_(static_cast<uint32_t>(other)), of_group_(of_group) {}
+  Time moment_;
   uint32_t other_;
   bool of_group_;
 };
 
-/// The same set of locations synchronising again and again (a communicator, a team). One with
-/// members on several ranks has the same number on all of them; on the others it has no members.
+/// The same set of locations synchronising again and again (a communicator, a team). Each rank has
+/// numbers of its own.
 struct Group {
   std::vector<LocationId> members;  ///< sorted
 };
@@ -117,7 +109,7 @@ struct Handover {
 
 struct WaitGraph {
   std::vector<Column<Wait>> waits;                   ///< by LocationId, sorted by begin
-  std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by exit
+  std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by moment
   std::vector<std::vector<LockWait>> lock_waits;     ///< by LocationId, sorted by begin
   std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping
   std::vector<Group> groups;                         ///< by GroupId

@@ -21,6 +21,7 @@
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     losses          name  count
+//     lives           life  location  time
 //
 // Losses that are not stated must not occur. Every picture is analysed in ways that must not
 // differ: on one thread, on several, on several ranks, with all clocks shifted, and through an OTF2
@@ -109,6 +110,28 @@ std::vector<std::string> describe_start_up(const blame::StartUp& sums) {
   return {row_of({number(sums.wall_s), number(sums.activity_s), number(sums.waiting_s)})};
 }
 
+void describe_devices(const blame::Findings& found, Sections& out) {
+  const auto path = [&](CallPathId id) { return found.callpaths[id.index()].name; };
+  const auto location = [&](LocationId id) { return found.locations[id.index()].name; };
+  for (const auto& row : found.device_blame) {
+    out["device_blame"].push_back(
+        row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));
+    out["device_critical"].push_back(
+        row_of({row.kind, path(row.callpath), location(row.location), number(row.alone_s),
+                number(row.between_s), number(row.critical_s)}));
+  }
+  for (const auto& row : found.device_calls) {
+    out["device_calls"].push_back(
+        row_of({path(row.callpath), location(row.location), std::to_string(row.count) + " calls",
+                std::to_string(row.redundant) + " redundant"}));
+  }
+  for (const auto& row : found.devices) {
+    out["devices"].push_back(
+        row_of({row.name, number(row.busy_s), number(row.kernels_s), number(row.overlapped_s),
+                number(row.late_s), number(row.tail_s), number(row.latency_s)}));
+  }
+}
+
 /// Findings in the same form. `critical_columns`: how many the picture states.
 Sections describe(const blame::Findings& found, size_t critical_columns) {
   Sections out{{"start_up", describe_start_up(found.start_up)}};
@@ -148,27 +171,14 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     out["polling"].push_back(
         row_of({path(row.callpath), location(row.location), number(row.time_s)}));
   }
-  for (const auto& row : found.device_blame) {
-    out["device_blame"].push_back(
-        row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));
-    out["device_critical"].push_back(
-        row_of({row.kind, path(row.callpath), location(row.location), number(row.alone_s),
-                number(row.between_s), number(row.critical_s)}));
-  }
-  for (const auto& row : found.device_calls) {
-    out["device_calls"].push_back(
-        row_of({path(row.callpath), location(row.location), std::to_string(row.count) + " calls",
-                std::to_string(row.redundant) + " redundant"}));
-  }
-  for (const auto& row : found.devices) {
-    out["devices"].push_back(
-        row_of({row.name, number(row.busy_s), number(row.kernels_s), number(row.overlapped_s),
-                number(row.late_s), number(row.tail_s), number(row.latency_s)}));
-  }
+  describe_devices(found, out);
   for (const auto& row : found.lock_blame) {
     out["lock_blame"].push_back(
         row_of({row.pattern, location(row.holder), if_known(row.acquired), if_known(row.released),
                 path(row.callpath), number(row.time_s)}));
+  }
+  for (const auto& row : found.locations) {
+    out["lives"].push_back(row_of({"life", row.name, number(row.life_s)}));
   }
   for (const auto& row : found.efficiencies) {
     out["efficiencies"].push_back(row_of({row.name, number(row.value)}));

@@ -48,7 +48,6 @@ Life random_life(std::mt19937& random, size_t count) {
         life.waits.push_back({Time::from_nanos(begin),
                               Time::from_nanos(end),
                               Duration::zero(),
-                              {},
                               path,
                               LocationId(0),
                               {}});

@@ -42,7 +42,7 @@ bool is_rooted(CollectiveOp op) {
 
 /// On any communicator but the world, whose order is not the program's.
 void RandomProgram::collective() {
-  if (toss(6)) return between_groups();
+  if (!shape_.plain && toss(6)) return between_groups();
   const CommId comm(pick(1, static_cast<uint32_t>(comms_.size()) - 1));
   const Kind& kind = kKinds[pick(0, std::size(kKinds) - 1)];
   const uint32_t root = pick(0, static_cast<uint32_t>(comms_[comm.index()].size()) - 1);

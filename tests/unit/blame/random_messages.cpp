@@ -25,9 +25,9 @@ MpiMessage RandomProgram::message_to(LocationId peer, int32_t tag) const {
 
 /// Between masters. Each way to send has a tag, so that what overtakes what is never in doubt.
 void RandomProgram::message(uint32_t from, uint32_t to) {
-  const uint32_t sending = pick(0, 5);
+  const uint32_t sending = pick(0, shape_.plain ? 4 : 5);
   message(master(from), master(to), 1 + static_cast<int32_t>(sending), Sending(sending),
-          Receiving(pick(0, 2)));
+          Receiving(pick(0, shape_.plain ? 1 : 2)));
 }
 
 void RandomProgram::message(LocationId from, LocationId to, int32_t tag, Sending how,
@@ -110,6 +110,22 @@ void RandomProgram::send_receive(uint32_t a, uint32_t b) {
     put(at, now(at), [=](EventSink& sink, Time t) { sink.mpi_send(t, message); });
     const int64_t end = met + last_for(2);
     put(at, end, [=](EventSink& sink, Time t) { sink.mpi_recv(t, message); });
+    leave(at, end, "MPI_Sendrecv");
+  }
+}
+
+void RandomProgram::shift(uint32_t by) {
+  std::vector<int64_t> sent(ranks_);
+  for (uint32_t r = 0; r < ranks_; ++r) sent[r] = now(master(r));
+  const bool holds = toss(3);  // the library holds sends until their receivers come
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    const uint32_t to = (r + by) % ranks_, from = (r + ranks_ - by) % ranks_;
+    const MpiMessage out = message_to(master(to), 10), in = message_to(master(from), 10);
+    const LocationId at = master(r);
+    enter(at, "MPI_Sendrecv");
+    put(at, now(at), [=](EventSink& sink, Time t) { sink.mpi_send(t, out); });
+    const int64_t end = std::max({sent[r], sent[from], holds ? sent[to] : 0}) + last_for(2);
+    put(at, end, [=](EventSink& sink, Time t) { sink.mpi_recv(t, in); });
     leave(at, end, "MPI_Sendrecv");
   }
 }

@@ -15,6 +15,7 @@ RandomProgram::RandomProgram(uint32_t seed, RandomShape shape) : random_(seed), 
   if (shape_.ranks != 0) ranks_ = shape_.ranks;
   threads_ = pick(1, 4);
   streams_ = toss() ? pick(1, 3) : 0;
+  if (shape_.plain) threads_ = 1, streams_ = 0;
   shares_device_ = toss(3);
   executed_.resize(ranks_);
   define_places();
@@ -137,6 +138,7 @@ void RandomProgram::step() {
   }
   if (streams_ > 0 && toss()) device_calls(any_rank());
   const uint32_t from = any_rank();
+  if (shape_.plain) return plain_step(from);
   switch (pick(0, shape_.no_windows ? 9 : 10)) {
     case 0:
     case 1:
@@ -154,6 +156,24 @@ void RandomProgram::step() {
     case 7:
       if (toss(4)) cancelled_receive(from);
       [[fallthrough]];
+    default:
+      return message(from, other_rank(from));
+  }
+}
+
+void RandomProgram::plain_step(uint32_t from) {
+  switch (pick(0, 9)) {
+    case 0:
+    case 1:
+      return collective();
+    case 2:
+      return complete_all(from);
+    case 3:
+    case 4:
+      return send_receive(from, other_rank(from));
+    case 5:
+    case 6:
+      return shift(pick(1, ranks_ - 1));
     default:
       return message(from, other_rank(from));
   }

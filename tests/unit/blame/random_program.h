@@ -56,6 +56,7 @@ class RandomProgram {
   }
   void work(LocationId at);
   void step();
+  void plain_step(uint32_t from);
 
   // --- messages (random_messages.cpp)
 
@@ -72,6 +73,8 @@ class RandomProgram {
   /// From and to any thread.
   void message(LocationId from, LocationId to, int32_t tag, Sending how, Receiving how_received);
   void send_receive(uint32_t a, uint32_t b);
+  /// All send to the rank so many further on and receive from the one so many before, in one call.
+  void shift(uint32_t by);
   trace::MpiMessage message_to(LocationId peer, int32_t tag) const;
   void send(LocationId at, const trace::MpiMessage& out, Sending how, int64_t posted);
   void receive(LocationId at, const trace::MpiMessage& in, Receiving how, int64_t sent);

@@ -24,6 +24,8 @@ struct RandomShape {
   bool renamed = false;
   /// No one-sided communication: what had to come first in it repairs no clock.
   bool no_windows = false;
+  /// Only what the oracle knows (oracle.h): ranks of one thread, messages and collectives.
+  bool plain = false;
   /// Locations are numbered by thread, and then by process.
   bool scattered = false;
   /// How many MPI ranks there are. 0: two to six.

@@ -42,7 +42,6 @@ void expect_same(const Column<Wait>& a, const Column<Wait>& b) {
     EXPECT_EQ(a[i].begin, b[i].begin);
     EXPECT_EQ(a[i].end, b[i].end);
     EXPECT_EQ(a[i].amount, b[i].amount);
-    EXPECT_EQ(a[i].cause_time, b[i].cause_time);
     EXPECT_EQ(a[i].path, b[i].path);
     EXPECT_EQ(a[i].cause, b[i].cause);
     EXPECT_EQ(a[i].pattern, b[i].pattern);
