@@ -52,7 +52,7 @@ class Collector {
     found_.run.locations = static_cast<uint32_t>(run_.locations.size());
     found_.run.events = run_.events;
     found_.run.wall_s = run_.wall().seconds();
-    found_.run.allocation_s = run_.wall().seconds() * static_cast<double>(run_.locations.size());
+    for (LocationId l : run_.locations) found_.run.allocation_s += run_.life(l).length().seconds();
     found_.run.creator = defs.creator;
     found_.run.command = defs.program;
   }
@@ -66,7 +66,7 @@ class Collector {
       row.thread = location.thread;
       row.name = std::to_string(row.rank) + "." + std::to_string(row.thread);
       row.node = process.node;
-      row.life_s = run_.timelines[i].empty() ? 0 : run_.wall().seconds();
+      row.life_s = run_.timelines[i].empty() ? 0 : run_.life(LocationId(i)).length().seconds();
       if (location.kind == trace::LocationKind::accelerator_stream) row.stream = location.name;
       row.waiting_s = total(all_.waits[i]).seconds();
     }

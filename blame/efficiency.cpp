@@ -26,7 +26,6 @@ NotStarted not_started(const replay::Run& run, const Profiles& profiles, Locatio
 /// What a thread does by itself.
 void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>& waits,
                 const std::vector<PathKind>& kinds, const NotStarted& before, ProcessTimes& times) {
-  ++times.threads;
   for (const PathTime& entry : profile) {
     const double time = entry.time.seconds();
     if (entry.path == before.path) {
@@ -110,9 +109,10 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
   std::vector<ProcessTimes> processes(run.definitions->processes.size());
   for (LocationId id : run.locations) {
     if (run.is_stream(id)) continue;
+    ProcessTimes& times = processes[run.location(id).process.index()];
+    times.threads += ratio(run.life(id).length().seconds(), run.wall().seconds());
     add_thread(profiles[id.index()], waits[id.index()], kinds,
-               not_started(run, profiles, run.master_of(id)),
-               processes[run.location(id).process.index()]);
+               not_started(run, profiles, run.master_of(id)), times);
   }
   for (const IdleBlame::Crew& crew : idle.crews) {
     charge_idleness(crew, processes[run.location(crew.members.front()).process.index()]);
@@ -136,18 +136,18 @@ std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& proce
   ProcessTimes all;
   double largest_outside = 0, largest_ideal = 0;
   for (const ProcessTimes& p : processes) {
-    if (p.threads == 0) continue;
+    if (p.threads <= 0) continue;
     all.threads += p.threads;
     all.useful_s += p.useful_s;
     all.serial_s += p.serial_s;
     all.imbalance_s += p.imbalance_s;
     all.runtime_s += p.runtime_s;
     all.device_s += p.device_s;
-    const double n = static_cast<double>(p.threads);
+    const double n = p.threads;
     largest_outside = std::max(largest_outside, p.outside_mpi_s() / n);
     largest_ideal = std::max(largest_ideal, (p.outside_mpi_s() + p.mpi_wait_s) / n);
   }
-  const double n = static_cast<double>(all.threads);
+  const double n = all.threads;
   const double outside = all.outside_mpi_s();
   const double host = outside - all.device_s;
   const double in_teams = all.useful_s + all.imbalance_s + all.runtime_s;

@@ -49,7 +49,7 @@ namespace culprit::blame {
 
 /// A process's threads' time by kind, in seconds.
 struct ProcessTimes {
-  size_t threads = 0;
+  double threads = 0;  ///< one that did not live as long as the run is a part of one
   double useful_s = 0, serial_s = 0, imbalance_s = 0, runtime_s = 0, mpi_wait_s = 0, mpi_rest_s = 0,
          device_s = 0, start_up_s = 0;
 

@@ -50,7 +50,7 @@ void explain_idle_threads(const Explained& given, Findings& found) {
   }
   std::vector<ProcessTimes> own =
       process_times(given.run, given.all.waits, given.all.profiles, idle);
-  std::erase_if(own, [](const ProcessTimes& process) { return process.threads == 0; });
+  std::erase_if(own, [](const ProcessTimes& process) { return process.threads <= 0; });
   found.efficiencies = efficiencies(replay::concatenate(*given.run.ranks, own),
                                     given.run.wall().seconds(), given.run.device_idle.valid());
 }

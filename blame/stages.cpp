@@ -26,7 +26,7 @@ using replay::Wait;
 
 /// What the threads of a process did in one visit.
 struct Inside {
-  size_t threads = 0;
+  double held_s = 0;  ///< by all of them, as long as they live
   double waiting_s = 0, useful_s = 0;
 };
 
@@ -114,13 +114,16 @@ class Stages {
          run_.definitions->processes[run_.location(teller).process.index()].locations) {
       if (run_.at(id).empty() || run_.is_stream(id)) continue;
       if (id != teller && tell_[id.index()].contains(visit.region)) continue;
-      ++inside.threads;
-      for_each_stretch(run_, id, graph_.waits[id.index()], visit.begin, visit.end,
-                       [&](Time begin, Time end, CallPathId path, const Wait* wait) {
+      const replay::Run::Life life = run_.life(id);
+      const Time begin = std::max(visit.begin, life.begin), end = std::min(visit.end, life.end);
+      if (begin >= end) continue;
+      inside.held_s += (end - begin).seconds();
+      for_each_stretch(run_, id, graph_.waits[id.index()], begin, end,
+                       [&](Time since, Time until, CallPathId path, const Wait* wait) {
                          if (wait != nullptr) {
-                           inside.waiting_s += (end - begin).seconds();
+                           inside.waiting_s += (until - since).seconds();
                          } else if (kinds_[path.index()] == PathKind::work) {
-                           inside.useful_s += (end - begin).seconds();
+                           inside.useful_s += (until - since).seconds();
                          }
                        });
     }
@@ -143,7 +146,7 @@ class Stages {
         row.stage.longest_s = length;
         row.stage.longest_location = teller;
       }
-      add_times(row, run_.location(teller).process, (visit.end - visit.begin).seconds(), inside[i]);
+      add_times(row, run_.location(teller).process, inside[i]);
     }
   }
 
@@ -160,8 +163,8 @@ class Stages {
   }
 
   /// A process of which several threads tell counts with their mean.
-  void add_times(Row& row, ProcessId process, double length_s, const Inside& inside) {
-    row.stage.time_s += length_s * static_cast<double>(inside.threads);
+  void add_times(Row& row, ProcessId process, const Inside& inside) {
+    row.stage.time_s += inside.held_s;
     row.stage.waiting_s += inside.waiting_s;
     row.stage.useful_s += inside.useful_s;
     if (row.process != process) {
@@ -169,7 +172,7 @@ class Stages {
       row.process = process;
     }
     const double all = static_cast<double>(threads_of(process));
-    row.own_s += length_s * static_cast<double>(inside.threads) / all;
+    row.own_s += inside.held_s / all;
     row.own_useful_s += inside.useful_s / all;
   }
 

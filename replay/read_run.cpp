@@ -341,13 +341,14 @@ class RunReader {
     parallel_for(run_.locations.size(), threads_, [&](size_t i) { fill_life(run_.locations[i]); });
   }
 
-  /// Every location lives as long as the run. A pool thread that does not exist yet, or does no
+  /// Activities of every location tile the run. A pool thread that does not exist yet, or does no
   /// more, is idle while its process lives: the process holds its core.
   void fill_life(LocationId id) {
     if (run_.is_stream(id)) return fill_stream(id);
     Timeline& line = run_.at(id);
     const Timeline& master = run_.at(run_.master_of(id));
     const bool pool_thread = run_.is_pool_thread(id);
+    line.own_thread = !pool_thread && !run_.is_master(id);
     renumber(id, pool_thread ? run_.idle : run_.outside);
     Activities& life = line.activities;
     life.set_begin(0, run_.begin);

@@ -88,6 +88,17 @@ struct Run {
     return !teams.front().fork.valid() || teams.front().fork_location != id;
   }
   LocationId last_to_end() const { return last; }
+
+  /// How long a location's time is somebody's: a process's, and its pool's, as long as the run,
+  /// since its cores are held; that of a thread that the program made itself while it is there.
+  struct Life {
+    Time begin, end;
+    Duration length() const { return end - begin; }
+  };
+  Life life(LocationId id) const {
+    const Timeline& line = at(id);
+    return line.own_thread ? Life{line.first, line.last} : Life{begin, end};
+  }
 };
 
 /// Begin, end, and who ends last (of several, the one of the highest rank, masters first) of all

@@ -160,6 +160,7 @@ struct Timeline {
   std::vector<uint64_t> visits;  ///< by call path of its own tree
   OpenRequests open;
   uint64_t events = 0;
+  bool own_thread = false;  ///< made by the program, in no pool: lives from first to last
 
   bool empty() const { return events == 0; }
   /// What only detectors need.
