@@ -72,6 +72,8 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
   if (symbol == nullptr) return;
   Code& code = code_[address];
   code.symbol = symbol;
+  code.site =
+      std::hash<std::string>{}(symbol->module) ^ (symbol->address + 1) * 0x9e3779b97f4a7c15u;
   const CodeKind module = kind_of_module(symbol->module);
   for (const SourceFrame& source : symbol->frames) {
     CodeFrame frame;
@@ -92,29 +94,41 @@ const Code& ProcessCode::before(uint64_t return_address) const {
   return code == code_.end() ? kNothing : code->second;
 }
 
+uint64_t ProcessCode::site(uint64_t return_address) const {
+  const uint64_t known = before(return_address).site;
+  return known != 0 ? known : return_address | 1;
+}
+
 void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
   // Parents come before their children; anything else is garbage, and might even be a circle.
   if (parent < id) nodes_[id] = {parent, address};
 }
 
 std::vector<CodeFrame> Paths::frames_of(uint32_t id) const {
-  std::vector<const Code*> codes;
+  std::vector<uint64_t> addresses;
   for (uint32_t at = id; at != 0;) {
     const auto node = nodes_.find(at);
     if (node == nodes_.end()) break;
-    codes.push_back(&code_.before(node->second.address));
+    addresses.push_back(node->second.address);
     at = node->second.parent;
   }
   std::vector<CodeFrame> frames;
-  for (auto code = codes.rbegin(); code != codes.rend(); ++code) {
-    frames.insert(frames.end(), (*code)->frames.begin(), (*code)->frames.end());
+  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
+    const Code& code = code_.before(*address);
+    for (CodeFrame frame : code.frames) {
+      frame.site = code_.site(*address);
+      frames.push_back(frame);
+    }
   }
   return frames;
 }
 
 /// Drops what starts the program or the thread, down to main or the thread's function.
 void Paths::drop_entry(std::vector<CodeFrame>& frames) {
-  const auto is_system = [](const CodeFrame& frame) { return frame.kind == CodeKind::system; };
+  // Threads that the program makes begin in a function of the collector.
+  const auto is_system = [](const CodeFrame& frame) {
+    return frame.kind == CodeKind::system || frame.kind == CodeKind::collector;
+  };
   const bool started =
       frames.size() > 1 && is_system(frames[1]) && (frames[0].start || !frames[0].named);
   const auto begin = std::find_if_not(frames.begin() + (started ? 1 : 0), frames.end(), is_system);
@@ -145,8 +159,11 @@ const UserPath& Paths::user_path(uint32_t id) {
     if (frames[i].kind == CodeKind::outlined) begin = i + 1;
   }
   path.in_construct = begin > 0;
+  if (begin > 0 && begin <= frames.size()) path.base_site = frames[begin - 1].site;
   for (size_t i = begin; i < frames.size(); ++i) {
-    if (frames[i].kind == CodeKind::user) path.frames.push_back(frames[i].region);
+    if (frames[i].kind != CodeKind::user) continue;
+    path.frames.push_back(frames[i].region);
+    path.sites.push_back(frames[i].site);
   }
   return path;
 }

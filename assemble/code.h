@@ -35,12 +35,14 @@ struct CodeFrame {
   bool named = true;     ///< false: a stripped file's, named by its offset
   bool start = false;    ///< _start, which has libc call main
   bool program = false;  ///< Fortran's main program
+  uint64_t site = 0;     ///< of a path: from where it calls what follows
 };
 
 /// What lies at an address.
 struct Code {
   const Symbol* symbol = nullptr;  ///< nullptr: the address was nowhere in the maps
   std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
+  uint64_t site = 0;               ///< its place in the file, hashed
 };
 
 class ProcessCode {
@@ -55,6 +57,8 @@ class ProcessCode {
   /// The code before a return address, or before what a path says of a sample, which is likewise
   /// one past the instruction. MT: safe after learn().
   const Code& before(uint64_t return_address) const;
+  /// The place as a number on which all processes agree. Never 0.
+  uint64_t site(uint64_t return_address) const;
 
  private:
   void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);

@@ -21,18 +21,25 @@ using trace::RawProcess;
 /// From this overhead on, in percent, a reader should know what to do about it.
 constexpr double kTooMuch = 5;
 
-/// Percent of the process's life that its busiest thread spent in the collector. Unwinding is known
-/// for the process only, so all of it is taken for that thread's: rather too much than too little.
+/// Percent of the process's life that its busiest thread spent in the collector. Looking for call
+/// paths and taking them from the stack is known for the process only: each thread has its part of
+/// it by the number of its call paths, but none has less than where they cost what they do at best.
 double overhead_pct(const RawProcess& process, const ProcessAccount& account, Duration life,
                     double ns_per_tick) {
+  uint64_t paths = 0;
+  for (const ToolTime& tool : account.threads) paths += tool.paths;
+  const auto taking_ns =
+      static_cast<double>(process.unwind_ticks + process.search_ticks) * ns_per_tick;
   double worst_ns = 0;
   for (const ToolTime& tool : account.threads) {
-    const double ns = static_cast<double>(tool.records) * process.event_cost_ps * 1e-3 +
-                      static_cast<double>(tool.paths) * process.path_cost_ps * 1e-3 +
-                      static_cast<double>(tool.ticks) * ns_per_tick;
+    const double part =
+        paths > 0 ? static_cast<double>(tool.paths) / static_cast<double>(paths) : 1;
+    const double ns =
+        static_cast<double>(tool.records) * process.event_cost_ps * 1e-3 +
+        std::max(static_cast<double>(tool.paths) * process.path_cost_ps * 1e-3, taking_ns * part) +
+        static_cast<double>(tool.ticks) * ns_per_tick;
     worst_ns = std::max(worst_ns, ns);
   }
-  worst_ns += static_cast<double>(process.unwind_ticks) * ns_per_tick;
   return life > Duration::zero() ? 100 * worst_ns / static_cast<double>(life.nanos()) : 0;
 }
 
@@ -131,7 +138,27 @@ std::string_view feature_of(std::string_view function) {
   return function.ends_with("_8_") ? "8-byte default integers" : "a function of libgomp";
 }
 
-void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+/// From so many tasks a second on, each costs a microsecond or so of every hundred.
+constexpr uint64_t kTaskHeavy = 10'000;
+
+uint64_t most_tasks_a_second(const std::vector<RawProcessFolder>& folders,
+                             const std::vector<ProcessAccount>& accounts, const Clock& clock) {
+  uint64_t most = 0;
+  for (size_t i = 0; i < folders.size(); ++i) {
+    const Survey& survey = accounts[i].survey;
+    const double life_s =
+        (clock.time(i, survey.last_ticks) - clock.time(i, folders[i].process.start_ticks))
+            .seconds();
+    if (life_s <= 0 || folders[i].process.gomp_redirected != 1) continue;
+    most = std::max(most,
+                    static_cast<uint64_t>(static_cast<double>(survey.task_code.size()) / life_s));
+  }
+  return most;
+}
+
+void note_redirection(const std::vector<RawProcessFolder>& folders,
+                      const std::vector<ProcessAccount>& accounts, const Clock& clock,
+                      RunFacts& facts) {
   const auto processes_with = [&](uint32_t answer) {  // see RawProcess::gomp_redirected
     return std::count_if(folders.begin(), folders.end(), [&](const auto& folder) {
       return folder.process.gomp_redirected == answer;
@@ -141,6 +168,15 @@ void note_redirection(const std::vector<RawProcessFolder>& folders, RunFacts& fa
     facts.notes.emplace_back(
         "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) in "
         "order to observe it. Spinning and scheduling may differ.");
+  }
+  const uint64_t tasks = most_tasks_a_second(folders, accounts, clock);
+  if (processes_with(1) > 0 && tasks >= kTaskHeavy) {
+    facts.notes.push_back(fmt::format(
+        "The program makes many tasks ({} a second in a process). GNU's and LLVM's runtimes differ "
+        "by several times in what a task costs, so without culprit it may be much faster or slower "
+        "than measured here; `--no-openmp` leaves it its own runtime, but then nothing is seen of "
+        "OpenMP.",
+        tasks));
   }
   const auto refused = processes_with(2);
   if (refused == 0) return;
@@ -317,7 +353,7 @@ void account(const std::vector<RawProcessFolder>& folders,
         "Measurement overhead is high: `culprit run --estimate` shows which events are too "
         "frequent, and which --without leaves them out.");
   }
-  note_redirection(folders, facts);
+  note_redirection(folders, accounts, clock, facts);
   note_declined(folders, facts);
   note_early_end(folders, facts);
 }

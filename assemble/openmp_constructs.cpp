@@ -43,7 +43,8 @@ void OpenmpConstructs::work_begin(const RawRecord& record) {
   const Time time = state_.time(record);
   if (!work->inside_work) close_work(time);
   state_.observe_code(time, record.w[0]);
-  teams_.last_work = teams_.place(record.w[0]);
+  // gcc's combined constructs tell the master alone where they are: where the region was forked.
+  teams_.last_work = record.w[0] != 0 ? teams_.place(record.w[0]) : teams_.team_place();
   state_.timeline.enter(
       time, Level::work,
       state_.process.regions.openmp(work->name, RegionRole::worksharing, teams_.last_work),

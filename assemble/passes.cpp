@@ -16,6 +16,7 @@
 #include "assemble/device_stream.h"
 #include "assemble/devices.h"
 #include "assemble/facts.h"
+#include "assemble/folding.h"
 #include "assemble/objects.h"
 #include "assemble/processes.h"
 #include "assemble/stream.h"
@@ -150,8 +151,17 @@ class Assembly {
       surveys[i] = survey_log(folders_[jobs[i].folder].logs[jobs[i].log]);
     });
     accounts_.resize(folders_.size());
+    core_shares_.resize(folders_.size());
     std::vector<std::vector<std::optional<uint32_t>>> numbers(folders_.size());
     for (size_t i = 0; i < jobs.size(); ++i) {
+      if (surveys[i].on_core_ns > 0) {
+        constexpr double kLeast = 0.05;
+        const auto on_core = static_cast<double>(surveys[i].on_core_ns);
+        const auto without = static_cast<double>(surveys[i].without_core_ns);
+        const RawLog& log = folders_[jobs[i].folder].logs[jobs[i].log];
+        core_shares_[jobs[i].folder][log.thread()] =
+            std::max(kLeast, on_core / (on_core + without));
+      }
       numbers[jobs[i].folder].push_back(surveys[i].team_number);
       ProcessAccount& account = accounts_[jobs[i].folder];
       account.threads.push_back(surveys[i].tool);
@@ -241,6 +251,36 @@ class Assembly {
     return users;
   }
 
+  /// The first walk over what the threads did, for what the second one must know of all of them.
+  template <class Play>
+  Folding tally_stretches(const Play& play) {
+    std::vector<StretchTally> tallies(lanes_.size());
+    parallel_for(lanes_.size(), threads_, [&](size_t i) {
+      const Lane& lane = lanes_[i];
+      if (lane.log == nullptr) return;
+      Folder how = folder_for(lane);
+      how.tally = &tallies[i];
+      trace::EventSink nowhere;
+      if (how.period_ns > 0) play(lane, how, nowhere);
+    });
+    Folding folding;
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      folding.merge(static_cast<uint32_t>(i), std::move(tallies[i]));
+    }
+    return folding;
+  }
+
+  Folder folder_for(const Lane& lane) {
+    const size_t folder = *processes_.slots[lane.process.index()].folder;
+    const uint32_t hz = folders_[folder].process.sampling_hz;
+    Folder how;
+    how.not_sampled = regions_.not_sampled();
+    if (hz > 0) how.period_ns = 1e9 / hz;
+    const auto share = core_shares_[folder].find(lane.log->thread());
+    if (share != core_shares_[folder].end()) how.core_share = share->second;
+    return how;
+  }
+
   Result<void> write_archive(const Clock& clock, const CommTable& comms,
                              const ObjectTable& objects) {
     RankSets rank_sets(objects.groups);
@@ -251,11 +291,7 @@ class Assembly {
     for (size_t i = 0; i < folders_.size(); ++i) {
       device_clocks_.push_back(device_clocks(devices_[i], clock, i));
     }
-    parallel_for(lanes_.size(), threads_, [&](size_t i) {
-      Lane& lane = lanes_[i];
-      const auto sink = writer_.open(lane.process, lane.thread);
-      if (lane.device != nullptr) return play_device(lane, clock, *sink);
-      if (lane.log == nullptr) return;
+    const auto play = [&](const Lane& lane, const Folder& how, trace::EventSink& sink) {
       const size_t folder = *processes_.slots[lane.process.index()].folder;
       const ProcessContext context{folder,
                                    folders_[folder],
@@ -272,8 +308,20 @@ class Assembly {
                                    pauses_of(folders_[folder].process, accounts_[folder].survey),
                                    rank_sets,
                                    devices_[folder],
-                                   device_ids_[folder]};
-      StreamResult result = play_log(*lane.log, context, *sink);
+                                   device_ids_[folder],
+                                   how};
+      return play_log(*lane.log, context, sink);
+    };
+    const Folding folding = tally_stretches(play);
+    parallel_for(lanes_.size(), threads_, [&](size_t i) {
+      Lane& lane = lanes_[i];
+      const auto sink = writer_.open(lane.process, lane.thread);
+      if (lane.device != nullptr) return play_device(lane, clock, *sink);
+      if (lane.log == nullptr) return;
+      LaneFolding divides(folding, static_cast<uint32_t>(i));
+      Folder how = folder_for(lane);
+      if (how.period_ns > 0) how.folding = &divides;
+      StreamResult result = play(lane, how, *sink);
       lane.events = result.events;
       lane.losses = std::move(result.losses);
     });
@@ -318,7 +366,7 @@ class Assembly {
     definitions.files = objects.files;
     definitions.devices = all_devices_;
     definitions.program = facts_.command;
-    definitions.creator = "culprit " CULPRIT_VERSION;
+    definitions.creator = std::string(trace::kOwnCreator) + CULPRIT_VERSION;
     for (size_t i = 0; i < processes_.slots.size(); ++i) {
       const ProcessSlot& slot = processes_.slots[i];
       trace::Process process;
@@ -361,6 +409,8 @@ class Assembly {
   std::vector<trace::Device> all_devices_;               ///< by DeviceId
   std::vector<ProcessAccount> accounts_;                 ///< by folder
   std::vector<ProcessCode> code_;                        ///< by folder
+  /// By folder, then log: of the time in which the thread could compute, that it had a core.
+  std::vector<std::map<uint32_t, double>> core_shares_;
   Symbols symbols_;
   Regions regions_;
   Metrics metrics_;

@@ -91,6 +91,12 @@ RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
   return intern({std::string(name), role, Paradigm::openmp, "", 0});
 }
 
+RegionId Regions::system_call(std::string_view name) {
+  const Paradigm paradigm =
+      name.starts_with("pthread_") ? Paradigm::pthread : Paradigm::measurement_system;
+  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+}
+
 RegionId Regions::user(std::string_view name, RegionRole role) {
   std::string plain(name);
   std::replace(plain.begin(), plain.end(), '/', '|');
@@ -111,6 +117,15 @@ RegionId Regions::on_device(std::string_view name, RegionRole role, Paradigm par
 RegionId Regions::not_recorded() {
   return intern({std::string(trace::kNotRecorded), RegionRole::artificial,
                  Paradigm::measurement_system, "", 0});
+}
+
+RegionId Regions::not_sampled() {
+  return intern({std::string(trace::kNotSampled), RegionRole::function, Paradigm::user, "", 0});
+}
+
+void Regions::is_instrumented(RegionId function) {
+  const std::lock_guard lock(mutex_);
+  regions_[function.index()].paradigm = Paradigm::compiler;
 }
 
 RegionId Regions::measuring() {

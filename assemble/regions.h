@@ -31,12 +31,18 @@ class Regions {
   RegionId openmp_call(std::string_view name, trace::RegionRole role);
   /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
   RegionId user(std::string_view name, trace::RegionRole role);
+  /// A call of the system's library in which threads wait ("pthread_join").
+  RegionId system_call(std::string_view name);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
   /// What a device executes: a kernel, or the kind of operation.
   RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
   /// Time that the collector itself took.
   RegionId measuring();
+  /// Time of which nobody knows in which function it went by (trace::kNotSampled).
+  RegionId not_sampled();
+  /// The function tells of its own begin and end.
+  void is_instrumented(RegionId function);
   /// Time in which recording was off (trace::kNotRecorded).
   RegionId not_recorded();
 

@@ -62,7 +62,8 @@ class Stream {
     return record.arg != 0 &&
            (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
             record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
-            record.kind == RawKind::user_enter || record.kind == RawKind::device_enter);
+            record.kind == RawKind::blocked || record.kind == RawKind::user_enter ||
+            record.kind == RawKind::device_enter);
   }
 
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
@@ -72,7 +73,18 @@ class Stream {
       case RawKind::string_def:
         return define_name(record);
       case RawKind::sample:
-        return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg));
+        return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg),
+                                      uint64_t{1} + record.flags);
+      case RawKind::sampling_period:
+        return state_.timeline.set_period(static_cast<double>(record.w[0]));
+      case RawKind::blocked:
+        return see_blocked(record);
+      case RawKind::thread_begun:
+        return begin_thread(record);
+      case RawKind::thread_ended:
+        return end_thread(record);
+      case RawKind::cpu_time:
+        return;
       case RawKind::tool_begin:
         state_.timeline.observe_nothing(state_.time(record));
         return state_.timeline.enter(state_.time(record), Level::tool,
@@ -87,7 +99,6 @@ class Stream {
       case RawKind::recording_off:
       case RawKind::recording_on:
       case RawKind::process_end:
-      case RawKind::sampling_period:
       case RawKind::clock_met:
         return;
       case RawKind::counter_def:
@@ -103,6 +114,35 @@ class Stream {
         if (record.kind >= RawKind::rma_win_def) return one_sided_.see(record);
         return openmp_.see(record, ahead);
     }
+  }
+
+  /// A thread that the program made is in its function from the beginning to the end.
+  void begin_thread(const RawRecord& record) {
+    if (!state_.timeline.stack().empty()) return;
+    const Code& code = state_.process.code.before(record.w[0] + 1);
+    const bool own = !code.frames.empty() && code.frames.front().region.valid();
+    state_.timeline.enter(state_.time(record), Level::root,
+                          own ? code.frames.front().region : program_region());
+  }
+
+  void end_thread(const RawRecord& record) {
+    const Time end = state_.time(record);
+    openmp_.finish(end);
+    if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
+  }
+
+  /// It came back from a call in which it slept, or waited: there are no samples, nor need be.
+  void see_blocked(const RawRecord& record) {
+    Timeline& timeline = state_.timeline;
+    const Time begin = state_.time(record);
+    const Time end = std::max(begin, state_.process.time(record.w[0]));
+    timeline.drop_samples(begin);
+    state_.observe(begin, record.arg);
+    const auto name = state_.names.find(record.flags);
+    if (name == state_.names.end()) return timeline.stay(end);
+    const size_t depth = timeline.stack().size();
+    timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
+    timeline.leave(end, depth);
   }
 
   void define_name(const RawRecord& record) {
@@ -250,7 +290,7 @@ void ThreadState::observe_code(Time time, uint64_t code) {
     if (frame.kind == CodeKind::openmp_runtime) return timeline.observe_nothing(time);
     named = named && frame.named;
   }
-  timeline.observe_innermost(time, frames, named);
+  timeline.observe_innermost(time, frames, process.code.site(code), named);
 }
 
 void ThreadState::fact(Time time, trace::Fact fact, uint64_t value) {

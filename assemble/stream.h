@@ -45,6 +45,8 @@ struct ProcessContext {
   const ProcessDevices& devices;
   const std::vector<DeviceId>& device_ids;  ///< of the process's devices
 
+  const Folder& folder_of_stretches;  ///< how the lane's time between events is divided
+
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
   /// When the process ended, or was last heard of.
   Time end() const;
@@ -52,7 +54,9 @@ struct ProcessContext {
 
 struct ThreadState {
   ThreadState(const ProcessContext& context, trace::EventSink& sink)
-      : process(context), timeline(sink), paths(context.code, context.regions) {}
+      : process(context),
+        timeline(sink, context.folder_of_stretches),
+        paths(context.code, context.regions) {}
 
   const ProcessContext& process;
   Timeline timeline;

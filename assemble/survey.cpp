@@ -43,7 +43,7 @@ class Surveyor {
       see_mpi(record);
     } else if (record.kind < RawKind::sample) {
       see_openmp(record);
-    } else if (record.kind < RawKind::rma_win_def || record.kind >= RawKind::clock_met) {
+    } else if (record.kind < RawKind::rma_win_def || record.kind >= RawKind::thread_begun) {
       see_other(record);
     } else {
       see_object(record);
@@ -173,6 +173,13 @@ class Surveyor {
       device_enter_ = record.ticks;
     } else if (record.kind == RawKind::device_launch) {
       result_.survey.device_launches.try_emplace(record.w[0], device_enter_);
+    } else if (record.kind == RawKind::cpu_time) {
+      result_.on_core_ns = record.w[0];
+      result_.without_core_ns = record.w[1];
+    } else if (record.kind == RawKind::thread_begun) {
+      see_code(record.w[0] + 1);  // an entry, where others are return addresses
+    } else if (record.kind == RawKind::blocked) {
+      ++result_.tool.paths;
     } else if (record.kind == RawKind::clock_met) {
       result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }

@@ -124,6 +124,8 @@ struct ToolTime {
 struct ThreadSurvey {
   Survey survey;
   ToolTime tool;
+  uint64_t on_core_ns = 0;              ///< RawKind::cpu_time, the last
+  uint64_t without_core_ns = 0;         ///< likewise
   std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined
 };
 

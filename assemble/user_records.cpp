@@ -99,6 +99,7 @@ void UserRecords::function_enter(const RawRecord& record) {
                    code.frames.front().region.valid();
   if (!own) return;
   const RegionId function = code.frames.front().region;
+  state_.process.regions.is_instrumented(function);
   Timeline& timeline = state_.timeline;
   const auto& stack = timeline.stack();
   // The thread that runs main is in it from the beginning.

@@ -163,13 +163,26 @@ class Collector {
     std::vector<CallPathId> paths = sums.paths();
     std::sort(paths.begin(), paths.end());
     const std::vector<uint64_t>& visits = run_.visits[location.index()];
+    const std::vector<replay::PathSamples>& samples = run_.samples[location.index()];
     std::vector<FoundProfile> rows;
     rows.reserve(paths.size());
     for (CallPathId path : paths) {
       const uint64_t count = path.index() < visits.size() ? visits[path.index()] : 0;
-      rows.push_back({path, location, count, sums[path].seconds()});
+      FoundProfile& row = rows.emplace_back(path, location, count, sums[path].seconds());
+      replay::PathSamples known;
+      if (path.index() < samples.size()) known = samples[path.index()];
+      row.samples = known.samples;
+      if (is_sampled(path)) row.sampled_s = std::max(0.0, row.time_s - known.observed.seconds());
     }
     return rows;
+  }
+
+  /// Whether its own time is what samples make of it: culprit's archives have events of the user's
+  /// functions where samples found them, unless the functions were compiled to tell of themselves.
+  bool is_sampled(CallPathId path) const {
+    if (!run_.definitions->creator.starts_with(trace::kOwnCreator)) return false;
+    const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
+    return region.role == trace::RegionRole::function && region.paradigm == trace::Paradigm::user;
   }
 
   /// Two paths of a location may have become one (threads outside of everything).

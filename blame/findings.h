@@ -106,6 +106,8 @@ struct FoundProfile {
   LocationId location;
   uint64_t visits = 0;
   double time_s = 0;
+  uint64_t samples = 0;  ///< of the stack that found the location there
+  double sampled_s = 0;  ///< of time_s, known from samples alone
 };
 
 struct FoundMetric {

@@ -143,7 +143,7 @@ void visit_fields(R& r, const V& v) {
 }
 template <RowOf<FoundProfile> R, class V>
 void visit_fields(R& r, const V& v) {
-  fields::visit_all<R>(v, r.callpath, r.location, r.visits, r.time_s);
+  fields::visit_all<R>(v, r.callpath, r.location, r.visits, r.time_s, r.samples, r.sampled_s);
 }
 template <RowOf<FoundMetric> R, class V>
 void visit_fields(R& r, const V& v) {

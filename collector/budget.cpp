@@ -42,6 +42,10 @@ size_t take_window() {
   return bytes;
 }
 
+void take_whole_window() {
+  g_windows.fetch_add(trace::kRawWindow, std::memory_order_relaxed);
+}
+
 void give_back_window(size_t bytes) {
   g_windows.fetch_sub(bytes, std::memory_order_relaxed);
 }

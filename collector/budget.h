@@ -14,6 +14,8 @@ namespace culprit::collector::budget {
 
 /// Bytes of the window for one more thread: kRawWindow, or that halved a few times. Taken.
 size_t take_window();
+/// kRawWindow, come what may.
+void take_whole_window();
 void give_back_window(size_t bytes);
 
 /// False, and nothing taken, if the half for call paths has not so much left.

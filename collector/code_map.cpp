@@ -107,10 +107,13 @@ struct Workspace {
 };
 
 bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
-  snprintf(work.path, sizeof work.path, "%s/maps.%u", g_folder, number);
   const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (from < 0) return false;
-  const int to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int to = -1;
+  if (g_folder != nullptr) {
+    snprintf(work.path, sizeof work.path, "%s/maps.%u", g_folder, number);
+    to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  }
   bool writing = to >= 0;
   for (size_t length = 0;;) {
     const ssize_t got = read(from, work.piece, sizeof work.piece);
@@ -142,11 +145,12 @@ int count_loads(dl_phdr_info* info, size_t, void* result) {
 
 void begin(const char* folder) {
   g_folder = folder;
+  g_copies.store(0, std::memory_order_relaxed);
   refresh();
 }
 
 void refresh() {
-  if (g_folder == nullptr || g_copies.load(std::memory_order_relaxed) >= kMaxCopies) return;
+  if (g_copies.load(std::memory_order_relaxed) >= kMaxCopies) return;
   if (g_refreshing.test_and_set(std::memory_order_acquire)) return;
   const KeepErrno keep;
   auto* fresh = static_cast<Ranges*>(map_memory(sizeof(Ranges)));
@@ -180,6 +184,10 @@ Owner owner_of(uintptr_t address) {
   }
   if (low == ranges->count || address < ranges->at[low].begin) return Owner::unknown;
   return ranges->at[low].owner;
+}
+
+bool is_there() {
+  return g_ranges.load(std::memory_order_relaxed) != nullptr;
 }
 
 bool learn() {

@@ -22,10 +22,13 @@ enum class Owner : uint8_t {
 /// Takes the first copy, `<folder>/maps.0`. `folder` must live for ever.
 void begin(const char* folder);
 
-/// Takes another copy, maps.<n>, and learns its ranges.
+/// Takes another copy, maps.<n>, and learns its ranges; before begin(), only the latter.
 void refresh();
 
 Owner owner_of(uintptr_t address);
+
+/// Whether there are any ranges: until then all is unknown.
+bool is_there();
 
 /// After owner_of() said `unknown`: refreshes, unless earlier refreshes for unknown addresses were
 /// in vain (damaged stacks have many). Returns whether the ranges are new.

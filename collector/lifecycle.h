@@ -4,6 +4,8 @@
 // What the preload library tells the recorder about the process it is in.
 #pragma once
 
+#include "collector/recorder.h"
+
 namespace culprit::collector::lifecycle {
 
 /// The library was loaded: the run starts now. Idempotent.
@@ -17,5 +19,16 @@ void end();
 void stop_at_limit();
 
 bool is_active();
+
+/// From now on samples and sleeps of the program's own threads are kept in memory, until the
+/// process turns out to be worth recording. At load.
+void begin_early();
+/// Whether they are to be taken: since begin_early() or activation. Async-signal-safe.
+bool is_watching();
+
+/// Where they go: this thread's log; made if need be, if it is one of the program's own. nullptr
+/// if somebody is inside it.
+ThreadLog* watched_log();
+ThreadLog* watched_log_in_signal();
 
 }  // namespace culprit::collector::lifecycle

@@ -62,6 +62,23 @@ bool LogFile::open_scratch() {
   return window_ != nullptr;
 }
 
+// The first record's kind is stored last: until then the log counts as empty.
+bool LogFile::settle(const char* folder, uint32_t number, size_t used) {
+  char* const from = window_;
+  const size_t bytes = window_bytes_;
+  if (open(folder, number, bytes) && used >= sizeof(trace::RawHeader)) {
+    uint64_t second_half;
+    memcpy(window_, from, sizeof second_half);
+    memcpy(&second_half, from + sizeof second_half, sizeof second_half);
+    memcpy(window_ + sizeof(trace::RawHeader), from + sizeof(trace::RawHeader),
+           used - sizeof(trace::RawHeader));
+    std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(window_ + sizeof second_half))
+        .store(second_half, std::memory_order_release);
+  }
+  unmap_memory(from, tail_bytes(bytes));
+  return has_file_;
+}
+
 bool LogFile::is_only_counted() const {
   return environment().estimate && tail_of(window_, window_bytes_).window >= kWindowsOfEstimate;
 }

@@ -22,6 +22,9 @@ class LogFile {
   bool open(const char* folder, uint32_t number, size_t window_bytes);
   /// A window in memory only, for calibration.
   bool open_scratch();
+  /// Gives a window in memory, of which `used` bytes are written, the two files. False (and no
+  /// window) if that is impossible.
+  bool settle(const char* folder, uint32_t number, size_t used);
 
   /// Where records are stored; nullptr unless open.
   char* window() const { return window_; }

@@ -20,6 +20,7 @@
 #include "collector/clock.h"
 #include "collector/code_map.h"
 #include "collector/core_use.h"
+#include "collector/cpu_time.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
@@ -44,6 +45,7 @@ std::atomic<Mode> g_mode{Mode::inert};
 trace::RawProcess* g_record = nullptr;
 trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
+std::atomic<bool> g_early{false};  ///< threads are watched while inert
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -70,6 +72,7 @@ void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
   if (mode == Mode::inert) {
+    registry::drop_early_logs();
     g_load = clock::read_pair();
   } else {
     g_mode.store(Mode::forked, std::memory_order_relaxed);
@@ -82,7 +85,8 @@ bool set_up() {
   lifecycle::load();
   if (!make_process_folder(wishes.experiment)) return false;
   g_record = create_process_record(g_folder, g_load);
-  if (g_record == nullptr || !registry::begin(g_folder)) return false;
+  if (g_record == nullptr) return false;
+  registry::begin(g_folder);
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
   warm_up_unwinder();
   code_map::begin(g_folder);
@@ -97,6 +101,7 @@ bool activate_first() {
   const KeepErrno keep;
   registry::set_setting_up(true);
   const bool possible = set_up();
+  if (possible) registry::settle_parked_logs();
   // Late: there was no log yet for what switched recording meanwhile.
   if (possible) g_record->starts_off = recording() ? 0 : 1;
   registry::set_setting_up(false);
@@ -111,11 +116,37 @@ namespace lifecycle {
 void load() {
   if (g_load.ticks != 0) return;
   clock::choose(environment().monotonic_clock);
+  registry::load();
   g_load = clock::read_pair();
   selection::load(g_load);
   // As early as possible: children call such handlers in the order of their registration, and an
   // OpenMP runtime's own already sends events.
   pthread_atfork(nullptr, nullptr, in_forked_child);
+}
+
+void begin_early() {
+  warm_up_unwinder();
+  code_map::refresh();
+  g_early.store(true, std::memory_order_release);
+}
+
+bool is_watching() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  return mode == Mode::active || (mode == Mode::inert && g_early.load(std::memory_order_relaxed));
+}
+
+ThreadLog* watched_log() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  if (mode != Mode::active && !is_watching()) return nullptr;
+  if (registry::is_own_thread()) return registry::log_of_own_thread(mode != Mode::active);
+  return registry::existing_log();
+}
+
+ThreadLog* watched_log_in_signal() {
+  if (registry::hooks_are_signal_safe()) return watched_log();
+  if (!is_watching()) return nullptr;
+  if (registry::is_own_thread()) return registry::log_of_own_thread(true);
+  return registry::existing_log();
 }
 
 void end() {
@@ -124,7 +155,8 @@ void end() {
   const KeepErrno keep;
   checkpoint();
   const uint64_t time = now();
-  if (ThreadLog* log = registry::existing_log()) {
+  if (ThreadLog* log = watched_log()) {
+    put_cpu_time(*log);
     if (log->counting) log->count(time);
     log->put(RawKind::process_end, time);
   }

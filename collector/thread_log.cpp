@@ -75,6 +75,14 @@ void ThreadLog::Impl::open_scratch() {
   used = file.open_scratch() ? 0 : capacity;
 }
 
+void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
+  const Busy keep_out(busy);
+  budget::take_whole_window();
+  budget::take_first_on_disk(capacity);
+  scratch = false;
+  if (!file.settle(folder, number, used)) used = capacity;
+}
+
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
@@ -195,33 +203,60 @@ bool ThreadLog::Impl::may_append_from_signal() const {
   return reinterpret_cast<const RawHeader*>(file.window() + newest)->kind != RawKind::mpi_tests;
 }
 
-PathId ThreadLog::Impl::define_path(const Frames& frames) {
-  if (frames.count == 0 || frames.cut) tally(&trace::RawProcess::failed_unwinds);
-  uint32_t path = 0;
+PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool keep) {
+  if ((frames.count == 0 && known == 0) || frames.cut) tally(&trace::RawProcess::failed_unwinds);
+  uint32_t path = known > 0 ? last[known - 1].path : 0;
+  bool complete = !frames.cut;
+  if (keep) last.keep(known);
   for (unsigned i = frames.count; i-- > 0;) {
     const uintptr_t address = frames.at[i].address;
     code_map::Owner owner = code_map::owner_of(address - 1);
     if (owner == code_map::Owner::unknown && code_map::learn()) {
       owner = code_map::owner_of(address - 1);
     }
-    if (owner == code_map::Owner::collector) continue;
-    const PathTree::Node node = paths.child(path, address);
-    if (node.id == 0) {
-      tally(&trace::RawProcess::failed_unwinds);
-      break;
+    if (owner != code_map::Owner::collector) {
+      const PathTree::Node node = paths.child(path, address);
+      if (node.id == 0) {
+        tally(&trace::RawProcess::failed_unwinds);
+        complete = false;
+        break;
+      }
+      if (node.is_new) {
+        const uint64_t words[2] = {path, address};
+        append(RawKind::path_def, last_time, 0, node.id, words, 2);
+      }
+      path = node.id;
     }
-    if (node.is_new) {
-      const uint64_t words[2] = {path, address};
-      append(RawKind::path_def, last_time, 0, node.id, words, 2);
-    }
-    path = node.id;
+    complete = complete && (!keep || last.push({frames.at[i].cfa, address, path, 0}));
   }
+  if (keep && !complete) last.forget();
   return PathId{path};
 }
 
 void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
-  const PathId path = define_path(frames);
+  const PathId path = define_path(frames, 0, false);
   append(RawKind::sample, time, missed, static_cast<uint32_t>(path), nullptr, 0);
+}
+
+/// One search in many is timed, and counts for all of them.
+uint32_t ThreadLog::Impl::remembered_path(uintptr_t cfa, uintptr_t return_address) {
+  if (until_timing-- > 0) [[likely]]
+    return memo.find(cfa, return_address);
+  until_timing = trace::kRawSearchesPerTiming - 1;
+  const uint64_t begin = now();
+  const uint32_t path = memo.find(cfa, return_address);
+  tally(&trace::RawProcess::search_ticks, trace::kRawSearchesPerTiming * (now() - begin));
+  tally(&trace::RawProcess::searches);
+  return path;
+}
+
+PathId ThreadLog::Impl::take_path(uintptr_t cfa) {
+  const uint64_t begin = now();
+  const unsigned known = unwind_to_known(cfa, frames, last);
+  const PathId path = define_path(frames, known, true);
+  memo.add(last, known);
+  tally(&trace::RawProcess::unwind_ticks, now() - begin);
+  return path;
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
@@ -289,14 +324,8 @@ uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   if (!recording() && !impl_->scratch) return PathId::unknown;
   const Busy busy(impl_->busy);
-  if (const uint32_t known = impl_->memo.find(cfa, caller); known != 0) return PathId{known};
-  const uint64_t begin = now();
-  Frames& frames = impl_->frames;
-  unwind_above(cfa, frames);
-  const PathId path = impl_->define_path(frames);
-  impl_->memo.add(frames, static_cast<uint32_t>(path));
-  tally(&trace::RawProcess::unwind_ticks, now() - begin);
-  return path;
+  if (const uint32_t known = impl_->remembered_path(cfa, caller); known != 0) return PathId{known};
+  return impl_->take_path(cfa);
 }
 
 StringId ThreadLog::name(const char* name) {

@@ -37,7 +37,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t capacity = trace::kRawWindow;  ///< bytes of the window
   uint32_t newest = 0;                    ///< where in the window the newest record begins
   uint64_t last_time = 0;
-  bool scratch = false;     ///< calibration: its drops do not count
+  bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
   uint64_t retry_at = 0;    ///< not before, by the coarse clock
   LogFile file;
@@ -45,18 +45,24 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   PathTree paths;
   NameTable names;
   Frames frames;  ///< of the stack that is just being taken: threads may have next to no stack
+  LastStack last;
+  uint32_t until_timing = 0;  ///< searches for call paths until one is timed
 
   /// A log whose file cannot be made is broken: it drops and counts.
   void open(const char* folder, uint32_t number);
   void open_scratch();
+  /// Gives a scratch log its files: what it has is their beginning.
+  void settle(const char* folder, uint32_t number);
   /// Gives everything back.
   void close();
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
               unsigned count);
   bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
-  /// The path of frames taken from the stack, defining what is new; ends early when memory does.
-  PathId define_path(const Frames& frames);
+  /// The path of the stack at `cfa`, as this thread remembers it; 0 if it does not.
+  uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
+  /// The same, taken from the stack.
+  PathId take_path(uintptr_t cfa);
   /// A sample that found the thread at `frames`.
   void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
   /// Whether a signal handler may append: not if that could take away the window under a record
@@ -64,6 +70,10 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool may_append_from_signal() const;
 
  private:
+  /// The path of frames taken from the stack, defining what is new; ends early when memory does.
+  /// `known`: so many frames of the last stack lie further out; then, and if `keep`, this becomes
+  /// the last one.
+  PathId define_path(const Frames& frames, unsigned known, bool keep);
   bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                      const uint64_t* words, unsigned count);
   void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,

@@ -21,16 +21,21 @@ namespace culprit::collector {
 
 namespace {
 
-enum class Phase : uint8_t { fresh, setting_up, live, dead };
+/// `early`: the log lies in memory alone.
+enum class Phase : uint8_t { fresh, setting_up, early, live, dead };
 
 struct ThreadState {
   ThreadLog* log;
   std::atomic<bool>* busy;  ///< of `log`
+  uint64_t begun;           ///< ticks; of one of the program's own
+  uintptr_t function;       ///< that it runs
   Phase phase;
+  bool own;
+  bool sets_up;  ///< the collector
 };
 
-constinit thread_local ThreadState t_state
-    __attribute__((tls_model("initial-exec"))) = {nullptr, nullptr, Phase::fresh};
+constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
+    nullptr, nullptr, 0, 0, Phase::fresh, false, false};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
 /// Of the destructors of a thread's data: we end in the last.
@@ -41,20 +46,131 @@ constexpr uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 #endif
 constexpr unsigned kMaxHooks = 4;
 
+/// Early logs of threads that have ended.
+std::atomic<ThreadLog*> g_parked[64];
+
 const char* g_folder = nullptr;
+/// Made at load, so that its number is low and setting its value allocates nothing.
 pthread_key_t g_key;
+bool g_has_key = false;
 ThreadHook g_hooks[kMaxHooks];
 unsigned g_hook_count = 0;
 
-void end_thread() {
-  ThreadState& thread = t_state;
-  // In a forked child the files are the parent's.
-  if (thread.phase != Phase::live || !lifecycle::is_active()) return;
+bool is_loading_thread() {
+  return syscall(SYS_gettid) == getpid();
+}
+
+/// False if the thread is in another phase (a signal may have come first).
+bool claim(ThreadState& thread, Phase from, Phase to) {
+  return std::atomic_ref<Phase>(thread.phase).compare_exchange_strong(from, to);
+}
+
+uint32_t next_number() {
+  if (is_loading_thread()) return 0;
+  return std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+}
+
+void be_live(ThreadState& thread) {
+  thread.busy = &Recorder::impl(*thread.log).busy;
+  if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.phase = Phase::live;
+}
+
+ThreadLog* be_dead(ThreadState& thread) {
+  thread.log = nullptr;
+  thread.phase = Phase::dead;
+  tally(&trace::RawProcess::dropped_records);
+  return nullptr;
+}
+
+void note_begin(const ThreadState& thread) {
+  if (!thread.own || is_loading_thread()) return;
+  thread.log->put(RawKind::thread_begun, thread.begun, 0, 0, thread.function);
+}
+
+ThreadLog* create_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::fresh, Phase::setting_up)) return registry::existing_log();
+  const uint32_t number = next_number();
+  thread.log = number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+  if (thread.log == nullptr) return be_dead(thread);
+  note_begin(thread);
+  be_live(thread);
+  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  return thread.log;
+}
+
+/// Without files. Nobody is told yet.
+ThreadLog* create_early_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::fresh, Phase::setting_up)) return nullptr;
+  thread.log = Recorder::create_scratch();
+  if (thread.log == nullptr) {
+    thread.phase = Phase::fresh;  // it may do later
+    return nullptr;
+  }
+  note_begin(thread);
+  thread.busy = &Recorder::impl(*thread.log).busy;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.phase = Phase::early;
+  return thread.log;
+}
+
+/// Gives an early log its files.
+ThreadLog* settle_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::early, Phase::setting_up)) return registry::existing_log();
+  const uint32_t number = next_number();
+  if (number >= kMaxThreads) {
+    Recorder::destroy(thread.log);
+    return be_dead(thread);
+  }
+  Recorder::impl(*thread.log).settle(g_folder, number);
+  be_live(thread);
+  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  return thread.log;
+}
+
+bool is_busy(const ThreadState& thread) {
+  return thread.busy->load(std::memory_order_relaxed);
+}
+
+bool park(ThreadLog* log) {
+  for (std::atomic<ThreadLog*>& place : g_parked) {
+    ThreadLog* nobody = nullptr;
+    if (place.compare_exchange_strong(nobody, log)) return true;
+  }
+  return false;
+}
+
+void tell_ended() {
   for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].ended();
+}
+
+void end_live_thread(ThreadState& thread) {
+  tell_ended();
+  if (thread.own && !is_loading_thread()) thread.log->put(RawKind::thread_ended, now());
   thread.phase = Phase::dead;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   Recorder::destroy(thread.log);
   thread.log = nullptr;
+}
+
+void end_thread() {
+  ThreadState& thread = t_state;
+  if (thread.phase == Phase::early && lifecycle::is_active()) settle_log(thread);
+  if (thread.phase == Phase::live) {
+    // In a forked child the files are the parent's.
+    if (lifecycle::is_active()) end_live_thread(thread);
+    return;
+  }
+  const bool early = claim(thread, Phase::early, Phase::dead);
+  if (!early && !claim(thread, Phase::fresh, Phase::dead)) return;
+  tell_ended();
+  if (!early) return;
+  if (!is_loading_thread()) thread.log->put(RawKind::thread_ended, now());
+  if (!park(thread.log)) Recorder::destroy(thread.log);
 }
 
 /// Setting the value again asks for another round of destructors, until the last that the system
@@ -66,32 +182,6 @@ void on_thread_exit(void* rounds) {
   } else {
     end_thread();
   }
-}
-
-bool is_loading_thread() {
-  return syscall(SYS_gettid) == getpid();
-}
-
-ThreadLog* create_log(ThreadState& thread) {
-  const KeepErrno keep;
-  thread.phase = Phase::setting_up;
-  auto* record = process();
-  const uint32_t number =
-      is_loading_thread()
-          ? 0
-          : std::atomic_ref<uint32_t>(record->thread_count).fetch_add(1, std::memory_order_relaxed);
-  thread.log = number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
-  if (thread.log == nullptr) {
-    thread.phase = Phase::dead;
-    tally(&trace::RawProcess::dropped_records);
-    return nullptr;
-  }
-  thread.busy = &Recorder::impl(*thread.log).busy;
-  pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  thread.phase = Phase::live;
-  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
-  return thread.log;
 }
 
 }  // namespace
@@ -131,9 +221,68 @@ void Recorder::destroy(ThreadLog* log) {
 
 namespace registry {
 
-bool begin(const char* folder) {
+void load() {
+  g_has_key = pthread_key_create(&g_key, on_thread_exit) == 0;
+}
+
+void begin(const char* folder) {
   g_folder = folder;
-  return pthread_key_create(&g_key, on_thread_exit) == 0;
+}
+
+void begin_own_thread(uintptr_t function) {
+  ThreadState& thread = t_state;
+  if (!g_has_key || thread.own || thread.phase != Phase::fresh) return;
+  thread.begun = now();
+  thread.function = function;
+  pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
+  thread.own = true;
+}
+
+bool is_own_thread() {
+  return t_state.own;
+}
+
+ThreadLog* log_of_own_thread(bool early) {
+  ThreadState& thread = t_state;
+  switch (thread.phase) {
+    case Phase::fresh:
+      if (!thread.own) return nullptr;
+      return early ? create_early_log(thread) : create_log(thread);
+    case Phase::early:
+      if (is_busy(thread)) return nullptr;
+      return early ? thread.log : settle_log(thread);
+    case Phase::live:
+      return is_busy(thread) ? nullptr : thread.log;
+    default:
+      return nullptr;
+  }
+}
+
+bool hooks_are_signal_safe() {
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (!g_hooks[i].begun_is_signal_safe) return false;
+  }
+  return true;
+}
+
+void settle_parked_logs() {
+  for (std::atomic<ThreadLog*>& place : g_parked) {
+    ThreadLog* const log = place.exchange(nullptr);
+    if (log == nullptr) continue;
+    const uint32_t number =
+        std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+    if (number < kMaxThreads) Recorder::impl(*log).settle(g_folder, number);
+    Recorder::destroy(log);
+  }
+}
+
+void drop_early_logs() {
+  for (std::atomic<ThreadLog*>& place : g_parked) Recorder::destroy(place.exchange(nullptr));
+  ThreadState& thread = t_state;
+  if (thread.phase != Phase::early) return;
+  Recorder::destroy(thread.log);
+  thread.log = nullptr;
+  thread.phase = Phase::fresh;
 }
 
 void add_hook(const ThreadHook& hook) {
@@ -151,8 +300,10 @@ ThreadLog* log_of_this_thread() {
   if (thread.phase == Phase::live) [[likely]] {
     if (!thread.busy->load(std::memory_order_relaxed)) [[likely]]
       return thread.log;
-  } else if (thread.phase == Phase::fresh) {
+  } else if (thread.phase == Phase::fresh && g_has_key) {
     return create_log(thread);
+  } else if (thread.phase == Phase::early && !is_busy(thread)) {
+    return settle_log(thread);
   }
   tally(&trace::RawProcess::skipped_callbacks);
   return nullptr;
@@ -166,12 +317,11 @@ ThreadLog* make_extra_log() {
 }
 
 bool is_setting_up() {
-  return t_state.phase == Phase::setting_up;
+  return t_state.sets_up || t_state.phase == Phase::setting_up;
 }
 
 void set_setting_up(bool value) {
-  if (t_state.phase == Phase::live || t_state.phase == Phase::dead) return;
-  t_state.phase = value ? Phase::setting_up : Phase::fresh;
+  t_state.sets_up = value;
 }
 
 }  // namespace registry

@@ -27,18 +27,38 @@ class Recorder {
 };
 
 /// What a probe wants to be told about threads that have a log. Called on the thread itself.
+/// `ended` comes to the program's own threads that never had one, too.
 struct ThreadHook {
   void (*begun)();
   void (*ended)();
+  bool begun_is_signal_safe = false;
 };
 
 namespace registry {
 
-/// Before the first log: where the files go, and who is told. `folder` must live for ever.
-bool begin(const char* folder);
+/// At load.
+void load();
+/// Before the first log that has files: where they go. `folder` must live for ever.
+void begin(const char* folder);
+/// Who is told of logs.
 void add_hook(const ThreadHook& hook);
 
-/// This thread's log if it exists and no one is inside it; for signal handlers too.
+/// This thread is the program's, not a library's helper: it may have a log before anything but
+/// samples and sleeps is seen of it. It runs `function` (0: main).
+void begin_own_thread(uintptr_t function);
+bool is_own_thread();
+
+/// The log of one of the program's own threads, made if need be, unless somebody is inside it.
+/// `early`: if it is made, then in memory; it gets its files when it is next asked for without.
+/// Async-signal-safe if `early`, or if all hooks are.
+ThreadLog* log_of_own_thread(bool early);
+bool hooks_are_signal_safe();
+/// Gives early logs of threads that have ended their files. At activation.
+void settle_parked_logs();
+/// In a forked child: forgets what its parent had seen before it was worth recording.
+void drop_early_logs();
+
+/// This thread's log if it exists, with files, and no one is inside it; for signal handlers too.
 ThreadLog* existing_log();
 /// The same, made at first use.
 ThreadLog* log_of_this_thread();

@@ -66,6 +66,7 @@ class RunReader {
     run_.regions = definitions_.regions;
     run_.timelines.resize(definitions_.locations.size());
     run_.visits.resize(definitions_.locations.size());
+    run_.samples.resize(definitions_.locations.size());
     anchors_.resize(definitions_.locations.size());
     forks_.resize(definitions_.processes.size());
     traits_ = traits_of(definitions_);
@@ -403,8 +404,16 @@ class RunReader {
     for (size_t i = 0; i < map.size(); ++i) {
       if (map[i].valid()) visits[map[i].index()] += line.visits[i];
     }
+    std::vector<PathSamples>& samples = run_.samples[id.index()];
+    if (!line.samples.empty()) samples.resize(run_.callpaths.size());
+    for (size_t i = 0; i < line.samples.size(); ++i) {
+      if (!map[i].valid()) continue;
+      samples[map[i].index()].samples += line.samples[i].samples;
+      samples[map[i].index()].observed += line.samples[i].observed;
+    }
     line.tree = {};
     line.visits = {};
+    line.samples = {};
   }
 
   const trace::Source& source_;

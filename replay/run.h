@@ -26,9 +26,10 @@ struct Run {
   Shares shares;                                    ///< of all ranks
   std::vector<trace::Region> regions;               ///< the trace's, then replay's own (below)
   CallPathTree callpaths;
-  std::vector<Timeline> timelines;            ///< by LocationId; not analysed ones are empty
-  std::vector<LocationId> locations;          ///< the analysed ones of this rank, in order
-  std::vector<std::vector<uint64_t>> visits;  ///< by LocationId, by CallPathId (may be shorter)
+  std::vector<Timeline> timelines;                ///< by LocationId; not analysed ones are empty
+  std::vector<LocationId> locations;              ///< the analysed ones of this rank, in order
+  std::vector<std::vector<uint64_t>> visits;      ///< by LocationId, by CallPathId (may be shorter)
+  std::vector<std::vector<PathSamples>> samples;  ///< likewise
   Time begin, end;      ///< of the run: every analysed location lives that long
   LocationId last;      ///< of all ranks' locations the one whose events end last (settle_span)
   uint64_t events = 0;  ///< of this rank's locations

@@ -137,6 +137,12 @@ struct OpenRequests {
   std::vector<ForeignRequest> foreign;
 };
 
+/// What is known of a call path's time besides when it was entered and left.
+struct PathSamples {
+  uint64_t samples = 0;  ///< that found the thread there
+  Duration observed;     ///< of the time, known without samples
+};
+
 struct Timeline {
   Time first, last;  ///< of its events; first > last if there are none
   Activities activities;
@@ -156,8 +162,9 @@ struct Timeline {
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once
   std::vector<Count> counts;        ///< what its counters counted
   std::vector<StageVisit> stages;
-  CallPathTree tree;             ///< its own; empty once joined into the run's
-  std::vector<uint64_t> visits;  ///< by call path of its own tree
+  CallPathTree tree;                 ///< its own; empty once joined into the run's
+  std::vector<uint64_t> visits;      ///< by call path of its own tree
+  std::vector<PathSamples> samples;  ///< likewise; may be shorter
   OpenRequests open;
   uint64_t events = 0;
   bool own_thread = false;  ///< made by the program, in no pool: lives from first to last

@@ -125,6 +125,7 @@ class TimelineBuilder : public trace::EventSink {
     uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
+  void sampled(trace::Fact what, uint64_t value);
   void enter_device_call(Time time, DeviceCall call);
   void touch(Time time) {
     if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());

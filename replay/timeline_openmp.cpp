@@ -34,8 +34,20 @@ void TimelineBuilder::task_complete(Time time, trace::TaskId task) {
   openmp_.task_complete(time, task);
 }
 
+void TimelineBuilder::sampled(trace::Fact what, uint64_t value) {
+  if (!top().valid()) return;
+  if (top().index() >= line_.samples.size()) line_.samples.resize(top().index() + 1);
+  PathSamples& here = line_.samples[top().index()];
+  if (what == trace::Fact::samples) {
+    here.samples += value;
+  } else {
+    here.observed += Duration::from_nanos(static_cast<int64_t>(value));
+  }
+}
+
 void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
   touch(time);
+  if (what == trace::Fact::samples || what == trace::Fact::observed) return sampled(what, value);
   openmp_.fact(time, what, value);
 }
 

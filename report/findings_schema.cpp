@@ -161,7 +161,9 @@ CREATE TABLE distributions (  -- how the costliest delays are distributed
   same_place REAL NOT NULL);    -- part of the cost that stays at the same locations
 CREATE TABLE profile (  -- allocated time, including waiting
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
-  location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL);
+  location INTEGER REFERENCES locations, visits INTEGER NOT NULL, time_s REAL NOT NULL,
+  samples INTEGER NOT NULL,     -- of the stack that found the location there
+  sampled_s REAL NOT NULL);     -- of time_s, known from samples alone
 CREATE TABLE metrics (  -- counters
   id INTEGER PRIMARY KEY, name TEXT NOT NULL,
   unit TEXT NOT NULL,           -- '' for plain counts

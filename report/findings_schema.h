@@ -188,6 +188,7 @@ CULPRIT_TABLE(blame::FoundDistribution, "distributions") {
 CULPRIT_TABLE(blame::FoundProfile, "profile") {
   v("callpath", r.callpath), v("location", r.location);
   v("visits", r.visits), v("time_s", r.time_s);
+  v("samples", r.samples), v("sampled_s", r.sampled_s);
 }
 
 CULPRIT_TABLE(blame::FoundMetric, "metrics") {

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/evidence.h"
 #include "report/formats.h"
 #include "report/patterns.h"
 #include "report/summary.h"
@@ -96,12 +97,12 @@ Json waits_of(const Findings& f, Names name) {
 }
 
 Json delays_of(const Findings& f, Names name) {
+  const Evidence evidence(f);
   return list(f.delays, [&](const blame::FoundDelay& d) {
-    return Json{{"callpath", name(d.callpath)},
-                {"location", name(d.location)},
-                {"pattern", d.pattern},
-                {"short_s", d.short_s},
-                {"long_s", d.long_s}};
+    const std::optional<uint64_t> samples = evidence.samples(d.callpath);
+    return Json{{"callpath", name(d.callpath)}, {"location", name(d.location)},
+                {"pattern", d.pattern},         {"short_s", d.short_s},
+                {"long_s", d.long_s},           {"samples", samples ? Json(*samples) : Json()}};
   });
 }
 

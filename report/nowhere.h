@@ -18,6 +18,9 @@ constexpr std::string_view explain_nowhere(std::string_view region) {
        "sleep between regions (OMP_WAIT_POLICY=passive), or share a core, are slow to wake up."},
       {"(not started)", "The process had not started yet, or had not used MPI or OpenMP yet."},
       {"(not recorded)", "Recording was switched off there: how this time was spent is unknown."},
+      {"(not sampled)",
+       "No sample of the call stack was taken there: the thread was blocked in a call that is not "
+       "observed (reading a file, for example), or the code is too short for the sampling rate."},
       {"(device idle)", "The device had nothing to do: nothing had been launched."},
       {"(stream idle)", "The stream had nothing to do while others on its device were working."},
       {"(launch latency)",

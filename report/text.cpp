@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "report/counts.h"
 #include "report/devices.h"
+#include "report/evidence.h"
 #include "report/formats.h"
 #include "report/glance.h"
 #include "report/layout.h"
@@ -80,12 +81,17 @@ class Page {
   const std::filesystem::path experiment_;
   const TimeFormat time_;
   const Names name_;
+  const Evidence evidence_;
   std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;
 };
 
 Page::Page(const Findings& findings, const std::filesystem::path& experiment)
-    : findings_(findings), experiment_(experiment), time_(findings.run.wall_s), name_(findings) {}
+    : findings_(findings),
+      experiment_(experiment),
+      time_(findings.run.wall_s),
+      name_(findings),
+      evidence_(findings) {}
 
 std::string Page::write() {
   write_head();
@@ -296,6 +302,10 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   }
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
+  const std::string evidence = evidence_.sentence(blamed.callpath);
+  if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
+    page_ += wrapped(evidence, kTextColumn);
+  }
 }
 
 /// The sentence that says how the cost came about, and what can be done.

@@ -56,6 +56,13 @@ enum class RegionRole : uint8_t {
 /// MPI's messages and collectives, each call that had any in a visit of its own.
 inline constexpr std::string_view kNotRecorded = "(not recorded)";
 
+/// Time of which nobody knows in which function it went by: no sample was taken in code of its
+/// kind.
+inline constexpr std::string_view kNotSampled = "(not sampled)";
+
+/// How the creator of archives begins that culprit's own assembly has written.
+inline constexpr std::string_view kOwnCreator = "culprit ";
+
 struct Region {
   std::string
       name;  ///< as the user knows it: demangled function, "MPI_Recv", "!$omp parallel @a.c:7"

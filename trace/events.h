@@ -101,8 +101,10 @@ enum class Fact : uint8_t {
   target_device,  ///< of a target construct or operation: device number
   target_bytes,   ///< copied, allocated
   target_teams,   ///< requested of the kernel
+  samples,        ///< so many samples of the stack have found the thread in the region at hand
+  observed,       ///< so many nanoseconds in the region at hand are known without samples
 };
-inline constexpr size_t kFactCount = static_cast<size_t>(Fact::target_teams) + 1;
+inline constexpr size_t kFactCount = static_cast<size_t>(Fact::observed) + 1;
 /// "task_flags"; ids and meaning as in Fact.
 const char* fact_name(Fact fact);
 

@@ -17,7 +17,8 @@ constexpr std::array<const char*, kFactCount> kNames = {
     "depend_sink",     "task_successor",    "task_predecessor",
     "task_fulfilled",  "lock_init",         "lock_destroy",
     "nested_acquire",  "nested_release",    "cancel",
-    "target_device",   "target_bytes",      "target_teams"};
+    "target_device",   "target_bytes",      "target_teams",
+    "samples",         "observed"};
 static_assert(kNames.back() != nullptr);  // as many names as facts
 
 }  // namespace

@@ -162,6 +162,9 @@ enum class RawKind : uint8_t {
                      ///< are heights, not counts; flags: bytes of the texts: name, unit
   counter_refused = 81,  ///< a counter that was asked for; flags, from w1: its name, why it is not
                          ///< counted (once in a process)
+  blocked = 83,  ///< the thread slept, or waited for something outside of MPI and OpenMP, in a
+                 ///< call. time: when it began; arg: path id of the caller; flags: name of the
+                 ///< call, 0 if it is the caller's own wish to sleep; w0: when it ended
   sampling_period = 84,  ///< w0: nanoseconds of CPU time between this thread's samples from now on,
                          ///< because they cost too much, or no longer do
   counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the
@@ -188,6 +191,11 @@ enum class RawKind : uint8_t {
   file_op = 95,     ///< arg: file; flags: raw_file_op; w0: bytes; w1: request, if it has one
   file_op_issued = 96,  ///< arg: file; w0: request, if it has one: the call that began it is over
   file_op_done = 97,    ///< arg: file; flags as begun; w0: bytes; w1: request, if it has one
+  thread_begun = 98,    ///< the first of a thread that the program made by itself. time: when it
+                        ///< began; w0: address of the function that it runs
+  thread_ended = 99,    ///< and its last, if it ended before the process
+  cpu_time = 101,   ///< of the thread, since it began: w0: nanoseconds on a core; w1: nanoseconds
+                    ///< in which it could run and had none
   clock_met = 100,  ///< the clocks of two nodes compared. arg: world rank of the other process; w0:
                     ///< own ticks half way between asking and answer; w1: the other's ticks when it
                     ///< answered; w2: own ticks between asking and answer
@@ -235,6 +243,7 @@ constexpr bool is_kept_when_off(RawKind kind) {
   if (kind == RawKind::mpi_tests) return false;
   if (kind == RawKind::recording_off || kind == RawKind::recording_on) return true;
   if (kind >= RawKind::device_enter && kind < RawKind::device_def) return false;
+  if (kind == RawKind::cpu_time) return false;
   return number < 40 || (number >= 71 && number <= 73) || kind == RawKind::counter_def ||
          kind == RawKind::counter_refused || number >= 85;
 }
@@ -356,6 +365,8 @@ struct RawClockPair {
   uint64_t monotonic_ns;  ///< CLOCK_MONOTONIC
 };
 
+inline constexpr uint32_t kRawSearchesPerTiming = 64;
+
 enum class RawDeclined : uint32_t {
   no = 0,
   other_tool = 1,  ///< the user has another OMPT tool, and there can be only one
@@ -407,6 +418,9 @@ struct RawProcess {
   uint64_t core_wait_ns;          ///< its threads could have run, and had no core
   uint64_t cores[kRawCoreWords];  ///< that any of its threads may use
   uint64_t unwind_ticks;  ///< spent on taking call paths that no thread remembered, and samples
+  uint64_t search_ticks;  ///< spent on looking for call paths among those remembered, as found by
+                          ///< measuring one search in kRawSearchesPerTiming
+  uint64_t searches;      ///< that were timed
   char host[64];
   char boot_id[40];
   char executable[1024];

@@ -23,16 +23,22 @@ constexpr bool kReturnAddressesAreOnTheStack = false;
 #endif
 
 constexpr unsigned kBucketBits = 14;
+constexpr unsigned kCallerBits = 17;
 constexpr unsigned kMaxEntries = 1u << 18;
 constexpr unsigned kPiece = 1u << 12;  ///< entries
-/// Callers that reach the same place at the same stack depth along different ways. Most differ in
-/// one of the first frames, so looking at one costs little, and an unwinding in a large program
-/// some 20 us.
-constexpr unsigned kMaxWays = 512;
+/// Callers that reach the same place at the same stack depth along different ways. Looking at one
+/// costs a miss of the cache or two, and taking what differs from the last stack 1 or 2 us.
+constexpr unsigned kMaxWays = 24;
 
 unsigned bucket_of(uintptr_t cfa, uintptr_t return_address) {
   const uint64_t h = (return_address ^ (cfa << 20)) * 0x9e3779b97f4a7c15u;
   return static_cast<unsigned>(h >> (64 - kBucketBits));
+}
+
+unsigned bucket_of(uintptr_t cfa, uintptr_t return_address, uint32_t outer) {
+  const uint64_t h =
+      (return_address ^ (cfa << 20) ^ uint64_t{outer} * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
+  return static_cast<unsigned>(h >> (64 - kCallerBits));
 }
 
 /// Of a frame that may have ended long ago: what lies there now is read, whoever's it is.
@@ -45,13 +51,15 @@ unsigned bucket_of(uintptr_t cfa, uintptr_t return_address) {
 struct PathMemo::Entry {
   uintptr_t cfa;
   uintptr_t return_address;
-  uint32_t outer;  ///< number of the caller's entry; 0: none, the stack ends here
-  uint32_t path;   ///< of the stack that begins here; 0: only ever seen further out
-  uint32_t next;   ///< in the bucket
+  uint32_t outer;           ///< number of the caller's entry; 0: none, the stack ends here
+  uint32_t path;            ///< of the stack that begins here; 0: only ever seen further out
+  uint32_t next;            ///< in the bucket, by slot and address
+  uint32_t next_by_caller;  ///< in the bucket by these and `outer`
 };
 
 struct PathMemo::Store {
   uint32_t heads[1u << kBucketBits];  ///< entry numbers count from 1; 0: none
+  uint32_t heads_by_caller[1u << kCallerBits];
   uint32_t count;
   uint32_t capacity;  ///< entries that the budget has granted
   Entry entries[kMaxEntries + 1];
@@ -95,39 +103,45 @@ uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) {
   return 0;
 }
 
-bool PathMemo::reserve(unsigned frames) {
+PathMemo::Room PathMemo::reserve(unsigned frames) {
   if (store_ == nullptr) store_ = static_cast<Store*>(map_memory(sizeof(Store)));
-  if (store_ == nullptr) return false;
-  if (store_->count + frames <= store_->capacity || store_->grow()) return true;
+  if (store_ == nullptr) return Room::none;
+  if (store_->count + frames <= store_->capacity || store_->grow()) return Room::there;
   memset(store_->heads, 0, sizeof store_->heads);
+  memset(store_->heads_by_caller, 0, sizeof store_->heads_by_caller);
   store_->count = 0;
   tally(&trace::RawProcess::forgotten_paths);
-  return true;
+  return Room::emptied;
 }
 
-uint32_t PathMemo::find_or_make(const Frame& frame, uint32_t outer) {
-  uint32_t& head = store_->heads[bucket_of(frame.cfa, frame.address)];
-  uint32_t number = head;
-  for (unsigned way = 0; number != 0 && way < kMaxWays; ++way) {
+uint32_t PathMemo::find_or_make(const LastStack::Known& frame, uint32_t outer) {
+  uint32_t& by_caller = store_->heads_by_caller[bucket_of(frame.cfa, frame.address, outer)];
+  for (uint32_t number = by_caller; number != 0; number = store_->entries[number].next_by_caller) {
     const Entry& entry = store_->entries[number];
     if (entry.cfa == frame.cfa && entry.return_address == frame.address && entry.outer == outer) {
       return number;
     }
-    number = entry.next;
   }
-  store_->entries[++store_->count] = {frame.cfa, frame.address, outer, 0, head};
-  return head = store_->count;
+  uint32_t& head = store_->heads[bucket_of(frame.cfa, frame.address)];
+  store_->entries[++store_->count] = {frame.cfa, frame.address, outer, 0, head, by_caller};
+  return head = by_caller = store_->count;
 }
 
-void PathMemo::add(const Frames& frames, uint32_t path) {
-  if (!kReturnAddressesAreOnTheStack || frames.count == 0 || frames.cut || path == 0) return;
-  for (unsigned i = 0; i < frames.count; ++i) {
-    if (held_below(frames.at[i].cfa) != frames.at[i].address) return;
+void PathMemo::add(LastStack& stack, unsigned known) {
+  const unsigned count = stack.count();
+  if (!kReturnAddressesAreOnTheStack || count == 0 || stack[count - 1].path == 0) return;
+  for (unsigned i = known; i < count; ++i) {
+    // What follows could not be trusted to be where it was.
+    if (held_below(stack[i].cfa) != stack[i].address) return stack.keep(known);
   }
-  if (!reserve(frames.count)) return;
-  uint32_t entry = 0;
-  for (unsigned i = frames.count; i-- > 0;) entry = find_or_make(frames.at[i], entry);
-  store_->entries[entry].path = path;
+  const Room room = reserve(count);
+  if (room == Room::none) return stack.forget();
+  if (room == Room::emptied) known = 0;
+  uint32_t entry = known > 0 ? stack[known - 1].entry : 0;
+  for (unsigned i = known; i < count; ++i) {
+    entry = stack[i].entry = find_or_make(stack[i], entry);
+  }
+  store_->entries[entry].path = stack[count - 1].path;
 }
 
 void PathMemo::release() {

@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "collector/callpath/unwind.h"
+#include "collector/callpath/last_stack.h"
 
 namespace culprit::collector {
 
@@ -30,16 +30,18 @@ class PathMemo {
   /// still is as it was; 0 if not. (Moves what it finds to the front.)
   uint32_t find(uintptr_t cfa, uintptr_t return_address);
 
-  /// Remembers `path` for `frames`, unless one of them does not lie in its slot.
-  void add(const Frames& frames, uint32_t path);
+  /// Remembers the path of the whole of `stack`, unless one of its frames does not lie in its slot.
+  /// The outermost `known` frames are those of the stack that was added before.
+  void add(LastStack& stack, unsigned known);
 
   void release();
 
  private:
   struct Entry;
   struct Store;
-  bool reserve(unsigned frames);
-  uint32_t find_or_make(const Frame& frame, uint32_t outer);
+  enum class Room { there, emptied, none };
+  Room reserve(unsigned frames);
+  uint32_t find_or_make(const LastStack::Known& frame, uint32_t outer);
   Store* store_ = nullptr;
 };
 

@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include "collector/callpath/last_stack.h"
+
 namespace culprit::collector {
 
 namespace {
@@ -16,6 +18,8 @@ struct Walk {
   Frames& frames;
   uintptr_t start;  ///< frames before this one are the collector's or the signal's
   bool start_is_pc;
+  LastStack* known = nullptr;  ///< where to stop
+  unsigned met = 0;            ///< frames of it
   bool started = false;
 };
 
@@ -29,19 +33,39 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
     if (!walk.started) return _URC_NO_REASON;
   }
   if (address == 0) return _URC_END_OF_STACK;
+  const Frame frame{address + (interrupted != 0 ? 1 : 0), cfa};
+  if (walk.known != nullptr) walk.met = walk.known->meet(frame);
+  if (walk.met != 0) return _URC_END_OF_STACK;
   if (walk.frames.count == Frames::kMaxDepth) {
     walk.frames.cut = true;
     return _URC_END_OF_STACK;
   }
-  walk.frames.at[walk.frames.count++] = {address + (interrupted != 0 ? 1 : 0), cfa};
+  walk.frames.at[walk.frames.count++] = frame;
   return _URC_NO_REASON;
 }
 
-void walk_stack(Frames& frames, uintptr_t start, bool start_is_pc) {
-  frames.count = 0;
-  frames.cut = false;
-  Walk walk{frames, start, start_is_pc};
+void take(Walk& walk) {
+  walk.frames.count = 0;
+  walk.frames.cut = false;
   _Unwind_Backtrace(visit, &walk);
+}
+
+struct Search {
+  uintptr_t start;
+  bool (*accepts)(uintptr_t);
+  bool started = false;
+  uintptr_t found = 0;
+};
+
+_Unwind_Reason_Code search(_Unwind_Context* context, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  const uintptr_t address = _Unwind_GetIP(context);
+  search.started = search.started || _Unwind_GetCFA(context) == search.start;
+  if (!search.started) return _URC_NO_REASON;
+  if (address == 0) return _URC_END_OF_STACK;
+  if (!search.accepts(address - 1)) return _URC_NO_REASON;
+  search.found = address - 1;
+  return _URC_END_OF_STACK;
 }
 
 _Unwind_Reason_Code ignore(_Unwind_Context*, void*) {
@@ -51,11 +75,26 @@ _Unwind_Reason_Code ignore(_Unwind_Context*, void*) {
 }  // namespace
 
 void unwind_above(uintptr_t cfa, Frames& frames) {
-  walk_stack(frames, cfa, false);
+  Walk walk{frames, cfa, false};
+  take(walk);
+}
+
+unsigned unwind_to_known(uintptr_t cfa, Frames& frames, LastStack& known) {
+  known.begin_walk();
+  Walk walk{frames, cfa, false, &known};
+  take(walk);
+  return walk.met;
+}
+
+uintptr_t find_caller(uintptr_t cfa, bool (*accepts)(uintptr_t)) {
+  Search state{cfa, accepts};
+  _Unwind_Backtrace(search, &state);
+  return state.found;
 }
 
 void unwind_interrupted(uintptr_t pc, Frames& frames) {
-  walk_stack(frames, pc, true);
+  Walk walk{frames, pc, true};
+  take(walk);
 }
 
 void warm_up_unwinder() {

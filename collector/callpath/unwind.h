@@ -27,6 +27,14 @@ struct Frames {
 /// The frames that called the function whose canonical frame address is `cfa`.
 void unwind_above(uintptr_t cfa, Frames& frames);
 
+class LastStack;
+/// The same, as far as they are not known. Returns how many outermost frames are.
+unsigned unwind_to_known(uintptr_t cfa, Frames& frames, LastStack& known);
+
+/// The first of them whose code `accepts`, an address in it; 0 if there is none. Needs little
+/// stack.
+uintptr_t find_caller(uintptr_t cfa, bool (*accepts)(uintptr_t address));
+
 /// From within a signal handler: the frames that the signal interrupted at `pc`.
 void unwind_interrupted(uintptr_t pc, Frames& frames);
 

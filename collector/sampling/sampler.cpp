@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One timer per thread on its CPU time: threads that sleep are not woken. The kernel checks such
+// One timer per thread on its CPU time: threads that sleep are not woken. Threads of the program's
+// own have it from their beginning (the first thread from when this library is loaded, where the
+// program is likely to be recorded), all others from their first event on. The kernel checks such
 // timers at its own ticks, so at high rates one signal stands for several expirations (the record's
 // flags). SIGURG is used, unless the program has a handler of its own there: a program that puts
 // all signals back to the system's default would end by any other, this one is ignored then. The
@@ -21,11 +23,14 @@
 #include <initializer_list>
 
 #include "collector/code_map.h"
+#include "collector/cpu_time.h"
 #include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
 #include "collector/sampling/fault_guard.h"
+#include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
+#include "collector/sampling/sleeps.h"
 #include "collector/selection.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
@@ -50,6 +55,7 @@ constinit thread_local Rate t_rate __attribute__((tls_model("initial-exec"))) = 
 constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"))) = false;
 /// What the kernel takes to bring a signal to a handler and back, measured once.
 std::atomic<uint64_t> g_delivery_ns{0};
+std::atomic<pid_t> g_process{0};  ///< in which start() was called; 0: not yet
 /// CPU time, in nanoseconds, since this thread refreshed the clock pair.
 constinit thread_local uint64_t t_since_refresh __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -99,6 +105,8 @@ void refresh_clock_now_and_then(uint64_t expirations) {
   if (t_since_refresh < 1'000'000'000) return;
   t_since_refresh = 0;
   refresh_clock_pair();
+  ThreadLog* log = lifecycle::watched_log_in_signal();
+  if (log != nullptr && Recorder::impl(*log).may_append_from_signal()) put_cpu_time(*log);
 }
 
 bool set_timer(uint64_t period_ns) {
@@ -113,7 +121,7 @@ void note_new_rate() {
   set_timer(t_rate.period_ns());
   if (!t_was_slowed) tally(&trace::RawProcess::slowed_samplers);
   t_was_slowed = true;
-  if (ThreadLog* log = registry::existing_log(); log != nullptr) {
+  if (ThreadLog* log = lifecycle::watched_log_in_signal(); log != nullptr) {
     if (!Recorder::impl(*log).may_append_from_signal()) return;
     log->put(RawKind::sampling_period, now(), 0, 0, t_rate.period_ns());
   }
@@ -122,17 +130,30 @@ void note_new_rate() {
 void handle(const siginfo_t& info, const void* context) {
   const int overrun = std::clamp(info.si_overrun, 0, kMaxOverrun);
   refresh_clock_now_and_then(1 + static_cast<uint64_t>(overrun));
-  ThreadLog* log = registry::existing_log();
+  ThreadLog* log = lifecycle::watched_log_in_signal();
   if (log == nullptr || log->waiting > 0) return;
   const uintptr_t pc = interrupted_pc(context);
-  if (code_map::owner_of(pc) == code_map::Owner::runtime) return;
+  if (!code_map::is_there() || code_map::owner_of(pc) == code_map::Owner::runtime) return;
   take_sample(*log, pc, static_cast<uint16_t>(overrun));
 }
+
+/// A thread that may be cancelled at any moment is not, while it is in here.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
 
 void on_signal(int, siginfo_t* info, void* context) {
   if (!is_our_signal(*info)) return;
   const KeepErrno keep;
-  if (!lifecycle::is_active() || selection::is_off()) return;
+  if (!lifecycle::is_watching() || selection::is_off()) return;
+  const NoCancellation stays;
   const uint64_t begin = cpu_nanoseconds();
   handle(*info, context);
   const uint64_t cost = cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);
@@ -191,9 +212,14 @@ bool start_timer(unsigned hz) {
   return set_timer(t_rate.period_ns());
 }
 
+/// Whether it now has one.
+bool give_timer() {
+  return t_has_timer || (claim_signal() && start_timer(environment().sampling_hz));
+}
+
 void on_thread_begun() {
   const unsigned hz = environment().sampling_hz;
-  const bool sampled = claim_signal() && start_timer(hz);
+  const bool sampled = give_timer();
   if (trace::RawProcess* record = process(); record != nullptr && sampled) {
     std::atomic_ref<uint32_t>(record->sampling_hz).store(hz, std::memory_order_relaxed);
   }
@@ -213,6 +239,25 @@ void after_fork() {
   pthread_sigmask(SIG_SETMASK, &t_mask_before_fork, nullptr);
 }
 
+/// Children inherit no timers.
+void after_fork_in_child() {
+  t_has_timer = false;
+  g_process.store(getpid(), std::memory_order_release);
+  if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
+  after_fork();
+}
+
+bool is_blocked() {
+  sigset_t blocked;
+  return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, kSignal) != 0;
+}
+
+/// Programs that may yet turn out to be worth recording: they have a runtime that we observe, or
+/// are part of a job that somebody launched.
+bool begins_early() {
+  return environment().launcher_rank >= 0 || has_observed_runtime();
+}
+
 void on_thread_ended() {
   if (t_has_timer) timer_delete(t_timer);
   t_has_timer = false;
@@ -227,8 +272,27 @@ bool is_our_signal(const siginfo_t& info) {
 
 void start() {
   if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;
-  registry::add_hook({on_thread_begun, on_thread_ended});
-  pthread_atfork(before_fork, after_fork, after_fork);
+  registry::add_hook({on_thread_begun, on_thread_ended, true});
+  pthread_atfork(before_fork, after_fork, after_fork_in_child);
+  find_sleeping_calls();
+  g_process.store(getpid(), std::memory_order_release);
+  if (syscall(SYS_gettid) != getpid()) return;
+  if (begins_early()) lifecycle::begin_early();
+  begin_own_thread(0);
+}
+
+bool has_started() {
+  return g_process.load(std::memory_order_acquire) != 0;
+}
+
+bool is_same_process() {
+  return g_process.load(std::memory_order_acquire) == getpid();
+}
+
+void begin_own_thread(uintptr_t function) {
+  if (!is_same_process()) return;
+  registry::begin_own_thread(function);
+  if (registry::is_own_thread() && lifecycle::is_watching() && !is_blocked()) give_timer();
 }
 
 }  // namespace culprit::collector::sampling

@@ -47,16 +47,16 @@ TEST_F(TimelineTest, WithoutSamplesWhatBothSawIsKept) {
 TEST_F(TimelineTest, TheInnermostFunctionAloneCutsOrExtends) {
   timeline.observe(at(10), {{kMain, kA, kB}, false});
   const RegionId a[] = {kA};
-  timeline.observe_innermost(at(20), a, true);
+  timeline.observe_innermost(at(20), a, 0, true);
   const RegionId c[] = {kC};
-  timeline.observe_innermost(at(30), c, true);
+  timeline.observe_innermost(at(30), c, 0, true);
   EXPECT_EQ(text(), "0 main\n10   A\n10     B\n10     -\n20   -\n30   C\n30   -\n100 -\n");
 }
 
 TEST_F(TimelineTest, AnUncertainFunctionIsNotAdded) {
   timeline.observe(at(10), {{kMain, kA}, false});
   const RegionId c[] = {kC};
-  timeline.observe_innermost(at(30), c, false);
+  timeline.observe_innermost(at(30), c, 0, false);
   EXPECT_EQ(text(), "0 main\n10   A\n10   -\n100 -\n");
 }
 

@@ -114,6 +114,34 @@ TEST(CallPath, TellsParentsApart) {
   expect_oracle_agrees(experiment.read_one());
 }
 
+/// Each leaf of the tree has a call path of its own, and all lie at the same place in the stack.
+[[gnu::noinline]] void visit_tree(ThreadLog& log, unsigned depth) {
+  if (depth == 0) {
+    observe(log);
+    return;
+  }
+  visit_tree(log, depth - 1);
+  asm volatile("" ::: "memory");
+  visit_tree(log, depth - 1);
+  asm volatile("" ::: "memory");
+}
+
+TEST(CallPath, TakesWhatDiffersFromTheLastStack) {
+  Experiment experiment;
+  experiment.run([] {
+    if (!activate()) return 1;
+    for (int i = 0; i < 2; ++i) visit_tree(*thread_log(), 10);
+    return 0;
+  });
+  const RawRun run = experiment.read_one();
+  expect_oracle_agrees(run);
+  std::set<uint32_t> paths;
+  for (const RawRecord* record : run.threads.at(0).of(RawKind::mpi_comm_def)) {
+    paths.insert(record->header.arg);
+  }
+  EXPECT_EQ(paths.size(), 1024u);  // the second time they are the same
+}
+
 TEST(CallPath, FollowsFramesThatVaryInSize) {
   Experiment experiment;
   experiment.run([] {

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Shares out the time between two events that a thread's samples alone know something of
+// (docs/decisions/0015-where-unsampled-time-goes.md). Most such stretches are shorter than the
+// sampling period and hold no sample. Stretches of one kind (the same events at both ends, with the
+// same return addresses) execute the same code, so they pool their samples, over all iterations,
+// threads and ranks, and each is divided in the proportions of the pool: of those of about its
+// length on its own thread, as far as these are many or clearly different, else of the others'.
+// A first walk over all logs tallies stretches and samples, a second one divides.
+// Shares are of time; samples count the expirations of the timer that they stand for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace culprit::assemble {
+
+/// What begins and ends a stretch, hashed: the events, the constructs around them, and the return
+/// addresses, as places in files, so that processes agree.
+using StretchKind = uint64_t;
+
+/// Mixes another word into a kind.
+constexpr StretchKind with(StretchKind kind, uint64_t word) {
+  kind = (kind ^ word) * 0x9e3779b97f4a7c15u;
+  return kind ^ kind >> 29;
+}
+
+/// A sample within a stretch.
+struct StretchSample {
+  std::vector<RegionId> frames;  ///< below the innermost construct
+  double position = 0;           ///< in the stretch, 0 to 1
+  uint64_t weight = 1;           ///< expirations of the timer
+};
+
+/// The samples of stretches of one kind, as far as they found the same functions.
+struct PooledPart {
+  std::vector<RegionId> frames;
+  double weight = 0;
+  double position = 0;  ///< sum of weighted positions
+};
+
+struct Pool {
+  double length_ns = 0;
+  double expected = 0;  ///< weight, had the threads computed all the time
+  double weight = 0;    ///< of the samples
+  std::vector<PooledPart> parts;
+  std::unordered_map<uint64_t, uint32_t> part_of;  ///< by hash of the frames
+
+  void add(std::span<const RegionId> frames, double sample_weight, double sample_position);
+  void merge(const Pool& other);
+};
+
+/// Stretches of a kind and about the same length: within a factor of two.
+struct StretchClass {
+  StretchKind kind = 0;
+  uint32_t lane = 0;
+  uint32_t length = 0;
+  bool operator==(const StretchClass&) const = default;
+};
+struct StretchClassHash {
+  size_t operator()(const StretchClass& c) const { return with(with(c.kind, c.lane), c.length); }
+};
+
+/// What one thread's log tells.
+class StretchTally {
+ public:
+  /// `expected`: samples, had the thread computed all the time.
+  void add(StretchKind kind, Duration length, double expected,
+           std::span<const StretchSample> samples);
+
+ private:
+  friend class Folding;
+  std::unordered_map<StretchClass, Pool, StretchClassHash> pools_;
+};
+
+/// The pools of all threads. MT: read only once merged.
+class Folding {
+ public:
+  void merge(uint32_t lane, StretchTally&& tally);
+
+ private:
+  friend class LaneFolding;
+  std::unordered_map<StretchKind, Pool> by_kind_;
+  std::unordered_map<StretchClass, Pool, StretchClassHash> by_length_, by_lane_;
+  double length_ns_ = 0;  ///< of all stretches
+};
+
+/// A part of a stretch.
+struct Portion {
+  std::vector<RegionId> frames;
+  Duration length;
+  bool sampled = true;  ///< false: nobody knows; `frames` are empty
+};
+
+/// Divides the stretches of one thread.
+class LaneFolding {
+ public:
+  LaneFolding(const Folding& folding, uint32_t lane) : all_(folding), lane_(lane) {}
+
+  /// In order of time; their lengths sum up to `length`. Empty if there is nothing worth telling:
+  /// no sample was taken in stretches of this kind, and they are short.
+  std::vector<Portion> divide(StretchKind kind, Duration length, double expected,
+                              std::span<const StretchSample> own);
+  /// Whether no other stretch of the kind has samples.
+  bool is_alone(StretchKind kind, std::span<const StretchSample> own) const;
+
+ private:
+  struct Share {
+    const PooledPart* part = nullptr;
+    double share = 0;
+    double position = 0;
+    double owed = 0;  ///< of stretches too short to be divided
+  };
+  struct Mixture {
+    std::vector<Share> shares;  ///< in order of time
+    double unsampled = 0;
+    double samples = 0;  ///< behind the shares
+    bool negligible = false;
+  };
+  Mixture& mixture_of(StretchKind kind, Duration length);
+  Mixture mix(StretchKind kind, uint32_t length) const;
+  void blend(std::vector<double>& shares, const Pool& of_all, const Pool& pool) const;
+  Mixture with_own(const Mixture& known, StretchKind kind, double expected,
+                   std::span<const StretchSample> own) const;
+  static std::vector<Portion> cut(const Mixture& mixture, Duration length);
+  static std::vector<Portion> take_one(Mixture& mixture, Duration length);
+
+  const Folding& all_;
+  const uint32_t lane_;
+  std::unordered_map<StretchClass, Mixture, StretchClassHash> known_;
+};
+
+/// The part of time in which nothing computed, where so few samples came that it cannot be chance.
+double unsampled_part(double expected, double weight);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collector/callpath/last_stack.h"
+
+namespace culprit::collector {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr bool kReturnAddressesAreOnTheStack = true;
+#else
+constexpr bool kReturnAddressesAreOnTheStack = false;
+#endif
+
+/// Of a frame further out than one that stands, on the same stack.
+[[gnu::no_sanitize("address", "thread")]] uintptr_t held_below(uintptr_t cfa) {
+  return reinterpret_cast<const uintptr_t*>(cfa)[-1];
+}
+
+}  // namespace
+
+void LastStack::begin_walk() {
+  left_ = kReturnAddressesAreOnTheStack ? count_ : 0;
+  checked_ = false;
+}
+
+// Memory is looked at only once one of its frames has been met: until then this may be another
+// stack, and that one gone.
+unsigned LastStack::meet(const Frame& frame) {
+  while (left_ > 0 && at_[left_ - 1].cfa < frame.cfa) --left_;
+  if (left_ == 0) return 0;
+  const Known& known = at_[left_ - 1];
+  if (known.cfa != frame.cfa || known.address != frame.address) return 0;
+  if (!checked_) {
+    checked_ = true;
+    standing_ = 0;
+    while (standing_ < left_ && held_below(at_[standing_].cfa) == at_[standing_].address) {
+      ++standing_;
+    }
+  }
+  return left_ <= standing_ ? left_ : 0;
+}
+
+bool LastStack::push(const Known& known) {
+  if (count_ == Frames::kMaxDepth) {
+    forget();
+    return false;
+  }
+  at_[count_++] = known;
+  return true;
+}
+
+}  // namespace culprit::collector

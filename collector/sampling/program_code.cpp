@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Objects are found without a lock (_dl_find_object): the loader may be at work on this thread.
+#include "collector/sampling/program_code.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "collector/callpath/unwind.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+/// Libraries that call back into the program, or forward its wishes.
+constexpr const char* kTransparent[] = {"libstdc++",  "libc++",    "libc.",      "libc-",
+                                        "libpthread", "ld-linux",  "libgcc_s",   "libasan.",
+                                        "libtsan.",   "libubsan.", "libclang_rt"};
+
+/// Libraries whose threads are no part of the program.
+constexpr const char* kHelpers[] = {
+    "libculprit", "libmpi",    "libmpich",  "libopen-rte", "libopen-pal", "libpmix",
+    "libprrte",   "mca_",      "libevent",  "libhwloc",    "libucp",      "libuct",
+    "libucs",     "libucm",    "libfabric", "libpsm",      "libibverbs",  "librdmacm",
+    "libmlx",     "libomp",    "libiomp5",  "libgomp",     "libOpenCL",   "libpocl",
+    "libcuda",    "libcupti",  "libnvidia", "libnv",       "libLLVM",     "libclang",
+    "libhsa",     "libamdhip", "libroc",    "libze_",      "libOpenMPI"};
+
+/// Without them a process is hardly worth recording.
+constexpr const char* kRuntimes[] = {"libmpi.",  "libmpi_",    "libmpich", "libomp.",   "libiomp5.",
+                                     "libgomp.", "libOpenCL.", "libcuda.", "libcudart."};
+
+template <size_t size>
+bool begins_with_one_of(const char* name, const char* const (&prefixes)[size]) {
+  for (const char* prefix : prefixes) {
+    if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
+const char* base_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+int find_runtime(dl_phdr_info* info, size_t, void* found) {
+  const char* path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+  if (!begins_with_one_of(base_name(path), kRuntimes)) return 0;
+  *static_cast<bool*>(found) = true;
+  return 1;
+}
+
+using FindObject = int (*)(void*, dl_find_object*);
+
+FindObject object_finder() {
+  static std::atomic<FindObject> known{nullptr};
+  FindObject find = known.load(std::memory_order_relaxed);
+  if (find == nullptr) {
+    find = reinterpret_cast<FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+    known.store(find, std::memory_order_relaxed);
+  }
+  return find;
+}
+
+/// The name of the file that holds the code; empty if it is the program's, or unknown.
+const char* file_of(uintptr_t address) {
+  dl_find_object object = {};
+  const FindObject find = object_finder();
+  if (find == nullptr || find(reinterpret_cast<void*>(address), &object) != 0) return "";
+  const char* path = object.dlfo_link_map != nullptr ? object.dlfo_link_map->l_name : nullptr;
+  return path != nullptr ? base_name(path) : "";
+}
+
+bool says_who_calls(uintptr_t address) {
+  return !begins_with_one_of(file_of(address), kTransparent);
+}
+
+}  // namespace
+
+bool has_observed_runtime() {
+  bool found = false;
+  dl_iterate_phdr(find_runtime, &found);
+  return found;
+}
+
+bool is_called_by_program(uintptr_t cfa) {
+  const uintptr_t caller = find_caller(cfa, says_who_calls);
+  return caller != 0 && !begins_with_one_of(file_of(caller), kHelpers);
+}
+
+}  // namespace culprit::collector::sampling
