@@ -64,36 +64,59 @@ class PassedOn {
     CallPathId through;  ///< the first call on the way
   };
 
+  /// Large runs have many rows, of which few are calls whose waiting is known for what: only these
+  /// are looked up.
   explicit PassedOn(const Findings& findings) : findings_(findings) {
-    for (const blame::FoundWait& row : findings.waits) {
-      waited_[{row.callpath, row.location}] += row.time_s;
-    }
     for (const blame::FoundVictim& row : findings.victims) {
-      if (is_start_up(row.delay_callpath)) continue;
-      behind_[{row.wait_callpath, row.wait_location}].push_back(
-          {{row.delay_callpath, row.delay_location}, row.time_s, {}});
+      if (is_start_up(row.delay_callpath) || row.time_s <= 0) continue;
+      if (!waits_for_others(findings.callpaths[row.wait_callpath.index()].region)) continue;
+      Call& call = calls_[{row.wait_callpath, row.wait_location}];
+      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s, {}});
+      call.known_s += row.time_s;
+    }
+    if (calls_.empty()) return;
+    for (const blame::FoundWait& row : findings.waits) {
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.waited_s += row.time_s;
     }
     for (const blame::FoundProfile& row : findings.profile) {
-      spent_[{row.callpath, row.location}] += row.time_s;
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.spent_s += row.time_s;
     }
+    std::erase_if(calls_, [](const auto& entry) {
+      const Call& call = entry.second;
+      return call.spent_s <= 0 || call.waited_s < kMostlyWaits * call.spent_s ||
+             call.known_s < kMostlyKnown * call.waited_s;
+    });
   }
 
   std::vector<Part> all() {
+    std::vector<Part> parts;
     Costs under_way, settled;
     for (const blame::FoundDelay& row : findings_.delays) {
       if (is_start_up(row.callpath)) continue;
-      under_way[{{row.callpath, row.location}, CallPathId()}] += row.short_s + row.long_s;
+      const Place place{row.callpath, row.location};
+      const double cost_s = row.short_s + row.long_s;
+      if (calls_.contains(place)) {
+        under_way[{place, CallPathId()}] += cost_s;
+      } else {
+        parts.push_back({place, cost_s, {}});
+      }
     }
     for (size_t step = 0; step < kLongestChain && !under_way.empty(); ++step) {
       under_way = go_on(under_way, settled);
     }
     for (const auto& [at, cost_s] : under_way) settled[at] += cost_s;  // calls in a circle
-    std::vector<Part> parts;
     for (const auto& [at, cost_s] : settled) parts.push_back({at.first, cost_s, at.second});
     return parts;
   }
 
  private:
+  /// A call that waited, for whom, and how long it took.
+  struct Call {
+    std::vector<Part> behind;
+    double known_s = 0, waited_s = 0, spent_s = 0;
+  };
   /// By place, and the first call on the way there.
   using Costs = std::map<std::pair<Place, CallPathId>, double>;
 
@@ -101,41 +124,26 @@ class PassedOn {
     return path.valid() && findings_.callpaths[path.index()].start_up;
   }
 
-  /// Those whose delays made the call at `place` wait; none if it is to blame itself.
-  const std::vector<Part>* behind(const Place& place) const {
-    if (!waits_for_others(findings_.callpaths[place.first.index()].region)) return nullptr;
-    const auto known = behind_.find(place);
-    const auto waited = waited_.find(place), spent = spent_.find(place);
-    if (known == behind_.end() || waited == waited_.end() || spent == spent_.end()) return nullptr;
-    double known_s = 0;
-    for (const Part& part : known->second) known_s += part.cost_s;
-    const bool passes = known_s > 0 && waited->second >= kMostlyWaits * spent->second &&
-                        known_s >= kMostlyKnown * waited->second;
-    return passes ? &known->second : nullptr;
-  }
-
   /// One step; what can go no further is added to `settled`.
   Costs go_on(const Costs& costs, Costs& settled) const {
     Costs next;
     for (const auto& [at, cost_s] : costs) {
       const auto& [place, through] = at;
-      const std::vector<Part>* parts = behind(place);
-      if (parts == nullptr) {
+      const auto call = calls_.find(place);
+      if (call == calls_.end()) {
         settled[at] += cost_s;
         continue;
       }
-      double sum = 0;
-      for (const Part& part : *parts) sum += part.cost_s;
-      for (const Part& part : *parts) {
-        next[{part.place, through.valid() ? through : place.first}] += cost_s * part.cost_s / sum;
+      for (const Part& part : call->second.behind) {
+        next[{part.place, through.valid() ? through : place.first}] +=
+            cost_s * part.cost_s / call->second.known_s;
       }
     }
     return next;
   }
 
   const Findings& findings_;
-  std::map<Place, double> waited_, spent_;
-  std::map<Place, std::vector<Part>> behind_;
+  std::map<Place, Call> calls_;
 };
 
 /// The outermost call of a recursive function on each call path that costs something.
@@ -143,32 +151,32 @@ class Recursions {
  public:
   Recursions(const Findings& findings, const Functions& functions,
              const std::vector<PassedOn::Part>& parts)
-      : functions_(functions) {
-    for (const PassedOn::Part& part : parts) paths_.insert(part.place.first);
-    for (CallPathId path : paths_) {
+      : outermost_(findings.callpaths.size()) {
+    std::vector<bool> costs(findings.callpaths.size());
+    for (const PassedOn::Part& part : parts) costs[part.place.first.index()] = true;
+    std::set<FunctionId> recursive;
+    for (size_t i = 0; i < costs.size(); ++i) {
+      if (!costs[i]) continue;
       std::set<FunctionId> seen;
-      for (CallPathId at = path; at.valid(); at = functions.parent(at)) {
-        if (!seen.insert(functions.of(at)).second &&
-            may_recurse(findings.callpaths[at.index()].region)) {
-          recursive_.insert(functions.of(at));
+      for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
+        const bool again = !seen.insert(functions.of(at)).second;
+        if (again && may_recurse(findings.callpaths[at.index()].region)) {
+          recursive.insert(functions.of(at));
         }
       }
     }
+    if (recursive.empty()) return;
+    for (size_t i = 0; i < outermost_.size(); ++i) {  // parents come first
+      const CallPathId path(i), parent = functions.parent(path);
+      if (parent.valid()) outermost_[i] = outermost_[parent.index()];
+      if (!outermost_[i].valid() && recursive.contains(functions.of(path))) outermost_[i] = path;
+    }
   }
   /// None if there is no recursion above.
-  CallPathId outermost(CallPathId path) const {
-    CallPathId found;
-    if (recursive_.empty()) return found;
-    for (CallPathId at = path; at.valid(); at = functions_.parent(at)) {
-      if (recursive_.contains(functions_.of(at))) found = at;
-    }
-    return found;
-  }
+  CallPathId outermost(CallPathId path) const { return outermost_[path.index()]; }
 
  private:
-  const Functions& functions_;
-  std::set<CallPathId> paths_;
-  std::set<FunctionId> recursive_;
+  std::vector<CallPathId> outermost_;  // by CallPathId
 };
 
 /// A cause while parts are added to it.
@@ -267,21 +275,25 @@ CommonCaller common_caller(const Findings& findings) {
     CallPathId example;
   };
   std::map<FunctionId, Inclusive> sums;
+  std::vector<double> costs(findings.callpaths.size());
   double all_s = 0;
   for (const blame::FoundDelay& row : findings.delays) {
     if (findings.callpaths[row.callpath.index()].start_up) continue;
-    const double cost_s = row.short_s + row.long_s;
-    all_s += cost_s;
+    costs[row.callpath.index()] += row.short_s + row.long_s;
+    all_s += row.short_s + row.long_s;
+  }
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (costs[i] <= 0) continue;
     std::vector<CallPathId> chain;
-    for (CallPathId at = row.callpath; at.valid(); at = functions.parent(at)) chain.push_back(at);
+    for (CallPathId at(i); at.valid(); at = functions.parent(at)) chain.push_back(at);
     std::set<FunctionId> seen;
-    for (size_t i = 0; i + 1 < chain.size(); ++i) {  // but for the root
-      const FunctionId function = functions.of(chain[i]);
+    for (size_t above = 0; above + 1 < chain.size(); ++above) {  // but for the root
+      const FunctionId function = functions.of(chain[above]);
       if (!seen.insert(function).second) continue;
       Inclusive& sum = sums[function];
-      sum.cost_s += cost_s;
-      const size_t depth = chain.size() - i;
-      if (depth > sum.depth) sum.depth = depth, sum.example = chain[i];
+      sum.cost_s += costs[i];
+      const size_t depth = chain.size() - above;
+      if (depth > sum.depth) sum.depth = depth, sum.example = chain[above];
     }
   }
   const Inclusive* best = nullptr;
