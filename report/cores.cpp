@@ -80,7 +80,7 @@ std::string core_sentence(const CoreShortage& shortage, const blame::Findings& f
   return fmt::format(
       "For {} of the allocated time, threads were ready to run and had no core, although {}{} "
       "could "
-      "use {} (other programs, or several threads bound to one core), {}",
+      "use {} (other programs, a CPU quota, or threads bound to one core), {}",
       share, who, where, counted(shortage.cores, "core"), consequence);
 }
 
