@@ -200,6 +200,7 @@ struct Sum {
                               [](const auto& a, const auto& b) { return a.second < b.second; });
     };
     std::tie(cause.costliest, cause.costliest_s) = *largest(by_path);
+    for (const auto& [path, time_s] : by_path) cause.callpaths.push_back(path);
     if (!cause.example.valid()) cause.example = cause.costliest;
     if (!by_call.empty()) cause.through = largest(by_call)->first;
     for (const auto& [location, time_s] : by_location) cause.shares.push_back({location, time_s});

@@ -26,10 +26,11 @@ struct Cause {
   bool with_callees = false;  ///< it recurses: includes what it calls
   double cost_s = 0;
   std::vector<Share> shares;  ///< largest first
-  CallPathId costliest;       ///< the call path with the largest part ...
-  double costliest_s = 0;     ///< ... and that part
-  CallPathId through;         ///< a waiting call behind which this was found; none: direct
-  double through_s = 0;       ///< of cost_s, behind such calls
+  std::vector<CallPathId> callpaths;
+  CallPathId costliest;    ///< the call path with the largest part ...
+  double costliest_s = 0;  ///< ... and that part
+  CallPathId through;      ///< a waiting call behind which this was found; none: direct
+  double through_s = 0;    ///< of cost_s, behind such calls
 };
 
 /// Largest first.

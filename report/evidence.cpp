@@ -6,13 +6,6 @@
 #include <fmt/format.h>
 
 namespace culprit::report {
-namespace {
-
-/// With fewer, a name may be there by chance, and its time be wrong by half.
-constexpr uint64_t kHandful = 5;
-
-}  // namespace
-
 Evidence::Evidence(const blame::Findings& findings) : known_(findings.callpaths.size()) {
   for (const blame::FoundProfile& row : findings.profile) {
     if (!row.callpath.valid() || row.callpath.index() >= known_.size()) continue;

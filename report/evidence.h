@@ -13,6 +13,9 @@
 
 namespace culprit::report {
 
+/// With fewer samples, a name may be there by chance, and its time be wrong by half.
+inline constexpr uint64_t kHandful = 5;
+
 class Evidence {
  public:
   explicit Evidence(const blame::Findings& findings);

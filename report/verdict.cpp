@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "report/devices.h"
+#include "report/evidence.h"
 #include "report/layout.h"
 #include "report/places.h"
 #include "report/start_up.h"
@@ -24,7 +25,7 @@ constexpr double kWorthSaying = 0.1;  ///< of a whole
 class Judge {
  public:
   Judge(const Findings& findings, const Names& names)
-      : findings_(findings), names_(names), time_(findings.run.wall_s) {}
+      : findings_(findings), names_(names), time_(findings.run.wall_s), evidence_(findings) {}
 
   Verdict judge() {
     verdict_.cores = core_shortage(findings_);
@@ -117,12 +118,25 @@ class Judge {
       text += fmt::format("{}{} {}by {} {}", joint, percent(cause.cost_s, waiting),
                           i == 0 ? "of it caused " : "", name_of(cause, names_),
                           on_places(cause.shares, findings_, names_));
+      text += uncertain(cause);
       if (cause.through_s >= kWorthSaying * cause.cost_s) {
         text += fmt::format(" ({} of it through {}, which waits for it)",
                             percent(cause.through_s, cause.cost_s), names_.region(cause.through));
       }
     }
     return text;
+  }
+
+  /// Too few samples to be sure of the name.
+  std::string uncertain(const Cause& cause) const {
+    uint64_t sum = 0;
+    for (CallPathId path : cause.callpaths) {
+      const std::optional<uint64_t> samples = evidence_.samples(path);
+      if (!samples) return "";
+      sum += *samples;
+      if (sum >= kHandful) return "";
+    }
+    return fmt::format(" (uncertain: {})", sum == 0 ? "no samples" : counted(sum, "sample"));
   }
 
   /// Of the first cause, if most of it lies at one call path of which that is known.
@@ -161,6 +175,7 @@ class Judge {
   const Findings& findings_;
   const Names& names_;
   const TimeFormat time_;
+  const Evidence evidence_;
   size_t known_ = 0;
   Verdict verdict_;
 };

@@ -194,6 +194,18 @@ TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
       << v.text;
 }
 
+TEST(Verdict, SaysWhenANameRestsOnFewSamples) {
+  Drawing d(2);
+  d.delay("main/solve", 0, 30);
+  d.delay("main/adi/solve", 0, 10);
+  d.findings().profile = {{d.path("main/solve"), LocationId(0), 1, 50, 3, 50},
+                          {d.path("main/adi/solve"), LocationId(0), 1, 20, 1, 20}};
+  EXPECT_NE(d.judge().text.find("by solve on rank 0 (uncertain: 4 samples)."), std::string::npos)
+      << d.judge().text;
+  d.findings().profile[1].samples = 2;
+  EXPECT_EQ(d.judge().text.find("uncertain"), std::string::npos);
+}
+
 TEST(Verdict, SaysThatAnImbalanceMoves) {
   Drawing d(64);
   d.spread_delay("main/step/compute", 3000);
