@@ -27,6 +27,8 @@ constexpr Subcommand kSubcommands[] = {
     {"doctor", "check what this machine offers, what is missing, and which feature needs it",
      add_doctor},
     {"patterns", "explain the wait patterns that culprit knows", add_patterns},
+    {"manual", "print the manual page", add_manual},
+    {"completion", "print what a shell needs to complete commands", add_completion},
 };
 
 /// Cuts the command line at the first `--`: what follows belongs to the program.

@@ -24,11 +24,18 @@ struct Subcommand {
   Action (*add)(CLI::App& command, const Program& program);
 };
 
+/// The subcommands that --help lists.
+inline std::vector<const CLI::App*> visible_commands(const CLI::App& root) {
+  return root.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+
 Action add_run(CLI::App& command, const Program& program);
 Action add_record(CLI::App& command, const Program& program);
 Action add_analyze(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);
+Action add_manual(CLI::App& command, const Program& program);
+Action add_completion(CLI::App& command, const Program& program);
 
 }  // namespace culprit::cli

@@ -50,8 +50,9 @@ struct Fake {
   std::atomic<size_t> dropped{0};
   int misdeeds = 0;
 };
+/// Never torn down: threads may be in here while the process ends, as in CUPTI itself.
 Fake& fake() {
-  static Fake all;
+  static Fake& all = *new Fake;
   return all;
 }
 
@@ -174,6 +175,9 @@ EXPORT void fake_cupti_record(const void* record, size_t size) {
   if (!fake().kinds.contains(kind)) return;
   const std::lock_guard lock(fake().mutex);
   fake().kept.emplace_back(bytes, bytes + size);
+}
+EXPORT bool fake_cupti_wants(int kind) {
+  return fake().kinds.contains(kind);
 }
 EXPORT void fake_cupti_drop(size_t count) {
   fake().dropped += count;

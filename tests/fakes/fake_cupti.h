@@ -31,6 +31,8 @@ void fake_cupti_context_ends(uint32_t ordinal);
 void fake_cupti_enter(const char* function, uint32_t correlation);
 void fake_cupti_leave(const char* function, uint32_t correlation);
 
+/// Whether records of this CUpti_ActivityKind were asked for.
+bool fake_cupti_wants(int kind);
 /// Keeps a copy of a record for the next flush.
 void fake_cupti_record(const void* record, size_t size);
 /// Asks for so many buffers at once and keeps them; how many were given.
