@@ -38,7 +38,7 @@ std::string choices(const CLI::Option& option) {
 std::string value_arms(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_type_size_max() == 0) continue;
+    if (option->get_type_name().empty()) continue;  // a flag
     std::string pattern;
     for (const std::string& name : spellings(*option)) {
       pattern += (pattern.empty() ? "" : "|") + command.get_name() + ":" + name;

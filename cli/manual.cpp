@@ -49,7 +49,7 @@ std::string spelling(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) names += bold("--" + name) + ", ";
   if (names.empty()) return "\\fI" + escaped(option.get_name(true)) + "\\fR";
   names.resize(names.size() - 2);
-  if (option.get_type_size_max() == 0) return names;
+  if (option.get_type_name().empty()) return names;  // a flag
   return names + " \\fI" + escaped(option.get_type_name()) + "\\fR";
 }
 

@@ -41,16 +41,24 @@ needs() {
   done
 }
 
+# The licence of the package that a file is of, beside ours. Debian knows some files without /usr.
+licence_of() {
+  local file found
+  file=$(realpath "$1")
+  found=$(dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}" 2>/dev/null || true)
+  found=${found%%:*}
+  [[ -n $found && -e /usr/share/doc/$found/copyright ]] || { say "no licence is known of $file"; return; }
+  cp -L "/usr/share/doc/$found/copyright" "$stage/share/doc/culprit/bundled/$found"
+}
+
 bundled=$stage/lib/bundled
 mkdir -p "$bundled" "$stage/share/doc/culprit/bundled"
 bundle() {
-  local soname path package
+  local soname path
   needs "$1" | while read -r soname path; do
     [[ ! -e $bundled/$soname ]] || continue
     install -m 644 "$(realpath "$path")" "$bundled/$soname"
-    package=$(dpkg -S "$(realpath "$path")" 2>/dev/null | sed 's/:.*//; q')
-    [[ -z $package ]] || cp -L "/usr/share/doc/$package/copyright" \
-      "$stage/share/doc/culprit/bundled/$package"
+    licence_of "$path"
   done
 }
 
@@ -70,8 +78,7 @@ openmp=$(find /usr/lib/llvm-*/lib -name libomp.so.5 2>/dev/null | sort -V | tail
 [[ -n $openmp ]] || die "there is no libomp.so.5: install libomp-19-dev (./dev deps)"
 [[ -z $(needs "$openmp") ]] || say "libomp.so.5 needs more than glibc: $(needs "$openmp")"
 install -m 644 "$(realpath "$openmp")" "$stage/lib/libomp.so.5"
-package=$(dpkg -S "$(realpath "$openmp")" 2>/dev/null | sed 's/:.*//; q')
-[[ -z $package ]] || cp -L "/usr/share/doc/$package/copyright" "$stage/share/doc/culprit/bundled/$package"
+licence_of "$openmp"
 
 # --- What it needs of a machine ---
 

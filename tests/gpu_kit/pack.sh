@@ -36,10 +36,14 @@ needs() {
   done
 }
 
+# Debian knows some files without /usr.
 licence_of() {
-  local package
-  package=$(dpkg -S "$(realpath "$1")" 2>/dev/null | sed 's/:.*//; q')
-  [[ -z $package ]] || cp -L "/usr/share/doc/$package/copyright" "$stage/licenses/$package"
+  local file found
+  file=$(realpath "$1")
+  found=$(dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}" 2>/dev/null || true)
+  found=${found%%:*}
+  [[ -n $found && -e /usr/share/doc/$found/copyright ]] || { say "no licence is known of $file"; return; }
+  cp -L "/usr/share/doc/$found/copyright" "$stage/licenses/$found"
 }
 
 # MPICH: its launcher finds the proxy beside itself, and its libraries by relative paths.
@@ -99,7 +103,7 @@ done
 install -m 755 "$here/check.sh" "$stage/check.sh"
 install -m 644 "$root/docs/gpu-kit.md" "$stage/README.md"
 tar -C "$build/package" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" |
-  xz -T0 -9 > "$build/package/$name.tar.xz"
+  xz -T0 -6 > "$build/package/$name.tar.xz"
 rm -rf "$stage"
 kib=$(du -k "$build/package/$name.tar.xz" | cut -f1)
 ((kib <= most_mib * 1024)) || die "the kit has $kib KiB, at most $most_mib MiB"
