@@ -71,9 +71,9 @@ std::string commands_text(const CLI::App& root) {
   for (const CLI::App* command : visible_commands(root)) {
     text += ".SS culprit " + escaped(command->get_name()) + "\n";
     text += escaped(command->get_description()) + "\n" + options_text(*command);
-    if (const std::string footer = command->get_footer(); !footer.empty()) {
-      text += ".PP\n" + escaped(footer) + "\n";
-    }
+    // Commands without one of their own have the program's.
+    const std::string footer = command->get_footer();
+    if (footer != root.get_footer()) text += ".PP\n" + escaped(footer) + "\n";
   }
   return text;
 }
@@ -121,7 +121,10 @@ the program cannot be executed, or was not found
 constexpr const char* kFiles = R"(.SH FILES
 .TP
 culprit.\fIprogram\fR.\fItime\fR/
-the experiment folder of a run: the trace (OTF2) and the results. Nothing is written elsewhere.
+the experiment folder of a run: the trace (OTF2) and the results
+.TP
+~/.cache/culprit/names
+names and lines of functions that were looked up before, by binary; may be deleted
 .SH SEE ALSO
 .BR mpirun (1),
 .BR otf2\-print (1)

@@ -73,7 +73,7 @@ measured() {
 # keeps_raw <name>: the collector's records of a measurement, for tests to come.
 keeps_raw() {
   [[ -d $work/$1/raw ]] || { figure="$figure; no raw records were left"; return 1; }
-  cp -r "$work/$1/raw" "$results/raw/$1"
+  cp -r --sparse=always "$work/$1/raw" "$results/raw/$1"
 }
 
 # sum_of <kind> <name>: count, ns and nodes of such operations in the list on standard input.
@@ -176,12 +176,13 @@ launch_rate() {
   ((1000000000 / off_ns >= 50000))
 }
 
-# What a program of 50,000 launches a second would notice. 15 % are left to the machine's moods.
+# What CUPTI costs is NVIDIA's; what culprit adds to it is to stay below 1 us a launch. 15 % of the whole
+# are left to the machine's moods.
 overhead() {
-  local added=$((on_ns - off_ns)) limit=2000
-  figure="per launch $off_ns ns off, $alone_ns ns CUPTI alone, $on_ns ns culprit: adds \
-$(percent $((added * 1000 / 20000))) at 50,000 launches/s, of which CUPTI $(percent $(((alone_ns - off_ns) * 1000 / 20000)))"
-  ((added * 100 <= limit * 115))
+  local added=$((on_ns - alone_ns))
+  figure="per launch $off_ns ns off, $alone_ns ns CUPTI alone, $on_ns ns culprit, of which $added ns are its own; \
+at 50,000 launches/s the program takes $(percent $(((on_ns - off_ns) * 1000 / 20000))) longer"
+  ((added <= 1000 + alone_ns * 15 / 100))
 }
 
 cupti_records() {
@@ -337,7 +338,7 @@ check_cuda graph_by_node graphs kernel 50 nodes
 check_cuda two_ranks two_ranks
 check_cuda late_launch example cuda_late_launch prepare
 check_cuda oversync example cuda_oversync work_of_its_own
-check_cuda overlap example cuda_overlap work_beside
+check_cuda overlap example cuda_overlap busy
 check_cuda two_streams example cuda_two_streams busy
 check opencl_late_launch opencl opencl_late_launch prepare
 check opencl_oversync opencl opencl_oversync work_of_its_own

@@ -60,7 +60,9 @@ class Reading : public EventSink {
     if (sum_ != nullptr) sum_->nanoseconds += (time - begin_).nanos();
     sum_ = nullptr;
   }
+  /// Recorded events and waits of streams are no operations that take time.
   void device_launch(Time, const DeviceLaunch& launch) override {
+    if (launch.kind == DeviceOpKind::marker || launch.kind == DeviceOpKind::wait) return;
     tally_.launches.insert(launch.operation);
   }
 

@@ -65,7 +65,7 @@ class ManualPage(unittest.TestCase):
         groff = shutil.which("groff")
         if not groff:
             self.skipTest("groff is not installed")
-        done = subprocess.run([groff, "-man", "-Tascii", "-ww"], input=self.page, capture_output=True,
+        done = subprocess.run([groff, "-man", "-Tascii", "-P-cbou", "-ww"], input=self.page, capture_output=True,
                               text=True, check=True)
         self.assertEqual(done.stderr, "")
         self.assertIn("EXIT STATUS", done.stdout)
@@ -114,5 +114,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     arguments, rest = parser.parse_known_args()
-    BUILD = arguments.build
+    BUILD = os.path.abspath(arguments.build)
     unittest.main(argv=[sys.argv[0]] + rest)
