@@ -323,7 +323,7 @@ EXPORT cudaError_t cudaGetDeviceCount(int* count) {
 }
 EXPORT cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
-  std::strcpy(properties->name, "no device: a played one");
+  std::strcpy(properties->name, "simulated device");
   return cudaSuccess;
 }
 EXPORT cudaError_t cudaDriverGetVersion(int* version) {
@@ -359,7 +359,7 @@ EXPORT cudaError_t cudaGetLastError() {
   return std::exchange(t_error, cudaSuccess);
 }
 EXPORT const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : "an error of the played device";
+  return error == cudaSuccess ? "no error" : "an error of the simulated device";
 }
 EXPORT cudaError_t cudaDeviceSynchronize() {
   const Call call("cudaDeviceSynchronize_v3020");
