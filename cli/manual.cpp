@@ -90,7 +90,9 @@ std::string environment_text(const CLI::App& root) {
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::string text =
-      ".SH ENVIRONMENT\nAn option on the command line takes precedence over its variable.\n";
+      ".SH ENVIRONMENT\nAn option on the command line takes precedence over its variable.\n"
+      ".TP\n\\fBCULPRIT_LOG\\fR\nwhich messages are shown: debug, info (the default), warning, "
+      "or error\n";
   for (const std::string& line : lines) text += line;
   return text;
 }

@@ -32,6 +32,7 @@ class Culprit(CMakePackage):
     depends_on("elfutils")
     depends_on("sqlite@3")
     depends_on("fmt@9:")
+    depends_on("spdlog@1.10: +fmt_external")
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3")
     depends_on("papi@6:", when="+papi")
