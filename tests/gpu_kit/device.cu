@@ -10,6 +10,10 @@ int main() {
   cudaDeviceProp properties;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) {
+    std::printf("no NVIDIA driver here\n");
+    return 77;
+  }
   if (driver < runtime / 1000 * 1000) {
     std::printf("the driver knows CUDA %d.%d, and these programs need %d.%d\n", driver / 1000,
                 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
