@@ -39,6 +39,7 @@ class App:
     ms: float
     modes: str = "FP"  # F: the delay is a region that the program names itself; P: by samples
     path: str = ""
+    ratio: bool = False
     program: str = "app"
     rounds: int = 0
     who: str = field(init=False)

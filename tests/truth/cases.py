@@ -27,6 +27,7 @@ class Case:
     rounds: int = 8
     modes: str = "FP"
     path: str = ""
+    ratio: bool = False  # judge how the cost is shared by the culprits rather than its amount
     quick: bool = False  # a part of the test truth.quick, with mode F
 
     @property
@@ -38,9 +39,9 @@ def case(program, ranks, name, who, **more):
     return Case(name, program, ranks, who, **more)
 
 
-def phases(name, who):
+def phases(name, who, ratio=False):
     """0.2 ms to 50 ms, each about a second in all."""
-    return [Case(name, "phases", 2, who, ms=ms, rounds=rounds, modes="FPW")
+    return [Case(name, "phases", 2, who, ms=ms, rounds=rounds, modes="FPW", ratio=ratio)
             for ms, rounds in ((0.2, 3000), (1, 600), (5, 120), (50, 14))]
 
 
@@ -62,7 +63,7 @@ CASES = [
     case("point", 2, "ping_pong", LATE),
     case("point", 2, "ssend", LATE_RECEIVER),
     case("point", 2, "rendezvous", LATE_RECEIVER),
-    case("point", 2, "irecv_wait", LATE),
+    case("point", 2, "irecv_wait", LATE, quick=True),
     case("point", 2, "issend_wait", LATE_RECEIVER),
     case("point", 2, "rendezvous_wait", LATE_RECEIVER),
     case("point", 4, "waitall", LATE),
@@ -103,20 +104,21 @@ CASES = [
     case("shape", 4, "gather_waitall_bcast", LATE_2),
     case("shape", 4, "gather_recv_bcast", LATE_2),
     case("shape", 4, "master_worker", "0:assign_work=assign_work*(ranks-1)", ms=30, rounds=8),
-    case("shape", 4, "chain", LATE_0),
+    case("shape", 4, "chain", LATE_0, quick=True),
     case("shape", 4, "chain_barriers", LATE_0),
     # Two causes, 2 : 1.
     case("shape", 4, "two_ranks", "1:first_cause=first_cause; 2:second_cause=second_cause", ms=60),
-    case("shape", 4, "two_functions", "1:first_cause=3*first_cause; 1:second_cause=3*second_cause", ms=50),
+    case("shape", 4, "two_functions", "1:first_cause=3*first_cause; 1:second_cause=3*second_cause", ms=50,
+         quick=True),
     case("shape", 4, "two_turns", "1:first_cause=3*first_cause; 2:second_cause=3*second_cause", ms=50),
     # Call paths.
     case("shape", 2, "wrapped_barrier", "1:compute=compute", ms=2, rounds=400, modes="FPW"),
     case("shape", 2, "between_wrappers", "1:read_input=read_input", ms=600, rounds=1, modes="FPW"),
     case("shape", 2, "recursion", "1:descend=descend", ms=12),
     case("shape", 3, "two_callers", "1:precondition=2*compute_1-compute_0-compute_2"),
-    *phases("two_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary"),
+    *phases("two_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary", True),
     *phases("uneven_phases", "1:assemble_matrix=assemble_matrix_1-assemble_matrix_0"),
-    *phases("wrapped_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary"),
+    *phases("wrapped_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary", True),
     # Before, after, between; nothing to find.
     case("shape", 4, "slow_input", "0:read_input=3*read_input", ms=400, modes="FPW"),
     case("shape", 4, "slow_output", "1:write_output=3*write_output", ms=400),

@@ -10,6 +10,7 @@ from cases import NOBODY
 
 EXACT, SAMPLED = 0.05, 0.10  # how far a cost may be off
 INNOCENT = 0.02              # of all waiting: the most that anybody innocent may be charged
+RATIO_INNOCENT = 0.10        # the same where waits are so short that the machine matters
 HARDLY = 0.03                # of allocation time: less waiting than this is hardly any, more a busy machine
 ON_PATH = 0.85               # of its time: how much of a cause must be on the critical path
 START_UP = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Session_init", "MPI_Session_finalize"}
@@ -99,7 +100,7 @@ def disturbance_of(account):
 def shares(case, account, verdict, data):
     """The figures of one run that are judged, as plain data."""
     culprits = [Culprit(text, account, case) for text in (case.who or "").split(";") if text.strip()]
-    costs, others, totals = [0.0] * len(culprits), {}, {}
+    costs, others, totals, leaves = [0.0] * len(culprits), {}, {}, [set() for _ in culprits]
     at_ends = cost_at_ends(data)
     start_up = 0.0
     for delay in data["delays"]:
@@ -111,6 +112,7 @@ def shares(case, account, verdict, data):
         meant = [i for i, c in enumerate(culprits) if c.is_meant(delay["callpath"], location)]
         if meant:
             costs[meant[0]] += cost
+            leaves[meant[0]].add(names[-1])
             c = culprits[meant[0]]
             key = c.function, None if c.rank is None else location
         else:
@@ -122,7 +124,8 @@ def shares(case, account, verdict, data):
         totals[key] = totals.get(key, 0.0) + cost
     waiting = data["identities"]["waiting_s"] - start_up
     known = sum(c.high for c in culprits)
-    whole = max(waiting, known, 1e-9)
+    whole = waiting if case.ratio else max(waiting, known, 1e-9)
+    scale = known / max(sum(costs), 1e-9) if case.ratio else 1.0
     worst = max(others.items(), key=lambda item: item[1], default=(("nobody", ""), 0.0))
     first = max(totals.items(), key=lambda item: item[1], default=(("nobody", ""), 0.0))
     on_path = 0.0
@@ -134,10 +137,11 @@ def shares(case, account, verdict, data):
     return {
         "culprits": [str(c) for c in culprits],
         "functions": [c.function for c in culprits],
+        "leaves": [sorted(names) for names in leaves],
         "ranks": [c.rank for c in culprits],
         "cost_s": costs,
         "known_s": [[c.low, c.high] for c in culprits],
-        "off": [c.off(cost) for c, cost in zip(culprits, costs)],
+        "off": [c.off(cost * scale) for c, cost in zip(culprits, costs)],
         "first": [first[0][0], first[0][1] or ""],
         "innocent": [worst[0][0], worst[0][1]],
         "innocent_share": worst[1] / whole,
@@ -172,7 +176,7 @@ def verdict_fault(case, run):
     if not run["functions"]:
         return f"the verdict blames {run['named']} where nobody waits" if run["named"] else ""
     largest = max(range(len(run["functions"])), key=lambda i: run["known_s"][i][1])
-    if run["named"] != run["functions"][largest]:
+    if run["named"] not in [run["functions"][largest], *run["leaves"][largest]]:
         return f"the verdict names {run['named'] or 'nobody'}"
     rank = run["ranks"][largest]
     if rank is not None and case.ranks > 1 and f"rank {rank}" not in run["verdict"]:
@@ -183,7 +187,8 @@ def verdict_fault(case, run):
 def faults_of(case, mode, run):
     """What is wrong with a run, each a phrase."""
     faults = []
-    tolerance = (EXACT if mode == "F" else SAMPLED) + run["disturbance"]
+    noise = 0 if case.ratio else run["disturbance"]
+    tolerance = (EXACT if mode == "F" else SAMPLED) + noise
     if case.path and run["on_path"] < ON_PATH:
         faults.append(f"{run['on_path']:.0%} of {case.path} is on the critical path")
     if case.who == NOBODY and run["waiting_share"] > run["known_waiting_share"] + HARDLY:
@@ -197,7 +202,7 @@ def faults_of(case, mode, run):
         for who, off, cost, known in zip(run["culprits"], run["off"], run["cost_s"], run["known_s"]):
             if abs(off) > tolerance:
                 faults.append(f"{who} costs {cost:.3f} s, known {known[1]:.3f} s ({off:+.0%})")
-        if run["innocent_share"] > INNOCENT + run["disturbance"]:
+        if run["innocent_share"] > (RATIO_INNOCENT if case.ratio else INNOCENT + noise):
             faults.append(f"{run['innocent'][0]} on {run['innocent'][1]} is charged {run['innocent_share']:.1%}")
     if run["violations"]:
         faults.append("sums contradict each other")

@@ -104,10 +104,10 @@ def calmest(case, mode, options, folder, name):
             if options.oracle and case.who:
                 run["oracle"] = ask_oracle(options.oracle, run, where / "experiment")
         runs.append(run)
-        if run["disturbance"] <= CALM:
+        if run["disturbance"] <= CALM or case.ratio:
             break
     run = min(runs, key=lambda r: r["disturbance"])
-    run["noisy"] = run["disturbance"] > NOISY or case.who == NOBODY and run["known_waiting_share"] > HARDLY
+    run["noisy"] = run["disturbance"] > NOISY and not case.ratio or case.who == NOBODY and run["known_waiting_share"] > HARDLY
     return run
 
 
