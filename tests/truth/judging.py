@@ -90,11 +90,16 @@ def cost_at_ends(data):
     return found
 
 
-def disturbance_of(account):
-    """How much longer the injected sleeps took than they were asked for: what others on the machine did to
-    the run, and may have done to any wait, too."""
+def disturbance_of(culprits, account):
+    """What others on the machine did to the run, as a share: how much longer the injected sleeps took than they
+    were asked to, or how far the waiting that the program saw is from what its cause explains."""
     spent = sum(seconds for name, seconds in account["spent"].items() if not re.search(r"_\d+$", name))
-    return max(0.0, spent / account["asked"] - 1)
+    overrun = max(0.0, spent / max(account["asked"], 1e-9) - 1)
+    low, high = sum(c.low for c in culprits), sum(c.high for c in culprits)
+    waited = account["waited"]
+    if not culprits or waited == 0:  # not all programs time their waits
+        return overrun
+    return max(overrun, (low - waited) / low, (waited - high) / high)
 
 
 def shares(case, account, verdict, data):
@@ -149,7 +154,8 @@ def shares(case, account, verdict, data):
                     sorted(totals.items(), key=lambda item: -item[1])[:8]],
         "unattributed_share": data["identities"]["unattributed_s"] / whole,
         "waiting_share": waiting / max(data["run"]["allocation_s"], 1e-9),
-        "disturbance": disturbance_of(account),
+        "waited_s": account["waited"],
+        "disturbance": disturbance_of(culprits, account),
         "known_waiting_share": account["waited"] / max(data["run"]["allocation_s"], 1e-9),
         "waiting_s": waiting,
         "charged_share": sum(costs) / whole,

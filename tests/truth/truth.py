@@ -26,7 +26,7 @@ from apps import App, read_apps
 from cases import CASES, NOBODY
 from judging import HARDLY, faults_of, read_account, shares, verdict_of
 
-CALM, NOISY = 0.01, 0.10  # by how much sleeps took longer: not disturbed; too disturbed for any judgement
+CALM, NOISY = 0.01, 0.10  # disturbed by others by so much: not at all; too much for any judgement
 QUICK_SHARE = 0.5         # of all waiting: what --quick wants the culprit to be charged
 SUFFIX = {"F": ".functions", "P": "", "W": "", "C": ".clang", "M": ".mpich"}
 TIMEOUT_S = 150
