@@ -154,6 +154,7 @@ def shares(case, account, verdict, data):
                     sorted(totals.items(), key=lambda item: -item[1])[:8]],
         "unattributed_share": data["identities"]["unattributed_s"] / whole,
         "waiting_share": waiting / max(data["run"]["allocation_s"], 1e-9),
+        "events": data["run"]["events"],
         "waited_s": account["waited"],
         "disturbance": disturbance_of(culprits, account),
         "known_waiting_share": account["waited"] / max(data["run"]["allocation_s"], 1e-9),
