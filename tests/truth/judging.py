@@ -198,7 +198,7 @@ def faults_of(case, mode, run):
     tolerance = (EXACT if mode == "F" else SAMPLED) + noise
     if case.path and run["on_path"] < ON_PATH:
         faults.append(f"{run['on_path']:.0%} of {case.path} is on the critical path")
-    if case.who == NOBODY and run["waiting_share"] > run["known_waiting_share"] + HARDLY:
+    if case.who == NOBODY and run["waiting_share"] > run["known_waiting_share"] + HARDLY + run["disturbance"]:
         faults.append(f"{run['waiting_share']:.1%} of the time is said to be waiting, "
                       f"{run['known_waiting_share']:.1%} was")
     if run["functions"]:

@@ -233,7 +233,7 @@ static void balanced(void) {
 #pragma omp parallel num_threads(THREADS)
   ROUNDS {
     compute(truth_ms);
-#pragma omp barrier
+    TIMED(_Pragma("omp barrier"));
   }
 }
 
