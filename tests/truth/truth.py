@@ -151,12 +151,12 @@ def bench(options):
                     continue
                 rows.append(judge(case, mode, options, folder))
                 print(line_of(rows[-1]), flush=True)
+                if options.json:  # each time: a bench that is ended has its rows
+                    pathlib.Path(options.json).write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     judged = [r for r in rows if "skipped" not in r and not r.get("noisy")]
     right = sum(r["right"] for r in judged)
     print(f"{right} of {len(judged)} right; {sum('skipped' in r for r in rows)} skipped, "
           f"{sum(r.get('noisy', False) for r in rows)} not judged, the machine being too busy")
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     return 0 if judged and right == len(judged) else 1
 
 
