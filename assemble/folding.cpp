@@ -125,11 +125,19 @@ void Folding::merge(uint32_t lane, StretchTally&& tally) {
   constexpr double kWorthKeeping = 2;
   for (auto& [what, pool] : tally.pools_) {
     length_ns_ += pool.length_ns;
+    unsampled_ns_[lane] += pool.length_ns * unsampled_part(pool.expected, pool.weight);
     by_kind_[what.kind].merge(pool);
     if (pool.weight == 0 && pool.expected < kWorthKeeping) continue;
     by_length_[what].merge(pool);
     by_lane_[{what.kind, lane, what.length}].merge(pool);
   }
+}
+
+LaneFolding::LaneFolding(const Folding& folding, uint32_t lane, double asleep_ns)
+    : all_(folding), lane_(lane) {
+  const auto seeming = folding.unsampled_ns_.find(lane);
+  if (seeming == folding.unsampled_ns_.end() || seeming->second <= 0) return;
+  asleep_part_ = std::clamp(asleep_ns / seeming->second, 0.0, 1.0);
 }
 
 void LaneFolding::blend(std::vector<double>& shares, const Pool& of_all, const Pool& pool) const {
@@ -144,7 +152,7 @@ LaneFolding::Mixture LaneFolding::mix(StretchKind kind, uint32_t length) const {
   const Pool* of_lane = find(all_.by_lane_, StretchClass{kind, lane_, length});
   for (const Pool* pool : {of_lane, of_length, of_all}) {
     if (pool == nullptr || pool->expected < kFewestExpected) continue;
-    mixture.unsampled = unsampled_part(pool->expected, pool->weight);
+    mixture.unsampled = asleep_part_ * unsampled_part(pool->expected, pool->weight);
     break;
   }
   if (of_all->weight == 0) {
@@ -182,7 +190,9 @@ LaneFolding::Mixture LaneFolding::with_own(const Mixture& known, StretchKind kin
   for (const StretchSample& sample : own) {
     pool.add(sample.frames, static_cast<double>(sample.weight), sample.position);
   }
-  if (expected >= kFewestExpected) mixture.unsampled = unsampled_part(expected, pool.weight);
+  if (expected >= kFewestExpected && of_all->weight > 0) {
+    mixture.unsampled = asleep_part_ * unsampled_part(expected, pool.weight);
+  }
   if (own.empty() || mixture.shares.empty()) return mixture;
   std::vector<double> shares;
   for (const Share& share : mixture.shares) shares.push_back(share.share);

@@ -86,6 +86,7 @@ class Folding {
 
  private:
   friend class LaneFolding;
+  std::unordered_map<uint32_t, double> unsampled_ns_;  ///< by lane: what its samples leave
   std::unordered_map<StretchKind, Pool> by_kind_;
   std::unordered_map<StretchClass, Pool, StretchClassHash> by_length_, by_lane_;
   double length_ns_ = 0;  ///< of all stretches
@@ -101,7 +102,13 @@ struct Portion {
 /// Divides the stretches of one thread.
 class LaneFolding {
  public:
-  LaneFolding(const Folding& folding, uint32_t lane) : all_(folding), lane_(lane) {}
+  /// `asleep_ns`: how long the thread neither had a core nor wanted one, as the kernel counts. It
+  /// cannot have slept for longer between events, however few its samples are (others may have had
+  /// its core just then).
+  LaneFolding(const Folding& folding, uint32_t lane, double asleep_ns);
+
+  /// Of the time in which the thread seems to have slept, what may be true.
+  double asleep_part() const { return asleep_part_; }
 
   /// In order of time; their lengths sum up to `length`. Empty if there is nothing worth telling:
   /// no sample was taken in stretches of this kind, and they are short.
@@ -133,6 +140,7 @@ class LaneFolding {
 
   const Folding& all_;
   const uint32_t lane_;
+  double asleep_part_ = 1;
   std::unordered_map<StretchClass, Mixture, StretchClassHash> known_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -151,16 +152,13 @@ class Assembly {
       surveys[i] = survey_log(folders_[jobs[i].folder].logs[jobs[i].log]);
     });
     accounts_.resize(folders_.size());
-    core_shares_.resize(folders_.size());
+    core_uses_.resize(folders_.size());
     std::vector<std::vector<std::optional<uint32_t>>> numbers(folders_.size());
     for (size_t i = 0; i < jobs.size(); ++i) {
-      if (surveys[i].on_core_ns > 0) {
-        constexpr double kLeast = 0.05;
-        const auto on_core = static_cast<double>(surveys[i].on_core_ns);
-        const auto without = static_cast<double>(surveys[i].without_core_ns);
+      if (surveys[i].core_use.on_core_ns > 0) {
         const RawLog& log = folders_[jobs[i].folder].logs[jobs[i].log];
-        core_shares_[jobs[i].folder][log.thread()] =
-            std::max(kLeast, on_core / (on_core + without));
+        CoreUse& use = core_uses_[jobs[i].folder][log.thread()] = surveys[i].core_use;
+        if (log.thread() == 0) use.from_ticks = folders_[jobs[i].folder].process.start_ticks;
       }
       numbers[jobs[i].folder].push_back(surveys[i].team_number);
       ProcessAccount& account = accounts_[jobs[i].folder];
@@ -270,14 +268,28 @@ class Assembly {
     return folding;
   }
 
+  /// Unknown: for ever.
+  double asleep_ns(const Lane& lane, const Clock& clock) const {
+    const size_t folder = *processes_.slots[lane.process.index()].folder;
+    const auto use = core_uses_[folder].find(lane.log->thread());
+    if (use == core_uses_[folder].end()) return std::numeric_limits<double>::infinity();
+    const CoreUse& known = use->second;
+    const double life_ns =
+        static_cast<double>(known.until_ticks - known.from_ticks -
+                            std::min(known.blocked_ticks, known.until_ticks - known.from_ticks)) *
+        clock.ns_per_tick(folder);
+    return std::max(0.0, life_ns - static_cast<double>(known.on_core_ns) -
+                             static_cast<double>(known.without_ns));
+  }
+
   Folder folder_for(const Lane& lane) {
     const size_t folder = *processes_.slots[lane.process.index()].folder;
     const uint32_t hz = folders_[folder].process.sampling_hz;
     Folder how;
     how.not_sampled = regions_.not_sampled();
     if (hz > 0) how.period_ns = 1e9 / hz;
-    const auto share = core_shares_[folder].find(lane.log->thread());
-    if (share != core_shares_[folder].end()) how.core_share = share->second;
+    const auto use = core_uses_[folder].find(lane.log->thread());
+    if (use != core_uses_[folder].end()) how.core_share = use->second.share();
     return how;
   }
 
@@ -318,7 +330,7 @@ class Assembly {
       const auto sink = writer_.open(lane.process, lane.thread);
       if (lane.device != nullptr) return play_device(lane, clock, *sink);
       if (lane.log == nullptr) return;
-      LaneFolding divides(folding, static_cast<uint32_t>(i));
+      LaneFolding divides(folding, static_cast<uint32_t>(i), asleep_ns(lane, clock));
       Folder how = folder_for(lane);
       if (how.period_ns > 0) how.folding = &divides;
       StreamResult result = play(lane, how, *sink);
@@ -409,8 +421,7 @@ class Assembly {
   std::vector<trace::Device> all_devices_;               ///< by DeviceId
   std::vector<ProcessAccount> accounts_;                 ///< by folder
   std::vector<ProcessCode> code_;                        ///< by folder
-  /// By folder, then log: of the time in which the thread could compute, that it had a core.
-  std::vector<std::map<uint32_t, double>> core_shares_;
+  std::vector<std::map<uint32_t, CoreUse>> core_uses_;   ///< by folder, then log
   Symbols symbols_;
   Regions regions_;
   Metrics metrics_;

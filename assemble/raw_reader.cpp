@@ -79,6 +79,7 @@ int words_of(RawKind kind) {
     case RawKind::tool_begin:
     case RawKind::tool_end:
     case RawKind::process_end:
+    case RawKind::thread_ended:
     case RawKind::rma_win_free:
     case RawKind::rma_fence:
     case RawKind::file_close:
@@ -112,6 +113,8 @@ int words_of(RawKind kind) {
     case RawKind::file_op:
     case RawKind::file_op_done:
     case RawKind::sampling_period:
+    case RawKind::blocked:
+    case RawKind::thread_begun:
     case RawKind::device_launch:
     case RawKind::device_wait:
     case RawKind::device_def:
@@ -121,6 +124,7 @@ int words_of(RawKind kind) {
     case RawKind::user_enter:
     case RawKind::func_enter:
     case RawKind::path_def:
+    case RawKind::cpu_time:
     case RawKind::mpi_send:
     case RawKind::mpi_recv:
     case RawKind::mpi_comm_def:

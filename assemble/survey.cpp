@@ -37,7 +37,7 @@ class Surveyor {
   }
 
   void see(const RawRecord& record) {
-    ++result_.survey.records;
+    if (result_.survey.records++ == 0) result_.core_use.from_ticks = record.ticks;
     ++result_.tool.records;
     if (record.kind < RawKind::omp_thread_begin) {
       see_mpi(record);
@@ -174,12 +174,14 @@ class Surveyor {
     } else if (record.kind == RawKind::device_launch) {
       result_.survey.device_launches.try_emplace(record.w[0], device_enter_);
     } else if (record.kind == RawKind::cpu_time) {
-      result_.on_core_ns = record.w[0];
-      result_.without_core_ns = record.w[1];
+      result_.core_use.on_core_ns = record.w[0];
+      result_.core_use.without_ns = record.w[1];
+      result_.core_use.until_ticks = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {
       see_code(record.w[0] + 1);  // an entry, where others are return addresses
     } else if (record.kind == RawKind::blocked) {
       ++result_.tool.paths;
+      result_.core_use.blocked_ticks += record.w[0] - std::min(record.ticks, record.w[0]);
     } else if (record.kind == RawKind::clock_met) {
       result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }

@@ -7,6 +7,7 @@
 // runs, and how much there is of everything.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -121,11 +122,27 @@ struct ToolTime {
   uint64_t ticks = 0;  ///< between tool_begin and tool_end
 };
 
+/// What the kernel says of a thread, when it last did (RawKind::cpu_time).
+struct CoreUse {
+  uint64_t on_core_ns = 0;  ///< 0: it never did
+  uint64_t without_ns = 0;
+  uint64_t from_ticks = 0;     ///< the thread's begin, as far as is known
+  uint64_t until_ticks = 0;    ///< of that moment
+  uint64_t blocked_ticks = 0;  ///< in calls that slept (RawKind::blocked)
+
+  /// Of the time in which the thread could compute, that in which it did.
+  double share() const {
+    constexpr double kLeast = 0.05;
+    const auto on_core = static_cast<double>(on_core_ns);
+    const double could = on_core + static_cast<double>(without_ns);
+    return could > 0 ? std::max(kLeast, on_core / could) : 1;
+  }
+};
+
 struct ThreadSurvey {
   Survey survey;
   ToolTime tool;
-  uint64_t on_core_ns = 0;              ///< RawKind::cpu_time, the last
-  uint64_t without_core_ns = 0;         ///< likewise
+  CoreUse core_use;
   std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined
 };
 

@@ -240,7 +240,8 @@ void Timeline::set_not_sampled(Time time, const Functions& around) {
 void Timeline::play_gap(Time begin, Time end, const Functions& before, const Functions& after) {
   constexpr double kTickNs = 4e6;  // the kernel's own period
   const double period = folder_.period_ns / folder_.core_share;
-  const bool is_long = static_cast<double>((end - begin).nanos()) > 3 * period + 2 * kTickNs;
+  const bool is_long = folder_.folding->asleep_part() > 0.5 &&
+                       static_cast<double>((end - begin).nanos()) > 3 * period + 2 * kTickNs;
   if (is_long && before.regions != after.regions) {
     const Duration reach = Duration::from_nanos(static_cast<int64_t>(period));
     set_not_sampled(begin + reach, common_of(before, after));
@@ -255,7 +256,10 @@ void Timeline::play_gap(Time begin, Time end, const Functions& before, const Fun
 void Timeline::play_own(Time until, const Functions& before, const Functions& common) {
   constexpr double kTickNs = 4e6;
   const double reach = 3 * folder_.period_ns / folder_.core_share + 2 * kTickNs;
-  const auto is_far = [&](Time a, Time b) { return static_cast<double>((b - a).nanos()) > reach; };
+  const bool sleeps = folder_.folding->asleep_part() > 0.5;
+  const auto is_far = [&](Time a, Time b) {
+    return sleeps && static_cast<double>((b - a).nanos()) > reach;
+  };
   Functions last = relative(*samples_.front().path);
   if (is_far(known_, samples_.front().time) && before.regions != last.regions) {
     set_not_sampled(known_, common_of(before, last));
@@ -282,12 +286,17 @@ void Timeline::play_own(Time until, const Functions& before, const Functions& co
 void Timeline::play_portions(Time until, const std::vector<Portion>& portions,
                              const Functions& common, std::span<const StretchSample> own) {
   Time at = known_;
+  // Where samples tell that the callers have been left, nothing is known of them either.
+  Functions around = common;
+  for (const Portion& portion : portions) {
+    if (portion.sampled) around = common_of(around, Functions{portion.frames, {}, 0});
+  }
   for (const Portion& portion : portions) {
     if (portion.length <= Duration::zero() || at >= until) continue;
     if (portion.sampled) {
       set_frames(at, at, {portion.frames, {}, 0});
     } else {
-      set_not_sampled(at, common);
+      set_not_sampled(at, around);
     }
     tell_samples(static_cast<uint64_t>(
         std::count_if(own.begin(), own.end(), [&](const StretchSample& sample) {
@@ -327,8 +336,9 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
     set_frames(time, time, exact != nullptr ? *exact : before);
   }
   samples_.clear();
+  // What is told of a construct just entered says no more of how the stretch begins.
+  if (exact != nullptr || time > known_) edge_ = with(end, kObserved);
   known_ = time;
-  edge_ = with(end, kObserved);
 }
 
 void Timeline::observe(Time time, const UserPath& path) {

@@ -70,7 +70,7 @@ class Sums : public trace::EventSink {
 
 using Lane = std::function<void(Timeline&)>;
 
-std::vector<Sums> play(const std::vector<Lane>& lanes) {
+std::vector<Sums> play(const std::vector<Lane>& lanes, double asleep_ns = 1e12) {
   Folding folding;
   for (size_t i = 0; i < lanes.size(); ++i) {
     StretchTally tally;
@@ -81,7 +81,7 @@ std::vector<Sums> play(const std::vector<Lane>& lanes) {
   }
   std::vector<Sums> sums(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
-    LaneFolding divides(folding, static_cast<uint32_t>(i));
+    LaneFolding divides(folding, static_cast<uint32_t>(i), asleep_ns);
     Timeline timeline(sums[i], {nullptr, &divides, kNotSampled, kPeriod, 1});
     lanes[i](timeline);
   }
@@ -188,6 +188,23 @@ TEST(FoldingTest, FarTooFewSamplesMeanThatTheThreadDidNotCompute) {
                     }}).front();
   EXPECT_NEAR(sums.ms(kCompute), 200, 20);
   EXPECT_NEAR(sums.ms(kNotSampled), 1800, 20);
+}
+
+/// Others had its core: the kernel says that it never slept.
+TEST(FoldingTest, WhoNeverSleptComputedHoweverFewTheSamples) {
+  const auto lane = [](Timeline& timeline) {
+    timeline.enter(at_ms(0), Level::root, kMain);
+    call(timeline, 0, 1, kFromMain);
+    double begin = 1;
+    for (int i = 0; i < 200; ++i) {
+      if (i % 10 == 0) timeline.sample(at_ms(begin + 1), kInCompute);
+      call(timeline, begin + 10, begin + 11, kFromMain);
+      begin += 11;
+    }
+    timeline.leave(at_ms(begin), 0);
+  };
+  EXPECT_NEAR(play({lane}, 0).front().ms(kCompute), 2000, 1e-3);
+  EXPECT_NEAR(play({lane}, 900.0 * kMs).front().ms(kNotSampled), 900, 20);
 }
 
 TEST(FoldingTest, ALongGapBetweenSamplesOfTwoFunctionsBelongsToNeither) {
