@@ -227,7 +227,12 @@ std::vector<StretchSample> Timeline::own_samples(Time until) const {
   return own;
 }
 
+/// Functions that tell of themselves have been left if anything else ran: it is their own time.
 void Timeline::set_not_sampled(Time time, const Functions& around) {
+  const size_t construct = innermost();
+  if (construct != npos && stack_[construct].level == Level::function) {
+    return set_frames(time, time, around);
+  }
   Functions functions = around;
   functions.sites.resize(functions.regions.size());
   functions.regions.push_back(folder_.not_sampled);

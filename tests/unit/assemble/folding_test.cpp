@@ -141,6 +141,18 @@ TEST(FoldingTest, WhatNoSampleTellsIsNeverAFunctionsOwnTime) {
   EXPECT_DOUBLE_EQ(sums.ms(kNotSampled), 20);
 }
 
+TEST(FoldingTest, FunctionsThatTellOfThemselvesHaveTheirOwnTime) {
+  const Sums sums = play({[](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      const UserPath nowhere{{kMain}, false, {1}};
+                      timeline.observe(at_ms(0), nowhere);
+                      timeline.enter(at_ms(0), Level::function, kCompute);
+                      timeline.leave(at_ms(50), 1);
+                      timeline.leave(at_ms(50), 0);
+                    }}).front();
+  EXPECT_DOUBLE_EQ(sums.ms(kCompute), 50);
+}
+
 TEST(FoldingTest, ASleepIsKnownWithoutSamples) {
   const Sums sums = play({[](Timeline& timeline) {
                       timeline.enter(at_ms(0), Level::root, kMain);
