@@ -67,6 +67,31 @@ int words_of_openmp(RawKind kind) {
 }
 
 /// Words that a record of this kind has at least.
+/// What probes of devices record.
+int words_of_device(RawKind kind) {
+  switch (kind) {
+    case RawKind::device_enter:
+    case RawKind::device_leave:
+    case RawKind::device_after:
+    case RawKind::device_runtime:
+      return 0;
+    case RawKind::device_launch:
+    case RawKind::device_wait:
+    case RawKind::device_def:
+    case RawKind::device_lost:
+    case RawKind::device_overhead:
+      return 1;
+    case RawKind::device_queue_def:
+      return 2;
+    case RawKind::device_clock:
+    case RawKind::device_point:
+      return 3;
+    case RawKind::device_op:
+      return 7;
+    default:
+      return words_of_openmp(kind);
+  }
+}
 int words_of(RawKind kind) {
   switch (kind) {
     case RawKind::string_def:
@@ -85,10 +110,6 @@ int words_of(RawKind kind) {
     case RawKind::file_close:
     case RawKind::file_op_issued:
     case RawKind::user_leave:
-    case RawKind::device_enter:
-    case RawKind::device_leave:
-    case RawKind::device_after:
-    case RawKind::device_runtime:
       return 0;
     case RawKind::func_leave:
     case RawKind::recording_off:
@@ -115,11 +136,6 @@ int words_of(RawKind kind) {
     case RawKind::sampling_period:
     case RawKind::blocked:
     case RawKind::thread_begun:
-    case RawKind::device_launch:
-    case RawKind::device_wait:
-    case RawKind::device_def:
-    case RawKind::device_lost:
-    case RawKind::device_overhead:
       return 1;
     case RawKind::user_enter:
     case RawKind::func_enter:
@@ -128,7 +144,6 @@ int words_of(RawKind kind) {
     case RawKind::mpi_send:
     case RawKind::mpi_recv:
     case RawKind::mpi_comm_def:
-    case RawKind::device_queue_def:
       return 2;
     case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
@@ -139,15 +154,11 @@ int words_of(RawKind kind) {
     case RawKind::mpi_comm_link:
     case RawKind::rma_op:
     case RawKind::clock_met:
-    case RawKind::device_clock:
-    case RawKind::device_point:
       return 3;
     case RawKind::mpi_icoll:
       return 4;
-    case RawKind::device_op:
-      return 7;
     default:
-      return words_of_openmp(kind);
+      return words_of_device(kind);
   }
 }
 
