@@ -73,7 +73,12 @@ void finish(Findings& findings, unsigned threads) {
   sort_findings(findings, threads);
   Identities& sums = findings.identities;
   for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;
-  for (const FoundUnattributed& row : findings.unattributed) sums.unattributed_s += row.time_s;
+  for (const FoundUnattributed& row : findings.unattributed) {
+    const size_t pattern = replay::find_pattern(row.pattern);
+    if (replay::counts_as_waiting(static_cast<replay::Pattern>(pattern))) {
+      sums.unattributed_s += row.time_s;
+    }
+  }
   findings.start_up = sum_start_up(findings);
   sums.violations = check_identities(findings);
 }

@@ -94,6 +94,7 @@ class Collector {
   void add_waits() {
     for (LocationId location : run_.locations) {
       for (const WaitSum& sum : all_.waits[location.index()]) {
+        if (!replay::counts_as_waiting(sum.pattern)) continue;
         found_.waits.push_back({id(sum.pattern), sum.path, location, sum.count, sum.time.seconds(),
                                 sum.indirect_s, sum.propagating_s});
       }
@@ -110,6 +111,9 @@ class Collector {
         row.time_s += (polling.end - polling.begin).seconds();
       }
       for (const auto& [path, row] : rows) found_.polling.push_back(row);
+    }
+    for (const PollingCost& cost : all_.delays.polling_causes) {
+      found_.polling_causes.push_back({cost.path, cost.location, cost.time_s});
     }
   }
 

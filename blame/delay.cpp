@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -329,8 +330,14 @@ void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
 // --- propagation ------------------------------------------------------------------------------
 
 void Delays::propagate() {
-  lost_[static_cast<size_t>(Unattributed::circular)] =
-      propagate_waits(run_, graph_, result_.causes);
+  PatternSums& circular = lost_[static_cast<size_t>(Unattributed::circular)];
+  circular = propagate_waits(run_, graph_, result_.causes, Followed::waiting);
+  const auto polls = [](const Column<replay::Polling>& list) { return !list.empty(); };
+  const bool own = std::any_of(graph_.pollings.begin(), graph_.pollings.end(), polls);
+  if (replay::sum(*run_.ranks, uint64_t{own}) > 0) {
+    const PatternSums of_polling = propagate_waits(run_, graph_, result_.causes, Followed::polling);
+    circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
+  }
   if (guests_) {
     guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
                          [&](WaitRef guest, const WaitCause& from) {
@@ -353,6 +360,8 @@ void Delays::sum_costs() {
   PatternSums& unexplained = lost_[static_cast<size_t>(Unattributed::unexplained)];
   for (const LocationCosts& of_one : costs) {
     result_.costs.insert(result_.costs.end(), of_one.rows.begin(), of_one.rows.end());
+    result_.polling_causes.insert(result_.polling_causes.end(), of_one.polling.begin(),
+                                  of_one.polling.end());
     result_.unexplained_waits += of_one.unexplained_waits;
     for (size_t p = 0; p < unexplained.size(); ++p) unexplained[p] += of_one.unexplained_s[p];
   }

@@ -16,6 +16,8 @@
 // one wait, with more than its own excess. Where that does not hold all the same, D + W is taken
 // for w, and what it does not explain is unattributed.
 //
+// Polling is followed in the same way, and waits are through it; what it costs is summed apart.
+//
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
 // the number of threads: each sum is made in one fixed order. Of several ranks each explains what
 // its own locations caused; the waits of others among it are guests (guests.h).
@@ -36,6 +38,7 @@ struct WaitCause {
   Duration excess, waiting;               ///< D and W
   double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
   double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
+  double polling_s = 0;                   ///< as long_s: polling that this wait causes elsewhere
   uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause that reach into the interval
   Duration first_part, last_part;         ///< of the first and the last of them: what is inside
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
@@ -77,6 +80,21 @@ class Excess {
 
 using PatternSums = std::array<double, replay::kPatterns.size()>;
 
+/// Of what passes as a wait: polling is followed like waiting, but its time is told apart.
+inline double waiting_s(const replay::Wait& wait) {
+  return replay::counts_as_waiting(wait.pattern) ? wait.amount.seconds() : 0;
+}
+inline double polling_s(const replay::Wait& wait) {
+  return replay::counts_as_waiting(wait.pattern) ? 0 : wait.amount.seconds();
+}
+
+/// Polling that excess time at a call path is answerable for, directly or not.
+struct PollingCost {
+  LocationId location;
+  CallPathId path;
+  double time_s = 0;
+};
+
 struct DelayCost {
   LocationId location;
   CallPathId path;
@@ -103,6 +121,7 @@ struct DelayAnalysis {
   /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
   std::vector<Column<SharedExcess>> shared;
   std::vector<DelayCost> costs;                ///< by location, then first come
+  std::vector<PollingCost> polling_causes;     ///< likewise
   std::vector<UnattributedCost> unattributed;  ///< of all ranks
   uint64_t unexplained_waits = 0;              ///< for which this rank's locations are the cause
 };

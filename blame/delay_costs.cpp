@@ -37,7 +37,7 @@ double value(Exact factor) {
 struct Step {
   Time time;
   Pattern pattern;
-  Exact short_term, long_term;
+  Exact short_term, long_term, polling;
 };
 
 class DelayCosts {
@@ -49,8 +49,12 @@ class DelayCosts {
   LocationCosts sum();
 
  private:
-  void add(CallPathId path, Pattern pattern, double short_s, double long_s);
-  void add_steps(const SharedExcess& shared, const Wait& wait, double short_term, double long_term);
+  /// What is added at once, or in each second: by what it is.
+  struct Amounts {
+    double short_term, long_term, polling;
+  };
+  void add(CallPathId path, Pattern pattern, const Amounts& seconds);
+  void add_steps(const SharedExcess& shared, const Wait& wait, const Amounts& factors);
   void add_shared();
   void add_stretch(Time begin, Time end, CallPathId path);
   void drop_rounding();
@@ -61,10 +65,12 @@ class DelayCosts {
   const LocationId late_;
   FlatMap row_of_;  // by call path and pattern
   std::vector<DelayCost> rows_;
+  FlatMap polling_row_of_;  // by call path
+  std::vector<PollingCost> polling_;
   Column<Step> steps_;
   size_t next_step_ = 0;
   struct Height {
-    Exact short_term = 0, long_term = 0;
+    Exact short_term = 0, long_term = 0, polling = 0;
   };
   std::array<Height, replay::kPatterns.size()> height_{};
 };
@@ -79,41 +85,52 @@ LocationCosts DelayCosts::sum() {
     const WaitRef ref = caused[place];
     const Wait& w = graph_.waits[ref.location.index()][ref.wait];
     const WaitCause& c = delays_.causes[ref.location.index()][ref.wait];
-    const double amount = w.amount.seconds();
     const double denominator = c.denominator_s(w.amount);
+    const Amounts all{waiting_s(w), c.long_s, polling_s(w) + c.polling_s};
     if (c.explained() < w.amount) {
       found.unexplained_s[static_cast<size_t>(w.pattern)] +=
-          c.unexplained(w.amount) * (amount + c.long_s);
+          c.unexplained(w.amount) * (all.short_term + all.long_term);
+      found.unexplained_s[kPolling] += c.unexplained(w.amount) * all.polling;
       found.unexplained_waits += w.amount - c.explained() > kClockSlack;
     }
     double sign = 1;
     if (next_shared < shared.size() && shared[next_shared].place == place) {
-      add_steps(shared[next_shared++], w, amount / denominator, c.long_s / denominator);
+      add_steps(
+          shared[next_shared++], w,
+          {all.short_term / denominator, all.long_term / denominator, all.polling / denominator});
       sign = -1;
     }
     for (uint32_t e = c.first_excess; e < c.end_excess; ++e) {
       const double share = sign * excess[e].time().seconds() / denominator;
-      add(excess[e].path(), w.pattern, share * amount, share * c.long_s);
+      add(excess[e].path(), w.pattern,
+          {share * all.short_term, share * all.long_term, share * all.polling});
     }
   }
   if (!shared.empty()) add_shared();
   found.rows = std::move(rows_);
+  found.polling = std::move(polling_);
   return found;
 }
 
-void DelayCosts::add(CallPathId path, Pattern pattern, double short_s, double long_s) {
+void DelayCosts::add(CallPathId path, Pattern pattern, const Amounts& seconds) {
+  if (seconds.polling != 0) {
+    const uint32_t row = polling_row_of_.at(path.index(), static_cast<uint32_t>(polling_.size()));
+    if (row == polling_.size()) polling_.push_back({late_, path, 0});
+    polling_[row].time_s += seconds.polling;
+  }
+  if (seconds.short_term == 0 && seconds.long_term == 0) return;
   const uint64_t key = uint64_t{path.index()} << 8 | static_cast<uint8_t>(pattern);
   const uint32_t row = row_of_.at(key, static_cast<uint32_t>(rows_.size()));
   if (row == rows_.size()) rows_.push_back({late_, path, pattern, 0, 0});
-  rows_[row].short_s += short_s;
-  rows_[row].long_s += long_s;
+  rows_[row].short_s += seconds.short_term;
+  rows_[row].long_s += seconds.long_term;
 }
 
-void DelayCosts::add_steps(const SharedExcess& shared, const Wait& wait, double short_term,
-                           double long_term) {
-  const Exact up_short = exact(short_term), up_long = exact(long_term);
-  steps_.push_back({shared.begin, wait.pattern, up_short, up_long});
-  steps_.push_back({shared.end, wait.pattern, -up_short, -up_long});
+void DelayCosts::add_steps(const SharedExcess& shared, const Wait& wait, const Amounts& factors) {
+  const Exact up_short = exact(factors.short_term), up_long = exact(factors.long_term);
+  const Exact up_polling = exact(factors.polling);
+  steps_.push_back({shared.begin, wait.pattern, up_short, up_long, up_polling});
+  steps_.push_back({shared.end, wait.pattern, -up_short, -up_long, -up_polling});
 }
 
 void DelayCosts::add_shared() {
@@ -134,13 +151,16 @@ void DelayCosts::add_stretch(Time begin, Time end, CallPathId path) {
       Height& height = height_[static_cast<size_t>(step.pattern)];
       height.short_term += step.short_term;
       height.long_term += step.long_term;
+      height.polling += step.polling;
     }
     const Time until = next_step_ < steps_.size() ? std::min(end, steps_[next_step_].time) : end;
     const double seconds = (until - begin).seconds();
     for (size_t p = 0; p < height_.size(); ++p) {
       const Height& height = height_[p];
-      if (height.short_term == 0 && height.long_term == 0) continue;
-      add(path, Pattern(p), value(height.short_term) * seconds, value(height.long_term) * seconds);
+      if (height.short_term == 0 && height.long_term == 0 && height.polling == 0) continue;
+      add(path, Pattern(p),
+          {value(height.short_term) * seconds, value(height.long_term) * seconds,
+           value(height.polling) * seconds});
     }
     begin = until;
   }
@@ -154,6 +174,7 @@ void DelayCosts::drop_rounding() {
     if (std::abs(row.long_s) < kNothing) row.long_s = 0;
     return row.short_s == 0 && row.long_s == 0;
   });
+  std::erase_if(polling_, [](const PollingCost& row) { return std::abs(row.time_s) < kNothing; });
 }
 
 }  // namespace

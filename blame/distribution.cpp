@@ -145,7 +145,7 @@ class Distributor {
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       if (cause.excess <= Duration::zero()) continue;
-      const double cost = (wait.amount.seconds() + cause.long_s) / cause.denominator_s(wait.amount);
+      const double cost = (waiting_s(wait) + cause.long_s) / cause.denominator_s(wait.amount);
       const size_t slice = slice_of(wait.begin);
       const bool by_master = run_.is_master(ref.location);
       excess.visit(place, cause, [&](CallPathId path, Duration time) {

@@ -72,6 +72,7 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
       case WaitKind::device:
         times.device_s += time;
         break;
+      case WaitKind::polling:
       case WaitKind::other:
         times.mpi_rest_s += time;
         break;

@@ -235,6 +235,14 @@ struct FoundPolling {
   double time_s = 0;
 };
 
+/// Whose extra time the tests in these stretches were due to, as delays are of waits. What was done
+/// between tests is not part of it.
+struct FoundPollingCause {
+  CallPathId callpath;
+  LocationId location;
+  double time_s = 0;
+};
+
 /// One factor of parallel efficiency, from 0 to 1. Each is the product of those below it
 /// (efficiency.h).
 struct FoundEfficiency {
@@ -291,7 +299,7 @@ struct FoundStage {
 };
 
 struct FoundUnattributed {
-  std::string pattern;
+  std::string pattern;  ///< mpi.polling: no waiting time
   std::string reason;
   double time_s = 0;
 };
@@ -353,6 +361,7 @@ struct Findings {
   std::vector<FoundNobody> idle_nobody;
   std::vector<FoundLockBlame> lock_blame;
   std::vector<FoundPolling> polling;
+  std::vector<FoundPollingCause> polling_causes;
   std::vector<FoundDevice> devices;           ///< by device
   std::vector<FoundDeviceTime> device_times;  ///< by device and time
   std::vector<FoundDeviceBlame> device_blame;

@@ -102,6 +102,10 @@ template <RowOf<FoundPolling> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.callpath, r.location, r.count, r.time_s);
 }
+template <RowOf<FoundPollingCause> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.callpath, r.location, r.time_s);
+}
 template <RowOf<FoundDevice> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.name, r.node, r.location, r.streams, r.operations, r.copied_bytes,
@@ -171,6 +175,7 @@ void visit_own_tables(const Visit& visit, F&... f) {
   visit("idle_nobody", f.idle_nobody...);
   visit("lock_blame", f.lock_blame...);
   visit("polling", f.polling...);
+  visit("polling_causes", f.polling_causes...);
   visit("device_blame", f.device_blame...);
   visit("device_calls", f.device_calls...);
   visit("device_operations", f.device_operations...);

@@ -52,6 +52,8 @@ State state_of(const Wait& wait) {
       return State::waiting;
     case WaitKind::device:
       return State::device;
+    case WaitKind::polling:
+      return State::mpi;
     case WaitKind::other:
       break;
   }

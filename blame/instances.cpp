@@ -59,7 +59,9 @@ std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph
   std::vector<Worst> by_location(run.locations.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
-    for (const Wait& wait : graph.waits[id.index()]) by_location[i].add(wait, id);
+    for (const Wait& wait : graph.waits[id.index()]) {
+      if (replay::counts_as_waiting(wait.pattern)) by_location[i].add(wait, id);
+    }
   });
   const auto join = [](const auto& instances) {
     Worst all;

@@ -140,6 +140,7 @@ void sort_findings(Findings& found, unsigned threads) {
       [&] { longest_first(found.idle_nobody); },
       [&] { longest_first(found.lock_blame); },
       [&] { longest_first(found.polling); },
+      [&] { longest_first(found.polling_causes); },
       [&] { longest_first(found.device_blame); },
       [&] { longest_first(found.device_calls); },
       [&] { longest_first(found.device_operations); },

@@ -49,6 +49,7 @@ constexpr auto kWaitKinds = [] {
                : belongs_to(i, "omp")              ? WaitKind::team
                : belongs_to(i, "mpi")              ? WaitKind::mpi
                : belongs_to(i, "dev")              ? WaitKind::device
+               : belongs_to(i, "mpi.polling")      ? WaitKind::polling
                                                    : WaitKind::other;
   }
   return kinds;

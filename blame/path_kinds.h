@@ -38,7 +38,8 @@ enum class WaitKind : uint8_t {
   pool,   ///< no region to work in
   mutex,  ///< what another thread holds
   mpi,
-  device,  ///< kernels, copies
+  device,   ///< kernels, copies
+  polling,  ///< no waiting: tests for messages
   other,
 };
 

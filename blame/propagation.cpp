@@ -6,6 +6,7 @@
 #include "blame/propagation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/tournament.h"
 #include "blame/range_sums.h"
@@ -81,8 +82,9 @@ class GatheredWaits {
 template <class Waits>
 class Propagation {
  public:
-  explicit Propagation(Waits& waits)
+  Propagation(Waits& waits, Followed followed)
       : waits_(waits),
+        followed_(followed),
         left_(waits.locations()),
         done_from_(waits.locations()),
         latest_(waits.locations()) {
@@ -124,11 +126,23 @@ class Propagation {
   void hand_on(WaitRef ref);
   void give(WaitRef inner, Duration part, RangeSums::Value factor);
   void raise(WaitRef inner, RangeSums::Value by);
+  void propagates(WaitCause& cause, Duration amount, double factor) const;
 
   /// Earlier is later.
   static Time mirrored(Time time) { return Time::from_nanos(-time.nanos()); }
 
+  double& sum_of(WaitCause& cause) const {
+    return followed_ == Followed::waiting ? cause.long_s : cause.polling_s;
+  }
+  /// What is handed on of a wait itself.
+  double own_s(WaitRef ref) const {
+    const bool waiting = replay::counts_as_waiting(waits_.pattern(ref));
+    const bool is_followed = waiting == (followed_ == Followed::waiting);
+    return first_sweep_ && is_followed ? waits_.amount(ref).seconds() : 0;
+  }
+
   Waits& waits_;
+  const Followed followed_;
   std::vector<uint32_t> left_;        // by LocationId: waits that are not done, nor at the moment
   std::vector<uint32_t> done_from_;   // by LocationId: from there on they are done
   EarliestOf latest_;                 // of those left, by mirrored ends
@@ -256,9 +270,9 @@ RangeSums::Value Propagation<Waits>::take_inherited(WaitRef ref) {
   const size_t id = ref.location.index();
   if (!first_sweep_) return inherited_[id].at(ref.wait, later_[id][ref.wait]);
   WaitCause& c = waits_.cause(ref);
-  const RangeSums::Value factor = inherited_[id].at(ref.wait, {c.long_s, c.propagating_s});
-  c.long_s = c.propagating_s = 0;
-  return factor;
+  double largest = 0;
+  if (followed_ == Followed::waiting) largest = std::exchange(c.propagating_s, 0.0);
+  return inherited_[id].at(ref.wait, {std::exchange(sum_of(c), 0.0), largest});
 }
 
 /// The factors for all waits that lie wholly in an interval are added to a range at once.
@@ -268,11 +282,10 @@ void Propagation<Waits>::hand_on(WaitRef ref) {
   done_from_[ref.location.index()] = ref.wait;
   WaitCause& c = waits_.cause(ref);
   const Duration amount = waits_.amount(ref);
-  const double own = first_sweep_ ? amount.seconds() : 0;
+  const double own = own_s(ref);
   const double inherited = amount.seconds() * factor.sum;
-  c.long_s += inherited;
-  c.propagating_s =
-      std::min(amount.seconds(), std::max(c.propagating_s, amount.seconds() * factor.largest));
+  sum_of(c) += inherited;
+  propagates(c, amount, factor.largest);
   if (c.first_wait == c.end_wait || own + inherited == 0) return;
   const double denominator = c.denominator_s(amount);
   const RangeSums::Value by{(own + inherited) / denominator, own / denominator};
@@ -295,9 +308,7 @@ void Propagation<Waits>::give(WaitRef inner, Duration part, RangeSums::Value fac
     factor.largest *= fraction;
   }
   if (inner.wait < done_from_[inner.location.index()]) return raise(inner, factor);
-  WaitCause& c = waits_.cause(inner);
-  c.propagating_s =
-      std::min(amount.seconds(), std::max(c.propagating_s, amount.seconds() * factor.largest));
+  propagates(waits_.cause(inner), amount, factor.largest);
   if (factor.sum > 0) late_.push_back({inner, factor.sum});
 }
 
@@ -305,13 +316,20 @@ template <class Waits>
 void Propagation<Waits>::raise(WaitRef inner, RangeSums::Value by) {
   if (!first_sweep_) return RangeSums::raise(later_[inner.location.index()][inner.wait], by);
   WaitCause& c = waits_.cause(inner);
-  c.long_s += by.sum;
-  c.propagating_s = std::max(c.propagating_s, by.largest);
+  sum_of(c) += by.sum;
+  if (followed_ == Followed::waiting) c.propagating_s = std::max(c.propagating_s, by.largest);
+}
+
+template <class Waits>
+void Propagation<Waits>::propagates(WaitCause& cause, Duration amount, double factor) const {
+  if (followed_ != Followed::waiting) return;
+  const double part = std::max(cause.propagating_s, amount.seconds() * factor);
+  cause.propagating_s = std::min(amount.seconds(), part);
 }
 
 /// Sends waits to the first rank, which propagates, and takes back what it found.
 PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
-                               std::vector<Column<WaitCause>>& causes) {
+                               std::vector<Column<WaitCause>>& causes, Followed followed) {
   replay::Transport& ranks = *run.ranks;
   std::vector<Column<Link>> links(ranks.size());
   for (LocationId id : run.locations) {
@@ -334,7 +352,7 @@ PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
       }
       links[r].release();
     }
-    lost = Propagation(all).propagate();
+    lost = Propagation(all, followed).propagate();
     std::vector<uint32_t> next(run.timelines.size());
     for (size_t r = 0; r < asked.size(); ++r) {
       answers[r].reserve(asked[r].size());
@@ -352,10 +370,10 @@ PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
 }  // namespace
 
 PatternSums propagate_waits(const Run& run, const WaitGraph& graph,
-                            std::vector<Column<WaitCause>>& causes) {
-  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes);
+                            std::vector<Column<WaitCause>>& causes, Followed followed) {
+  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes, followed);
   OwnWaits waits(graph, causes);
-  return Propagation(waits).propagate();
+  return Propagation(waits, followed).propagate();
 }
 
 }  // namespace culprit::blame

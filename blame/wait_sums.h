@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The waits of each location, summed by pattern and call path: what most of the findings need of
-// waits, and of which there are few.
+// waits, and of which there are few. Polling is among them.
 #pragma once
 
 #include <vector>
@@ -26,10 +26,12 @@ using WaitSums = std::vector<std::vector<WaitSum>>;
 WaitSums sum_waits(const replay::Run& run, const replay::WaitGraph& graph,
                    const DelayAnalysis& delays, unsigned threads);
 
-/// All of one location.
+/// All waiting of one location.
 inline Duration total(const std::vector<WaitSum>& sums) {
   Duration all;
-  for (const WaitSum& sum : sums) all += sum.time;
+  for (const WaitSum& sum : sums) {
+    if (replay::counts_as_waiting(sum.pattern)) all += sum.time;
+  }
   return all;
 }
 

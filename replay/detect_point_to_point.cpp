@@ -8,8 +8,8 @@
 //   wrong order    a late sender, and meanwhile another message was on its way that had been sent
 //                  earlier and was received only by a later call
 //   probe          MPI_Probe waits for the enter of the send of the message it finds (ours)
-//   polling        from the first test that found nothing to the enter of the send: told, but no
-//                  waiting (ours)
+//   polling        from the first test that found nothing to the enter of the send: told, and
+//                  followed to its cause, but no waiting (ours)
 //   late receiver  a call that completes a send waits for the enter of the receive's posting, if
 //                  the call ends only after that: an eager send returns earlier and did not wait
 //
@@ -43,7 +43,7 @@ class Receiver final : public MessageVisitor {
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
     received_.push_back({completed.enter, sent.met.enter});
-    probes_.received(message, out_);
+    if (const auto found = probes_.received(message)) polled(found->location, found->stretch);
     if (message.recv.may_wait && sent.met.enter > completed.enter) {
       late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter});
       meet(completed_ref.location, sent.met_at, std::min(sent.met.enter, completed.leave));
@@ -82,12 +82,17 @@ class Receiver final : public MessageVisitor {
   void visit(const FoundProbe& found) {
     const auto& [location, sender, probe, call, sent] = found;
     if (!probe.waits) {
-      out_.at(location).polling(
-          {probe.polled_since, std::min(sent.enter, call.leave), call.path, sender});
+      polled(location, {probe.polled_since, std::min(sent.enter, call.leave), call.path, sender});
     } else if (sent.enter > call.enter) {
       wait(location, pattern("mpi.probe"), call, sent.enter, sender);
       meet(location, sender, std::min(sent.enter, call.leave));
     }
+  }
+
+  void polled(LocationId at, const Polling& stretch) {
+    if (stretch.begin >= stretch.end) return;
+    out_.at(at).polling(stretch);
+    meet(at, stretch.sender, stretch.end);
   }
 
   /// By time of receipt; then `sent` becomes the earliest of all from there on.

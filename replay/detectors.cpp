@@ -53,6 +53,33 @@ void choose_waits(Column<Wait>& waits) {
   waits.resize(chosen);
 }
 
+/// Tests for messages that had not been sent are followed like waits. Where a location waited
+/// meanwhile, only what comes then is polling.
+void add_pollings(LocationId id, const Column<Polling>& pollings, Column<Wait>& waits) {
+  if (pollings.empty()) return;
+  Column<Wait> all;
+  all.reserve(waits.size() + pollings.size());
+  size_t next = 0;
+  for (const Polling& polling : pollings) {
+    while (next < waits.size() && waits[next].begin < polling.end) all.push_back(waits[next++]);
+    const Time begin = all.empty() ? polling.begin : std::max(polling.begin, all.back().end);
+    if (begin >= polling.end || polling.sender == id) continue;
+    all.push_back({begin, polling.end, Duration::zero(), polling.path, polling.sender, 0,
+                   pattern("mpi.polling")});
+  }
+  for (; next < waits.size(); ++next) all.push_back(waits[next]);
+  waits = std::move(all);
+}
+
+/// Who did hardly anything but test goes on because of the sender.
+void hand_over_polled(const Column<Wait>& waits, Column<Handover>& handovers) {
+  for (const Wait& wait : waits) {
+    if (counts_as_waiting(wait.pattern)) continue;
+    const Duration between_tests = wait.end - wait.begin - wait.amount;
+    if (between_tests <= wait.amount) handovers.push_back({wait.end, wait.cause});
+  }
+}
+
 /// Of a wait, what the location spent at the wait's own call path is waiting. Waits that turn out
 /// to last no time are dropped.
 void measure_waits(const Activities& life, Column<Wait>& waits) {
@@ -156,8 +183,10 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     merge_runs(found.syncs.begin(), found.syncs.end(), std::less<Sync>());
     drop_waits_for_itself(id, found.waits);
     choose_waits(found.waits);
-    measure_waits(run.at(id).activities, found.waits);
     separate(found.pollings);
+    add_pollings(id, found.pollings, found.waits);
+    measure_waits(run.at(id).activities, found.waits);
+    hand_over_polled(found.waits, found.handovers);
     tell_waking_from_idle(run, run.at(id), found.waits);
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);

@@ -43,30 +43,34 @@ ProbeFinder::ProbeFinder(const Run& run, ProcessId process) : run_(run) {
   }
 }
 
-void ProbeFinder::received(const MatchedMessage& message, Detection& out) {
-  if (!polled_.empty()) add_polled(message, out);
+std::optional<ProbeFinder::Polled> ProbeFinder::received(const MatchedMessage& message) {
+  std::optional<Polled> polled;
+  if (!polled_.empty()) polled = find_polled(message);
   const MessageOp& recv = message.recv;
-  if (channels_.find(channel_number(recv.comm, recv.peer, recv.tag)) == FlatMap::kNone) return;
+  if (channels_.find(channel_number(recv.comm, recv.peer, recv.tag)) == FlatMap::kNone) {
+    return polled;
+  }
   CallRef order = run_.ref(message.receiver, recv.posted);
   if (recv.rare) {
     const RareMessage& rare = run_.at(message.receiver).rare_recvs.at(message.op);
-    if (rare.partitioned != 0) return;
+    if (rare.partitioned != 0) return polled;
     if (rare.met.valid()) order = rare.met;
   }
   received_.push_back({recv.comm, recv.peer, recv.tag, run_.call(order).enter, message.sent.met_at,
                        message.sent.met});
+  return polled;
 }
 
-void ProbeFinder::add_polled(const MatchedMessage& message, Detection& out) const {
+std::optional<ProbeFinder::Polled> ProbeFinder::find_polled(const MatchedMessage& message) const {
   const uint32_t polled = polled_.find(operation_number(message.receiver, message.op));
-  if (polled == FlatMap::kNone) return;
+  if (polled == FlatMap::kNone) return std::nullopt;
   const Call posted = run_.call(run_.ref(message.receiver, message.recv.posted));
   const CallRef completed = run_.ref(message.receiver, message.recv.completed);
   const Call call = run_.call(completed);
   const Time since = std::max(posted.enter, run_.at(message.receiver).probes.polled[polled].since);
-  out.at(completed.location)
-      .polling(
-          {since, std::min(message.sent.met.enter, call.leave), call.path, message.sent.met_at});
+  return Polled{
+      completed.location,
+      {since, std::min(message.sent.met.enter, call.leave), call.path, message.sent.met_at}};
 }
 
 void ProbeFinder::sort() {

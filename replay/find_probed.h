@@ -7,6 +7,7 @@
 // messages do not overtake. Threads that probe and receive alike may take each other's.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -27,8 +28,12 @@ class ProbeFinder {
  public:
   ProbeFinder(const Run& run, ProcessId process);
 
-  /// A message that the process received.
-  void received(const MatchedMessage& message, Detection& out);
+  struct Polled {
+    LocationId location;
+    Polling stretch;  ///< may be empty
+  };
+  /// A message that the process received. What a test found after others had not.
+  std::optional<Polled> received(const MatchedMessage& message);
   /// All have been: calls `visit(const FoundProbe&)` for each probe whose message is known.
   template <class Visit>
   void finish(const Visit& visit) {
@@ -57,7 +62,7 @@ class ProbeFinder {
 
   void sort();
   const Received* find(const Probe& probe, const Call& call) const;
-  void add_polled(const MatchedMessage& message, Detection& out) const;
+  std::optional<Polled> find_polled(const MatchedMessage& message) const;
 
   const Run& run_;
   std::vector<Place> probes_;

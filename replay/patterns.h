@@ -56,6 +56,11 @@ consteval Pattern pattern(std::string_view id) {
   return Pattern{static_cast<uint8_t>(i)};
 }
 
+/// Polling is followed like waiting, but its time is told apart: the thread need not have polled.
+constexpr bool counts_as_waiting(Pattern found) {
+  return found != pattern("mpi.polling");
+}
+
 constexpr const PatternText& text(Pattern pattern) {
   return kPatterns[static_cast<size_t>(pattern)];
 }

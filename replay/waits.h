@@ -75,7 +75,8 @@ struct LockWait {
 };
 
 /// A thread tested again and again for a message that had not been sent (mpi.polling). It may have
-/// worked in between: no waiting time.
+/// worked in between: no waiting time. The tests themselves are among the location's waits, with
+/// that pattern (counts_as_waiting), so that explanations know what they were due to.
 struct Polling {
   Time begin;  ///< the first test that found nothing
   Time end;    ///< enter of the send
@@ -101,7 +102,8 @@ struct DeviceCallWait {
   bool redundant;  ///< there was nothing to wait for
 };
 
-/// A location goes on at a time because another acted: no waiting, for it had nothing to do.
+/// A location goes on at a time because another acted, without having waited: it had nothing to do,
+/// or polled.
 struct Handover {
   Time time;
   LocationId from;

@@ -129,6 +129,7 @@ void write_all(Database& database, const Findings& f) {
   write_rows(database, f.idle_nobody);
   write_rows(database, f.lock_blame);
   write_rows(database, f.polling);
+  write_rows(database, f.polling_causes);
   write_rows(database, f.devices);
   write_rows(database, f.device_times);
   write_rows(database, f.device_blame);
@@ -233,6 +234,7 @@ Findings read_all(Database& database) {
   f.idle_nobody = read_rows<blame::FoundNobody>(database);
   f.lock_blame = read_rows<blame::FoundLockBlame>(database);
   f.polling = read_rows<blame::FoundPolling>(database);
+  f.polling_causes = read_rows<blame::FoundPollingCause>(database);
   f.devices = read_rows<blame::FoundDevice>(database);
   f.device_times = read_rows<blame::FoundDeviceTime>(database);
   f.device_blame = read_rows<blame::FoundDeviceBlame>(database);
@@ -279,8 +281,8 @@ bool ids_in_range(const Findings& f) {
         ...);
   };
   check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.instances,
-        f.distributions, f.devices, f.device_times, f.device_blame, f.device_calls,
+        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.polling_causes,
+        f.instances, f.distributions, f.devices, f.device_times, f.device_blame, f.device_calls,
         f.device_operations);
   for (size_t i = 0; i < f.callpaths.size(); ++i) {
     good &= !f.callpaths[i].parent.valid() || f.callpaths[i].parent.index() < i;

@@ -99,6 +99,9 @@ CREATE TABLE lock_blame (  -- waiting for locks, by the thread that held them
 CREATE TABLE polling (  -- unsuccessful tests for messages not yet sent; not waiting time
   id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
   location INTEGER REFERENCES locations, count INTEGER NOT NULL, time_s REAL NOT NULL);
+CREATE TABLE polling_causes (  -- whose extra time these tests were due to
+  id INTEGER PRIMARY KEY, callpath INTEGER REFERENCES callpaths,
+  location INTEGER REFERENCES locations, time_s REAL NOT NULL);
 CREATE TABLE devices (  -- what devices did; idle_s = late_s + latency_s + unknown_s
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, node TEXT NOT NULL,
   location INTEGER REFERENCES locations,  -- its first stream

@@ -18,7 +18,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 6;
+inline constexpr int64_t kSchemaVersion = 7;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -134,6 +134,10 @@ CULPRIT_TABLE(blame::FoundLockBlame, "lock_blame") {
 
 CULPRIT_TABLE(blame::FoundPolling, "polling") {
   v("callpath", r.callpath), v("location", r.location), v("count", r.count), v("time_s", r.time_s);
+}
+
+CULPRIT_TABLE(blame::FoundPollingCause, "polling_causes") {
+  v("callpath", r.callpath), v("location", r.location), v("time_s", r.time_s);
 }
 
 CULPRIT_TABLE(blame::FoundDevice, "devices") {

@@ -159,6 +159,13 @@ Json polling_of(const Findings& f, Names name) {
   });
 }
 
+Json polling_causes_of(const Findings& f, Names name) {
+  return list(f.polling_causes, [&](const blame::FoundPollingCause& c) {
+    return Json{
+        {"callpath", name(c.callpath)}, {"location", name(c.location)}, {"time_s", c.time_s}};
+  });
+}
+
 Json lock_blame_of(const Findings& f, Names name) {
   return list(f.lock_blame, [&](const blame::FoundLockBlame& b) {
     return Json{{"pattern", b.pattern},
@@ -347,6 +354,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"idle_nobody", idle_nobody_of(findings, name)},
                        {"lock_blame", lock_blame_of(findings, name)},
                        {"polling", polling_of(findings, name)},
+                       {"polling_causes", polling_causes_of(findings, name)},
                        {"devices", devices_of(findings, name)},
                        {"device_times", device_times_of(findings, name)},
                        {"device_blame", device_blame_of(findings, name)},

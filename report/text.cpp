@@ -423,6 +423,12 @@ void Page::write_polling() {
           "between the tests is included.",
           worst(shares)),
       kTextColumn);
+  if (findings_.polling_causes.empty()) return;
+  const blame::FoundPollingCause& cause = findings_.polling_causes.front();
+  page_ += wrapped(
+      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, kPageWidth - kTextColumn),
+                  location_name(cause.location), time_(cause.time_s)),
+      kTextColumn);
 }
 
 void Page::write_stages() {

@@ -20,6 +20,7 @@
 //     device_calls    call path  location  calls  redundant ones
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
+//     polling_causes  call path  location  time
 //     losses          name  count
 //     lives           life  location  time
 //
@@ -113,6 +114,10 @@ std::vector<std::string> describe_start_up(const blame::StartUp& sums) {
 void describe_devices(const blame::Findings& found, Sections& out) {
   const auto path = [&](CallPathId id) { return found.callpaths[id.index()].name; };
   const auto location = [&](LocationId id) { return found.locations[id.index()].name; };
+  for (const auto& row : found.polling_causes) {
+    out["polling_causes"].push_back(
+        row_of({path(row.callpath), location(row.location), number(row.time_s)}));
+  }
   for (const auto& row : found.device_blame) {
     out["device_blame"].push_back(
         row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));

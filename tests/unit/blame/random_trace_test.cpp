@@ -63,7 +63,14 @@ void expect_identities(const Findings& found, uint32_t seed) {
     EXPECT_LE(row.propagating_s, row.time_s + slack) << "seed " << seed;
   }
   for (const auto& row : found.delays) costs += row.short_s + row.long_s;
-  for (const auto& row : found.unattributed) costs += row.time_s;
+  double polled = 0;
+  for (const auto& row : found.unattributed) {
+    (row.pattern == "mpi.polling" ? polled : costs) += row.time_s;
+  }
+  for (const auto& row : found.polling_causes) polled += row.time_s;
+  double polling = 0;
+  for (const auto& row : found.polling) polling += row.time_s;
+  EXPECT_LE(polled, polling + 1e-15 + 1e-9 * polling) << "seed " << seed;
   for (const auto& row : found.critical_callpaths) {
     path += row.time_s;
     imbalance += row.intra_s + row.inter_s;
@@ -114,6 +121,9 @@ Rows rows_of(const Findings& found, const std::vector<uint32_t>& original_ranks)
   }
   for (const auto& row : found.unattributed) {
     add({"unattributed", row.pattern, row.reason}, row.time_s);
+  }
+  for (const auto& row : found.polling_causes) {
+    add({"polling", path(row.callpath), location(row.location)}, row.time_s);
   }
   for (const auto& row : found.critical_callpaths) {
     add({"path", path(row.callpath)}, row.time_s);

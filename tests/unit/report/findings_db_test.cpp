@@ -83,6 +83,7 @@ void expect_same(const blame::Findings& a, const blame::Findings& b) {
   expect_same(a.idle_nobody, b.idle_nobody);
   expect_same(a.lock_blame, b.lock_blame);
   expect_same(a.polling, b.polling);
+  expect_same(a.polling_causes, b.polling_causes);
   expect_same(a.efficiencies, b.efficiencies);
   expect_same(a.instances, b.instances);
   expect_same(a.distributions, b.distributions);

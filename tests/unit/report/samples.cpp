@@ -110,6 +110,7 @@ Findings every_field() {
   f.idle_nobody = {{at(1), "io", 1.82}};
   f.lock_blame = {{"fourth.pattern", at(1), path(0), CallPathId::none(), path(1), 5, 1.825}};
   f.polling = {{path(1), at(0), 6, 1.826}};
+  f.polling_causes = {{path(0), at(1), 1.5}};
   f.efficiencies = {{"parallel", "", 0.83}, {"mpi", "parallel", 0.84}};
   f.instances = {{"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1), 1.855},
                  {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(),
