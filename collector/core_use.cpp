@@ -88,7 +88,7 @@ void on_thread_ended() {
 }  // namespace
 
 void begin_core_use() {
-  registry::add_hook({on_thread_begun, on_thread_ended});
+  registry::add_hook({on_thread_begun, on_thread_ended, true});
   refresh_core_use();
 }
 
