@@ -42,7 +42,13 @@ void OpenmpConstructs::work_begin(const RawRecord& record) {
   if (!work) return;
   const Time time = state_.time(record);
   if (!work->inside_work) close_work(time);
-  state_.observe_code(time, record.w[0]);
+  // Where the region was forked is not in the region: a combined construct, at its very begin.
+  const Symbol* const place = teams_.place(record.w[0]);
+  if (place != nullptr && place == teams_.team_place()) {
+    state_.timeline.observe_bare(time);
+  } else {
+    state_.observe_code(time, record.w[0]);
+  }
   // gcc's combined constructs tell the master alone where they are: where the region was forked.
   teams_.last_work = record.w[0] != 0 ? teams_.place(record.w[0]) : teams_.team_place();
   state_.timeline.enter(
