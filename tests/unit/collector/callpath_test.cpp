@@ -130,7 +130,8 @@ TEST(CallPath, TakesWhatDiffersFromTheLastStack) {
   Experiment experiment;
   experiment.run([] {
     if (!activate()) return 1;
-    for (int i = 0; i < 2; ++i) visit_tree(*thread_log(), 10);
+    // One call, not two that the compiler makes of it.
+    for (volatile int i = 0; i < 2; i = i + 1) visit_tree(*thread_log(), 10);
     return 0;
   });
   const RawRun run = experiment.read_one();
