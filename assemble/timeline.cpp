@@ -227,10 +227,12 @@ std::vector<StretchSample> Timeline::own_samples(Time until) const {
   return own;
 }
 
-/// Functions that tell of themselves have been left if anything else ran: it is their own time.
+/// Functions that tell of themselves have been left if anything else ran: it is their own time. And
+/// a part that the program named has what no function in it is known to have.
 void Timeline::set_not_sampled(Time time, const Functions& around) {
   const size_t construct = innermost();
-  if (construct != npos && stack_[construct].level == Level::function) {
+  const Level level = construct != npos ? stack_[construct].level : Level::root;
+  if (level == Level::function || (level == Level::region && around.regions.empty())) {
     return set_frames(time, time, around);
   }
   Functions functions = around;

@@ -120,7 +120,8 @@ class Checker {
     double reached = 0;
     for (const FoundSegment& segment : found_.segments) {
       if (!agree(segment.begin_s, reached) || segment.end_s < segment.begin_s) {
-        return "; it breaks " + seconds(reached) + " after the start of the run, before the segment" +
+        return "; it breaks " + seconds(reached) +
+               " after the start of the run, before the segment" +
                at(segment.location, segment.callpath);
       }
       reached = segment.end_s;

@@ -153,6 +153,18 @@ TEST(FoldingTest, FunctionsThatTellOfThemselvesHaveTheirOwnTime) {
   EXPECT_DOUBLE_EQ(sums.ms(kCompute), 50);
 }
 
+TEST(FoldingTest, PartsThatTheProgramNamedHaveTheirOwnTime) {
+  const Sums sums = play({[](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      const UserPath nowhere{{kMain}, false, {1}};
+                      timeline.observe(at_ms(0), nowhere);
+                      timeline.enter(at_ms(0), Level::region, kCompute);
+                      timeline.leave(at_ms(50), 1);
+                      timeline.leave(at_ms(50), 0);
+                    }}).front();
+  EXPECT_DOUBLE_EQ(sums.ms(kCompute), 50);
+}
+
 TEST(FoldingTest, ASleepIsKnownWithoutSamples) {
   const Sums sums = play({[](Timeline& timeline) {
                       timeline.enter(at_ms(0), Level::root, kMain);

@@ -67,6 +67,7 @@ class Oracle {
     for (const Wait* wait = waits.end(); wait != waits.begin();) {
       --wait;
       if (wait->begin >= now) continue;
+      if (!replay::counts_as_waiting(wait->pattern)) continue;  // polling: a handover at its end
       if (wait->end <= since) return nullptr;
       if (wait->path == path) return wait;
     }
