@@ -122,14 +122,27 @@ why=$(why_impossible)
 remove_leftovers
 work=$(mktemp -d "$place/culprit-fresh.XXXXXX")
 echo $$ >"$work/owner"
-trap 'rm -rf --one-file-system "$work"' EXIT
+namespace=
+# unshare is deaf to gentler signals; with it goes the first process of its namespace, and all others.
+clean_up() {
+  if [[ -n $namespace ]]; then
+    kill -KILL "$namespace" 2>/dev/null
+    wait "$namespace" 2>/dev/null
+  fi
+  rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# In the background, so that a signal is heard at once; the namespace's first process dies with unshare.
+# In the background, so that a signal is heard at once.
 run_in() {
   unshare --mount --propagation private --pid --fork --kill-child \
     /usr/bin/env bash "$here/fresh.sh" --enter "$@" &
-  wait $!
+  namespace=$!
+  local result=0
+  wait "$namespace" || result=$?
+  namespace=
+  return "$result"
 }
 
 lines=() status=0
