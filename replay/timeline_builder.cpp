@@ -51,6 +51,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .parallel = region.role == trace::RegionRole::parallel,
         .stage =
             region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
+        .not_sampled = region.name == trace::kNotSampled,
         .not_recorded = not_recorded,
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
@@ -225,7 +226,7 @@ void TimelineBuilder::thread_team_end(Time time) {
 
 void TimelineBuilder::metrics(Time time, MetricSetId set, std::span<const double> values) {
   touch(time);
-  counts_.read(time, set, values, top());
+  counts_.read(time, set, values, counted());
 }
 
 void TimelineBuilder::iteration(Time time, int64_t number) {

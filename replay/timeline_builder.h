@@ -33,6 +33,7 @@ struct RegionTraits {
   bool omp_barrier = false;
   bool parallel = false;
   bool stage = false;         ///< a phase or iteration that the user named
+  bool not_sampled = false;   ///< time of its caller, spent in who knows which function
   bool not_recorded = false;  ///< what lies in it was not seen: nobody is known to have waited
   bool waits_for_mutex = false;
   OpenmpRegion openmp = OpenmpRegion::none;
@@ -128,7 +129,7 @@ class TimelineBuilder : public trace::EventSink {
   void sampled(trace::Fact what, uint64_t value);
   void enter_device_call(Time time, DeviceCall call);
   void touch(Time time) {
-    if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, top());
+    if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, counted());
     if (line_.events++ == 0) begin_life(time);
     line_.last = time;
   }
@@ -142,6 +143,11 @@ class TimelineBuilder : public trace::EventSink {
     }
   }
   CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
+  /// The innermost path that is known: what no sample tells of is its caller's.
+  CallPathId counted() const {
+    const bool known = stack_.empty() || !traits_[stack_.back().region.index()].not_sampled;
+    return known ? top() : line_.tree[top()].parent;
+  }
   RegionId top_region() const { return stack_.empty() ? base_region_ : stack_.back().region; }
   void enter_barrier(CallIndex call);
   void close_call(const Frame& frame, Time leave);
