@@ -3,7 +3,7 @@
 
    Counts for itself what it produces, by PAPI's software-defined events: 42 items from the start to
    the first barrier, 1000 from there to the second, three times as many on rank 1. Both barriers
-   lie in produce, so the 1000 are certainly its own. */
+   lie in produce, but in two calls of it, between which main might have counted, too. */
 #include <mpi.h>
 #include <sde_lib.h>
 #include <stdio.h>
