@@ -86,6 +86,7 @@ def phrases(page):
     """Runs of at least four words between names, figures and punctuation."""
     paragraphs = itertools.groupby(page.split("\n"), key=lambda line: len(line) - len(line.lstrip()))
     flat = " ; ".join(" ".join(" ".join(lines).split()) for _, lines in paragraphs)
+    flat = re.sub(r"\|[^|]*\|", " ; ", flat)  # what a device did over time, a letter for each code
     flat = re.sub(r"\([^()]*\)|\[[^\]]*\]|rank \d+|thread \d+|\S*[/_@!$#|]\S*", " ; ", flat)
     for part in re.split(r"[;:,.()\[\]]+\s|" + FIGURE.pattern + r"|\s[-+~?|]\s", flat):
         words = (part or "").strip(" .,;:").split()
