@@ -12,6 +12,7 @@
 #include "report/evidence.h"
 #include "report/layout.h"
 #include "report/places.h"
+#include "report/polling.h"
 #include "report/start_up.h"
 
 namespace culprit::report {
@@ -36,6 +37,7 @@ class Judge {
     say(core_sentence(verdict_.cores, findings_));
     if (start_up_dominates(findings_)) say(start_up_first());
     say(waiting_sentence());
+    say(polling_verdict(findings_, names_));
     say(device_verdict(findings_, names_));
     return std::move(verdict_);
   }

@@ -94,6 +94,22 @@ double sum(const std::vector<Cause>& list) {
   return all;
 }
 
+TEST(Verdict, NamesTheCauseOfPollingThoughItIsNoWaiting) {
+  Drawing d(2);
+  d.delay("main/compute", 1, 0.1);
+  d.findings().polling = {{d.path("main/MPI_Iprobe"), LocationId(0), 8, 60}};
+  d.findings().polling_causes = {{d.path("main/late"), LocationId(1), 30},
+                                 {d.path("main/solve/late"), LocationId(1), 20},
+                                 {d.path("main/other"), LocationId(1), 5}};
+  const std::string text = d.judge().text;
+  EXPECT_NE(text.find("Hardly any waiting"), text.npos) << text;
+  EXPECT_NE(
+      text.find("30.0 % of the allocated time was polling for messages, mostly caused by late "
+                "on rank 1."),
+      text.npos)
+      << text;
+}
+
 TEST(Verdict, SumsAFunctionOverItsCallPathsAndRanks) {
   Drawing d(4);
   d.delay("main/adi/copy_faces/MPI_Waitall", 2, 18.8);
