@@ -22,7 +22,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source_tree=$(cd "$here/../.." && pwd)
-cache=${CULPRIT_FRESH_CACHE:-$HOME/.cache/culprit-fresh}
+cache=${CULPRIT_FRESH_CACHE:-${HOME:-/root}/.cache/culprit-fresh}
 place=${CULPRIT_FRESH_DIR:-/var/tmp}
 
 say() { printf 'fresh: %s\n' "$*" >&2; }
