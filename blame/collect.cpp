@@ -164,9 +164,14 @@ class Collector {
     sums.clear();
     for (const PathTime& entry : all_.profiles[location.index()]) sums.add(entry.path, entry.time);
     for (const WaitSum& sum : all_.waits[location.index()]) sums.add(sum.path, sum.time);
-    std::vector<CallPathId> paths = sums.paths();
-    std::sort(paths.begin(), paths.end());
     const std::vector<uint64_t>& visits = run_.visits[location.index()];
+    std::vector<CallPathId> paths = sums.paths();
+    // What was visited has a row even where all of its time belongs to what it called.
+    for (size_t i = 0; i < visits.size(); ++i) {
+      const CallPathId path(i);
+      if (visits[i] > 0 && sums[path] == Duration::zero()) paths.push_back(path);
+    }
+    std::sort(paths.begin(), paths.end());
     const std::vector<replay::PathSamples>& samples = run_.samples[location.index()];
     std::vector<FoundProfile> rows;
     rows.reserve(paths.size());
