@@ -10,7 +10,7 @@ apt-get -qq update
 apt-get -qq -y install "$package" > /tmp/apt.log 2>&1 || { cat /tmp/apt.log >&2; die "apt cannot install it"; }
 
 expect 'culprit ' culprit --version
-expect 'The main job works' culprit doctor
+expect 'Ready to measure' culprit doctor
 [[ -e /usr/lib/libculprit.so ]] || die "there is no /usr/lib/libculprit.so"
 files=$(dpkg -L culprit)
 for file in /usr/share/man/man1/culprit.1 /usr/share/bash-completion/completions/culprit \

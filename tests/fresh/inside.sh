@@ -19,15 +19,17 @@ chmod -R a+rwX /root/.cache/ccache
 
 clone_as() {
   rm -rf "$clone"
-  "$@" git -c safe.directory='*' clone -q --branch fresh /srv/culprit.git "$clone"
+  "$@" git clone -q --branch fresh /srv/culprit.git "$clone"
 }
 as_visitor() {
   setpriv --reuid visitor --regid visitor --init-groups env -i HOME=/srv/visitor CCACHE_UMASK=000 \
     PATH=/usr/local/bin:/usr/bin:/bin TERM=dumb "$@"
 }
-# The clone is root's or the visitor's; it changes hands by being made again.
+# The clone is root's or the visitor's; it changes hands by being made again. So does what it is cloned
+# from: git reads nobody else's repositories.
 be() {
   [[ $(stat -c %U "$clone" 2>/dev/null) != "$1" ]] || return 0
+  chown -R "$1": /srv/culprit.git
   if [[ $1 == root ]]; then clone_as env; else chmod -R a+rwX /root/.cache/ccache; clone_as as_visitor; fi
 }
 
