@@ -218,6 +218,10 @@ if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
     RESOURCES = [case for case in RESOURCES if "memory" not in case.name]
     THREADS = [case for case in THREADS if case.name not in ("fibers", "huge_stack")]
 
+# Only root may become somebody else, or lock itself in.
+if os.geteuid() != 0:
+    RESOURCES = [case for case in RESOURCES if case.name not in ("change_root", "change_user")]
+
 GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
           "processes": PROCESSES,
           "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
