@@ -51,7 +51,7 @@ class Assembly {
         names_(options.names) {}
 
   Result<RunFacts> run(const fs::path& raw) {
-    folders_ = read_raw(raw, facts_.losses);
+    folders_ = read_raw(raw, facts_.losses, threads_);
     processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
     survey();
     read_device_logs();

@@ -3,27 +3,34 @@
 
 #include "assemble/raw_reader.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+
+#include "assemble/raw_process.h"
+#include "base/fnv.h"
+#include "base/parallel.h"
 
 namespace culprit::assemble {
 namespace {
+
+namespace fs = std::filesystem;
 
 using trace::RawHeader;
 using trace::RawKind;
 using trace::RawProcess;
 
-constexpr int kUnknownKind = -1;
+constexpr std::string_view kTail = ".tail";
 constexpr unsigned kLaterWord = 2;  // of omp_mutex_acquire
 
 int words_of_openmp(RawKind kind) {
@@ -66,7 +73,6 @@ int words_of_openmp(RawKind kind) {
   }
 }
 
-/// Words that a record of this kind has at least.
 /// What probes of devices record.
 int words_of_device(RawKind kind) {
   switch (kind) {
@@ -92,6 +98,9 @@ int words_of_device(RawKind kind) {
       return words_of_openmp(kind);
   }
 }
+
+}  // namespace
+
 int words_of(RawKind kind) {
   switch (kind) {
     case RawKind::string_def:
@@ -162,6 +171,8 @@ int words_of(RawKind kind) {
   }
 }
 
+namespace {
+
 std::optional<uint32_t> number_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -171,84 +182,75 @@ std::optional<uint32_t> number_after(std::string_view name, std::string_view pre
   return number;
 }
 
-template <size_t size>
-void terminate(char (&text)[size]) {
-  text[size - 1] = '\0';
-}
-
-std::optional<RawProcess> read_process(const std::filesystem::path& file) {
-  RawProcess process{};
-  std::ifstream in(file, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(&process), sizeof process)) return std::nullopt;
-  if (process.magic != trace::kRawMagic || process.version != trace::kRawVersion) {
-    return std::nullopt;
-  }
-  terminate(process.gomp_lacking);
-  terminate(process.host);
-  terminate(process.boot_id);
-  terminate(process.executable);
-  terminate(process.command);
-  terminate(process.mpi_library);
-  terminate(process.omp_runtime);
-  terminate(process.job);
-  return process;
-}
-
-constexpr size_t kPage = 4096;
-
-/// A file to be mapped; one that is not there has no bytes.
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat status{};
-    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<size_t>(status.st_size);
-  }
-  ~OpenFile() {
-    if (file_ >= 0) close(file_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  size_t size() const { return size_; }
-
-  /// Puts the file's first bytes in place of the memory at `place`.
-  bool map_at(void* place, size_t bytes) const {
-    return bytes == 0 ||
-           mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_, 0) != MAP_FAILED;
-  }
-
-  /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
-  size_t window() const {
-    const size_t window = size_ < sizeof(trace::RawTail) ? 0 : size_ - sizeof(trace::RawTail);
-    return std::has_single_bit(window) && window >= kPage && window <= trace::kRawWindow ? window
-                                                                                         : 0;
-  }
-
-  std::optional<trace::RawTail> tail() const {
-    trace::RawTail tail;
-    if (window() == 0) return std::nullopt;
-    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(window()));
-    return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
-  }
-
- private:
-  int file_;
-  size_t size_ = 0;
-};
-
-/// Where in the log the tail's window belongs, unless the events file has it already.
-std::optional<size_t> where_tail_counts(const OpenFile& events, const OpenFile& tail_file) {
-  const std::optional<trace::RawTail> tail = tail_file.tail();
-  const size_t window = tail_file.window();
-  if (!tail || tail->window > events.size() / window) return std::nullopt;
-  const size_t begin = tail->window * window;
-  return events.size() >= begin + window ? std::nullopt : std::optional(begin);
-}
-
 RawKind first_kind(const RawLog& log) {
   RawRecord record;
   return log.cursor().next(record) ? record.kind : RawKind::none;
+}
+
+/// What a folder holds, by name.
+struct Listing {
+  std::set<uint32_t> logs;
+  std::map<uint32_t, fs::path, std::greater<>> maps;
+};
+
+Listing list_files(const fs::path& folder) {
+  Listing found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename();
+    if (const auto number = number_after(name, "maps.")) found.maps[*number] = entry.path();
+    if (name.ends_with(kTail)) name.resize(name.size() - kTail.size());
+    if (const auto thread = number_after(name, "events.")) found.logs.insert(*thread);
+  }
+  return found;
+}
+
+/// Whether its last line is true of what stands before.
+bool is_whole_copy(const fs::path& maps) {
+  std::ifstream in(maps, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const size_t mark = text.rfind("# ");
+  if (mark == std::string::npos) return false;
+  return text.substr(mark) ==
+         fmt::format("# {:x}\n", fnv1a(std::string_view(text).substr(0, mark)));
+}
+
+/// A log that is to be checked.
+struct Job {
+  RawProcessFolder* folder;
+  uint32_t thread;
+  std::optional<RawLog> log;
+};
+
+void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses) {
+  Listing found = list_files(folder.path);
+  for (const uint32_t thread : found.logs) jobs.push_back({&folder, thread, std::nullopt});
+  uint64_t whole = 0;
+  for (auto& [number, path] : found.maps) {
+    whole += is_whole_copy(path) ? 1 : 0;
+    folder.maps.push_back(std::move(path));
+  }
+  losses.add("damaged_maps", Severity::data_loss,
+             "Lists of the libraries that a process had loaded are damaged or missing: functions "
+             "may lack their names, or bear wrong ones.",
+             folder.process.maps - std::min(folder.process.maps, whole));
+}
+
+/// When the process is known to have lived. Threads may record a little longer than it says, and of
+/// one that was killed only the records tell.
+RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
+  constexpr uint64_t kSlack = 16;                   // of its life, a part
+  constexpr uint64_t kForever = uint64_t{1} << 45;  // ticks: hours, whatever the clock
+  RecordBounds bounds;
+  bounds.begin = process.start_ticks;
+  if (process.end_ticks > process.start_ticks) {
+    bounds.end = process.end_ticks + (process.end_ticks - process.start_ticks) / kSlack;
+    bounds.known = bounds.end;
+  } else {
+    bounds.known = std::max({newest, process.last.ticks, process.start_ticks});
+    bounds.end = bounds.known + kForever;
+  }
+  return bounds;
 }
 
 void add_log(RawLog log, RawProcessFolder& folder) {
@@ -258,46 +260,42 @@ void add_log(RawLog log, RawProcessFolder& folder) {
   logs.push_back(std::move(log));
 }
 
-void read_files(RawProcessFolder& folder) {
-  std::vector<std::pair<uint32_t, std::filesystem::path>> maps;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path, ignored)) {
-    const std::string name = entry.path().filename();
-    if (const auto thread = number_after(name, "events.")) {
-      auto log = RawLog::map(entry.path(), *thread);
-      if (log) add_log(std::move(*log), folder);
-    } else if (const auto number = number_after(name, "maps.")) {
-      maps.emplace_back(*number, entry.path());
-    }
+void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
+  losses.add("damaged_records", Severity::data_loss,
+             "Blocks of raw records are damaged (their checksums are wrong): what is plausible in "
+             "them was used, but nothing that depends on them can be relied on.",
+             damage.windows);
+  losses.add("refused_records", Severity::data_loss,
+             "Damaged records whose times or contents are impossible were left out.",
+             damage.refused);
+  losses.add("missing_records", Severity::data_loss,
+             "Files with records of threads are missing or cut short.", damage.cut + missing);
+}
+
+/// Takes the logs of its folder from `jobs`, and tells what is wrong with them.
+void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
+  uint64_t newest = 0;
+  const bool sound = std::all_of(jobs.begin(), jobs.end(),
+                                 [](const Job& job) { return !job.log || job.log->is_sound(); });
+  for (const Job& job : jobs) {
+    if (!sound && job.log) newest = std::max(newest, job.log->newest_ticks());
   }
-  std::sort(folder.logs.begin(), folder.logs.end(),
-            [](const RawLog& a, const RawLog& b) { return a.thread() < b.thread(); });
-  std::sort(maps.rbegin(), maps.rend());
-  for (auto& [number, path] : maps) folder.maps.push_back(std::move(path));
+  const RecordBounds bounds = bounds_of(folder.process, newest);
+  LogDamage damage;
+  uint64_t there = 0;
+  for (Job& job : jobs) {
+    if (!job.log) continue;
+    ++there;
+    job.log->salvage(bounds);
+    damage.windows += job.log->damage().windows;
+    damage.cut += job.log->damage().cut;
+    damage.refused += job.log->damage().refused;
+    add_log(std::move(*job.log), folder);
+  }
+  count_damage(damage, folder.process.logs - std::min(folder.process.logs, there), losses);
 }
 
 }  // namespace
-
-std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t thread) {
-  const OpenFile events(file);
-  const OpenFile tail(file.string() + ".tail");
-  const std::optional<size_t> tail_begin = where_tail_counts(events, tail);
-  RawLog log;
-  log.size_ = tail_begin ? *tail_begin + tail.window() : events.size();
-  log.thread_ = thread;
-  if (log.size_ == 0) return std::nullopt;
-  // One stretch of addresses for both: windows are whole pages.
-  void* data = mmap(nullptr, log.size_, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) return std::nullopt;
-  log.data_ = {static_cast<const std::byte*>(data),
-               [data, size = log.size_](const std::byte*) { munmap(data, size); }};
-  const size_t events_size = tail_begin.value_or(events.size());
-  if (!events.map_at(data, events_size)) return std::nullopt;
-  if (tail_begin && !tail.map_at(static_cast<char*>(data) + *tail_begin, tail.window())) {
-    return std::nullopt;
-  }
-  return log;
-}
 
 /// The next moment noted in an acquire. Released, it was acquired before.
 bool RawLog::Cursor::next_later(RawRecord& record) {
@@ -313,34 +311,46 @@ bool RawLog::Cursor::next_later(RawRecord& record) {
   return true;
 }
 
+void RawLog::Cursor::leave_stretch() {
+  ++stretch_;
+  offset_ = 0;
+}
+
+/// Where the next record of the stretch at hand begins, or of a later one.
+bool RawLog::Cursor::find_next(size_t& at) {
+  for (; stretch_ < log_->stretches_.size(); leave_stretch()) {
+    const Stretch& stretch = log_->stretches_[stretch_];
+    if (!stretch.sound) {
+      if (offset_ == stretch.good.size()) continue;
+      at = stretch.begin + stretch.good[offset_++];
+      return true;
+    }
+    at = stretch.begin + offset_;
+    if (at + sizeof(RawHeader) > stretch.end) continue;
+    RawHeader header;
+    std::memcpy(&header, log_->data_.get() + at, sizeof header);
+    if (header.kind == RawKind::none) continue;
+    const size_t bytes = sizeof header + size_t{header.words} * sizeof(uint64_t);
+    damaged_ = damaged_ || at + bytes > stretch.end;
+    if (at + bytes > stretch.end) continue;
+    offset_ += bytes;
+    return true;
+  }
+  return false;
+}
+
 bool RawLog::Cursor::next(RawRecord& record) {
   if (next_later(record)) return true;
-  while (!damaged_) {
-    // The ends of smaller windows are ends of records all the more.
-    const size_t window_end =
-        std::min(log_->size_, (offset_ / trace::kRawWindow + 1) * trace::kRawWindow);
-    if (window_end - offset_ < sizeof(RawHeader)) {
-      // A rest too small even for a pad.
-      if (window_end == log_->size_) return false;
-      offset_ = window_end;
-      continue;
-    }
+  for (size_t at = 0; find_next(at);) {
     RawHeader header;
-    std::memcpy(&header, log_->data_.get() + offset_, sizeof header);
-    if (header.kind == RawKind::none) return false;
-    const size_t end = offset_ + sizeof header + size_t{header.words} * 8;
-    if (end > window_end) {
-      damaged_ = true;
-      return false;
-    }
-    const std::byte* payload = log_->data_.get() + offset_ + sizeof header;
-    offset_ = end;
-    if (header.kind == RawKind::pad) continue;
+    std::memcpy(&header, log_->data_.get() + at, sizeof header);
+    if (header.kind == RawKind::pad || header.kind == RawKind::seal) continue;
     const int wanted = words_of(header.kind);
     if (wanted == kUnknownKind || header.words < wanted) {
       ++skipped_;
       continue;
     }
+    const std::byte* payload = log_->data_.get() + at + sizeof header;
     record = {header.time,  header.arg,  header.flags,
               header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
     later_ = 0;
@@ -354,22 +364,23 @@ bool RawLog::Cursor::next(RawRecord& record) {
   return false;
 }
 
-std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses& losses) {
+std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsigned threads) {
   std::vector<RawProcessFolder> folders;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(raw, ignored)) {
+  for (const auto& entry : fs::directory_iterator(raw, ignored)) {
     if (!entry.is_directory()) continue;
-    const auto process = read_process(entry.path() / "process");
-    if (!process) {
-      losses.add("unreadable_processes", Severity::data_loss,
-                 "The records of a process cannot be read; it is missing from the result.");
-      continue;
-    }
-    RawProcessFolder folder;
+    const auto record = read_process(entry.path() / "process");
+    losses.add("unreadable_processes", Severity::data_loss,
+               "The records of a process cannot be read; it is missing from the result.",
+               record ? 0 : 1);
+    losses.add("damaged_processes", Severity::data_loss,
+               "What a process said of itself is damaged: its rank, its clock, its end and its "
+               "counts may be wrong.",
+               record && record->damaged ? 1 : 0);
+    if (!record) continue;
+    RawProcessFolder& folder = folders.emplace_back();
     folder.path = entry.path();
-    folder.process = *process;
-    read_files(folder);
-    folders.push_back(std::move(folder));
+    folder.process = record->process;
   }
   std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
     const auto& p = a.process;
@@ -377,6 +388,21 @@ std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses&
     return std::tie(p.first.realtime_ns, p.start_ticks, a.path) <
            std::tie(q.first.realtime_ns, q.start_ticks, b.path);
   });
+  std::vector<Job> jobs;
+  std::vector<size_t> ends;
+  for (RawProcessFolder& folder : folders) {
+    find_logs(folder, jobs, losses);
+    ends.push_back(jobs.size());
+  }
+  parallel_for(jobs.size(), threads, [&](size_t i) {
+    Job& job = jobs[i];
+    job.log = RawLog::map(job.folder->path / fmt::format("events.{}", job.thread), job.thread,
+                          job.folder->process.start_ticks);
+  });
+  size_t begin = 0;
+  for (size_t i = 0; i < folders.size(); begin = ends[i++]) {
+    take_logs(folders[i], std::span(jobs).subspan(begin, ends[i] - begin), losses);
+  }
   return folders;
 }
 

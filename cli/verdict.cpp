@@ -3,24 +3,39 @@
 
 #include "cli/verdict.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "base/log.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
-#include "trace/otf2_reader.h"
 
 namespace culprit::cli {
 namespace {
 
 constexpr log::Component kLog("analyze");
 
+/// What a program that was killed leaves undone is not missing from its records.
+bool is_of_early_end(std::string_view loss) {
+  return loss == "incomplete_collectives" || loss == "unmatched_receives";
+}
+
+/// Records are missing or wrong.
+bool is_damaged(const Losses& losses) {
+  const bool early = losses.all().contains("early_ends");
+  return std::any_of(losses.all().begin(), losses.all().end(), [&](const auto& entry) {
+    return entry.second.severity == Severity::data_loss && !(early && is_of_early_end(entry.first));
+  });
+}
+
 }  // namespace
 
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment) {
   for (const std::string& violation : findings.identities.violations) kLog.error("{}", violation);
-  const bool damaged = trace::archive_was_damaged(findings.losses);
+  const bool damaged = is_damaged(findings.losses);
   if (damaged) {
     kLog.warning(
-        "the trace is damaged or cut short: {} contains what could be read, and its report lists "
+        "records are damaged or missing: {} contains what could be read, and its report lists "
         "what is missing",
         for_display(experiment).string());
   }

@@ -12,7 +12,8 @@
 namespace culprit::cli {
 
 /// Says what speaks against relying on findings. Returns 0, kContradiction if an identity of the
-/// analysis does not hold, or kDamaged if the trace was damaged; `experiment` is where they lie.
+/// analysis does not hold, or kDamaged if records are damaged or missing (a loss of data, other
+/// than what a program leaves undone that ends early); `experiment` is where they lie.
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment);
 
 }  // namespace culprit::cli

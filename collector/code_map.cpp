@@ -15,6 +15,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/fnv.h"
+#include "collector/process_record.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector::code_map {
@@ -106,6 +108,15 @@ struct Workspace {
   LineReader lines;
 };
 
+/// So that a reader knows whether it has all of it.
+void finish_copy(int file, size_t bytes, uint64_t sum, Workspace& work) {
+  const int length =
+      snprintf(work.piece, sizeof work.piece, "# %llx\n", static_cast<unsigned long long>(sum));
+  if (write_at(file, bytes, work.piece, static_cast<size_t>(length))) {
+    tally(&trace::RawProcess::maps);
+  }
+}
+
 bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
   const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (from < 0) return false;
@@ -115,14 +126,18 @@ bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
     to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   }
   bool writing = to >= 0;
-  for (size_t length = 0;;) {
+  uint64_t sum = kFnvSeed;
+  size_t length = 0;
+  for (;;) {
     const ssize_t got = read(from, work.piece, sizeof work.piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     work.lines.feed(work.piece, static_cast<size_t>(got), ranges);
     writing = writing && write_at(to, length, work.piece, static_cast<size_t>(got));
+    sum = fnv1a({work.piece, static_cast<size_t>(got)}, sum);
     length += static_cast<size_t>(got);
   }
+  if (writing) finish_copy(to, length, sum, work);
   if (to >= 0) close(to);
   close(from);
   return ranges.count > 0;

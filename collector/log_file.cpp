@@ -4,7 +4,8 @@
 // The order of the steps in turn_over() matters: at any moment the process may be killed, and a
 // reader must find each record once. While the window is appended, the tail still counts, and what
 // has arrived of it in the events file does not; once it has arrived in full, the tail no longer
-// does; the tail counts again, empty, when it says that it is the next window.
+// does; the tail counts again, empty, when it says that it is the next window. Meanwhile it has no
+// seal, as it could be that of no window.
 #include "collector/log_file.h"
 
 #include <unistd.h>
@@ -30,10 +31,6 @@ size_t tail_bytes(size_t window_bytes) {
   return window_bytes + sizeof(RawTail);
 }
 
-RawTail& tail_of(char* window, size_t window_bytes) {
-  return *reinterpret_cast<RawTail*>(window + window_bytes);
-}
-
 }  // namespace
 
 const char* LogFile::events_path() {
@@ -46,10 +43,17 @@ const char* LogFile::tail_path() {
   return path_;
 }
 
-bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes) {
+void LogFile::reseed(uint64_t window) {
+  seed_ = trace::raw_seed(start_ticks_, number_, window);
+}
+
+bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
   length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
   if (length_ <= 0 || length_ >= PATH_MAX) return false;
   touch_file(events_path());
+  number_ = number;
+  start_ticks_ = start_ticks;
+  reseed(0);
   window_bytes_ = window_bytes;
   window_ = static_cast<char*>(map_file(tail_path(), tail_bytes(window_bytes)));
   has_file_ = window_ != nullptr;
@@ -63,10 +67,10 @@ bool LogFile::open_scratch() {
 }
 
 // The first record's kind is stored last: until then the log counts as empty.
-bool LogFile::settle(const char* folder, uint32_t number, size_t used) {
+bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks) {
   char* const from = window_;
   const size_t bytes = window_bytes_;
-  if (open(folder, number, bytes) && used >= sizeof(trace::RawHeader)) {
+  if (open(folder, number, bytes, start_ticks) && used >= sizeof(trace::RawHeader)) {
     uint64_t second_half;
     memcpy(window_, from, sizeof second_half);
     memcpy(&second_half, from + sizeof second_half, sizeof second_half);
@@ -79,19 +83,21 @@ bool LogFile::settle(const char* folder, uint32_t number, size_t used) {
   return has_file_;
 }
 
-bool LogFile::is_only_counted() const {
-  return environment().estimate && tail_of(window_, window_bytes_).window >= kWindowsOfEstimate;
+bool LogFile::is_only_counted() {
+  return environment().estimate && tail().window >= kWindowsOfEstimate;
 }
 
 bool LogFile::append(size_t bytes) {
-  const uint64_t before = tail_of(window_, window_bytes_).window;
-  return write_at(events_path(), before * window_bytes_, window_, bytes);
+  return write_at(events_path(), tail().window * window_bytes_, window_, bytes);
 }
 
 void LogFile::clear() {
+  std::atomic_ref<uint64_t>(tail().seal).store(0, std::memory_order_release);
   memset(window_, 0, window_bytes_);
-  std::atomic_ref<uint64_t>(tail_of(window_, window_bytes_).window)
-      .fetch_add(1, std::memory_order_release);
+  const uint64_t next = tail().window + 1;
+  std::atomic_ref<uint64_t>(tail().window).store(next, std::memory_order_release);
+  reseed(next);
+  seal(0, 0);
 }
 
 bool LogFile::turn_over() {

@@ -4,6 +4,7 @@
 // Fills the record from /proc. Texts that do not fit are cut; what cannot be read stays empty.
 #include "collector/process_record.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,12 +17,21 @@
 #include "collector/environment.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
+#include "trace/raw_seal.h"
 
 namespace culprit::collector {
 
 using trace::RawProcess;
 
 namespace {
+
+/// Of which the record is the first part.
+trace::RawProcessFile* g_file = nullptr;
+
+void set_last(RawProcess& record, const trace::RawClockPair& pair) {
+  record.last = pair;
+  record.last_sum = trace::raw_sum_of_all(pair);
+}
 
 /// /proc/self/cmdline separates arguments by zero bytes.
 void read_command(char* text, size_t capacity) {
@@ -44,8 +54,9 @@ void read_executable(char* text, size_t capacity) {
 RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first) {
   char path[4200];
   snprintf(path, sizeof path, "%s/process", folder);
-  auto* record = static_cast<RawProcess*>(map_file(path, sizeof(RawProcess)));
-  if (record == nullptr) return nullptr;
+  g_file = static_cast<trace::RawProcessFile*>(map_file(path, sizeof(trace::RawProcessFile)));
+  if (g_file == nullptr) return nullptr;
+  RawProcess* const record = &g_file->now;
   record->version = trace::kRawVersion;
   record->pid = static_cast<uint32_t>(getpid());
   record->clock = clock::chosen();
@@ -53,7 +64,7 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   record->world_size = -1;
   record->start_ticks = first.ticks;
   record->first = first;
-  record->last = clock::read_pair();
+  set_last(*record, clock::read_pair());
   gethostname(record->host, sizeof record->host - 1);
   read_text("/proc/sys/kernel/random/boot_id", record->boot_id, sizeof record->boot_id);
   struct stat time_namespace;
@@ -80,11 +91,59 @@ void tally(uint64_t RawProcess::* counter, uint64_t count) {
   std::atomic_ref<uint64_t>(record->*counter).fetch_add(count, std::memory_order_relaxed);
 }
 
+namespace {
+
+/// Other threads go on counting meanwhile: each word is what it was at some moment.
+void copy_record(const RawProcess& from, RawProcess& to) {
+  constexpr size_t kWords = sizeof(RawProcess) / sizeof(uint64_t);
+  auto* source = reinterpret_cast<uint64_t*>(const_cast<RawProcess*>(&from));
+  auto* target = reinterpret_cast<uint64_t*>(&to);
+  for (size_t i = 0; i < kWords; ++i) {
+    target[i] = std::atomic_ref<uint64_t>(source[i]).load(std::memory_order_relaxed);
+  }
+}
+
+/// Into the older of the two, so that one is whole if the process is killed here.
+void write_snapshot(trace::RawSnapshot& slot, uint64_t number, Moment moment, uint64_t end) {
+  std::atomic_ref<uint64_t>(slot.sum).store(0, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  copy_record(g_file->now, slot.process);
+  if (moment != Moment::going_on) slot.process.end_ticks = end;
+  if (moment == Moment::exit) slot.process.ended = 1;
+  if (moment == Moment::limit) slot.process.stopped_at_limit = 1;
+  slot.number = number;
+  std::atomic_ref<uint64_t>(slot.sum).store(trace::sum_of_snapshot(slot),
+                                            std::memory_order_release);
+}
+
+}  // namespace
+
+void take_snapshot(Moment moment, uint64_t end) {
+  static std::atomic_flag writing = ATOMIC_FLAG_INIT;
+  constexpr unsigned kPatience = 1000;  // in a signal handler the other may be this very thread
+  if (g_file == nullptr || process() != &g_file->now) return;
+  for (unsigned i = 0; writing.test_and_set(std::memory_order_acquire); ++i) {
+    if (i == kPatience) return;
+    sched_yield();
+  }
+  static uint64_t number = 0;
+  ++number;
+  write_snapshot(g_file->snapshots[number % 2], number, moment, end);
+  RawProcess& record = g_file->now;
+  if (moment != Moment::going_on) record.end_ticks = end;
+  if (moment == Moment::exit) {
+    std::atomic_ref<uint32_t>(record.ended).store(1, std::memory_order_release);
+  } else if (moment == Moment::limit) {
+    std::atomic_ref<uint32_t>(record.stopped_at_limit).store(1, std::memory_order_release);
+  }
+  writing.clear(std::memory_order_release);
+}
+
 void refresh_clock_pair() {
   static std::atomic_flag refreshing = ATOMIC_FLAG_INIT;
   RawProcess* record = process();
   if (record == nullptr || refreshing.test_and_set(std::memory_order_acquire)) return;
-  record->last = clock::read_pair();
+  set_last(*record, clock::read_pair());
   refreshing.clear(std::memory_order_release);
 }
 

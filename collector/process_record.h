@@ -17,6 +17,11 @@ trace::RawProcess* create_process_record(const char* folder, const trace::RawClo
 /// Adds to a counter of the record, if there is one that this process may write to.
 void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
 
+/// Keeps what the record is now (trace::RawSnapshot). `end`: the process ends, or stops recording,
+/// at these ticks, which the record says too from then on.
+enum class Moment { going_on, exit, limit };
+void take_snapshot(Moment moment = Moment::going_on, uint64_t end = 0);
+
 /// Reads all clocks again, so that drift within the run can be corrected.
 void refresh_clock_pair();
 

@@ -104,6 +104,7 @@ bool activate_first() {
   if (possible) registry::settle_parked_logs();
   // Late: there was no log yet for what switched recording meanwhile.
   if (possible) g_record->starts_off = recording() ? 0 : 1;
+  if (possible) take_snapshot();
   registry::set_setting_up(false);
   g_mode.store(possible ? Mode::active : Mode::impossible, std::memory_order_release);
   return possible;
@@ -160,8 +161,7 @@ void end() {
     if (log->counting) log->count(time);
     log->put(RawKind::process_end, time);
   }
-  g_record->end_ticks = time;
-  std::atomic_ref<uint32_t>(g_record->ended).store(1, std::memory_order_release);
+  take_snapshot(Moment::exit, time);
   g_mode.compare_exchange_strong(expected, Mode::ended);
 }
 
@@ -169,8 +169,7 @@ void stop_at_limit() {
   Mode expected = Mode::active;
   const uint64_t time = now();
   if (!is_recorded_process() || !g_mode.compare_exchange_strong(expected, Mode::ended)) return;
-  g_record->end_ticks = time;
-  std::atomic_ref<uint32_t>(g_record->stopped_at_limit).store(1, std::memory_order_release);
+  take_snapshot(Moment::limit, time);
 }
 
 bool is_active() {
@@ -216,6 +215,7 @@ void checkpoint() {
   refresh_clock_pair();
   refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();
+  take_snapshot();
 }
 
 }  // namespace culprit::collector

@@ -43,9 +43,9 @@ class CULPRIT_EXPORT ThreadLog {
   bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
                  unsigned count);
 
-  /// The payload of the newest record in this log, if it is of `kind` with `flags`; else nullptr.
-  /// For records that grow in place (mpi_tests): valid until anything else is recorded.
-  uint64_t* newest(RawKind kind, uint16_t flags);
+  /// One more test in the newest record, which ended at `end` and took `ticks`. False if that is no
+  /// mpi_tests with `flags`.
+  bool put_test(uint64_t end, uint16_t flags, uint64_t ticks);
 
   /// Notes in the newest record when something happened that follows from it: in half `half` (0:
   /// the lower) of its last word, as ticks since its time. False if that record is not of `kind`

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Appends records to the mapped window of a thread's file. The common case is a bound check and a
-// few stores; everything rare (the window's end, a full disk) goes through append_at_end.
-// Assumes that the header's second half is one 64-bit word whose top byte is `kind`: storing it
-// last publishes the record to whoever reads the file, even after this process was killed half way.
+// Appends records to the mapped window of a thread's file. The common case is a bound check, a few
+// stores, and as many multiplications for the window's seal; everything rare (the window's end, a
+// full disk) goes through append_at_end. Assumes that the header's second half is one 64-bit word
+// whose top byte is `kind`: storing it last publishes the record to whoever reads the file, even
+// after this process was killed half way.
 #include "collector/thread_log.h"
 
 #include <time.h>
@@ -64,15 +65,35 @@ uint16_t NameTable::enter(uint16_t* slot, const char* name) {
   return count_;
 }
 
+namespace {
+
+uint64_t start_ticks() {
+  const trace::RawProcess* record = process();
+  return record != nullptr ? record->start_ticks : 0;
+}
+
+}  // namespace
+
+/// A window that could not be made is full.
+void ThreadLog::Impl::begin_window(bool has_files) {
+  if (file.window() == nullptr) used = capacity;
+  if (file.window() == nullptr || !has_files) return;
+  file.seal(sum, grows ? newest : used);
+  tally(&trace::RawProcess::logs);
+}
+
 void ThreadLog::Impl::open(const char* folder, uint32_t number) {
   capacity = static_cast<uint32_t>(budget::take_window());
+  limit = capacity - trace::kRawSealBytes;
   budget::take_first_on_disk(capacity);
-  used = file.open(folder, number, capacity) ? 0 : capacity;
+  file.open(folder, number, capacity, start_ticks());
+  begin_window(true);
 }
 
 void ThreadLog::Impl::open_scratch() {
   scratch = true;
-  used = file.open_scratch() ? 0 : capacity;
+  file.open_scratch();
+  begin_window(false);
 }
 
 void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
@@ -80,12 +101,17 @@ void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
   budget::take_whole_window();
   budget::take_first_on_disk(capacity);
   scratch = false;
-  if (!file.settle(folder, number, used)) used = capacity;
+  file.settle(folder, number, used, start_ticks());
+  begin_window(true);
 }
 
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
+  if (file.window() != nullptr) {
+    if (grows) finish_newest();
+    put_seal(trace::kRawEndOfLog);
+  }
   file.close(used);
   if (!scratch) {
     budget::give_back_window(capacity);
@@ -94,15 +120,40 @@ void ThreadLog::Impl::close() {
   used = capacity;
 }
 
+// One that may grow is sealed when it no longer can, so that the seal holds at any moment.
 inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                    const uint64_t* words, unsigned count) {
+  if (grows) finish_newest();
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
-  for (unsigned i = 0; i < count; ++i) to[2 + i] = words[i];
+  const uint64_t second = second_half(kind, flags, arg, count);
+  const uint64_t place = used / sizeof(uint64_t);
+  uint64_t with_it = sum + trace::raw_sum_of(time, place) + trace::raw_sum_of(second, place + 1);
+  for (unsigned i = 0; i < count; ++i) {
+    to[2 + i] = words[i];
+    with_it += trace::raw_sum_of(words[i], place + 2 + i);
+  }
   to[0] = time;
-  std::atomic_ref<uint64_t>(to[1]).store(second_half(kind, flags, arg, count),
-                                         std::memory_order_release);
+  std::atomic_ref<uint64_t>(to[1]).store(second, std::memory_order_release);
   newest = used;
   used += record_bytes(count);
+  grows = trace::may_grow(kind);
+  if (grows) return;
+  sum = with_it;
+  file.seal(sum, used);
+}
+
+void ThreadLog::Impl::finish_newest() {
+  grows = false;
+  sum += trace::raw_sum(file.window() + newest, (used - newest) / sizeof(uint64_t),
+                        newest / sizeof(uint64_t));
+  file.seal(sum, used);
+}
+
+uint64_t* ThreadLog::Impl::growing(RawKind kind, uint16_t flags) {
+  if (!grows) return nullptr;
+  auto* header = reinterpret_cast<RawHeader*>(file.window() + newest);
+  if (header->kind != kind || header->flags != flags) return nullptr;
+  return reinterpret_cast<uint64_t*>(header + 1);
 }
 
 // Times may not decrease within a file, but a signal can come between a probe's now() and its
@@ -112,7 +163,7 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   if (time < last_time) time = last_time;
   last_time = time;
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
-  if (used + record_bytes(count) + sizeof(RawHeader) > capacity) [[unlikely]] {
+  if (used + record_bytes(count) + sizeof(RawHeader) > limit) [[unlikely]] {
     return append_at_end(kind, time, flags, arg, words, count);
   }
   store(kind, time, flags, arg, words, count);
@@ -122,12 +173,9 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
 // What nobody has noted yet is 0, so a moment must not be: one tick is the least.
 inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0,
                                           unsigned half) {
-  char* window = file.window();
-  if (window == nullptr || used == 0) return false;
-  const auto* header = reinterpret_cast<const RawHeader*>(window + newest);
-  if (header->kind != kind || header->flags != flags) return false;
-  auto* words = reinterpret_cast<uint64_t*>(window + newest + sizeof(RawHeader));
-  if (words[0] != w0) return false;
+  uint64_t* const words = growing(kind, flags);
+  if (words == nullptr || words[0] != w0) return false;
+  const auto* header = reinterpret_cast<const RawHeader*>(words) - 1;
   const unsigned shift = 32 * half;
   uint64_t& last = words[header->words - 1];
   time = std::max({time, last_time, header->time + 1});
@@ -141,7 +189,7 @@ inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t 
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     const uint64_t* words, unsigned count) {
-  if (used + record_bytes(count) == capacity) {
+  if (used + record_bytes(count) == limit) {
     store(kind, time, flags, arg, words, count);
     return true;
   }
@@ -155,8 +203,10 @@ bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags,
 }
 
 void ThreadLog::Impl::pad() {
-  while (used < capacity) {
-    unsigned words = static_cast<unsigned>((capacity - used - sizeof(RawHeader)) / 8);
+  if (grows) finish_newest();
+  const uint32_t from = used;
+  while (used < limit) {
+    unsigned words = static_cast<unsigned>((limit - used - sizeof(RawHeader)) / 8);
     if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
     auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
     to[0] = last_time;
@@ -164,6 +214,19 @@ void ThreadLog::Impl::pad() {
                                            std::memory_order_release);
     used += record_bytes(words);
   }
+  sum += trace::raw_sum(file.window() + from, (used - from) / sizeof(uint64_t),
+                        from / sizeof(uint64_t));
+  file.seal(sum, used);
+}
+
+/// Its room is always left. Not part of what it seals.
+void ThreadLog::Impl::put_seal(uint16_t flags) {
+  auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
+  to[0] = last_time;
+  to[2] = file.seal_of(sum, used);
+  std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::seal, flags, used, 1),
+                                         std::memory_order_release);
+  used += trace::kRawSealBytes;
 }
 
 // A full disk may get room again, but each try writes up to a whole window: the records that come
@@ -182,12 +245,15 @@ bool ThreadLog::Impl::next_window() {
     return false;
   }
   pad();
+  put_seal(0);
   if (!file.turn_over()) {
+    used = limit;
     put_off_retry();
     return false;
   }
   retry_wait = 0;
   used = 0;
+  sum = 0;
   refresh_clock_pair();
   return true;
 }
@@ -198,9 +264,7 @@ bool ThreadLog::Impl::drop() {
 }
 
 bool ThreadLog::Impl::may_append_from_signal() const {
-  if (used + record_bytes(2) * (Frames::kMaxDepth + 2) <= capacity) return true;
-  if (file.window() == nullptr || used == 0) return false;
-  return reinterpret_cast<const RawHeader*>(file.window() + newest)->kind != RawKind::mpi_tests;
+  return file.window() != nullptr;
 }
 
 PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool keep) {
@@ -311,12 +375,14 @@ bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t 
   return impl_->append_later(kind, time, flags, w0, half);
 }
 
-uint64_t* ThreadLog::newest(RawKind kind, uint16_t flags) {
-  char* window = impl_->file.window();
-  if (window == nullptr || impl_->used == 0) return nullptr;
-  auto* header = reinterpret_cast<RawHeader*>(window + impl_->newest);
-  if (header->kind != kind || header->flags != flags) return nullptr;
-  return reinterpret_cast<uint64_t*>(header + 1);
+bool ThreadLog::put_test(uint64_t end, uint16_t flags, uint64_t ticks) {
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::mpi_tests, flags);
+  if (words == nullptr) return false;
+  words[0] = end;
+  words[1] += 1;
+  words[2] += ticks;
+  return true;
 }
 
 [[gnu::noinline]] PathId ThreadLog::current_path() {

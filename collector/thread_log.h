@@ -34,8 +34,11 @@ class NameTable {
 struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
   uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
-  uint32_t capacity = trace::kRawWindow;  ///< bytes of the window
-  uint32_t newest = 0;                    ///< where in the window the newest record begins
+  uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
+  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's seal belongs
+  uint32_t newest = 0;  ///< where in the window the newest record begins
+  bool grows = false;   ///< it may still, so that it is not in `sum`
+  uint64_t sum = 0;     ///< raw_sum of the window's records
   uint64_t last_time = 0;
   bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
@@ -59,14 +62,15 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
               unsigned count);
   bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+  /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
+  uint64_t* growing(RawKind kind, uint16_t flags);
   /// The path of the stack at `cfa`, as this thread remembers it; 0 if it does not.
   uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
   /// The same, taken from the stack.
   PathId take_path(uintptr_t cfa);
   /// A sample that found the thread at `frames`.
   void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
-  /// Whether a signal handler may append: not if that could take away the window under a record
-  /// that the interrupted code is about to extend (newest()).
+  /// Not to a broken log: a sample that it drops is none that the program lacks.
   bool may_append_from_signal() const;
 
  private:
@@ -78,8 +82,11 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
                      const uint64_t* words, unsigned count);
   void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
              unsigned count);
+  void finish_newest();
   void pad();
+  void put_seal(uint16_t flags);
   bool next_window();
+  void begin_window(bool has_files);
   void put_off_retry();
   bool drop();
 };

@@ -9,11 +9,12 @@
 // without handlers, flushes or exit hooks; and nothing needs MPI to unify definitions at the end.
 //
 // One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
-//   process          one RawProcess, mapped and updated in place
+//   process          one RawProcessFile, mapped and updated in place
 //   events.<n>       the records of thread n, n = 0 for the thread that loaded the collector
 //   events.<n>.tail  its newest records: one window and a RawTail, mapped
 //                    (absent once the thread ended)
-//   maps.<n>         copies of /proc/self/maps, the last one the most complete
+//   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
+//                    "# " and the FNV-1a of what stands before, in hex
 // and beside them marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
@@ -22,12 +23,17 @@
 // filled with one or two `pad` records. A log ends at its first `none`, or where its file does.
 // Records are stored into the tail, always the same memory, since faulting in fresh pages of a file
 // costs more than everything else together; a full window is appended to events.<n> and the tail
-// starts again from zero. So a log is events.<n> up to RawTail::window windows, then the tail;
-// but if events.<n> is longer than that by a window or more, the process died after appending this
-// very window, and the tail does not count. A writer stores payload and time first and `kind` last,
-// so a record counts only once its kind is not 0 (`none`), and a log can be read at any moment.
-// Times are ticks of the process's clock (RawProcess::clock), the same for all processes of a node.
-// Within one file times do not decrease, but for the overdue ends of OpenMP (see implicit_end).
+// starts again from zero. Each window ends in a `seal` record, in its last 24 bytes, which holds a
+// checksum of the window (trace/raw_seal.h), and so does the log of a thread that ended. Of the
+// tail RawTail holds one that is renewed with every record, for what lies before the newest record
+// if that may still grow. So a reader knows what is damaged, though not what the program was about
+// to write when it was killed: at most one record. So a log is events.<n> up to RawTail::window
+// windows, then the tail; but if events.<n> is longer than that by a window or more, the process
+// died after appending this very window, and the tail does not count. A writer stores payload and
+// time first and `kind` last, so a record counts only once its kind is not 0 (`none`), and a log
+// can be read at any moment. Times are ticks of the process's clock (RawProcess::clock), the same
+// for all processes of a node. Within one file times do not decrease, but for the overdue ends of
+// OpenMP (see implicit_end).
 #pragma once
 
 #include <cstddef>
@@ -36,12 +42,14 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 5;
+inline constexpr uint32_t kRawVersion = 6;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 enum class RawKind : uint8_t {
   none = 0,
-  pad = 1,  ///< `words` alone counts; skip
+  pad = 1,   ///< `words` alone counts; skip
+  seal = 4,  ///< ends a window, or the log of a thread that ended. flags: kRawEndOfLog if a log's
+             ///< end; arg: bytes of its window before it; w0: RawTail::seal of them
 
   // Definitions, local to this file, written before their first use.
   path_def = 2,    ///< arg: new path id (1, 2, ...); w0: parent path id (0 = root); w1: return
@@ -351,9 +359,22 @@ struct RawHeader {
 };
 static_assert(sizeof(RawHeader) == 16);
 
+/// A record that may still change while it is the newest. Whoever changes one in place must have
+/// its kind here, and keep signal handlers out meanwhile: all others are sealed at once.
+constexpr bool may_grow(RawKind kind) {
+  return kind == RawKind::mpi_tests || kind == RawKind::omp_mutex_acquire;
+}
+
+/// flags of a seal.
+inline constexpr uint16_t kRawEndOfLog = 1;
+/// A seal, whole.
+inline constexpr size_t kRawSealBytes = sizeof(RawHeader) + sizeof(uint64_t);
+
 /// Follows the window in events.<n>.tail.
 struct RawTail {
   uint64_t window;  ///< number of windows before this one
+  uint64_t seal;    ///< of the window's records (raw_seal); 0: before the first, and for a moment
+                    ///< when one window becomes the next
 };
 
 enum class RawClock : uint32_t { tsc = 0, monotonic_ns = 1 };
@@ -376,12 +397,12 @@ enum class RawDeclined : uint32_t {
 /// Room for the set of cores that a process may use: bit c % 64 of word c / 64.
 inline constexpr unsigned kRawCoreWords = 64;
 
-/// File `process`: fixed layout, updated in place, valid at any moment.
+/// Fixed layout, updated in place, valid at any moment.
 struct RawProcess {
   uint32_t magic;
   uint32_t version;
   uint32_t pid;
-  uint32_t thread_count;  ///< events files begun so far
+  uint32_t thread_count;  ///< numbers given to logs so far
   RawClock clock;
   int32_t world_rank;         ///< -1: MPI not initialised
   int32_t world_size;         ///< -1: likewise
@@ -404,6 +425,7 @@ struct RawProcess {
   uint64_t time_namespace;  ///< its inode; CLOCK_MONOTONIC differs between time namespaces
   RawClockPair first;       ///< at load
   RawClockPair last;  ///< refreshed at MPI_Init, by samples, at windows, MPI_Finalize and exit
+  uint64_t last_sum;  ///< raw_sum of it
   uint64_t dropped_records;       ///< could not be written (disk full, limit)
   uint64_t skipped_callbacks;     ///< arrived inside the collector, or on a thread whose log has
                                   ///< ended; or received a message whose probe was not recorded
@@ -429,6 +451,24 @@ struct RawProcess {
   char omp_runtime[128];  ///< what OMPT says of itself
   char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none
   char parent[64];        ///< who spawned its world: "<job>.<rank>"; "?": unknown; empty: nobody
+  uint64_t logs;          ///< whose files were made: so many are there, unless some were removed
+  uint64_t maps;          ///< likewise, copies of /proc/self/maps
+};
+static_assert(sizeof(RawProcess) % sizeof(uint64_t) == 0);
+
+/// What a process's record was at some moment.
+struct RawSnapshot {
+  RawProcess process;
+  uint64_t number;  ///< 1, 2, ...: the greater is the newer
+  uint64_t sum;     ///< raw_sum of all before; 0: being written, or never
+};
+
+/// File `process`. The snapshots are made in turn: one of them is whole at any moment. The last one
+/// of a process that ended in order tells all; of one that was killed, what counts only grows later
+/// is in `now`.
+struct RawProcessFile {
+  RawProcess now;
+  RawSnapshot snapshots[2];
 };
 
 }  // namespace culprit::trace

@@ -80,12 +80,7 @@ int Poll::run(RealCall call) {
 void Poll::fruitless() {
   if (!log_ || !recording() || !tests_wanted()) return;
   const auto name = static_cast<uint16_t>(log_->name(function_.name));
-  if (uint64_t* words = log_->newest(RawKind::mpi_tests, name)) {
-    words[0] = end_;
-    words[1] += 1;
-    words[2] += end_ - begin_;
-    return;
-  }
+  if (log_->put_test(end_, name, end_ - begin_)) return;
   const auto path = static_cast<uint32_t>(log_->current_path());
   log_->put(RawKind::mpi_tests, begin_, name, path, end_, 1, end_ - begin_);
 }

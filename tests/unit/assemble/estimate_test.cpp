@@ -79,7 +79,7 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
     std::string window(trace::kRawWindow, '\0');
     const trace::RawHeader last{1'000'000, 0, 0, 2, RawKind::func_enter};
     memcpy(window.data(), &last, sizeof last);
-    const trace::RawTail counted{kFilled};
+    const trace::RawTail counted{kFilled, 0};
     tail << window;
     tail.write(reinterpret_cast<const char*>(&counted), sizeof counted);
   }
@@ -87,7 +87,9 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
   EXPECT_FALSE(found.all_kept);
   const EstimateRow* functions = row(found, "instrumented functions");
   ASSERT_NE(functions, nullptr);
-  EXPECT_DOUBLE_EQ(functions->bytes, static_cast<double>(kFilled * trace::kRawWindow + 32));
+  // But for the ends of windows.
+  const auto recorded = static_cast<double>(kFilled * trace::kRawWindow + 32);
+  EXPECT_NEAR(functions->bytes, recorded, recorded * 1e-3);
   EXPECT_EQ(functions->left_out, "functions");
 }
 

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <memory>
+
+#include "trace/raw_seal.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -76,8 +79,77 @@ SymbolSource FakeCode::symbols() const {
   };
 }
 
+namespace {
+
+/// Lays records into windows as the collector does.
+class Windows {
+ public:
+  Windows(uint64_t start_ticks, uint32_t log) : start_ticks_(start_ticks), log_(log) {}
+
+  void add(std::string_view record) {
+    const size_t end = used_.size() + record.size();
+    if (end + sizeof(trace::RawHeader) > kLimit && end != kLimit) finish_window();
+    used_ += record;
+  }
+
+  std::string take() {
+    seal(trace::kRawEndOfLog);
+    return std::move(whole_);
+  }
+
+ private:
+  static constexpr size_t kLimit = trace::kRawWindow - trace::kRawSealBytes;
+
+  void finish_window() {
+    constexpr size_t kMostWords = 253;
+    while (used_.size() < kLimit) {
+      const size_t words =
+          std::min((kLimit - used_.size() - sizeof(trace::RawHeader)) / 8, kMostWords);
+      const trace::RawHeader pad{0, 0, 0, static_cast<uint8_t>(words), RawKind::pad};
+      used_.append(reinterpret_cast<const char*>(&pad), sizeof pad);
+      used_.resize(used_.size() + words * 8);
+    }
+    seal(0);
+  }
+
+  void seal(uint16_t flags) {
+    const size_t words = used_.size() / 8;
+    const uint64_t seal = trace::raw_seal(trace::raw_sum(used_.data(), words),
+                                          trace::raw_seed(start_ticks_, log_, window_++), words);
+    const trace::RawHeader header{0, static_cast<uint32_t>(used_.size()), flags, 1, RawKind::seal};
+    whole_ += used_;
+    whole_.append(reinterpret_cast<const char*>(&header), sizeof header);
+    whole_.append(reinterpret_cast<const char*>(&seal), sizeof seal);
+    used_.clear();
+  }
+
+  uint64_t start_ticks_;
+  uint32_t log_;
+  uint64_t window_ = 0;
+  std::string used_;
+  std::string whole_;
+};
+
+}  // namespace
+
+std::string sealed(const std::string& records, uint64_t start_ticks, uint32_t log) {
+  Windows windows(start_ticks, log);
+  for (size_t at = 0; at < records.size();) {
+    trace::RawHeader header{};
+    std::memcpy(&header, records.data() + at, std::min(sizeof header, records.size() - at));
+    // What is no record any more is taken for one.
+    const size_t bytes = std::min(sizeof header + header.words * 8, records.size() - at);
+    std::string record = records.substr(at, bytes);
+    record.resize((bytes + 7) / 8 * 8);
+    windows.add(record);
+    at += bytes;
+  }
+  return windows.take();
+}
+
 RawThread::~RawThread() {
-  write_file(file_, bytes_.data(), bytes_.size());
+  const std::string whole = sealed(bytes_, process_.process.start_ticks, number_);
+  write_file(file_, whole.data(), whole.size());
 }
 
 void RawThread::append(const void* data, size_t size) {
@@ -192,7 +264,13 @@ RawProcessBuilder::RawProcessBuilder(std::filesystem::path folder, FakeCode& fak
 }
 
 RawProcessBuilder::~RawProcessBuilder() {
-  write_file(folder_ / "process", &process, sizeof process);
+  process.last_sum = trace::raw_sum_of_all(process.last);
+  const auto file = std::make_unique<trace::RawProcessFile>();
+  file->now = process;
+  file->snapshots[1].process = process;
+  file->snapshots[1].number = 1;
+  file->snapshots[1].sum = trace::sum_of_snapshot(file->snapshots[1]);
+  write_file(folder_ / "process", file.get(), sizeof *file);
   const std::string maps = code.maps();
   write_file(folder_ / "maps.0", maps.data(), maps.size());
 }
@@ -200,7 +278,8 @@ RawProcessBuilder::~RawProcessBuilder() {
 RawThread& RawProcessBuilder::thread(uint32_t number) {
   auto [it, added] = by_number_.try_emplace(number, nullptr);
   if (added) {
-    it->second = &threads_.emplace_back(*this, folder_ / fmt::format("events.{}", number));
+    it->second = &threads_.emplace_back(*this, folder_ / fmt::format("events.{}", number), number);
+    ++process.logs;
   }
   return *it->second;
 }

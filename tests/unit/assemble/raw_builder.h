@@ -36,11 +36,14 @@ class FakeCode {
 
 class RawProcessBuilder;
 
+/// A log of these records, as a thread that ended leaves it.
+std::string sealed(const std::string& records, uint64_t start_ticks, uint32_t log);
+
 /// Appends records to one events file.
 class RawThread {
  public:
-  RawThread(RawProcessBuilder& process, std::filesystem::path file)
-      : process_(process), file_(std::move(file)) {}
+  RawThread(RawProcessBuilder& process, std::filesystem::path file, uint32_t number)
+      : process_(process), file_(std::move(file)), number_(number) {}
   ~RawThread();
   RawThread(const RawThread&) = delete;
 
@@ -74,6 +77,7 @@ class RawThread {
 
   RawProcessBuilder& process_;
   std::filesystem::path file_;
+  uint32_t number_;
   std::string bytes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> paths_;
   std::map<std::string, uint16_t, std::less<>> names_;

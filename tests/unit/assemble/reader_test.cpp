@@ -3,11 +3,13 @@
 
 // Reading whatever a program left: windows, tails, and garbage of every kind.
 
+#include <cstring>
 #include <fstream>
 #include <random>
 
 #include "assemble/raw_reader.h"
 #include "fixture.h"
+#include "trace/raw_seal.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -28,73 +30,194 @@ class ReaderTest : public AssembleTest {
   void write(const std::string& name, const std::string& bytes) {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
   }
-  std::vector<uint64_t> times(bool* damaged = nullptr, uint64_t* skipped = nullptr) {
+  /// The records' times; what is wrong is in damage_ and skipped_.
+  std::vector<uint64_t> times(RecordBounds bounds = {0, 1000, 1000}) {
     std::vector<uint64_t> times;
-    const auto log = RawLog::map(folder_ / "events.0", 0);
+    auto log = RawLog::map(folder_ / "events.0", 0, kStart);
     if (!log) return times;
+    log->salvage(bounds);
+    damage_ = log->damage();
     auto cursor = log->cursor();
     for (RawRecord at; cursor.next(at);) times.push_back(at.ticks);
     RawRecord after;
     EXPECT_FALSE(cursor.next(after)) << "the end is for ever";
-    if (damaged != nullptr) *damaged = cursor.damaged();
-    if (skipped != nullptr) *skipped = cursor.skipped();
+    skipped_ = cursor.skipped();
     return times;
   }
+
+  static constexpr uint64_t kStart = 77;
+  LogDamage damage_;
+  uint64_t skipped_ = 0;
 };
 
-TEST_F(ReaderTest, StopsAtTheFirstUnwrittenRecord) {
-  write("events.0",
-        record(RawKind::sample, 1) + record(RawKind::none, 2) + record(RawKind::sample, 3));
+constexpr uint64_t kSmall = 65536;
+
+uint64_t seal_of(const std::string& records, uint64_t window, uint64_t start, uint32_t log = 0) {
+  const size_t words = records.size() / 8;
+  return trace::raw_seal(trace::raw_sum(records.data(), words), trace::raw_seed(start, log, window),
+                         words);
+}
+
+/// A tail that holds these records, sealed or with another seal.
+std::string tail_of(std::string records, uint64_t window, uint64_t bytes, uint64_t seal) {
+  records.resize(bytes);
+  const trace::RawTail where{window, seal};
+  return records.append(reinterpret_cast<const char*>(&where), sizeof where);
+}
+
+/// A full window of samples.
+std::string window_of(uint64_t time, uint64_t index, uint64_t start, size_t bytes = kSmall) {
+  std::string window = record(RawKind::sample, time);
+  while (window.size() + 16 + 16 <= bytes - 24) window += record(RawKind::sample, time + 1);
+  window += record(RawKind::pad, 0, std::vector<uint64_t>((bytes - 24 - window.size() - 16) / 8));
+  const RawHeader header{time + 1, static_cast<uint32_t>(window.size()), 0, 1, RawKind::seal};
+  const uint64_t seal = seal_of(window, index, start);
+  window.append(reinterpret_cast<const char*>(&header), sizeof header);
+  return window.append(reinterpret_cast<const char*>(&seal), sizeof seal);
+}
+
+TEST_F(ReaderTest, ALogEndsWithItsSeal) {
+  const std::string log = sealed(record(RawKind::sample, 1), kStart, 0);
+  write("events.0", log);
   EXPECT_EQ(times(), std::vector<uint64_t>{1});
+  EXPECT_EQ(damage_.windows + damage_.cut + damage_.refused, 0u);
+  for (size_t size = log.size() - 1; size > 0; --size) {
+    write("events.0", log.substr(0, size));
+    times();
+    EXPECT_EQ(damage_.cut, 1u) << size;
+  }
+  write("events.0", "");
+  EXPECT_FALSE(RawLog::map(folder_ / "events.0", 0, kStart));
 }
 
-TEST_F(ReaderTest, PadsLeadToTheNextWindow) {
-  std::string window = record(RawKind::sample, 1);
-  while (window.size() + 24 + 16 <= kRawWindow - 40) window += record(RawKind::path_def, 0, {0, 1});
-  const size_t rest = kRawWindow - window.size();
-  window += record(RawKind::pad, 0, std::vector<uint64_t>((rest - 16) / 8));
-  ASSERT_EQ(window.size(), kRawWindow);
-  write("events.0", window + record(RawKind::sample, 9));
-  EXPECT_EQ(times().back(), 9u);
+TEST_F(ReaderTest, AnyFlippedBitIsNoticed) {
+  const std::string log =
+      sealed(record(RawKind::path_def, 0, {0, 1}) + record(RawKind::sample, 2), kStart, 0);
+  for (size_t bit = 0; bit < log.size() * 8; ++bit) {
+    std::string flipped = log;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    write("events.0", flipped);
+    times();
+    const size_t seals_time = log.size() - trace::kRawSealBytes;  // nobody reads it
+    const bool unused = bit / 8 >= seals_time && bit / 8 < seals_time + 8;
+    EXPECT_EQ(damage_.windows + damage_.cut > 0, !unused) << "bit " << bit;
+  }
 }
 
-TEST_F(ReaderTest, ARecordBeyondTheFileIsDamage) {
-  write("events.0",
-        record(RawKind::sample, 1) + record(RawKind::path_def, 2, {0, 1}).substr(0, 20));
-  bool damaged = false;
-  EXPECT_EQ(times(&damaged), std::vector<uint64_t>{1});
-  EXPECT_TRUE(damaged);
-}
-
-TEST_F(ReaderTest, ShortAndUnknownRecordsAreLeftOut) {
-  write("events.0", record(RawKind::mpi_isend, 1, {1}) + record(static_cast<RawKind>(200), 2) +
-                        record(RawKind::sample, 3));
-  uint64_t skipped = 0;
-  EXPECT_EQ(times(nullptr, &skipped), std::vector<uint64_t>{3});
-  EXPECT_EQ(skipped, 2u);
+TEST_F(ReaderTest, WindowsOfOthersAreNoticed) {
+  const std::string one = window_of(1, 0, kStart), two = window_of(10, 1, kStart);
+  const std::string end = sealed("", kStart, 0);
+  // Sealed as a first window, but it is the third.
+  write("events.0", two + one + end);
+  times();
+  EXPECT_EQ(damage_.windows, 3u);
+  write("events.0", sealed(record(RawKind::sample, 1), kStart, 1));
+  times();
+  EXPECT_EQ(damage_.windows, 1u) << "of another thread";
+  write("events.0", sealed(record(RawKind::sample, 1), kStart + 1, 0));
+  times();
+  EXPECT_EQ(damage_.windows, 1u) << "of another process";
 }
 
 TEST_F(ReaderTest, TheTailFollowsTheWholeWindows) {
-  std::string tail = record(RawKind::sample, 5);
-  tail.resize(kRawWindow);
-  trace::RawTail where{};
-  tail.append(reinterpret_cast<const char*>(&where), sizeof where);
+  const std::string records = record(RawKind::sample, 5);
   write("events.0", "");
-  write("events.0.tail", tail);
+  write("events.0.tail", tail_of(records, 0, kRawWindow, seal_of(records, 0, kStart)));
   EXPECT_EQ(times(), std::vector<uint64_t>{5});
+  // Without its seal, the same is damage, as far as it can be true.
+  write("events.0.tail", tail_of(records, 0, kRawWindow, 0));
+  EXPECT_EQ(times(), std::vector<uint64_t>{5});
+  EXPECT_EQ(damage_.windows, 1u);
+}
+
+TEST_F(ReaderTest, OneRecordMayStillBeUnsealed) {
+  const std::string one = record(RawKind::sample, 5);
+  const std::string two = one + record(RawKind::mpi_tests, 6, {7, 1, 1});
+  write("events.0.tail", tail_of(two, 0, kSmall, seal_of(one, 0, kStart)));
+  EXPECT_EQ(times(), (std::vector<uint64_t>{5, 6}));
+  EXPECT_EQ(damage_.windows, 0u);
+  const std::string three = two + record(RawKind::sample, 8);
+  write("events.0.tail", tail_of(three, 0, kSmall, seal_of(one, 0, kStart)));
+  times();
+  EXPECT_EQ(damage_.windows, 1u);
+}
+
+TEST_F(ReaderTest, TheTailTellsHowLargeWindowsAre) {
+  const std::string records = record(RawKind::sample, 50);
+  const std::string tail = tail_of(records, 1, kSmall, seal_of(records, 1, kStart));
+  write("events.0", window_of(1, 0, kStart));
+  write("events.0.tail", tail);
+  EXPECT_EQ(times().back(), 50u);
+  EXPECT_EQ(damage_.windows + damage_.cut, 0u);
+  // No tail, whatever its size: nothing of it counts, and the end is missing.
+  write("events.0.tail", tail.substr(0, kSmall / 2));
+  EXPECT_EQ(times().back(), 2u);
+  EXPECT_EQ(damage_.cut, 1u);
+}
+
+TEST_F(ReaderTest, ATailWhoseWindowWasJustAppendedDoesNotCount) {
+  const std::string window = window_of(1, 0, kStart);
+  const std::string records = window.substr(0, window.size() - trace::kRawSealBytes);
+  write("events.0", window);
+  write("events.0.tail", tail_of(window, 0, kSmall, seal_of(records, 0, kStart)));
+  const size_t alone = times().size();
+  EXPECT_EQ(damage_.windows + damage_.cut, 0u);
+  // While it is being appended, it does.
+  write("events.0", window.substr(0, kSmall / 2));
+  EXPECT_EQ(times().size(), alone);
+  EXPECT_EQ(damage_.windows + damage_.cut, 0u);
+}
+
+TEST_F(ReaderTest, WhatIsPlausibleInADamagedWindowIsUsed) {
+  std::string log = sealed(record(RawKind::sample, 10) + record(RawKind::sample, 20) +
+                               record(RawKind::sample, 30) + record(RawKind::sample, 40),
+                           kStart, 0);
+  const auto with = [&](size_t at, uint64_t word) {
+    std::string damaged = log;
+    memcpy(damaged.data() + at, &word, sizeof word);
+    write("events.0", damaged);
+    return times({5, 60, 60});
+  };
+  EXPECT_EQ(with(16, 35), (std::vector<uint64_t>{10, 30, 40})) << "out of order";
+  EXPECT_EQ(with(16, 900), (std::vector<uint64_t>{10, 30, 40})) << "after the end";
+  EXPECT_EQ(with(16, 2), (std::vector<uint64_t>{10, 30, 40})) << "before the begin";
+  EXPECT_EQ(damage_.refused, 1u);
+  EXPECT_EQ(with(24, 0), (std::vector<uint64_t>{10, 30, 40})) << "nothing";
+  EXPECT_EQ(with(24, uint64_t{200} << 56 | uint64_t{3} << 48), (std::vector<uint64_t>{10, 30, 40}))
+      << "an unknown kind";
+  EXPECT_EQ(with(24, uint64_t{70} << 56 | uint64_t{2} << 48), (std::vector<uint64_t>{10, 20, 40}))
+      << "longer than it was, over the next";
+}
+
+TEST_F(ReaderTest, AnEndThatNothingElseKnowsOfIsRefused) {
+  std::string log = sealed(record(RawKind::sample, 10) + record(RawKind::sample, 20), kStart, 0);
+  const uint64_t later = 500;
+  memcpy(log.data() + 16, &later, sizeof later);
+  write("events.0", log);
+  EXPECT_EQ(times({5, 15, 100'000}), std::vector<uint64_t>{10});
+  EXPECT_EQ(times({5, 490, 100'000}), (std::vector<uint64_t>{10, 500}));
+}
+
+TEST_F(ReaderTest, ShortAndUnknownRecordsAreLeftOut) {
+  write("events.0", sealed(record(RawKind::mpi_isend, 1, {1}) +
+                               record(static_cast<RawKind>(200), 2) + record(RawKind::sample, 3),
+                           kStart, 0));
+  EXPECT_EQ(times(), std::vector<uint64_t>{3});
+  EXPECT_EQ(skipped_, 2u);
 }
 
 TEST_F(ReaderTest, MomentsNotedInAnAcquireAreRecordsOfTheirOwn) {
   constexpr uint64_t kAcquired = 3, kReleased = uint64_t{8} << 32;
   write("events.0",
-        record(RawKind::omp_mutex_acquire, 10, {7, 1, kAcquired | kReleased}) +
-            record(RawKind::omp_mutex_acquire, 20, {7, 1, kAcquired}) +
-            record(RawKind::sample, 25) +
-            record(RawKind::omp_mutex_acquire, 30, {7, 1, kReleased}) +  // makes no sense
-            record(RawKind::omp_mutex_acquire, 40, {7, 1, kAcquired << 32 | 8}) +
-            record(RawKind::omp_mutex_acquire, 50, {7, 1, 0}));
+        sealed(record(RawKind::omp_mutex_acquire, 10, {7, 1, kAcquired | kReleased}) +
+                   record(RawKind::omp_mutex_acquire, 20, {7, 1, kAcquired}) +
+                   record(RawKind::sample, 25) +
+                   record(RawKind::omp_mutex_acquire, 30, {7, 1, kReleased}) +  // makes no sense
+                   record(RawKind::omp_mutex_acquire, 40, {7, 1, kAcquired << 32 | 8}) +
+                   record(RawKind::omp_mutex_acquire, 50, {7, 1, 0}),
+               kStart, 0));
   EXPECT_EQ(times(), (std::vector<uint64_t>{10, 13, 18, 20, 23, 25, 30, 40, 48, 50}));
-  const auto log = RawLog::map(folder_ / "events.0", 0);
+  const auto log = RawLog::map(folder_ / "events.0", 0, kStart);
   auto cursor = log->cursor();
   std::vector<RawKind> kinds;
   for (RawRecord at; kinds.size() < 3 && cursor.next(at);) {
@@ -103,23 +226,6 @@ TEST_F(ReaderTest, MomentsNotedInAnAcquireAreRecordsOfTheirOwn) {
   }
   EXPECT_EQ(kinds, (std::vector{RawKind::omp_mutex_acquire, RawKind::omp_mutex_acquired,
                                 RawKind::omp_mutex_released}));
-}
-
-TEST_F(ReaderTest, TheTailTellsHowLargeWindowsAre) {
-  constexpr size_t kSmall = 65536;
-  std::string window = record(RawKind::sample, 1);
-  while (window.size() < kSmall - 40) window += record(RawKind::sample, 2);
-  window += record(RawKind::pad, 0, std::vector<uint64_t>((kSmall - window.size() - 16) / 8));
-  std::string tail = record(RawKind::sample, 5);
-  tail.resize(kSmall);
-  const trace::RawTail where{1};
-  tail.append(reinterpret_cast<const char*>(&where), sizeof where);
-  write("events.0", window);
-  write("events.0.tail", tail);
-  EXPECT_EQ(times().back(), 5u);
-  // No tail, whatever its size: nothing of it counts.
-  write("events.0.tail", tail.substr(0, kSmall / 2));
-  EXPECT_EQ(times().back(), 2u);
 }
 
 TEST_F(ReaderTest, AnUnreadableProcessIsCounted) {

@@ -44,6 +44,24 @@ TEST(Verdict, TellsAContradictionWithItsPlace) {
   EXPECT_NE(said.find("on location 0.0 at main"), std::string::npos) << said;
 }
 
+TEST(Verdict, AnyLossOfDataIsDamage) {
+  blame::Findings damaged = sound();
+  damaged.losses.add("harmless", Severity::warning, "a warning", 1);
+  EXPECT_EQ(judged(damaged).first, 0);
+  damaged.losses.add("unreadable_processes", Severity::data_loss, "one is missing", 1);
+  const auto [status, said] = judged(damaged);
+  EXPECT_EQ(status, kDamaged);
+  EXPECT_NE(said.find("missing"), std::string::npos) << said;
+}
+
+TEST(Verdict, WhatAnAbortedProgramLeftUndoneIsNoDamage) {
+  blame::Findings aborted = sound();
+  aborted.losses.add("incomplete_collectives", Severity::data_loss, "not all came", 1);
+  EXPECT_EQ(judged(aborted).first, kDamaged);
+  aborted.losses.add("early_ends", Severity::warning, "killed", 1);
+  EXPECT_EQ(judged(aborted).first, 0);
+}
+
 TEST(Verdict, AContradictionWeighsMoreThanDamage) {
   blame::Findings broken = sound();
   broken.losses.add("damaged_archive", Severity::data_loss, "cut", 1);

@@ -88,6 +88,7 @@ RawThread read_thread(const std::filesystem::path& file) {
       ++thread.pads;
       continue;
     }
+    if (record.kind() == RawKind::seal) continue;
     check(record.header.time >= last_time, "time decreases", file, at);
     last_time = record.header.time;
     if (record.kind() == RawKind::path_def) {
@@ -106,7 +107,7 @@ RawRun read_run(const std::filesystem::path& folder) {
   RawRun run;
   run.folder = folder;
   const std::vector<char> bytes = read_bytes(folder / "process");
-  check(bytes.size() == sizeof run.process, "size of process", folder, bytes.size());
+  check(bytes.size() == sizeof(trace::RawProcessFile), "size of process", folder, bytes.size());
   memcpy(&run.process, bytes.data(), sizeof run.process);
   check(run.process.magic == trace::kRawMagic, "magic", folder, 0);
   for (unsigned n = 0; n < run.process.thread_count; ++n) {

@@ -214,12 +214,14 @@ TEST(Recorder, NewestRecordGrowsInPlace) {
   const int status = experiment.run([] {
     if (!activate()) return 1;
     ThreadLog* log = thread_log();
-    if (log->newest(RawKind::mpi_tests, 4) != nullptr) return 2;
+    if (log->put_test(now(), 4, 1)) return 2;
     log->put(RawKind::mpi_tests, now(), 4, 0, 1, 1, 1);
-    if (log->newest(RawKind::mpi_tests, 5) != nullptr) return 3;
-    for (int i = 0; i < 9; ++i) ++log->newest(RawKind::mpi_tests, 4)[1];
+    if (log->put_test(now(), 5, 1)) return 3;
+    for (int i = 0; i < 9; ++i) {
+      if (!log->put_test(now(), 4, 1)) return 4;
+    }
     log->put(RawKind::mpi_leave, now());
-    return log->newest(RawKind::mpi_tests, 4) == nullptr ? 0 : 4;
+    return log->put_test(now(), 4, 1) ? 5 : 0;
   });
   ASSERT_TRUE(ended_with(status, 0)) << status;
   const RawRun run = experiment.read_one();
