@@ -217,14 +217,9 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
   return blank ? std::nullopt : std::optional(std::move(log));
 }
 
-/// A sound stretch's last time: where a seal follows, that tells it.
+/// When the last record of a sound stretch was made.
 uint64_t RawLog::newest_of(const Stretch& stretch) const {
   RawHeader header;
-  const size_t room = stretches_.back().end + kRawSealBytes;
-  if (stretch.end + kRawSealBytes <= room) {
-    std::memcpy(&header, data_.get() + stretch.end, sizeof header);
-    if (header.kind == RawKind::seal) return header.time;
-  }
   uint64_t newest = 0;
   for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
     std::memcpy(&header, data_.get() + at, sizeof header);
@@ -247,15 +242,36 @@ bool RawLog::is_sound() const {
                      [](const Stretch& stretch) { return stretch.sound; });
 }
 
+/// When the first record of a sound stretch was made that tells its time.
+uint64_t RawLog::oldest_of(const Stretch& stretch) const {
+  RawHeader header;
+  for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
+    std::memcpy(&header, data_.get() + at, sizeof header);
+    if (header.kind >= RawKind::mpi_enter) return header.time;
+    at += sizeof header + header.words * kWord;
+  }
+  return UINT64_MAX;
+}
+
+/// Between what comes before and after: windows may have changed places.
 void RawLog::salvage(const RecordBounds& bounds) {
-  for (Stretch& stretch : stretches_) {
-    if (stretch.sound) continue;
-    RecordBounds within = bounds;
+  RecordBounds within = bounds;
+  for (size_t i = 0; i < stretches_.size(); ++i) {
+    Stretch& stretch = stretches_[i];
+    if (stretch.sound) {
+      within.begin = std::max(within.begin, newest_of(stretch));
+      continue;
+    }
+    within.end = bounds.end;
+    for (size_t next = i + 1; next < stretches_.size(); ++next) {
+      if (stretches_[next].sound) within.end = std::min(within.end, oldest_of(stretches_[next]));
+    }
     // Not damaged: of a process that was killed it may well be what it did last, and long after.
-    if (stretch.unsealed) within.known = within.end;
+    within.known = stretch.unsealed ? within.end : std::min(bounds.known, within.end);
     const std::span bytes(data_.get() + stretch.begin, stretch.end - stretch.begin);
     Salvaged salvaged = assemble::salvage(bytes, within);
     stretch.good = std::move(salvaged.good);
+    within.begin = std::max(within.begin, salvaged.newest);
     damage_.refused += salvaged.refused;
   }
 }

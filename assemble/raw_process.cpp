@@ -46,7 +46,8 @@ void take_text(char (&text)[size], const char (&newer)[size]) {
   if (text[0] == '\0') std::copy(std::begin(newer), std::end(newer), std::begin(text));
 }
 
-/// What was not yet known when the snapshot was taken, and what has been counted since.
+/// What was not yet known when the snapshot was taken, and what speaks for losses since. Nothing
+/// vouches for the rest.
 void bring_up_to_date(RawProcess& process, const RawProcess& now) {
   if (is_whole(now)) {
     process.last = now.last;
@@ -64,17 +65,10 @@ void bring_up_to_date(RawProcess& process, const RawProcess& now) {
   process.gomp_redirected = std::max(process.gomp_redirected, now.gomp_redirected);
   process.declined = std::max(process.declined, now.declined);
   process.sampling_hz = std::max(process.sampling_hz, now.sampling_hz);
-  process.finalized = now.finalized;
   for (uint64_t RawProcess::* count :
-       {&RawProcess::dropped_records, &RawProcess::skipped_callbacks, &RawProcess::failed_unwinds,
-        &RawProcess::forgotten_paths, &RawProcess::failed_counters, &RawProcess::slowed_samplers,
-        &RawProcess::nvtx_ranges, &RawProcess::nvtx_marks, &RawProcess::on_core_ns,
-        &RawProcess::core_wait_ns, &RawProcess::unwind_ticks, &RawProcess::search_ticks,
-        &RawProcess::searches, &RawProcess::logs, &RawProcess::maps}) {
+       {&RawProcess::dropped_records, &RawProcess::logs, &RawProcess::maps}) {
     process.*count = std::max(process.*count, now.*count);
   }
-  std::transform(std::begin(process.cores), std::end(process.cores), std::begin(now.cores),
-                 std::begin(process.cores), std::bit_or<>());
 }
 
 /// The snapshot that counts, brought up to date; damage is noted.

@@ -99,6 +99,7 @@ class RawLog {
  private:
   friend class LogCheck;
   uint64_t newest_of(const Stretch& stretch) const;
+  uint64_t oldest_of(const Stretch& stretch) const;
 
   std::shared_ptr<const std::byte> data_;
   std::vector<Stretch> stretches_;

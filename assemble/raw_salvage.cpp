@@ -25,6 +25,7 @@ bool is_definition(RawKind kind) {
 struct Candidate {
   uint32_t at = 0;
   uint64_t ticks = 0;
+  uint64_t later = 0;  ///< it tells of that moment, too
   RawKind kind = RawKind::none;
 };
 
@@ -58,9 +59,13 @@ class Salvager {
     const size_t found = candidates_.size();
     keep_in_order();
     drop_far_ends();
+    drop_overlong();
     Salvaged result;
     result.refused = refused_ + (found - candidates_.size());
-    for (const Candidate& one : candidates_) result.good.push_back(one.at);
+    for (const Candidate& one : candidates_) {
+      result.good.push_back(one.at);
+      if (!is_definition(one.kind)) result.newest = one.ticks;
+    }
     return result;
   }
 
@@ -116,7 +121,9 @@ class Salvager {
     if (header.kind == RawKind::clock_met) {
       ++refused_;
     } else {
-      candidates_.push_back({static_cast<uint32_t>(at), header.time, header.kind});
+      const auto* words = reinterpret_cast<const uint64_t*>(window_.data() + at + sizeof header);
+      candidates_.push_back(
+          {static_cast<uint32_t>(at), header.time, later_moment(header, words), header.kind});
     }
   }
 
@@ -155,6 +162,20 @@ class Salvager {
       const uint64_t known = std::max(before, bounds_.known);
       if (candidates_[i].ticks <= known + (known - bounds_.begin) / kFarther) return;
       candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  /// What a record tells of has happened before the next is made.
+  void drop_overlong() {
+    uint64_t next = bounds_.known;
+    for (size_t i = candidates_.size(); i-- > 0;) {
+      const Candidate& one = candidates_[i];
+      if (is_definition(one.kind)) continue;
+      if (one.later > std::max(next, one.ticks)) {
+        candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        next = one.ticks;
+      }
     }
   }
 

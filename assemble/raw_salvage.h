@@ -20,6 +20,7 @@ namespace culprit::assemble {
 struct Salvaged {
   std::vector<uint32_t> good;  ///< where the records begin, bytes, ascending
   uint64_t refused = 0;        ///< what seemed to be records
+  uint64_t newest = 0;         ///< ticks of the last; 0: none tells
 };
 
 /// Of the bytes of a window, or of a part of it.

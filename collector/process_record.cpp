@@ -120,10 +120,11 @@ void write_snapshot(trace::RawSnapshot& slot, uint64_t number, Moment moment, ui
 
 void take_snapshot(Moment moment, uint64_t end) {
   static std::atomic_flag writing = ATOMIC_FLAG_INIT;
-  constexpr unsigned kPatience = 1000;  // in a signal handler the other may be this very thread
+  // The next comes soon, but for the last; in a signal handler the other may be this very thread.
+  const unsigned patience = moment == Moment::going_on ? 0 : 1000;
   if (g_file == nullptr || process() != &g_file->now) return;
   for (unsigned i = 0; writing.test_and_set(std::memory_order_acquire); ++i) {
-    if (i == kPatience) return;
+    if (i == patience) return;
     sched_yield();
   }
   static uint64_t number = 0;
@@ -145,6 +146,7 @@ void refresh_clock_pair() {
   if (record == nullptr || refreshing.test_and_set(std::memory_order_acquire)) return;
   set_last(*record, clock::read_pair());
   refreshing.clear(std::memory_order_release);
+  take_snapshot();
 }
 
 }  // namespace culprit::collector

@@ -215,7 +215,7 @@ void checkpoint() {
   refresh_clock_pair();
   refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();
-  take_snapshot();
+  take_snapshot();  // with what has become known
 }
 
 }  // namespace culprit::collector

@@ -88,9 +88,12 @@ void apply(const std::vector<ClockMap>& maps, const std::vector<ClockId>& clock_
 }  // namespace
 
 bool repair_run(Run& run, unsigned threads) {
+  const auto is_own = [](const Run& of) {
+    return of.definitions->creator.starts_with(trace::kOwnCreator);
+  };
   std::vector<ClockId> clock_of = one_for_each_node(run);
   ClockRepair found = repair(run, clock_of, threads);
-  if (found.unrepaired > 0) {
+  if (found.unrepaired > 0 && !is_own(run)) {
     clock_of = one_for_each_process(run);
     found = repair(run, clock_of, threads);
   }

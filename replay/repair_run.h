@@ -5,8 +5,9 @@
 //
 // Clocks belong to nodes: processes of a node are taken to share one, and are corrected alike. Only
 // if that leaves contradictions each process gets its own: some writers compare each process's
-// clock with the first's and leave small differences inside a node. Threads of a process always
-// share one.
+// clock with the first's and leave small differences inside a node. culprit's own traces have one
+// clock a node indeed: what contradicts itself there is damaged, and no clock is to blame. Threads
+// of a process always share one.
 #pragma once
 
 #include "replay/run.h"

@@ -90,6 +90,7 @@ void mpi_ends(const Region& region) {
   if (uses.fetch_sub(1) != 1) return;
   if (region) region.log().put(RawKind::mpi_finalized, region.end());
   if (trace::RawProcess* record = process()) record->finalized = 1;
+  checkpoint();
 }
 
 /// MPI_Init in the record.
