@@ -78,19 +78,34 @@ Result<RunFacts> assemble(const fs::path& experiment, unsigned threads, bool kee
     return Error{
         "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
   }
-  const fs::path unfinished = experiment / "trace.tmp";
-  fs::remove_all(unfinished, error);
-  auto facts = write_trace(raw, unfinished, threads);
-  if (!facts) {
-    fs::remove_all(unfinished, error);
-    return facts;
-  }
-  // The archive appears last: as long as it is not there, assembly can be done again.
-  if (auto written = write_facts(experiment, facts.value()); !written) return written.error();
-  fs::rename(unfinished, experiment / "trace", error);
-  if (error) return Error{fmt::format("cannot write {}", (experiment / "trace").string())};
-  if (!keep_raw) fs::remove_all(raw, error);
+  auto facts = assemble_into(experiment, experiment, threads);
+  if (facts && !keep_raw) fs::remove_all(raw, error);
   return facts;
+}
+
+Result<RunFacts> assemble_into(const fs::path& into, const fs::path& experiment, unsigned threads) {
+  std::error_code error;
+  const fs::path trace = into / "trace";
+  if (fs::exists(trace, error)) {
+    return Error{fmt::format(
+        "{} has lost its traces.otf2: remove that folder, and the trace is written again from the "
+        "records in {}",
+        trace.string(), (experiment / "raw").string())};
+  }
+  const fs::path unfinished = into / "trace.tmp";
+  fs::remove_all(unfinished, error);
+  auto facts = write_trace(experiment / "raw", unfinished, threads);
+  // The archive appears last: as long as it is not there, assembly can be done again.
+  Result<void> written = facts ? write_facts(into, facts.value()) : facts.error();
+  if (written) {
+    fs::rename(unfinished, trace, error);
+    if (error) {
+      written = Error{fmt::format("cannot write {}: {}", trace.string(), error.message())};
+    }
+  }
+  if (written) return facts;
+  fs::remove_all(unfinished, error);
+  return written.error();
 }
 
 }  // namespace culprit::assemble

@@ -47,8 +47,15 @@ struct RunFacts {
 /// are removed only after the archive is complete, and kept when `keep_raw`.
 Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned threads, bool keep_raw);
 
+/// The same, but archive and facts go into the experiment `into`, and `experiment` stays as it is.
+Result<RunFacts> assemble_into(const std::filesystem::path& into,
+                               const std::filesystem::path& experiment, unsigned threads);
+
 /// The facts of an experiment that has been assembled. Error if it has not.
 Result<RunFacts> read_facts(const std::filesystem::path& experiment);
+
+/// Makes them the experiment's facts.
+Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
 
 /// True if the experiment still has raw records that no archive holds (its program was killed, or
 /// nobody has assembled it yet).

@@ -91,8 +91,9 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
 
 bool ended_early(const RawProcess& process) {
   if (process.stopped_at_limit != 0) return false;  // it cannot be known
-  const bool needs_finalize = process.world_rank >= 0;
-  return process.ended == 0 || (needs_finalize && process.finalized == 0);
+  // After MPI_Finalize a process may end as it likes (_exit does not tell).
+  const bool uses_mpi = process.world_rank >= 0;
+  return uses_mpi ? process.finalized == 0 : process.ended == 0;
 }
 
 void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {

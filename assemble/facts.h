@@ -29,6 +29,4 @@ void account(const std::vector<RawProcessFolder>& folders,
 /// One sentence; empty if OpenMP was observed, as far as there was any.
 std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& folders);
 
-Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
-
 }  // namespace culprit::assemble

@@ -67,6 +67,12 @@ std::map<std::string, Room> rooms(replay::Transport& ranks, const Room& own, boo
   return nodes;
 }
 
+std::string number_of(double events) {
+  constexpr double kMillion = 1e6;
+  if (events >= kMillion) return fmt::format("{:.3g} million events", events / kMillion);
+  return events == 1 ? "one event" : fmt::format("{:.0f} events", events);
+}
+
 }  // namespace
 
 Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given) {
@@ -77,12 +83,13 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
     if (events == 0 || room.needed <= room.free) continue;
     constexpr double kGiB = 1 << 30;
     const std::string where = ranks.alone() ? "" : " on node " + node;
-    return Error{fmt::format(
-        "the trace contains {:.3g} million events, and its analysis takes up to {:.1f} GiB of "
-        "memory{}, but {} {:.1f} GiB: analyze it where there is more{}, or record less "
-        "(culprit run --estimate shows how)",
-        events * 1e-6, room.needed / kGiB, where, given != 0 ? "--memory allows" : "there are only",
-        room.free / kGiB, ranks.alone() ? " or on several nodes (mpirun culprit analyze)" : "")};
+    return Error{
+        fmt::format("the trace contains {}, and its analysis takes up to {:.1f} GiB of "
+                    "memory{}, but {} {:.1f} GiB: analyze it where there is more{}, or record less "
+                    "(culprit run --estimate shows how)",
+                    number_of(events), room.needed / kGiB, where,
+                    given != 0 ? "--memory allows" : "there are only", room.free / kGiB,
+                    ranks.alone() ? " or on several nodes (mpirun culprit analyze)" : "")};
   }
   return {};
 }

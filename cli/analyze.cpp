@@ -44,7 +44,7 @@ int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& ar
   return judge(findings.value(), experiment);
 }
 
-Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOptions& options) {
+Result<void> look_for_records(const fs::path& experiment) {
   std::error_code code;
   const auto info = read_info(experiment);
   if (!info) return info.error();
@@ -53,7 +53,7 @@ Result<void> assemble_if_needed(const fs::path& experiment, const PipelineOption
       return Error{"'" + experiment.string() +
                    "' contains no records: the program used neither MPI nor OpenMP nor a device"};
     }
-    return assemble_experiment(experiment, options);
+    return {};
   }
   if (!fs::exists(trace_file(experiment, info.value()), code)) {
     return Error{"'" + experiment.string() + "' contains neither a trace nor records"};
@@ -78,6 +78,14 @@ class Draft {
   bool kept_ = false;
 };
 
+/// What is known of the run beyond its trace, and the trace if there is none.
+Result<void> take_over(const fs::path& from, const fs::path& to, bool has_trace,
+                       const PipelineOptions& options) {
+  if (!has_trace) return assemble_elsewhere(to, from, options);
+  const auto facts = assemble::read_facts(from);
+  return facts ? assemble::write_facts(to, facts.value()) : Result<void>();
+}
+
 /// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analyzed.
 int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
                       ExperimentInfo info) {
@@ -93,16 +101,36 @@ int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
   return conclude(findings, arguments, experiment.value());
 }
 
+/// The experiment stays as it is, even if it has no trace yet: there may be no room.
+int analyze_experiment_elsewhere(const AnalyzeArguments& arguments, ExperimentInfo info) {
+  const fs::path& from = arguments.input;
+  const bool has_trace = !assemble::needs_assembly(from);
+  if (has_trace) info.trace = fs::absolute(trace_file(from, info)).lexically_normal().string();
+  const auto experiment = create_experiment(arguments.output, info.program);
+  if (!experiment) return fail(experiment.error());
+  Draft draft(experiment.value());
+  auto findings = [&]() -> Result<blame::Findings> {
+    if (auto written = write_info(experiment.value(), info); !written) return written.error();
+    if (auto made = take_over(from, experiment.value(), has_trace, arguments.pipeline); !made) {
+      return made.error();
+    }
+    return analyze_experiment(experiment.value(), arguments.pipeline);
+  }();
+  if (findings) draft.keep();
+  return conclude(findings, arguments, experiment.value());
+}
+
 int analyze_experiment_folder(const AnalyzeArguments& arguments) {
   const fs::path& experiment = arguments.input;
-  if (auto ready = assemble_if_needed(experiment, arguments.pipeline); !ready) {
-    return fail(ready.error());
+  const bool in_place = arguments.output.empty();
+  if (auto ready = look_for_records(experiment); !ready) return fail(ready.error());
+  if (!in_place) return analyze_experiment_elsewhere(arguments, read_info(experiment).value());
+  if (assemble::needs_assembly(experiment)) {
+    if (auto made = assemble_experiment(experiment, arguments.pipeline); !made) {
+      return fail(made.error());
+    }
   }
-  if (arguments.output.empty()) {
-    return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
-  }
-  ExperimentInfo info = read_info(experiment).value();
-  return analyze_elsewhere(arguments, trace_file(experiment, info), info);
+  return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
 }
 
 /// A trace is named by its folder: its anchor is nearly always called traces.otf2.

@@ -55,6 +55,15 @@ T field(const Json& json, const char* key, T otherwise) {
   }
 }
 
+/// A folder's name must not be longer than 255 bytes. What is left of UTF-8 is UTF-8.
+std::string shortened(const std::string& name) {
+  constexpr size_t kMost = 200;
+  if (name.size() <= kMost) return name;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0u) == 0x80u) --end;
+  return name.substr(0, end);
+}
+
 std::string first_of(const std::string& a, const std::string& b, const std::string& c) {
   return !a.empty() ? a : !b.empty() ? b : c;
 }
@@ -88,7 +97,8 @@ Result<fs::path> create_experiment(const fs::path& wanted, const std::string& na
     if (code && !fs::exists(folder)) return cannot_make(wanted, code);
     return Error{"'" + wanted.string() + "' already exists: name a new folder with -o"};
   }
-  const fs::path base = fs::current_path() / ("culprit." + name + "." + time_for_names());
+  const fs::path base =
+      fs::current_path() / ("culprit." + shortened(name) + "." + time_for_names());
   fs::path folder = base;
   for (int n = 2; !fs::create_directory(folder, code); ++n) {
     if (code) return cannot_make(folder, code);

@@ -7,6 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <new>
+#include <system_error>
 
 #include "cli/installation.h"
 #include "cli/log_options.h"
@@ -79,6 +82,14 @@ int main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return culprit::cli::main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return culprit::cli::fail({"out of memory: free some, or raise the limit (ulimit -v)"});
+  } catch (const std::filesystem::filesystem_error& problem) {
+    return culprit::cli::fail({problem.what()});
+  } catch (const std::system_error& problem) {
+    return culprit::cli::fail({"the system refuses what culprit needs (" +
+                               problem.code().message() +
+                               "): do limits (ulimit) restrict processes, files or memory?"});
   } catch (const std::exception& problem) {
     return culprit::cli::fail({problem.what()});
   }

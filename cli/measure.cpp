@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
@@ -89,10 +90,22 @@ bool omp_tools_are_disabled() {
   return tools != nullptr && std::string_view(tools) == "disabled";
 }
 
+/// Whether the command gives its processes a preload library by itself, in the place of culprit's.
+bool replaces_preload(const std::vector<std::string>& command) {
+  return std::any_of(command.begin(), command.end(), [](const std::string& word) {
+    return word.starts_with("LD_PRELOAD=") || word.find("=LD_PRELOAD=") != std::string::npos ||
+           word.find(",LD_PRELOAD=") != std::string::npos;
+  });
+}
+
 /// Why there is nothing to analyze. A launcher that refuses to start anything looks the same from
 /// here as a program that fails by itself: its own message says which it was.
-void explain_nothing_recorded(int status, bool tried) {
-  if (tried) {
+void explain_nothing_recorded(const std::vector<std::string>& command, int status, bool tried) {
+  if (!tried && replaces_preload(command)) {
+    kLog.error(
+        "the command sets LD_PRELOAD and so displaces culprit's library: set it in front of "
+        "culprit instead (LD_PRELOAD=... culprit run -- ...), which then preloads both");
+  } else if (tried) {
     kLog.error(
         "the program's processes could not write their records: is the disk full, or do limits "
         "(ulimit) restrict files, descriptors or memory?");
@@ -126,7 +139,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
   if (!has_raw_records(experiment)) {
     const bool tried = has_process_folders(experiment);
     remove_folder(experiment);
-    explain_nothing_recorded(status, tried);
+    explain_nothing_recorded(options.command, status, tried);
     return otherwise;
   }
   if (options.estimate) return print_estimate(experiment, status);

@@ -47,14 +47,30 @@ Result<blame::Findings> analyze_trace(const fs::path& trace, const PipelineOptio
 
 }  // namespace
 
-Result<void> assemble_experiment(const fs::path& experiment, const PipelineOptions& options) {
+namespace {
+
+template <class Make>
+Result<void> make_trace(const fs::path& experiment, const Make& make) {
   const Stopwatch watch;
   kLog.debug("assembling the trace from the records in {}", (experiment / "raw").string());
-  const auto facts = assemble::assemble(experiment, options.threads, options.keep_raw);
+  const Result<assemble::RunFacts> facts = make();
   if (!facts) return facts.error();
   kLog.info("wrote the trace: {} of {} ({:.1f} s)", report::counted(facts.value().events, "event"),
             report::counted(facts.value().processes, "process", "processes"), watch.seconds());
   return {};
+}
+
+}  // namespace
+
+Result<void> assemble_experiment(const fs::path& experiment, const PipelineOptions& options) {
+  return make_trace(experiment, [&] {
+    return assemble::assemble(experiment, options.threads, options.keep_raw);
+  });
+}
+
+Result<void> assemble_elsewhere(const fs::path& to, const fs::path& from,
+                                const PipelineOptions& options) {
+  return make_trace(from, [&] { return assemble::assemble_into(to, from, options.threads); });
 }
 
 Result<blame::Findings> analyze_experiment(const fs::path& experiment,

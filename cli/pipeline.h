@@ -25,6 +25,10 @@ struct PipelineOptions {
 Result<void> assemble_experiment(const std::filesystem::path& experiment,
                                  const PipelineOptions& options);
 
+/// Makes it in the experiment `to`, and changes nothing in `from`.
+Result<void> assemble_elsewhere(const std::filesystem::path& to, const std::filesystem::path& from,
+                                const PipelineOptions& options);
+
 /// Replays the experiment's trace and writes its findings; those of an earlier analysis are
 /// replaced.
 Result<blame::Findings> analyze_experiment(const std::filesystem::path& experiment,

@@ -188,6 +188,8 @@ class CommandLine(unittest.TestCase):
     def test_trace_too_large_for_the_memory(self):
         self.recorded()
         self.refused(1, "--memory allows", "analyze", "experiment", "--memory", "1M", "-o", "small")
+        few = self.culprit("analyze", "experiment", "--memory", "1M").err
+        self.assertRegex(few, r"contains \d+ events, ")
         self.assertFalse((self.folder / "small").exists())
 
     def test_cut_trace(self):
@@ -198,7 +200,7 @@ class CommandLine(unittest.TestCase):
         os.truncate(events, events.stat().st_size // 2)
         done = self.culprit("analyze", cut / "traces.otf2", "-o", "rest")
         self.assertEqual(done.returncode, 3, done.err)
-        self.assertIn("damaged or cut short", done.err)
+        self.assertIn("damaged or missing", done.err)
         page = self.culprit("report", "rest")
         self.assertEqual(page.returncode, 0)
         self.assertIn("Data loss", page.out)
@@ -209,6 +211,65 @@ class CommandLine(unittest.TestCase):
         anchor.write_bytes(anchor.read_bytes()[:40])
         self.refused(1, "traces.otf2", "analyze", experiment)
         self.refused(1, "traces.otf2", "analyze", anchor)
+
+    def test_experiment_stays_as_it_is_when_analyzed_elsewhere(self):
+        """Even if its records are still raw: there may be no room."""
+        self.assertEqual(
+            self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads()).returncode, 0)
+        shutil.rmtree(self.folder / "mine/trace")
+        facts = json.loads((self.folder / "mine/experiment.json").read_text())
+        (self.folder / "mine/experiment.json").write_text(
+            json.dumps({k: v for k, v in facts.items() if k != "measured"}))
+        def state():
+            return {file: file.read_bytes() for file in (self.folder / "mine").rglob("*")
+                    if file.is_file()}
+        before = state()
+        done = self.culprit("analyze", "mine", "-o", "new", "--report")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("omp parallel", done.out)
+        self.assertEqual(state(), before)
+        self.assertTrue((self.folder / "new/trace/traces.otf2").exists())
+
+    def test_losses_of_the_measurement_are_known_elsewhere(self):
+        experiment = self.recorded()
+        info = json.loads((experiment / "experiment.json").read_text())
+        info["measured"]["losses"].append({"name": "damaged_records", "count": 1,
+                                           "severity": "data loss", "advice": "Told."})
+        (experiment / "experiment.json").write_text(json.dumps(info))
+        for arguments in ([], ["-o", "new"]):
+            done = self.culprit("analyze", experiment, "--report", *arguments)
+            self.assertEqual(done.returncode, 3, done.err)
+            self.assertIn("damaged_records", done.out)
+
+    def test_trace_without_its_anchor_beside_the_records(self):
+        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads())
+        self.assertEqual(done.returncode, 0, done.err)
+        (self.folder / "mine/trace/traces.otf2").unlink()
+        self.refused(1, "has lost its traces.otf2: remove that folder", "analyze", "mine")
+        self.assertFalse((self.folder / "mine/trace.tmp").exists())
+
+    def test_program_with_a_long_name(self):
+        program = self.folder / ("é" * 125)  # 250 bytes
+        shutil.copy(self.threads(), program)
+        done = self.culprit("run", "--", program)
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(len([name for name in self.left() if name.startswith("culprit.")]), 1)
+
+    def test_preload_library_in_the_place_of_culprits(self):
+        line = ["env", "LD_PRELOAD=libm.so.6", self.threads()]
+        done = self.culprit("record", "--", *line)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("displaces culprit's library", done.err)
+
+    def test_without_proc(self):
+        """Its own place must be found all the same."""
+        line = f"umount -l /proc && cd {self.folder} && {BUILD}/bin/culprit run -- {self.threads()}"
+        done = subprocess.run(["unshare", "-m", "sh", "-c", line], env=ENVIRONMENT, text=True,
+                              capture_output=True, timeout=120)
+        if "unshare" in done.stderr or "umount" in done.stderr:
+            self.skipTest("no mount namespaces")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("WHERE THE TIME WENT", done.stdout)
 
     def test_keep_raw_can_be_assembled_again(self):
         done = self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads())
