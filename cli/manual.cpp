@@ -109,7 +109,7 @@ culprit failed, and said why in one sentence
 wrong usage
 .TP
 {damaged}
-results were found, but the trace is damaged
+results were found, but records are damaged or missing
 .TP
 {contradiction}
 results were found, but their sums do not agree: a bug in culprit

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A short hybrid program with many records: logs of several windows, of threads that are still there
- * at the end and of one that has ended. It ends in order, or is killed ("kill"). */
+ * A short hybrid program with many records: logs of several windows, of threads that are still
+ * there at the end and of one that has ended. It ends in order, or is killed ("kill"). */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
