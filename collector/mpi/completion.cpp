@@ -238,7 +238,15 @@ int on_start(const Function& function, const Requests& requests, RealCall call) 
     Request request;
     if (start_request(requests[i], requests.place(i), request)) put_started(region, request);
   }
-  return region.run(call);
+  const Snapshot before(requests, static_cast<bool>(region));
+  const int rc = region.run(call);
+  // Open MPI replaces a request that the network still needs: a buffered send whose data has not
+  // left the buffer. Also where the call fails, for those that came before the fault.
+  for (int i = 0; i < before.count(); ++i) {
+    const MPI_Request after = requests[i];
+    if (after != before[i]) rename_request(before[i], requests.place(i), after);
+  }
+  return rc;
 }
 
 int on_wait(const Function& function, const Requests& requests, const Statuses& statuses,

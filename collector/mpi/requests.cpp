@@ -246,6 +246,16 @@ bool start_request(MPI_Request handle, const void* place, Request& started) {
   });
 }
 
+void rename_request(MPI_Request before, const void* place, MPI_Request after) {
+  Request moved;
+  const uint64_t key = key_of(before);
+  const bool known = shard_of(key).with(key, place, [&](Request& request) {
+    moved = request;
+    return true;
+  });
+  if (known) add_request(after, place, moved);
+}
+
 bool complete_request(MPI_Request handle, const void* place, Request& completed) {
   if (handle == MPI_REQUEST_NULL) return false;
   const uint64_t key = key_of(handle);

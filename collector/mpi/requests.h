@@ -61,6 +61,9 @@ void add_request(MPI_Request handle, const void* place, const Request& request);
 /// A persistent request is started: gives it new numbers. False if it is none of ours.
 bool start_request(MPI_Request handle, const void* place, Request& started);
 
+/// MPI goes on with the request under another handle.
+void rename_request(MPI_Request before, const void* place, MPI_Request after);
+
 /// MPI said that the request is complete. Removes it, or makes it inactive if persistent. False if
 /// it is none of ours, was inactive or has been reported before.
 bool complete_request(MPI_Request handle, const void* place, Request& completed);

@@ -282,6 +282,26 @@ INSTANTIATE_TEST_SUITE_P(All, Many,
                          testing::Values(Program{"openmpi", "many"}, Program{"mpich", "many"}),
                          [](const auto& i) { return std::string(i.param.mpi); });
 
+class Persistent : public Records {};
+
+/// Of each start there is a record, and one of its end, whatever becomes of the handle.
+TEST_P(Persistent, EveryStartIsRecorded) {
+  constexpr size_t kStarts = 200;  // 100 with MPI_Start, 100 with MPI_Startall
+  const Processes processes = record(GetParam(), 2);
+  ASSERT_EQ(processes.size(), 2u);
+  using trace::RawKind;
+  EXPECT_EQ(processes.at(0).count(RawKind::mpi_isend), kStarts);
+  EXPECT_EQ(processes.at(0).count(RawKind::mpi_isend_done), kStarts);
+  EXPECT_EQ(processes.at(1).count(RawKind::mpi_irecv_post), kStarts);
+  EXPECT_EQ(processes.at(1).count(RawKind::mpi_irecv), kStarts);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Persistent,
+    testing::Values(Program{"openmpi", "persistent_c"}, Program{"openmpi", "persistent_f08"},
+                    Program{"mpich", "persistent_c"}, Program{"mpich", "persistent_f08"}),
+    [](const auto& i) { return std::string(i.param.mpi) + "_" + i.param.name; });
+
 class Inert : public Records {};
 
 /// Without an experiment the library changes nothing and leaves nothing.

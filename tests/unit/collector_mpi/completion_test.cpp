@@ -154,5 +154,47 @@ TEST(CombinedRequest, HalfOfItMayBeWithNobody) {
                                            RawKind::mpi_isend_done, RawKind::mpi_irecv}));
 }
 
+/// Open MPI's buffered sends are complete for the caller while their data still travels: started
+/// again then, a request goes on under another handle.
+TEST(PersistentRequest, MayGetAnotherHandleWhenItStarts) {
+  constexpr intptr_t kFirst = 0x5300, kStarts = 3;
+  const Message message{1, MPI_INT, 0, 4, MPI_COMM_WORLD};
+  MPI_Request handles[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  const Statuses ignored(MPI_STATUSES_IGNORE, 2);
+  for (intptr_t i = 0; i < 2; ++i) {
+    auto init = [&] {
+      handles[i] = (MPI_Request)(kFirst + 0x1000 * i);
+      return MPI_SUCCESS;
+    };
+    on_send_init(function, message, Requests(Language::c, &handles[i]), init);
+  }
+  tests::fake_recorder_reset();
+  const Requests both(Language::c, handles, 2);
+  auto replace_first = [&] {
+    handles[0] = (MPI_Request)((intptr_t)handles[0] + 16);
+    return MPI_SUCCESS;
+  };
+  auto nothing = [] { return MPI_SUCCESS; };
+  for (int i = 0; i < kStarts; ++i) {
+    on_start(function, both, replace_first);
+    on_wait(function, both, ignored, nothing);
+  }
+  // A call that fails may have started, and replaced, what came before the fault.
+  auto replace_and_fail = [&] {
+    replace_first();
+    return int{MPI_ERR_REQUEST};
+  };
+  on_start(function, both, replace_and_fail);
+  on_wait(function, both, ignored, nothing);
+
+  std::vector<uint64_t> started, done;
+  for (const FakeRecord& record : fake_records()) {
+    if (record.kind == RawKind::mpi_isend) started.push_back(record.words.at(2));
+    if (record.kind == RawKind::mpi_isend_done) done.push_back(record.words.at(0));
+  }
+  EXPECT_EQ(started.size(), 2 * size_t{kStarts + 1});
+  EXPECT_EQ(done, started);
+}
+
 }  // namespace
 }  // namespace culprit::collector::mpi
