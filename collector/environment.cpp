@@ -139,6 +139,11 @@ bool is_without(const char* name) {
   return false;
 }
 
+bool says(const char* variable, const char* word) {
+  const char* value = getenv(variable);
+  return value != nullptr && strcmp(value, word) == 0;
+}
+
 Without without() {
   return {is_without("locks"), is_without("tasks"),     is_without("loops"),
           is_without("tests"), is_without("functions"), is_without("regions")};
@@ -148,8 +153,7 @@ Without without() {
 
 const Environment& environment() {
   if (g_read) return g_environment;
-  const char* clock = getenv("CULPRIT_CLOCK");
-  g_environment.monotonic_clock = clock != nullptr && strcmp(clock, "monotonic") == 0;
+  g_environment.monotonic_clock = says("CULPRIT_CLOCK", "monotonic");
   g_environment.sampling_hz = is_without("samples") ? 0 : sampling_rate();
   g_environment.memory_bytes = size_in("CULPRIT_MEMORY", kDefaultMemoryMib) << 20;
   g_environment.max_size = size_in("CULPRIT_MAX_SIZE", 0);
@@ -166,6 +170,7 @@ const Environment& environment() {
   copy_text("CULPRIT_PHASE", g_environment.phase);
   g_environment.without = without();
   copy_text("CULPRIT_EXCLUDE", g_environment.exclude);
+  g_environment.omp_tools_disabled = says("OMP_TOOL", "disabled");
   g_environment.estimate = getenv("CULPRIT_COUNT_ONLY") != nullptr;
   g_environment.wanted =
       copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();

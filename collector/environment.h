@@ -41,6 +41,7 @@ struct Environment {
   char phase[256] = {};                ///< CULPRIT_PHASE
   Without without;                     ///< CULPRIT_WITHOUT
   char exclude[4096] = {};             ///< CULPRIT_EXCLUDE, patterns of names joined by commas
+  bool omp_tools_disabled = false;     ///< OMP_TOOL=disabled
   bool estimate = false;  ///< CULPRIT_COUNT_ONLY: keep each thread's first windows only
 };
 

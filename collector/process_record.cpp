@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "collector/clock.h"
@@ -74,10 +73,7 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   read_executable(record->executable, sizeof record->executable);
   read_command(record->command, sizeof record->command);
   static_assert(sizeof record->job == sizeof environment().job);
-  const char* tools = getenv("OMP_TOOL");
-  if (tools != nullptr && strcmp(tools, "disabled") == 0) {
-    record->declined = trace::RawDeclined::disabled;
-  }
+  if (environment().omp_tools_disabled) record->declined = trace::RawDeclined::disabled;
   memcpy(record->job, environment().job, sizeof record->job);
   static_assert(sizeof record->parent == sizeof environment().parent);
   memcpy(record->parent, environment().parent, sizeof record->parent);

@@ -4,8 +4,8 @@
 // The door through which an OpenMP runtime finds us: it looks for `ompt_start_tool` among the
 // process's symbols and calls it before anything else. It may do so from the loader's own
 // initialisation, so nothing of OpenMP is called back from here.
-// A runtime takes one tool. Where the user has another, by OMP_TOOL_LIBRARIES or preloaded behind
-// us, that one is left its place: the program is to behave as without us.
+// A runtime takes one tool. Where the user has another, by OMP_TOOL_LIBRARIES, preloaded behind us
+// or in the program itself, that one is left its place: the program is to behave as without us.
 #include "collector/openmp/ompt_tool.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,9 @@
 #include "collector/environment.h"
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/redirect.h"
+#include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
+#include "collector/sampling/program_code.h"
 
 namespace culprit::collector::openmp {
 
@@ -31,6 +33,7 @@ int on_initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (set == nullptr || !activate()) return 0;
   trace::RawProcess& record = *process();
+  record.declined = trace::RawDeclined::no;  // a tool in front of us has let us in
   snprintf(record.omp_runtime, sizeof record.omp_runtime, "%s", g_runtime_version);
   record.gomp_redirected = static_cast<uint32_t>(redirection());
   register_region_callbacks(set);
@@ -56,15 +59,32 @@ bool is_runtime(const char* object) {
   return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libiomp5.", 9) == 0;
 }
 
-StartTool next_tool() {
-  void* next = dlsym(RTLD_NEXT, "ompt_start_tool");
+/// Whether this definition of ompt_start_tool is somebody's who wants to see OpenMP.
+bool is_a_tools(void* definition) {
   Dl_info info;
-  if (next == nullptr || dladdr(next, &info) == 0 || is_runtime(info.dli_fname)) return nullptr;
-  return reinterpret_cast<StartTool>(next);
+  return definition != nullptr && dladdr(definition, &info) != 0 && !is_runtime(info.dli_fname);
 }
 
-void decline(trace::RawDeclined why) {
-  if (activate()) process()->declined = why;
+StartTool next_tool() {
+  void* next = dlsym(RTLD_NEXT, "ompt_start_tool");
+  return is_a_tools(next) ? reinterpret_cast<StartTool>(next) : nullptr;
+}
+
+void yield_to_other_tool() {
+  if (record_unobserved()) process()->declined = trace::RawDeclined::other_tool;
+}
+
+const void* object_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// The runtime asks the first definition alone, and the program's own comes before ours.
+[[gnu::constructor]] void notice_tool_in_front() {
+  const Environment& wishes = environment();
+  if (!wishes.wanted || wishes.omp_tools_disabled || !sampling::has_observed_runtime()) return;
+  void* const first = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+  if (is_a_tools(first) && object_of(first) != object_of(&g_alive)) yield_to_other_tool();
 }
 
 ompt_start_tool_result_t g_result = {on_initialize, on_finalize, {0}};
@@ -87,7 +107,7 @@ extern "C" CULPRIT_EXPORT ompt_start_tool_result_t* ompt_start_tool(unsigned omp
   const bool yields = other != nullptr || (others != nullptr && others[0] != '\0');
   if (!start_probes()) return other;
   if (yields) {
-    openmp::decline(culprit::trace::RawDeclined::other_tool);
+    openmp::yield_to_other_tool();
     return other;
   }
   if (runtime_version != nullptr) openmp::g_runtime_version = runtime_version;

@@ -17,7 +17,7 @@
 #include "collector/openmp/gomp_repairs.h"
 #include "collector/openmp/needs.h"
 #include "collector/openmp/serial_answers.h"
-#include "collector/probes.h"
+#include "collector/openmp/unobserved.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
 
@@ -120,8 +120,7 @@ Redirection redirection() {
 void* resolve(const char* name) {
   const KeepErrno keep;
   const Decision taken = decision();
-  // Nothing will come from OMPT, but the user must hear why, and samples still say something.
-  if (taken == Decision::refused && start_probes()) activate();
+  if (taken == Decision::refused) record_unobserved();
   if (trace::RawProcess* record = process()) {
     record->gomp_redirected = static_cast<uint32_t>(redirection());
     if (taken == Decision::refused) memcpy(record->gomp_lacking, g_lacking, sizeof g_lacking);

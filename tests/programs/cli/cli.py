@@ -57,11 +57,14 @@ class CommandLine(unittest.TestCase):
         self.assertIn(words, told[0])
         self.assertEqual(self.left(), before)
 
-    def threads(self):
-        program = BUILD / "tests/programs/cli/threads"
+    def program(self, name):
+        program = BUILD / "tests/programs/cli" / name
         if not program.exists():
-            self.skipTest("the test program was not built")
+            self.skipTest(f"{name} was not built")
         return program
+
+    def threads(self):
+        return self.program("threads")
 
     def recorded(self, name="experiment"):
         done = self.culprit("record", "-o", name, "--", self.threads())
@@ -293,6 +296,25 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.err)
         self.assertEqual(self.left(), ["outer"])
         self.assertEqual(done.out.count("WHERE THE TIME WENT"), 1)
+
+    def unobserved(self, name, reason):
+        """OpenMP that cannot be observed: the report says why, and nothing else changes."""
+        program = self.program(name)
+        for options in ([], ["--sampling", "0"]):
+            for arguments, status in (([], 0), (["3"], 3), (["0", "at once"], 0)):
+                with self.subTest(options=options, arguments=arguments):
+                    done = self.culprit("run", *options, "--", program, *arguments)
+                    self.assertEqual(done.returncode, status, done.err)
+                    self.assertTrue(done.out.startswith("unobserved: done\n"), done.out)
+                    self.assertIn(reason, re.sub(r"\s+", " ", done.out))
+                    self.assertIn("openmp_not_observed", done.out)
+                    self.assertNotIn("disk", done.err)
+
+    def test_feature_that_keeps_a_program_from_being_observed(self):
+        self.unobserved("unobserved", "The program uses target regions")
+
+    def test_tool_of_the_programs_own(self):
+        self.unobserved("unobserved.clang", "another OMPT tool is in use")
 
     # --- behind a launcher ---
 

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collector/openmp/unobserved.h"
+
+#include "collector/cpu_time.h"
+#include "collector/probes.h"
+#include "collector/recorder.h"
+
+namespace culprit::collector::openmp {
+
+bool record_unobserved() {
+  if (!start_probes() || !activate()) return false;
+  // Without samples nothing else might ask for a log, and an empty one is none.
+  if (ThreadLog* log = thread_log()) put_cpu_time(*log);
+  return true;
+}
+
+}  // namespace culprit::collector::openmp
