@@ -135,6 +135,29 @@ void carry_through_slurm(Launch& launch, Variables& variables,
   }
 }
 
+/// gcc's AddressSanitizer starts no program in which a library, such as ours, is loaded before its
+/// own; it stands in for what that one forwards as well as for what the program calls. It takes the
+/// thread-local data of libraries that are loaded later, as libomp is, for anything, and its leak
+/// check ends there; the data is found without that, too. False if the command sets the options by
+/// itself, so that there is nothing to carry.
+bool make_room_for_sanitizers(Launch& launch, Variables& variables) {
+  constexpr std::string_view kName = "ASAN_OPTIONS";
+  constexpr std::string_view kOptions = "verify_asan_link_order=0:intercept_tls_get_addr=0";
+  const std::string given = variables.get(kName);
+  variables.set(kName, (given.empty() ? "" : given + ":") + std::string(kOptions));
+  const size_t program = program_index(launch.command);
+  bool carries = true;
+  for (size_t i = 0; i < program; ++i) {
+    std::string& word = launch.command[i];
+    if (!word.starts_with(kName) || word.size() == kName.size() || word[kName.size()] != '=') {
+      continue;
+    }
+    word += ":" + std::string(kOptions);
+    carries = false;
+  }
+  return carries;
+}
+
 }  // namespace
 
 Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
@@ -184,6 +207,7 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set("CULPRIT_CUDA_GRAPHS", settings.cuda_graphs);
     names.push_back("CULPRIT_CUDA_GRAPHS");
   }
+  if (make_room_for_sanitizers(launch, variables)) names.emplace_back("ASAN_OPTIONS");
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
   carry_through_slurm(launch, variables, names);
   launch.environment = std::move(variables).take();

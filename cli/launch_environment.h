@@ -14,6 +14,7 @@
 //   CUDA_INJECTION64_PATH    the CUDA probe, unless the user has another tool there
 //   NVTX_INJECTION64_PATH    the NVTX probe, likewise
 //   CULPRIT_CUDA_GRAPHS      "nodes": CUDA's graphs node by node; "launches": not so
+//   ASAN_OPTIONS             what lets AddressSanitizer run behind us, after the user's options
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
 #pragma once

@@ -6,6 +6,7 @@
 // comes from such a destructor too.
 #include "collector/thread_registry.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,12 +39,6 @@ constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exe
     nullptr, nullptr, 0, 0, Phase::fresh, false, false};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
-/// Of the destructors of a thread's data: we end in the last.
-#if defined(__SANITIZE_THREAD__)
-constexpr uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;  // the last is the sanitizer's end
-#else
-constexpr uintptr_t kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
-#endif
 constexpr unsigned kMaxHooks = 4;
 
 /// Early logs of threads that have ended.
@@ -53,6 +48,8 @@ const char* g_folder = nullptr;
 /// Made at load, so that its number is low and setting its value allocates nothing.
 pthread_key_t g_key;
 bool g_has_key = false;
+/// Of the destructors of a thread's data: we end in the last.
+uintptr_t g_rounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 ThreadHook g_hooks[kMaxHooks];
 unsigned g_hook_count = 0;
 
@@ -72,7 +69,7 @@ uint32_t next_number() {
 
 void be_live(ThreadState& thread) {
   thread.busy = &Recorder::impl(*thread.log).busy;
-  if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
+  if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.phase = Phase::live;
 }
@@ -222,6 +219,8 @@ void Recorder::destroy(ThreadLog* log) {
 namespace registry {
 
 void load() {
+  // In the last round ThreadSanitizer forgets the thread; its functions may not be called after.
+  if (dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) --g_rounds;
   g_has_key = pthread_key_create(&g_key, on_thread_exit) == 0;
 }
 
@@ -234,7 +233,7 @@ void begin_own_thread(uintptr_t function) {
   if (!g_has_key || thread.own || thread.phase != Phase::fresh) return;
   thread.begun = now();
   thread.function = function;
-  pthread_setspecific(g_key, reinterpret_cast<void*>(kRounds));
+  pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
   thread.own = true;
 }
 

@@ -316,6 +316,37 @@ class CommandLine(unittest.TestCase):
     def test_tool_of_the_programs_own(self):
         self.unobserved("unobserved.clang", "another OMPT tool is in use")
 
+    def sanitized(self, name, *arguments):
+        """With culprit and without: the same status, the same words of program and sanitizer."""
+        program = self.program(name)
+        plain = subprocess.run([program, *arguments], env=ENVIRONMENT, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        done = self.culprit("run", "-o", name, "--", program, *arguments)
+        self.assertEqual(done.returncode, plain.returncode, done.err)
+        self.assertTrue(done.out.startswith(plain.stdout), done.out)
+        kinds = [re.findall(r"^SUMMARY: (\S+ \S+)", text, re.M) for text in (plain.stderr, done.err)]
+        self.assertEqual(kinds[0], kinds[1])
+        self.assertIn("WHERE THE TIME WENT", done.out)
+        return kinds[0]
+
+    def test_sanitizers(self):
+        for compiler in ("gcc", "clang"):
+            for sanitizer in ("address", "undefined", "leak"):
+                with self.subTest(compiler=compiler, sanitizer=sanitizer):
+                    self.assertEqual(self.sanitized(f"{sanitizer}.{compiler}"), [])
+            with self.subTest(compiler=compiler, finds="overflow"):
+                shutil.rmtree(self.folder / f"address.{compiler}", ignore_errors=True)
+                self.assertEqual(self.sanitized(f"address.{compiler}", "1"),
+                                 ["AddressSanitizer: heap-buffer-overflow"])
+
+    def test_thread_sanitizer(self):
+        """Runtimes that are not instrumented have races for it, with culprit and without."""
+        for compiler in ("gcc", "clang"):
+            with self.subTest(compiler=compiler):
+                done = self.culprit("run", "--", self.program(f"thread.{compiler}"))
+                self.assertIn("sanitized: 2\n", done.out)
+                self.assertIn("WHERE THE TIME WENT", done.out)
+
     # --- behind a launcher ---
 
     def ranks(self, launcher, *arguments):

@@ -41,6 +41,22 @@ TEST(PrepareLaunch, GoesInFrontOfOtherPreloads) {
             "/c/lib/libculprit.so:/other.so");
 }
 
+TEST(PrepareLaunch, LetsSanitizersRunBehindIt) {
+  const std::string ours = "verify_asan_link_order=0:intercept_tls_get_addr=0";
+  EXPECT_EQ(value(prepared({"./app"}), "ASAN_OPTIONS"), ours);
+  EXPECT_EQ(value(prepared({"./app"}, {"ASAN_OPTIONS=detect_leaks=0"}), "ASAN_OPTIONS"),
+            "detect_leaks=0:" + ours);
+  // What the command sets, it sets to more; what follows the program is the program's.
+  EXPECT_EQ(
+      prepared({"mpirun", "-x", "ASAN_OPTIONS=a=1", "./app", "ASAN_OPTIONS=b=1"}).command.back(),
+      "ASAN_OPTIONS=b=1");
+  const Words set = prepared({"mpirun", "-x", "ASAN_OPTIONS=a=1", "./app"}).command;
+  EXPECT_EQ(std::count(set.begin(), set.end(), "ASAN_OPTIONS"), 0);
+  EXPECT_EQ(std::count(set.begin(), set.end(), "ASAN_OPTIONS=a=1:" + ours), 1);
+  const Words env = prepared({"env", "ASAN_OPTIONS=a=1", "./app"}).command;
+  EXPECT_EQ(env, Words({"env", "ASAN_OPTIONS=a=1:" + ours, "./app"}));
+}
+
 TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   LaunchSettings settings{"/x/exp", "/c.so", "", 0, ""};
   EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
@@ -73,7 +89,7 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
 
 TEST(PrepareLaunch, TellsOpenMpiWhatToCarry) {
   const std::string ours =
-      "LD_PRELOAD;CULPRIT_EXPERIMENT;CULPRIT_SAMPLING_HZ;CULPRIT_OPENMP_RUNTIME";
+      "LD_PRELOAD;CULPRIT_EXPERIMENT;CULPRIT_SAMPLING_HZ;CULPRIT_OPENMP_RUNTIME;ASAN_OPTIONS";
   EXPECT_EQ(value(prepared({"mpirun", "./app"}), "OMPI_MCA_mca_base_env_list"), ours);
   EXPECT_EQ(value(prepared({"mpirun", "./app", "-x"}), "OMPI_MCA_mca_base_env_list"), ours);
   EXPECT_EQ(value(prepared({"mpiexec", "./app"}, {"OMPI_MCA_mca_base_env_list=A;B=1"}),
@@ -94,6 +110,8 @@ TEST(PrepareLaunch, GoesBesideAnOptionX) {
                           "-x",
                           "CULPRIT_OPENMP_RUNTIME",
                           "-x",
+                          "ASAN_OPTIONS",
+                          "-x",
                           "A",
                           "-n",
                           "2",
@@ -106,19 +124,19 @@ TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
   const Words command = {"mpirun", "-n", "1", "./a", ":", "-x", "A", "-n", "1", "./b", ":", "./c"};
   const Launch launch = prepare_launch(command, settings, {});
   EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
-  EXPECT_EQ(launch.command.size(), command.size() + 3 * 6);
+  EXPECT_EQ(launch.command.size(), command.size() + 3 * 8);
   EXPECT_EQ(launch.command[1], "-x");
   EXPECT_EQ(launch.command[2], "LD_PRELOAD");
-  const Words last(launch.command.end() - 8, launch.command.end());
+  const Words last(launch.command.end() - 10, launch.command.end());
   EXPECT_EQ(last, Words({":", "-x", "LD_PRELOAD", "-x", "CULPRIT_EXPERIMENT", "-x",
-                         "CULPRIT_SAMPLING_HZ", "./c"}));
+                         "CULPRIT_SAMPLING_HZ", "-x", "ASAN_OPTIONS", "./c"}));
   const Words plain = {"mpirun", "./a", "-x", ":", "./b", "-x"};
   EXPECT_EQ(prepare_launch(plain, settings, {}).command, plain);
 }
 
 TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
   const std::string ours =
-      "LD_PRELOAD,CULPRIT_EXPERIMENT,CULPRIT_SAMPLING_HZ,CULPRIT_OPENMP_RUNTIME";
+      "LD_PRELOAD,CULPRIT_EXPERIMENT,CULPRIT_SAMPLING_HZ,CULPRIT_OPENMP_RUNTIME,ASAN_OPTIONS";
   const auto option = [](const std::string& given) {
     return prepared({"srun", given, "-n", "2", "./app", "--export=NONE"}).command[1];
   };
