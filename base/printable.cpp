@@ -5,8 +5,10 @@
 
 #include "base/printable.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace culprit {
 namespace {
@@ -38,6 +40,20 @@ bool is_control(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
+struct Range {
+  uint32_t first, last;
+};
+
+/// Characters that turn round, break or hide what stands beside them (UAX #9; separators of lines
+/// and paragraphs; what has no width and joins nothing; tags).
+bool misleads(uint32_t code) {
+  constexpr Range kRanges[] = {{0x061c, 0x061c}, {0x200b, 0x200b},  {0x200e, 0x200f},
+                               {0x2028, 0x202e}, {0x2060, 0x2069},  {0xfeff, 0xfeff},
+                               {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
 void append_escape(std::string& out, unsigned char byte) {
   constexpr char kDigits[] = "0123456789abcdef";
   if (byte == '\n') {
@@ -58,7 +74,7 @@ std::string printable(std::string_view text, std::string_view kept) {
     const Character next = character_at(text);
     const std::string_view bytes = text.substr(0, next.bytes);
     const bool is_kept = next.bytes == 1 && kept.find(text.front()) != std::string_view::npos;
-    if (is_kept || (next.valid && !is_control(next.code))) {
+    if (is_kept || (next.valid && !is_control(next.code) && !misleads(next.code))) {
       out += bytes;
     } else {
       for (const char byte : bytes) append_escape(out, static_cast<unsigned char>(byte));

@@ -10,8 +10,9 @@
 
 namespace culprit {
 
-/// `text` with control characters (C0, DEL, C1) but those in `kept`, and bytes that are not UTF-8,
-/// written as escapes as in C ("\n", "\x1b").
+/// `text` with control characters (C0, DEL, C1) but those in `kept`, characters that turn round or
+/// hide others (bidirectional controls, separators of lines, invisible ones), and bytes that are
+/// not UTF-8, written as escapes as in C ("\n", "\x1b"). What is printable already stays as it is.
 std::string printable(std::string_view text, std::string_view kept = {});
 
 }  // namespace culprit

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "base/printable.h"
 #include "report/layout.h"
 
 namespace culprit::cli {
@@ -33,7 +34,9 @@ std::string table(const Estimate& estimate) {
   size_t shown = 0;
   for (const EstimateRow& row : estimate.rows) {
     if (shown++ == kRows) break;
-    text += fmt::format("  {:<38} {:>12} {:>9.1f} {:>8} {:>8}  {}\n", row.what.substr(0, 38),
+    // What a probe calls itself comes from the records.
+    const std::string what = report::shortened(printable(row.what), 38);
+    text += fmt::format("  {} {:>12} {:>9.1f} {:>8} {:>8}  {}\n", report::left(what, 38),
                         report::grouped(static_cast<size_t>(row.records)), row.bytes / (1 << 20),
                         report::percent(row.bytes, estimate.bytes), cost_of(row.cost_s, estimate),
                         row.left_out);

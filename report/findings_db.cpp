@@ -115,38 +115,11 @@ void write_all(Database& database, const Findings& f) {
   write_row(database, f.run);
   write_sentences<NoteRow>(database, f.run.notes);
   write_patterns(database, f);
-  write_rows(database, f.locations);
-  write_rows(database, f.callpaths);
-  write_rows(database, f.processes);
-  write_rows(database, f.waits);
-  write_rows(database, f.delays);
-  write_rows(database, f.victims);
-  write_rows(database, f.unattributed);
-  write_rows(database, f.critical_callpaths);
-  write_rows(database, f.critical_path);
-  write_rows(database, f.segments);
-  write_rows(database, f.idle_blame);
-  write_rows(database, f.idle_nobody);
-  write_rows(database, f.lock_blame);
-  write_rows(database, f.polling);
-  write_rows(database, f.polling_causes);
-  write_rows(database, f.devices);
-  write_rows(database, f.device_times);
-  write_rows(database, f.device_blame);
-  write_rows(database, f.device_calls);
-  write_rows(database, f.device_operations);
-  write_rows(database, f.efficiencies);
-  write_rows(database, f.instances);
-  write_rows(database, f.distributions);
-  write_rows(database, f.profile);
-  write_rows(database, f.metrics);
-  write_rows(database, f.counts);
-  write_rows(database, f.stages);
+  for_each_list(f, [&](const auto& rows) { write_rows(database, rows); });
   write_row(database, f.identities);
   write_row(database, f.start_up);
   write_sentences<ViolationRow>(database, f.identities.violations);
   write_losses(database, f.losses);
-  write_rows(database, f.passes);
 }
 
 // --- reading ---
@@ -220,38 +193,11 @@ Findings read_all(Database& database) {
   Findings f;
   f.run = read_row<blame::RunInfo>(database);
   f.run.notes = read_sentences<NoteRow>(database);
-  f.locations = read_rows<blame::FoundLocation>(database);
-  f.callpaths = read_rows<blame::FoundCallPath>(database);
-  f.processes = read_rows<blame::FoundProcess>(database);
-  f.waits = read_rows<blame::FoundWait>(database);
-  f.delays = read_rows<blame::FoundDelay>(database);
-  f.victims = read_rows<blame::FoundVictim>(database);
-  f.unattributed = read_rows<blame::FoundUnattributed>(database);
-  f.critical_callpaths = read_rows<blame::FoundCriticalCallPath>(database);
-  f.critical_path = read_rows<blame::FoundCriticalPath>(database);
-  f.segments = read_rows<blame::FoundSegment>(database);
-  f.idle_blame = read_rows<blame::FoundIdleBlame>(database);
-  f.idle_nobody = read_rows<blame::FoundNobody>(database);
-  f.lock_blame = read_rows<blame::FoundLockBlame>(database);
-  f.polling = read_rows<blame::FoundPolling>(database);
-  f.polling_causes = read_rows<blame::FoundPollingCause>(database);
-  f.devices = read_rows<blame::FoundDevice>(database);
-  f.device_times = read_rows<blame::FoundDeviceTime>(database);
-  f.device_blame = read_rows<blame::FoundDeviceBlame>(database);
-  f.device_calls = read_rows<blame::FoundDeviceCall>(database);
-  f.device_operations = read_rows<blame::FoundDeviceOperation>(database);
-  f.efficiencies = read_rows<blame::FoundEfficiency>(database);
-  f.instances = read_rows<blame::FoundInstance>(database);
-  f.distributions = read_rows<blame::FoundDistribution>(database);
-  f.profile = read_rows<blame::FoundProfile>(database);
-  f.metrics = read_rows<blame::FoundMetric>(database);
-  f.counts = read_rows<blame::FoundCount>(database);
-  f.stages = read_rows<blame::FoundStage>(database);
+  for_each_list(f, [&]<class Row>(std::vector<Row>& rows) { rows = read_rows<Row>(database); });
   f.identities = read_row<blame::Identities>(database);
   f.start_up = read_row<blame::StartUp>(database);
   f.identities.violations = read_sentences<ViolationRow>(database);
   f.losses = read_losses(database);
-  f.passes = read_rows<blame::PassTime>(database);
   return f;
 }
 
@@ -273,17 +219,9 @@ bool ids_in_range(const Findings& f) {
       }
     });
   };
-  const auto check = [&](const auto&... lists) {
-    (
-        [&] {
-          for (const auto& row : lists) check_row(row);
-        }(),
-        ...);
-  };
-  check(f.waits, f.delays, f.victims, f.critical_callpaths, f.critical_path, f.segments, f.profile,
-        f.counts, f.stages, f.idle_blame, f.idle_nobody, f.lock_blame, f.polling, f.polling_causes,
-        f.instances, f.distributions, f.devices, f.device_times, f.device_blame, f.device_calls,
-        f.device_operations);
+  for_each_list(f, [&](const auto& rows) {
+    for (const auto& row : rows) check_row(row);
+  });
   for (size_t i = 0; i < f.callpaths.size(); ++i) {
     good &= !f.callpaths[i].parent.valid() || f.callpaths[i].parent.index() < i;
   }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "blame/findings.h"
 
@@ -235,5 +236,34 @@ CULPRIT_TABLE(blame::PassTime, "passes") {
 }
 
 #undef CULPRIT_TABLE
+
+/// Visits the lists of findings, each of which is a table: v(list). F is Findings, const or not.
+template <class F, class V>
+void for_each_list(F& f, V&& v) {
+  v(f.locations), v(f.callpaths), v(f.processes);
+  v(f.waits), v(f.delays), v(f.victims), v(f.unattributed);
+  v(f.critical_callpaths), v(f.critical_path), v(f.segments);
+  v(f.idle_blame), v(f.idle_nobody), v(f.lock_blame), v(f.polling), v(f.polling_causes);
+  v(f.devices), v(f.device_times), v(f.device_blame), v(f.device_calls), v(f.device_operations);
+  v(f.efficiencies), v(f.instances), v(f.distributions);
+  v(f.profile), v(f.metrics), v(f.counts), v(f.stages), v(f.passes);
+}
+
+/// Visits every text in findings, but those of losses, which never change: v(std::string&).
+template <class V>
+void for_each_text(blame::Findings& f, V&& v) {
+  const auto visit_row = [&](auto& row) {
+    using Row = std::remove_cvref_t<decltype(row)>;
+    Table<Row>::columns(row, [&](const char*, auto& field) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, std::string>) v(field);
+    });
+  };
+  visit_row(f.run);
+  for (std::string& note : f.run.notes) v(note);
+  for (std::string& violation : f.identities.violations) v(violation);
+  for_each_list(f, [&](auto& rows) {
+    for (auto& row : rows) visit_row(row);
+  });
+}
 
 }  // namespace culprit::report

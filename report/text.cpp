@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "report/counts.h"
 #include "report/devices.h"
+#include "report/displayed.h"
 #include "report/evidence.h"
 #include "report/formats.h"
 #include "report/glance.h"
@@ -108,7 +109,7 @@ std::string Page::write() {
   write_stages();
   write_not_covered();
   write_foot();
-  return printable(page_, "\n");
+  return printable(page_, "\n");  // a text that was cut may end in half a character
 }
 
 // --- names ---
@@ -504,7 +505,8 @@ void Page::write_foot() {
 }  // namespace
 
 std::string text(const Findings& findings, const std::filesystem::path& experiment) {
-  return Page(findings, experiment).write();
+  const Findings safe = displayed(findings);
+  return Page(safe, printable(experiment.string())).write();
 }
 
 }  // namespace culprit::report

@@ -73,6 +73,16 @@ TEST(Printable, EscapesControlCharacters) {
 }
 
 TEST(Printable, KeepsUtf8AndNothingElse) {
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b\xe2\x81\xa9"
+                      "c\xe2\x80\xa8"
+                      "d\xef\xbb\xbf"
+                      "e\xf3\xa0\x81\x81"),
+            "a\\xe2\\x80\\xae"
+            "b\\xe2\\x81\\xa9"
+            "c\\xe2\\x80\\xa8"
+            "d\\xef\\xbb\\xbf"
+            "e\\xf3\\xa0\\x81\\x81");
   EXPECT_EQ(printable("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"),
             "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
   EXPECT_EQ(printable("\x9b"
