@@ -117,8 +117,10 @@ class Stream {
   }
 
   /// A thread that the program made is in its function from the beginning to the end.
+  /// A log goes on with another thread of the program's when the one before has ended.
   void begin_thread(const RawRecord& record) {
     if (!state_.timeline.stack().empty()) return;
+    state_.timeline.restore_period();
     const Code& code = state_.process.code.before(record.w[0] + 1);
     const bool own = !code.frames.empty() && code.frames.front().region.valid();
     state_.timeline.enter(state_.time(record), Level::root,

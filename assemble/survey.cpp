@@ -174,10 +174,13 @@ class Surveyor {
     } else if (record.kind == RawKind::device_launch) {
       result_.survey.device_launches.try_emplace(record.w[0], device_enter_);
     } else if (record.kind == RawKind::cpu_time) {
-      result_.core_use.on_core_ns = record.w[0];
-      result_.core_use.without_ns = record.w[1];
+      result_.core_use.on_core_ns = earlier_.on_core_ns + record.w[0];
+      result_.core_use.without_ns = earlier_.without_ns + record.w[1];
       result_.core_use.until_ticks = record.ticks;
+    } else if (record.kind == RawKind::thread_ended) {
+      ended_ = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {
+      if (ended_ != 0) begin_next_thread(record.ticks);
       see_code(record.w[0] + 1);  // an entry, where others are return addresses
     } else if (record.kind == RawKind::blocked) {
       ++result_.tool.paths;
@@ -185,6 +188,14 @@ class Surveyor {
     } else if (record.kind == RawKind::clock_met) {
       result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }
+  }
+
+  /// What the kernel tells of a thread begins anew with the next one of the log; in between there
+  /// was none that could have had a core.
+  void begin_next_thread(uint64_t ticks) {
+    earlier_ = result_.core_use;
+    result_.core_use.blocked_ticks += ticks - std::min(ticks, ended_);
+    ended_ = 0;
   }
 
   void see_code(uint64_t address) {
@@ -239,6 +250,8 @@ class Surveyor {
   uint64_t local_ = 0;
   uint64_t remote_ = 0;
   uint64_t tool_begin_ = 0;
+  CoreUse earlier_;     ///< of the threads that this log had before
+  uint64_t ended_ = 0;  ///< ticks, of the last of them; 0: there is none
   uint64_t device_enter_ = 0;
   bool open_comm_ = false;
 };

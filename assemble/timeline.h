@@ -61,7 +61,7 @@ struct Folder {
 class Timeline {
  public:
   explicit Timeline(trace::EventSink& sink, const Folder& folder = {})
-      : sink_(sink), folder_(folder) {}
+      : sink_(sink), folder_(folder), first_period_ns_(folder.period_ns) {}
 
   // Constructs. `id` is whatever the caller wants to find it by.
   void enter(Time time, Level level, RegionId region, uint64_t id = 0);
@@ -83,6 +83,8 @@ class Timeline {
   void sample(Time time, const UserPath& path, uint64_t weight = 1);
   /// From now on samples are so far apart.
   void set_period(double ns) { folder_.period_ns = ns; }
+  /// As far apart as at first: another thread begins.
+  void restore_period() { folder_.period_ns = first_period_ns_; }
   /// Forgets samples not older than `time`, which something recorded later covers.
   void drop_samples(Time time);
 
@@ -156,6 +158,7 @@ class Timeline {
 
   trace::EventSink& sink_;
   Folder folder_;
+  double first_period_ns_ = 0;
   StretchKind edge_ = 0;            ///< how the stretch at hand began
   StretchKind last_end_ = 0;        ///< how the one before ended: what a construct is entered with
   std::optional<Reading> reading_;  ///< not written yet

@@ -105,6 +105,12 @@ void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
   begin_window(true);
 }
 
+bool ThreadLog::Impl::rest() {
+  memo.clear();
+  last.forget();
+  return file.window() != nullptr;
+}
+
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();

@@ -56,6 +56,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void open_scratch();
   /// Gives a scratch log its files: what it has is their beginning.
   void settle(const char* folder, uint32_t number);
+  /// Forgets what only held for the thread that has ended, so that another may go on. False if the
+  /// log is of no use.
+  bool rest();
   /// Gives everything back.
   void close();
 

@@ -3,7 +3,9 @@
 
 // Logs are made at a thread's first event, of whatever kind: runtimes do not announce all threads.
 // They end with the thread, as late as the system allows, because OpenMP's own thread-end event
-// comes from such a destructor too.
+// comes from such a destructor too. Making one costs files and mappings, more than many a thread
+// does in its life: that of one of the program's own threads goes on with the next of them, and to
+// the reader the two are one.
 #include "collector/thread_registry.h"
 
 #include <dlfcn.h>
@@ -13,6 +15,7 @@
 
 #include <new>
 
+#include "collector/environment.h"
 #include "collector/lifecycle.h"
 #include "collector/process_record.h"
 #include "collector/system_file.h"
@@ -43,6 +46,9 @@ constexpr unsigned kMaxHooks = 4;
 
 /// Early logs of threads that have ended.
 std::atomic<ThreadLog*> g_parked[64];
+
+/// Logs of the program's own threads that have ended, for those that begin later.
+std::atomic<ThreadLog*> g_resting[64];
 
 const char* g_folder = nullptr;
 /// Made at load, so that its number is low and setting its value allocates nothing.
@@ -86,11 +92,42 @@ void note_begin(const ThreadState& thread) {
   thread.log->put(RawKind::thread_begun, thread.begun, 0, 0, thread.function);
 }
 
+/// Puts it where another may take it. False if there is no room, or it is of no use.
+bool rest(ThreadLog* log) {
+  log->waiting = 0;
+  log->counting = false;
+  if (!Recorder::impl(*log).rest()) return false;
+  for (std::atomic<ThreadLog*>& place : g_resting) {
+    ThreadLog* nobody = nullptr;
+    if (place.compare_exchange_strong(nobody, log)) return true;
+  }
+  return false;
+}
+
+/// A log whose threads have all ended when this one began: times in it do not decrease.
+ThreadLog* take_resting(const ThreadState& thread) {
+  if (!thread.own) return nullptr;
+  for (std::atomic<ThreadLog*>& place : g_resting) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    ThreadLog* const log = place.exchange(nullptr);
+    if (log == nullptr) continue;
+    if (Recorder::impl(*log).last_time <= thread.begun) return log;
+    ThreadLog* nobody = nullptr;
+    if (!place.compare_exchange_strong(nobody, log)) Recorder::destroy(log);
+  }
+  return nullptr;
+}
+
+ThreadLog* make_log() {
+  const uint32_t number = next_number();
+  return number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+}
+
 ThreadLog* create_log(ThreadState& thread) {
   const KeepErrno keep;
   if (!claim(thread, Phase::fresh, Phase::setting_up)) return registry::existing_log();
-  const uint32_t number = next_number();
-  thread.log = number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+  thread.log = take_resting(thread);
+  if (thread.log == nullptr) thread.log = make_log();
   if (thread.log == nullptr) return be_dead(thread);
   note_begin(thread);
   be_live(thread);
@@ -147,11 +184,15 @@ void tell_ended() {
 
 void end_live_thread(ThreadState& thread) {
   tell_ended();
-  if (thread.own && !is_loading_thread()) thread.log->put(RawKind::thread_ended, now());
+  const bool told = thread.own && !is_loading_thread();
+  if (told) thread.log->put(RawKind::thread_ended, now());
   thread.phase = Phase::dead;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  Recorder::destroy(thread.log);
+  ThreadLog* const log = thread.log;
   thread.log = nullptr;
+  // Counters belong to one thread, and begin anew with each.
+  const bool may_rest = told && environment().counters[0] == '\0';
+  if (!may_rest || !rest(log)) Recorder::destroy(log);
 }
 
 void end_thread() {

@@ -350,7 +350,7 @@ class RunReader {
     const Timeline& master = run_.at(run_.master_of(id));
     const bool pool_thread = run_.is_pool_thread(id);
     line.own_thread = !pool_thread && !run_.is_master(id);
-    renumber(id, pool_thread ? run_.idle : run_.outside);
+    renumber(id, pool_thread ? run_.idle : line.own_thread ? between_threads() : run_.outside);
     Activities& life = line.activities;
     life.set_begin(0, run_.begin);
     life.set_path(0, run_.not_started);
@@ -362,6 +362,14 @@ class RunReader {
     const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
     if (line.last < end) append(life, line.last, run_.idle);
     if (end < run_.end) append(life, end, run_.ended);
+  }
+
+  /// Where a location of the program's own threads is while it is nowhere. In archives of our own
+  /// each thread is in the function that it runs from its begin to its end, and a location may have
+  /// several, one after the other.
+  CallPathId between_threads() const {
+    const bool ours = run_.definitions->creator.starts_with(trace::kOwnCreator);
+    return ours ? run_.not_started : run_.outside;
   }
 
   void fill_stream(LocationId id) {

@@ -75,6 +75,21 @@ struct PathMemo::Store {
     return true;
   }
 
+  /// Few entries are in few buckets: most memory stays as it is.
+  void clear() {
+    constexpr uint32_t kFew = 1u << 10;
+    for (uint32_t number = 1; number <= count && count <= kFew; ++number) {
+      const Entry& entry = entries[number];
+      heads[bucket_of(entry.cfa, entry.return_address)] = 0;
+      heads_by_caller[bucket_of(entry.cfa, entry.return_address, entry.outer)] = 0;
+    }
+    if (count > kFew) {
+      memset(heads, 0, sizeof heads);
+      memset(heads_by_caller, 0, sizeof heads_by_caller);
+    }
+    count = 0;
+  }
+
   bool still_holds(uint32_t outer) const {
     for (; outer != 0; outer = entries[outer].outer) {
       const Entry& entry = entries[outer];
@@ -107,9 +122,7 @@ PathMemo::Room PathMemo::reserve(unsigned frames) {
   if (store_ == nullptr) store_ = static_cast<Store*>(map_memory(sizeof(Store)));
   if (store_ == nullptr) return Room::none;
   if (store_->count + frames <= store_->capacity || store_->grow()) return Room::there;
-  memset(store_->heads, 0, sizeof store_->heads);
-  memset(store_->heads_by_caller, 0, sizeof store_->heads_by_caller);
-  store_->count = 0;
+  store_->clear();
   tally(&trace::RawProcess::forgotten_paths);
   return Room::emptied;
 }
@@ -142,6 +155,10 @@ void PathMemo::add(LastStack& stack, unsigned known) {
     entry = stack[i].entry = find_or_make(stack[i], entry);
   }
   store_->entries[entry].path = stack[count - 1].path;
+}
+
+void PathMemo::clear() {
+  if (store_ != nullptr) store_->clear();
 }
 
 void PathMemo::release() {

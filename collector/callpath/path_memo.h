@@ -34,6 +34,8 @@ class PathMemo {
   /// The outermost `known` frames are those of the stack that was added before.
   void add(LastStack& stack, unsigned known);
 
+  /// Forgets all stacks, which may be gone, and keeps the memory.
+  void clear();
   void release();
 
  private:
