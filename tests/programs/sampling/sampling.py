@@ -86,6 +86,24 @@ def thread(place):
     check(joining >= 0.3 and sampled == 0, f"{joining} s in pthread_join, {sampled} s sampled")
 
 
+def short_threads(place):
+    """Threads that follow each other are one location; each one's records are there all the same."""
+    run = Run(place, *mpirun(2, place.program("sampling/short_threads")))
+    for rank in (0, 1):
+        # No more than lived at the same time, and those that had not quite ended.
+        count, = run.rows("SELECT COUNT(*) FROM locations WHERE rank = ?", rank)[0]
+        check(4 <= count <= 1 + 4 * 3, f"rank {rank} has {count} locations, 303 threads of its own")
+        for function, visits in (("even", 150), ("odd", 150), ("long_one", 3)):
+            found, = run.rows("SELECT TOTAL(p.visits) FROM profile p JOIN callpaths c ON c.id = p.callpath "
+                              "JOIN locations l ON l.id = p.location "
+                              "WHERE c.name LIKE ? AND l.rank = ?", f"{function}/%MPI_Sendrecv", rank)[0]
+            check(found == visits, f"rank {rank}: {found} messages in {function}, expected {visits}")
+    working, samples, _ = run.own("long_one", below=True)
+    check(samples >= 6, f"{samples} samples in 0.6 s of CPU time")
+    outside, _, _ = run.own("(outside)")
+    check(outside == 0, f"between two threads a location is somewhere for {outside} s")
+
+
 def dynamic(place):
     """The master's path is the workers'; and what came before OpenMP began is there."""
     run = Run(place, place.program("sampling/dynamic"))
@@ -112,4 +130,4 @@ def nothing(place):
 
 if __name__ == "__main__":
     sys.exit(harness.main({"wrapper": wrapper, "sleep": sleep, "early": early, "thread": thread,
-                  "dynamic": dynamic, "nothing": nothing}))
+                  "short_threads": short_threads, "dynamic": dynamic, "nothing": nothing}))
