@@ -133,9 +133,11 @@ Profiles profile_activities(const replay::Run& run, const std::vector<PathTimes>
       [&](size_t i, PathSums& sums) {
         const LocationId id = run.locations[i];
         sums.clear();
-        const auto [begin, end] = run.life(id);
-        times[id.index()].sum(begin, end, sums);
-        for (CallPathId path : sums.paths()) profiles[id.index()].push_back({path, sums[path]});
+        const replay::Run::Life life = run.life(id);
+        times[id.index()].sum(life.begin, life.end, sums);
+        for (CallPathId path : sums.paths()) {
+          if (!run.between(id, path)) profiles[id.index()].push_back({path, sums[path]});
+        }
         std::sort(profiles[id.index()].begin(), profiles[id.index()].end(),
                   [](const PathTime& a, const PathTime& b) { return a.path < b.path; });
       });

@@ -120,7 +120,9 @@ class Stages {
       inside.held_s += (end - begin).seconds();
       for_each_stretch(run_, id, graph_.waits[id.index()], begin, end,
                        [&](Time since, Time until, CallPathId path, const Wait* wait) {
-                         if (wait != nullptr && replay::counts_as_waiting(wait->pattern)) {
+                         if (run_.between(id, path)) {
+                           inside.held_s -= (until - since).seconds();
+                         } else if (wait != nullptr && replay::counts_as_waiting(wait->pattern)) {
                            inside.waiting_s += (until - since).seconds();
                          } else if (kinds_[path.index()] == PathKind::work) {
                            inside.useful_s += (until - since).seconds();

@@ -358,6 +358,7 @@ class RunReader {
     life.set_begin(1, late ? master.first : line.first);
     life.set_path(1, run_.idle);
     life.set_end(run_.end);
+    count_absence(run_, id);
     if (line.last == run_.end) return;
     const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
     if (line.last < end) append(life, line.last, run_.idle);

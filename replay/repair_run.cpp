@@ -82,7 +82,10 @@ void apply(const std::vector<ClockMap>& maps, const std::vector<ClockId>& clock_
     for_each_time(run.at(id), [&](Time& time) { time = repaired(time); });
   });
   settle_span(run);
-  for (LocationId id : run.locations) settle_end(run, id);
+  for (LocationId id : run.locations) {
+    settle_end(run, id);
+    count_absence(run, id);
+  }
 }
 
 }  // namespace

@@ -44,4 +44,14 @@ void settle_span(Run& run) {
   run.last = all.last;
 }
 
+void count_absence(Run& run, LocationId id) {
+  Timeline& line = run.at(id);
+  const Activities& life = line.activities;
+  line.absent = Duration::zero();
+  for (size_t i = 0; line.own_thread && i < life.size(); ++i) {
+    const bool inside = life.begin(i) >= line.first && life.end(i) <= line.last;
+    if (inside && run.between(id, life.path(i))) line.absent += life.end(i) - life.begin(i);
+  }
+}
+
 }  // namespace culprit::replay

@@ -94,17 +94,26 @@ struct Run {
   /// since its cores are held; that of a thread that the program made itself while it is there.
   struct Life {
     Time begin, end;
-    Duration length() const { return end - begin; }
+    Duration absent;  ///< in between
+    Duration length() const { return end - begin - absent; }
   };
   Life life(LocationId id) const {
     const Timeline& line = at(id);
-    return line.own_thread ? Life{line.first, line.last} : Life{begin, end};
+    return line.own_thread ? Life{line.first, line.last, line.absent} : Life{begin, end, {}};
+  }
+  /// Whether an activity at this path is no part of the location's life, although within it: one of
+  /// the program's own threads has ended, and the next has not begun.
+  bool between(LocationId id, CallPathId path) const {
+    return path == not_started && at(id).own_thread;
   }
 };
 
 /// Begin, end, and who ends last (of several, the one of the highest rank, masters first) of all
 /// ranks' locations. Collective.
 void settle_span(Run& run);
+
+/// Counts Timeline::absent, once the activities are settled.
+void count_absence(Run& run, LocationId id);
 
 /// Reads all locations of this rank, each once, on up to `threads` threads. Collective.
 Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads);

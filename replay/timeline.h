@@ -168,6 +168,7 @@ struct Timeline {
   OpenRequests open;
   uint64_t events = 0;
   bool own_thread = false;  ///< made by the program, in no pool: lives from first to last
+  Duration absent;          ///< of that, between one such thread and the next (Run::between)
 
   bool empty() const { return events == 0; }
   /// What only detectors need.

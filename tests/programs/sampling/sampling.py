@@ -100,6 +100,12 @@ def short_threads(place):
             check(found == visits, f"rank {rank}: {found} messages in {function}, expected {visits}")
     working, samples, _ = run.own("long_one", below=True)
     check(samples >= 6, f"{samples} samples in 0.6 s of CPU time")
+    violations = run.rows("SELECT sentence FROM violations")
+    check(not violations, f"the sums do not add up: {violations}")
+    absent = run.rows("SELECT TOTAL(p.time_s) FROM profile p JOIN callpaths c ON c.id = p.callpath "
+                      "JOIN locations l ON l.id = p.location "
+                      "WHERE l.thread > 0 AND c.name = '(not started)'")[0][0]
+    check(absent == 0, f"threads that are not there hold {absent} s")
     outside, _, _ = run.own("(outside)")
     check(outside == 0, f"between two threads a location is somewhere for {outside} s")
 
