@@ -31,7 +31,8 @@ static void* long_one(void* argument) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
   do {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  } while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) < 0.1);
+  } while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+           0.1);
   return argument;
 }
 
