@@ -27,6 +27,7 @@ class Case:
     rounds: int = 8
     modes: str = "FP"
     path: str = ""
+    polls: bool = False  # what tests are due to counts as waiting that it causes
     ratio: bool = False  # judge how the cost is shared by the culprits rather than its amount
     quick: bool = False  # a part of the test truth.quick, with mode F
 
@@ -76,11 +77,11 @@ CASES = [
     case("point", 2, "probe", LATE),
     case("point", 2, "mprobe", LATE),
     # Polling.
-    case("point", 2, "iprobe", LATE, path="late"),
-    case("point", 2, "test", LATE, path="late"),
-    case("point", 4, "testall", LATE, path="late"),
-    case("point", 4, "testany", LATE, path="late"),
-    case("point", 4, "testsome", LATE, path="late"),
+    case("point", 2, "iprobe", LATE, path="late", polls=True),
+    case("point", 2, "test", LATE, path="late", polls=True),
+    case("point", 4, "testall", LATE, path="late", polls=True),
+    case("point", 4, "testany", LATE, path="late", polls=True),
+    case("point", 4, "testsome", LATE, path="late", polls=True),
     # Rings, lines, halos.
     case("shape", 4, "ring_sendrecv", LATE_0, rounds=12, modes="FPM"),
     case("shape", 4, "ring_large", LATE_0),

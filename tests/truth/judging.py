@@ -102,32 +102,47 @@ def disturbance_of(culprits, account):
     return max(overrun, (low - waited) / low, (waited - high) / high)
 
 
+def charged_to(data, polls):
+    """(call path, location, seconds): what each made others wait. Where `polls`, what tests for its messages cost
+    as well: culprit tells that apart from waiting."""
+    delays = [(d["callpath"], d["location"], d["short_s"] + d["long_s"]) for d in data["delays"]]
+    return delays + [(c["callpath"], c["location"], c["time_s"]) for c in data["polling_causes"] if polls]
+
+
+def right_first(culprits, first):
+    """Whether what is charged most is a guilty function, on the guilty rank and thread."""
+    function, location = first
+    rank, _, thread = location.partition(".")
+    return any(c.function == function and (c.rank is None or rank == str(c.rank))
+               and (c.thread is None or (thread or "0") == str(c.thread)) for c in culprits)
+
+
 def shares(case, account, verdict, data):
     """The figures of one run that are judged, as plain data."""
     culprits = [Culprit(text, account, case) for text in (case.who or "").split(";") if text.strip()]
     costs, others, totals, leaves = [0.0] * len(culprits), {}, {}, [set() for _ in culprits]
     at_ends = cost_at_ends(data)
     start_up = 0.0
-    for delay in data["delays"]:
-        cost = delay["short_s"] + delay["long_s"]
-        names, location = functions_of(delay["callpath"]), delay["location"]
+    for callpath, location, cost in charged_to(data, case.polls):
+        names = functions_of(callpath)
         if START_UP & set(names):
             start_up += cost
             continue
-        meant = [i for i, c in enumerate(culprits) if c.is_meant(delay["callpath"], location)]
+        meant = [i for i, c in enumerate(culprits) if c.is_meant(callpath, location)]
         if meant:
             costs[meant[0]] += cost
             leaves[meant[0]].add(names[-1])
             c = culprits[meant[0]]
-            key = c.function, None if c.rank is None else location
+            key = c.function, "" if c.rank is None else location
         else:
             key = names[-1], location
-            own = min(cost, at_ends.pop((delay["callpath"], location), 0.0))
+            own = min(cost, at_ends.pop((callpath, location), 0.0))
             start_up += own
             cost -= own
             others[key] = others.get(key, 0.0) + cost
         totals[key] = totals.get(key, 0.0) + cost
-    waiting = data["identities"]["waiting_s"] - start_up
+    polling = sum(c["time_s"] for c in data["polling_causes"]) if case.polls else 0.0
+    waiting = data["identities"]["waiting_s"] + polling - start_up
     known = sum(c.high for c in culprits)
     whole = waiting if case.ratio else max(waiting, known, 1e-9)
     scale = known / max(sum(costs), 1e-9) if case.ratio else 1.0
@@ -147,7 +162,8 @@ def shares(case, account, verdict, data):
         "cost_s": costs,
         "known_s": [[c.low, c.high] for c in culprits],
         "off": [c.off(cost * scale) for c, cost in zip(culprits, costs)],
-        "first": [first[0][0], first[0][1] or ""],
+        "first": list(first[0]),
+        "right_first": right_first(culprits, first[0]),
         "innocent": [worst[0][0], worst[0][1]],
         "innocent_share": worst[1] / whole,
         "charged": [[f"{name} on {location}", seconds] for (name, location), seconds in
@@ -202,9 +218,7 @@ def faults_of(case, mode, run):
         faults.append(f"{run['waiting_share']:.1%} of the time is said to be waiting, "
                       f"{run['known_waiting_share']:.1%} was")
     if run["functions"]:
-        if run["first"][0] not in run["functions"] or not any(
-                rank is None or run["first"][1].split(".")[0] == str(rank)
-                for function, rank in zip(run["functions"], run["ranks"]) if function == run["first"][0]):
+        if not run["right_first"]:
             faults.append(f"first is {run['first'][0]} on {run['first'][1]}")
         for who, off, cost, known in zip(run["culprits"], run["off"], run["cost_s"], run["known_s"]):
             if abs(off) > tolerance:
