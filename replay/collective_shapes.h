@@ -13,7 +13,9 @@
 //
 // Where the trace says that some exchange no data with some others, nobody waits for those. On an
 // inter-communicator data flows between its two groups alone: the root's own group waits for
-// nobody, and only making something of the communicator takes all of both. Communicator creation,
+// nobody, and only making something of the communicator takes all of both; but libraries make
+// barriers and N x N wait for both groups, and where nobody left before the last of both came, each
+// has waited for that one. Communicator creation,
 // MPI_Finalize and collective calls on files count as N x N. Freeing a communicator and MPI_Init do
 // not: nothing in the standard makes them wait.
 #pragma once
