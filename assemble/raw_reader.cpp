@@ -144,6 +144,7 @@ int words_of(RawKind kind) {
     case RawKind::file_op_done:
     case RawKind::sampling_period:
     case RawKind::blocked:
+    case RawKind::woke:
     case RawKind::thread_begun:
       return 1;
     case RawKind::user_enter:

@@ -62,8 +62,8 @@ class Stream {
     return record.arg != 0 &&
            (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
             record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
-            record.kind == RawKind::blocked || record.kind == RawKind::user_enter ||
-            record.kind == RawKind::device_enter);
+            record.kind == RawKind::blocked || record.kind == RawKind::woke ||
+            record.kind == RawKind::user_enter || record.kind == RawKind::device_enter);
   }
 
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
@@ -79,6 +79,9 @@ class Stream {
         return state_.timeline.set_period(static_cast<double>(record.w[0]));
       case RawKind::blocked:
         return see_blocked(record);
+      case RawKind::woke:
+        state_.observe(state_.time(record), record.arg);
+        return tell(state_.time(record), trace::Fact::woke, record.w[0]);
       case RawKind::thread_begun:
         return begin_thread(record);
       case RawKind::thread_ended:
@@ -138,13 +141,21 @@ class Stream {
     Timeline& timeline = state_.timeline;
     const Time begin = state_.time(record);
     const Time end = std::max(begin, state_.process.time(record.w[0]));
+    const bool knows_for_what = record.words > 1;
+    if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, record.w[1]);
     timeline.drop_samples(begin);
     state_.observe(begin, record.arg);
     const auto name = state_.names.find(record.flags);
     if (name == state_.names.end()) return timeline.stay(end);
     const size_t depth = timeline.stack().size();
     timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
+    if (knows_for_what) tell(end, trace::Fact::awaited, record.w[1]);
     timeline.leave(end, depth);
+  }
+
+  void tell(Time time, trace::Fact fact, uint64_t value) {
+    const Time at = state_.timeline.advance(time);
+    state_.timeline.sink().fact(at, fact, value);
   }
 
   void define_name(const RawRecord& record) {

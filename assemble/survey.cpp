@@ -185,6 +185,8 @@ class Surveyor {
     } else if (record.kind == RawKind::blocked) {
       ++result_.tool.paths;
       result_.core_use.blocked_ticks += record.w[0] - std::min(record.ticks, record.w[0]);
+    } else if (record.kind == RawKind::woke) {
+      ++result_.tool.paths;
     } else if (record.kind == RawKind::clock_met) {
       result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
     }

@@ -85,7 +85,7 @@ inline double waiting_s(const replay::Wait& wait) {
   return replay::counts_as_waiting(wait.pattern) ? wait.amount.seconds() : 0;
 }
 inline double polling_s(const replay::Wait& wait) {
-  return replay::counts_as_waiting(wait.pattern) ? 0 : wait.amount.seconds();
+  return wait.pattern == replay::pattern("mpi.polling") ? wait.amount.seconds() : 0;
 }
 
 /// Polling that excess time at a call path is answerable for, directly or not.

@@ -12,9 +12,15 @@ namespace culprit::blame {
 
 namespace {
 
-/// Of each wait. What happens at the moment in which a wait begins comes before it.
-Column<Time> find_begins(const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
-                         Time run_begin, Meetings& meetings) {
+/// Of each wait. What happens at the moment in which a wait begins comes before it. What the one
+/// did before the other came to be cannot be compared with anything.
+Column<Time> find_begins(const replay::Run& run, LocationId waiter,
+                         const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
+                         Meetings& meetings) {
+  const auto birth = [&](LocationId id, const replay::Wait& wait) {
+    const Time time = run.births[id.index()];
+    return time <= wait.begin ? time : Time::min();
+  };
   Column<Time> begins;
   begins.reserve(waits.size());
   meetings.start();
@@ -23,7 +29,8 @@ Column<Time> find_begins(const Column<replay::Wait>& waits, const Column<replay:
     for (; next < syncs.size() && syncs[next].moment() <= wait.begin; ++next) {
       meetings.add(syncs[next]);
     }
-    begins.push_back(std::max(run_begin, meetings.last(wait.cause)));
+    begins.push_back(std::max(
+        {run.begin, meetings.last(wait.cause), birth(waiter, wait), birth(wait.cause, wait)}));
   }
   return begins;
 }
@@ -35,8 +42,9 @@ Intervals::Intervals(const replay::Run& run, const replay::WaitGraph& graph, uns
   parallel_for(
       run.locations.size(), threads, [&] { return Meetings(graph.groups); },
       [&](size_t i, Meetings& meetings) {
-        const size_t id = run.locations[i].index();
-        begins_[id] = find_begins(graph.waits[id], graph.syncs[id], run.begin, meetings);
+        const LocationId id = run.locations[i];
+        const size_t at = id.index();
+        begins_[at] = find_begins(run, id, graph.waits[at], graph.syncs[at], meetings);
       });
 }
 

@@ -16,7 +16,7 @@ class Intervals {
   /// Finds all meetings, in parallel over waiters.
   Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads);
 
-  /// Whoever never met met when the run began.
+  /// Whoever never met met when the run began, or when the younger of two threads did.
   Time begin(WaitRef ref) const { return begins_[ref.location.index()][ref.wait]; }
 
  private:

@@ -15,6 +15,7 @@ std::vector<WaitSum> sums_of(const Column<replay::Wait>& waits, const Column<Wai
   FlatMap row_of;
   for (size_t w = 0; w < waits.size(); ++w) {
     const replay::Wait& wait = waits[w];
+    if (replay::is_before_begin(wait.pattern)) continue;
     const auto fresh = static_cast<uint32_t>(sums.size());
     const uint64_t key = uint64_t{wait.path.index()} << 8 | static_cast<uint8_t>(wait.pattern);
     const uint32_t row = row_of.at(key, fresh);

@@ -105,6 +105,7 @@ void detect_point_to_point(Run& run, unsigned threads, Detection& out);
 void detect_collectives(Run& run, unsigned threads, Detection& out);
 void detect_one_sided(Run& run, unsigned threads, Detection& out);
 void detect_openmp(Run& run, unsigned threads, Detection& out);
+void detect_threads(Run& run, unsigned threads, Detection& out);
 void detect_devices(Run& run, unsigned threads, Detection& out);
 void detect_device_communication(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);

@@ -25,6 +25,7 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_collectives,     //
     detect_one_sided,       //
     detect_openmp,          //
+    detect_threads,         //
     detect_devices,         //
     detect_device_communication,
     detect_early_end,  //

@@ -56,9 +56,14 @@ consteval Pattern pattern(std::string_view id) {
   return Pattern{static_cast<uint8_t>(i)};
 }
 
+/// Followed like waiting, but no time of anybody's.
+constexpr bool is_before_begin(Pattern found) {
+  return found == pattern("thread.begin");
+}
+
 /// Polling is followed like waiting, but its time is told apart: the thread need not have polled.
 constexpr bool counts_as_waiting(Pattern found) {
-  return found != pattern("mpi.polling");
+  return found != pattern("mpi.polling") && !is_before_begin(found);
 }
 
 constexpr const PatternText& text(Pattern pattern) {

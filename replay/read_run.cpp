@@ -340,6 +340,7 @@ class RunReader {
   void fill_lives() {
     settle_span(run_);
     parallel_for(run_.locations.size(), threads_, [&](size_t i) { fill_life(run_.locations[i]); });
+    settle_births(run_);
   }
 
   /// Activities of every location tile the run. A pool thread that does not exist yet, or does no

@@ -86,6 +86,7 @@ void apply(const std::vector<ClockMap>& maps, const std::vector<ClockId>& clock_
     settle_end(run, id);
     count_absence(run, id);
   }
+  settle_births(run);
 }
 
 }  // namespace

@@ -54,4 +54,19 @@ void count_absence(Run& run, LocationId id) {
   }
 }
 
+void settle_births(Run& run) {
+  struct Birth {
+    LocationId location;
+    Time time;
+  };
+  std::vector<Birth> own;
+  for (LocationId id : run.locations) {
+    if (run.at(id).own_thread && !run.is_stream(id)) own.push_back({id, run.at(id).first});
+  }
+  run.births.assign(run.timelines.size(), Time::min());
+  for (const Birth& birth : concatenate(*run.ranks, own)) {
+    run.births[birth.location.index()] = birth.time;
+  }
+}
+
 }  // namespace culprit::replay

@@ -32,6 +32,9 @@ struct Run {
   std::vector<std::vector<PathSamples>> samples;  ///< likewise
   Time begin, end;      ///< of the run: every analysed location lives that long
   LocationId last;      ///< of all ranks' locations the one whose events end last (settle_span)
+  /// When the threads came to be that the program made itself; Time::min() for all others. By
+  /// LocationId, of all ranks.
+  std::vector<Time> births;
   uint64_t events = 0;  ///< of this rank's locations
   /// What this rank has met with. What concerns no rank in particular is with the first.
   Losses losses;
@@ -114,6 +117,8 @@ void settle_span(Run& run);
 
 /// Counts Timeline::absent, once the activities are settled.
 void count_absence(Run& run, LocationId id);
+/// Fills Run::births, once lives are known. Collective.
+void settle_births(Run& run);
 
 /// Reads all locations of this rank, each once, on up to `threads` threads. Collective.
 Result<Run> read_run(const trace::Source& source, Transport& ranks, unsigned threads);

@@ -22,6 +22,7 @@
 #include "replay/openmp_facts.h"
 #include "replay/probes.h"
 #include "replay/rma_facts.h"
+#include "replay/thread_facts.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -158,6 +159,7 @@ struct Timeline {
   std::vector<LostTeam> lost_teams;  ///< until read_run has looked for their forks
   Column<BarrierVisit> barriers;
   OpenmpFacts openmp;
+  ThreadFacts threads;
   DeviceFacts device;
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once
   std::vector<Count> counts;        ///< what its counters counted
@@ -183,6 +185,7 @@ struct Timeline {
     forks.release();
     teams.release();
     openmp = {};
+    threads = {};
     device.launches.release();
     device.after = {};
     device.waits.release();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The part of TimelineBuilder that hands events of locks and tasks on to OpenmpFactsBuilder.
+// The part of TimelineBuilder that hands events of locks and tasks on to OpenmpFactsBuilder, and
+// keeps what threads say of waits for each other.
 #include "replay/timeline_builder.h"
 
 namespace culprit::replay {
@@ -48,7 +49,16 @@ void TimelineBuilder::sampled(trace::Fact what, uint64_t value) {
 void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
   touch(time);
   if (what == trace::Fact::samples || what == trace::Fact::observed) return sampled(what, value);
-  openmp_.fact(time, what, value);
+  switch (what) {
+    case trace::Fact::awaited:
+      return line_.threads.awaited.push_back({current_call(time), value});
+    case trace::Fact::begun:
+      return line_.threads.begun.push_back({time, value});
+    case trace::Fact::woke:
+      return line_.threads.woke.push_back({time, value});
+    default:
+      return openmp_.fact(time, what, value);
+  }
 }
 
 }  // namespace culprit::replay

@@ -40,6 +40,12 @@ void for_each_time(ProbeFacts& facts, const Change& change) {
   for (PolledReceive& polled : facts.polled) change(polled.since);
 }
 
+template <class Change>
+void for_each_time(ThreadFacts& facts, const Change& change) {
+  for (ObjectMoment& woke : facts.woke) change(woke.time);
+  for (ObjectMoment& begun : facts.begun) change(begun.time);
+}
+
 /// The same for all but the end of the last activity, which is the run's.
 template <class Change>
 void for_each_time(Timeline& line, const Change& change) {
@@ -50,6 +56,7 @@ void for_each_time(Timeline& line, const Change& change) {
   for (TeamSpan& team : line.teams) change(team.begin), change(team.end);
   for (StageVisit& stage : line.stages) change(stage.begin), change(stage.end);
   for_each_time(line.openmp, change);
+  for_each_time(line.threads, change);
   for_each_time(line.probes, change);
   for_each_time(line.device, change);
 }

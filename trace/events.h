@@ -103,8 +103,11 @@ enum class Fact : uint8_t {
   target_teams,   ///< requested of the kernel
   samples,        ///< so many samples of the stack have found the thread in the region at hand
   observed,       ///< so many nanoseconds in the region at hand are known without samples
+  awaited,        ///< the region entered last waited for this object of its process
+  begun,          ///< this thread was made where another `woke` this number
+  woke,           ///< whoever waits for this object of the process may go on
 };
-inline constexpr size_t kFactCount = static_cast<size_t>(Fact::observed) + 1;
+inline constexpr size_t kFactCount = static_cast<size_t>(Fact::woke) + 1;
 /// "task_flags"; ids and meaning as in Fact.
 const char* fact_name(Fact fact);
 

@@ -9,16 +9,35 @@ namespace culprit::trace {
 
 namespace {
 
-constexpr std::array<const char*, kFactCount> kNames = {
-    "schedule",        "iterations",        "own_chunks",
-    "own_iterations",  "task_flags",        "depend_in",
-    "depend_out",      "depend_inout",      "depend_mutexinoutset",
-    "depend_inoutset", "depend_all_memory", "depend_source",
-    "depend_sink",     "task_successor",    "task_predecessor",
-    "task_fulfilled",  "lock_init",         "lock_destroy",
-    "nested_acquire",  "nested_release",    "cancel",
-    "target_device",   "target_bytes",      "target_teams",
-    "samples",         "observed"};
+constexpr std::array<const char*, kFactCount> kNames = {"schedule",
+                                                        "iterations",
+                                                        "own_chunks",
+                                                        "own_iterations",
+                                                        "task_flags",
+                                                        "depend_in",
+                                                        "depend_out",
+                                                        "depend_inout",
+                                                        "depend_mutexinoutset",
+                                                        "depend_inoutset",
+                                                        "depend_all_memory",
+                                                        "depend_source",
+                                                        "depend_sink",
+                                                        "task_successor",
+                                                        "task_predecessor",
+                                                        "task_fulfilled",
+                                                        "lock_init",
+                                                        "lock_destroy",
+                                                        "nested_acquire",
+                                                        "nested_release",
+                                                        "cancel",
+                                                        "target_device",
+                                                        "target_bytes",
+                                                        "target_teams",
+                                                        "samples",
+                                                        "observed",
+                                                        "awaited",
+                                                        "begun",
+                                                        "woke"};
 static_assert(kNames.back() != nullptr);  // as many names as facts
 
 }  // namespace

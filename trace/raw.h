@@ -172,7 +172,12 @@ enum class RawKind : uint8_t {
                          ///< counted (once in a process)
   blocked = 83,  ///< the thread slept, or waited for something outside of MPI and OpenMP, in a
                  ///< call. time: when it began; arg: path id of the caller; flags: name of the
-                 ///< call, 0 if it is the caller's own wish to sleep; w0: when it ended
+                 ///< call, 0 if it is the caller's own wish to sleep; w0: when it ended; w1, if
+                 ///< there: for what, as `woke` has it. One that lasts no time begins a thread
+  woke = 102,    ///< other threads of the process that wait for something may go on from here. arg:
+                 ///< path id of the caller; w0: for what: the address of a mutex, condition
+                 ///< variable, ..., what pthread_self() is in a thread that ends, or a number for
+                 ///< one that begins
   sampling_period = 84,  ///< w0: nanoseconds of CPU time between this thread's samples from now on,
                          ///< because they cost too much, or no longer do
   counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the

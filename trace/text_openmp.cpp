@@ -40,10 +40,14 @@ std::optional<std::vector<uint32_t>> numbers_in(const std::string& list) {
 }  // namespace
 
 bool OpenmpLines::knows(std::string_view word) {
-  return word == "mutex" || word == "release" || word == "task";
+  return word == "await" || word == "begun" || word == "wake" || word == "mutex" ||
+         word == "release" || word == "task";
 }
 
 std::string OpenmpLines::usage(std::string_view word) {
+  if (word == "await" || word == "begun" || word == "wake") {
+    return std::string(word) + " <number> <lane>@<time>";
+  }
   if (word == "mutex") return "mutex <kind> <number> <lane>@<acquired>-<released>";
   if (word == "release") return "release <number> <lane>@<time>";
   return "task <number> create <lane>@<time> [after <numbers>] [undeferred] [taskwait] "
@@ -53,6 +57,9 @@ std::string OpenmpLines::usage(std::string_view word) {
 bool OpenmpLines::take(const std::vector<std::string>& words, const FindPlace& find) {
   if (words[0] == "mutex") return take_mutex(words, find);
   if (words[0] == "release") return take_release(words, find);
+  if (words[0] == "await") return take_object(words, Fact::awaited, find);
+  if (words[0] == "begun") return take_object(words, Fact::begun, find);
+  if (words[0] == "wake") return take_object(words, Fact::woke, find);
   return take_task(words, find);
 }
 
@@ -80,6 +87,17 @@ bool OpenmpLines::take_release(const std::vector<std::string>& words, const Find
   if (!lock) return false;
   add(place, *place.at, TextTrace::Step::call_end,
       [lock](EventSink& sink, Time t) { sink.mutex_released(t, MutexKind::lock, *lock); });
+  return true;
+}
+
+bool OpenmpLines::take_object(const std::vector<std::string>& words, Fact what,
+                              const FindPlace& find) {
+  TextPlace place;
+  if (words.size() != 3 || !find(words[2], place) || !place.at) return false;
+  const auto object = number_in(words[1]);
+  if (!object) return false;
+  add(place, *place.at, TextTrace::Step::call_end,
+      [what, object](EventSink& sink, Time t) { sink.fact(t, what, *object); });
   return true;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The lines of the text form (text.h) that tell of locks and tasks, as events of its lanes.
+// The lines of the text form (text.h) that tell of locks, tasks and threads' waits for each other,
+// as events of its lanes.
 #pragma once
 
 #include <functional>
@@ -52,6 +53,7 @@ class OpenmpLines {
 
   bool take_mutex(const std::vector<std::string>& words, const FindPlace& find);
   bool take_release(const std::vector<std::string>& words, const FindPlace& find);
+  bool take_object(const std::vector<std::string>& words, Fact what, const FindPlace& find);
   bool take_task(const std::vector<std::string>& words, const FindPlace& find);
   void add_task(const Task& task);
   void add_run(const Task& task, const TextPlace& run, bool last);

@@ -16,6 +16,7 @@
 #include "collector/environment.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/sampler.h"
+#include "collector/sampling/thread_waits.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector::sampling {
@@ -32,6 +33,7 @@ struct Start {
   std::atomic<bool> taken;
   Routine routine;
   void* argument;
+  uint64_t number;  ///< as of say_making()
 };
 /// Threads that have been made and have not begun yet.
 constexpr unsigned kMaxStarts = 256;
@@ -71,9 +73,12 @@ void* begin(void* argument) {
   auto& start = *static_cast<Start*>(argument);
   const Routine routine = start.routine;
   void* const its = start.argument;
+  note_made(start.number);
   give_back(start);
   begin_own_thread(reinterpret_cast<uintptr_t>(routine));
-  return routine(its);
+  void* const result = routine(its);
+  say_ended();
+  return result;
 }
 
 Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine, void* argument) {
@@ -83,6 +88,7 @@ Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine,
   if (start == nullptr) return nullptr;
   start->routine = routine;
   start->argument = argument;
+  start->number = say_making();
   return start;
 }
 

@@ -92,4 +92,8 @@ bool is_called_by_program(uintptr_t cfa) {
   return caller != 0 && !begins_with_one_of(file_of(caller), kHelpers);
 }
 
+bool is_helpers_code(uintptr_t address) {
+  return begins_with_one_of(file_of(address), kHelpers);
+}
+
 }  // namespace culprit::collector::sampling

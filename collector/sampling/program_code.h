@@ -16,4 +16,8 @@ bool has_observed_runtime();
 /// through the C++ library, and not from a library that makes threads for itself.
 bool is_called_by_program(uintptr_t cfa);
 
+/// Whether this code belongs to a library that makes threads for itself. Much cheaper, but a call
+/// through the C++ library is nobody's.
+bool is_helpers_code(uintptr_t address);
+
 }  // namespace culprit::collector::sampling

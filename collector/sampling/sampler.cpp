@@ -31,6 +31,7 @@
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
 #include "collector/sampling/sleeps.h"
+#include "collector/sampling/thread_waits.h"
 #include "collector/selection.h"
 #include "collector/system_file.h"
 #include "collector/thread_log.h"
@@ -218,6 +219,7 @@ bool give_timer() {
 }
 
 void on_thread_begun() {
+  say_made();
   const unsigned hz = environment().sampling_hz;
   const bool sampled = give_timer();
   if (trace::RawProcess* record = process(); record != nullptr && sampled) {
@@ -275,6 +277,7 @@ void start() {
   registry::add_hook({on_thread_begun, on_thread_ended, true});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   find_sleeping_calls();
+  find_thread_calls();
   g_process.store(getpid(), std::memory_order_release);
   if (syscall(SYS_gettid) != getpid()) return;
   if (begins_early()) lifecycle::begin_early();

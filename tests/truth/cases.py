@@ -188,9 +188,12 @@ CASES = [
     # Threads of the program's own.
     case("threads", 2, "helpers_balanced", NOBODY, ms=50, rounds=16),
     case("threads", 2, "helpers_early", NOBODY, ms=50, rounds=16),
-    case("threads", 2, "join", "1:helper_work=helper_work..2*helper_work"),
-    case("threads", 2, "mutex_held", "1:hold_mutex=hold_mutex*0.95..2*hold_mutex"),
-    case("threads", 2, "condition", "0:late=late..2*late"),
-    case("threads", 2, "condition_work", "1:helper_work=helper_work..2*helper_work"),
-    case("threads", 2, "communication_thread", "0:late=late..2*late"),
+    case("threads", 2, "join", "1:helper_work=2*helper_work", quick=True),
+    case("threads", 2, "mutex_held", "1:hold_mutex=1.98*hold_mutex..2*hold_mutex"),
+    case("threads", 2, "condition", "0:late=2*late", quick=True),
+    case("threads", 2, "condition_work", "1:helper_work=2*helper_work"),
+    case("threads", 2, "communication_thread", "0:late=2*late"),
+    case("threads", 2, "semaphore", "1:helper_work=2*helper_work"),
+    case("threads", 2, "thread_barrier", "1:helper_work=3*helper_work"),
+    case("threads", 2, "late_helper", LATE),
 ]

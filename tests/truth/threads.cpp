@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Threads that the program makes by itself, beside MPI: short-lived helpers, joins, mutexes,
-// condition variables. Two ranks.
+// condition variables, semaphores, barriers. Two ranks.
 #include "truth.h"
+
+#include <pthread.h>
+#include <semaphore.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -132,6 +135,60 @@ void communication_thread() {
   }
 }
 
+// A helper computes and posts what its master waits for, who answers the other rank.
+void semaphore() {
+  ROUNDS {
+    if (rank == 1) {
+      sem_t done;
+      sem_init(&done, 0, 0);
+      std::thread helper([&done] {
+        helper_work(truth_ms);
+        sem_post(&done);
+      });
+      TIMED(while (sem_wait(&done) != 0));
+      helper.join();
+      sem_destroy(&done);
+    }
+    TIMED(MPI_Barrier(world));
+  }
+}
+
+// Rank 1's master and a helper that lives on wait for another helper at a barrier of their own.
+void thread_barrier() {
+  pthread_barrier_t meeting;
+  pthread_barrier_init(&meeting, nullptr, 3);
+  std::vector<std::thread> helpers;
+  if (rank == 1) {
+    helpers.emplace_back([&] { ROUNDS TIMED(pthread_barrier_wait(&meeting)); });
+    helpers.emplace_back([&] {
+      ROUNDS {
+        helper_work(truth_ms);
+        pthread_barrier_wait(&meeting);
+      }
+    });
+  }
+  ROUNDS {
+    if (rank == 1) TIMED(pthread_barrier_wait(&meeting));
+    TIMED(MPI_Barrier(world));
+  }
+  for (std::thread& helper : helpers) helper.join();
+  pthread_barrier_destroy(&meeting);
+}
+
+// Rank 0 waits for a helper of rank 1 that is made late: by its master, who works before.
+void late_helper() {
+  ROUNDS {
+    if (rank == 1) {
+      late(truth_ms);
+      std::thread helper([round] { MPI_Send(&round, 1, MPI_INT, 0, 0, world); });
+      helper.join();
+    } else if (rank == 0) {
+      int x;
+      TIMED(MPI_Recv(&x, 1, MPI_INT, 1, 0, world, MPI_STATUS_IGNORE));
+    }
+  }
+}
+
 const truth_case cases[] = {
     {"helpers_balanced", helpers_balanced},
     {"helpers_early", helpers_early},
@@ -140,6 +197,9 @@ const truth_case cases[] = {
     {"condition", condition},
     {"condition_work", condition_work},
     {"communication_thread", communication_thread},
+    {"semaphore", semaphore},
+    {"thread_barrier", thread_barrier},
+    {"late_helper", late_helper},
 };
 
 }  // namespace

@@ -207,6 +207,7 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::file_op_done, "file_op_done"},
     {RawKind::sampling_period, "sampling_period"},
     {RawKind::blocked, "blocked"},
+    {RawKind::woke, "woke"},
     {RawKind::thread_begun, "thread_begun"},
     {RawKind::thread_ended, "thread_ended"},
     {RawKind::cpu_time, "cpu_time"},

@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What libraries of MPI, OpenMP and devices do among their own threads is not told: it would be
+// waiting that is none (workers without work), or that is known better. An object is its address:
+// when it is reused, times tell its lives apart. Nothing is recorded where nobody blocks: a mutex
+// is tried first, and whoever wakes others looks at one number.
+// A thread that is cancelled while it waits is taken for a waiter for ever, which costs a record
+// each time that its object is used. Raw futexes (C++20's atomic waits) do not come by here.
+#include "collector/sampling/thread_waits.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "collector/sampling/blocking_call.h"
+#include "collector/sampling/program_code.h"
+#include "collector/thread_registry.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+// glibc keeps two kinds of condition variables apart by version.
+constinit Next<int(pthread_cond_t*, pthread_mutex_t*)> g_cond_wait("pthread_cond_wait",
+                                                                   "GLIBC_2.3.2");
+constinit Next<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> g_cond_timedwait(
+    "pthread_cond_timedwait", "GLIBC_2.3.2");
+constinit Next<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> g_cond_clockwait(
+    "pthread_cond_clockwait");
+constinit Next<int(pthread_cond_t*)> g_cond_signal("pthread_cond_signal", "GLIBC_2.3.2");
+constinit Next<int(pthread_cond_t*)> g_cond_broadcast("pthread_cond_broadcast", "GLIBC_2.3.2");
+constinit Next<int(sem_t*)> g_sem_wait("sem_wait");
+constinit Next<int(sem_t*)> g_sem_trywait("sem_trywait");
+constinit Next<int(sem_t*, const timespec*)> g_sem_timedwait("sem_timedwait");
+constinit Next<int(sem_t*, clockid_t, const timespec*)> g_sem_clockwait("sem_clockwait");
+constinit Next<int(sem_t*)> g_sem_post("sem_post");
+constinit Next<int(pthread_mutex_t*)> g_mutex_lock("pthread_mutex_lock");
+constinit Next<int(pthread_mutex_t*)> g_mutex_trylock("pthread_mutex_trylock");
+constinit Next<int(pthread_mutex_t*, const timespec*)> g_mutex_timedlock("pthread_mutex_timedlock");
+constinit Next<int(pthread_mutex_t*, clockid_t, const timespec*)> g_mutex_clocklock(
+    "pthread_mutex_clocklock");
+constinit Next<int(pthread_mutex_t*)> g_mutex_unlock("pthread_mutex_unlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_rdlock("pthread_rwlock_rdlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_tryrdlock("pthread_rwlock_tryrdlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_wrlock("pthread_rwlock_wrlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_trywrlock("pthread_rwlock_trywrlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_unlock("pthread_rwlock_unlock");
+constinit Next<int(pthread_barrier_t*)> g_barrier_wait("pthread_barrier_wait");
+constinit Next<int(pthread_t, void**)> g_join("pthread_join");
+constinit Next<void(void*)> g_exit("pthread_exit");
+
+/// How many wait for an object, by a part of its address. Objects that share a number cost each
+/// other a record now and then.
+constexpr unsigned kCounters = 4096;
+constinit std::atomic<uint32_t> g_waiters[kCounters];
+
+std::atomic<uint32_t>& waiters_of(uint64_t object) {
+  return g_waiters[(object >> 3 ^ object >> 15) % kCounters];
+}
+
+bool is_awaited(uint64_t object) {
+  return waiters_of(object).load(std::memory_order_relaxed) != 0;
+}
+
+uint64_t number_of(const void* object) {
+  return reinterpret_cast<uintptr_t>(object);
+}
+
+/// Where a record goes. A lock may be the very one that making a log would need: locks make none.
+enum class Kind { lock, other };
+ThreadLog* log_for(Kind kind) {
+  return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
+}
+
+/// Whoever waits for the object may go on: to be said before they do, if anybody waits.
+[[gnu::always_inline]] inline void wake(uint64_t object, Kind kind) {
+  if (!is_awaited(object)) [[likely]]
+    return;
+  const KeepErrno keep;
+  if (!lifecycle::is_watching() || selection::is_off() || !is_same_process()) return;
+  ThreadLog* const log = log_for(kind);
+  if (log == nullptr || log->waiting > 0) return;
+  const PathId caller = log->current_path();
+  log->put(RawKind::woke, now(), 0, static_cast<uint32_t>(caller), object);
+}
+
+/// A call of the program in which the thread waits for an object. To be made in the very function
+/// that stands in for the call.
+class Wait {
+ public:
+  [[gnu::always_inline]] Wait(const char* name, uint64_t object, Kind kind)
+      : name_(name), object_(object), kind_(kind) {
+    const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+    if (!has_started() || !lifecycle::is_watching() || is_helpers_code(caller)) return;
+    waiters_of(object_).fetch_add(1, std::memory_order_relaxed);
+    begin_ = now();
+  }
+  [[gnu::always_inline]] void end() {
+    if (begin_ == 0) return;
+    waiters_of(object_).fetch_sub(1, std::memory_order_relaxed);
+    const KeepErrno keep;
+    const uint64_t end = now();
+    if (end - begin_ < kShortestTicks || selection::is_off() || !is_same_process()) return;
+    const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+    if (!is_called_by_program(cfa)) return;
+    ThreadLog* const log = log_for(kind_);
+    if (log == nullptr || log->waiting > 0) return;
+    const PathId caller = log->current_path();
+    const StringId name = log->name(name_);
+    log->put(RawKind::blocked, begin_, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
+             end, object_);
+  }
+
+ private:
+  const char* name_;
+  uint64_t object_;
+  Kind kind_;
+  uint64_t begin_ = 0;
+};
+
+/// Threads are numbered as they are made; the numbers are no addresses.
+constinit std::atomic<uint64_t> g_made{0};
+struct Made {
+  uint64_t time, number;
+};
+constinit thread_local Made t_made __attribute__((tls_model("initial-exec"))) = {};
+
+}  // namespace
+
+void find_thread_calls() {
+  const KeepErrno keep;
+  g_cond_wait.find(), g_cond_timedwait.find(), g_cond_clockwait.find();
+  g_cond_signal.find(), g_cond_broadcast.find();
+  g_sem_wait.find(), g_sem_trywait.find(), g_sem_timedwait.find(), g_sem_clockwait.find();
+  g_sem_post.find(), g_join.find(), g_exit.find(), g_barrier_wait.find();
+  g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
+  g_mutex_unlock.find();
+  g_rwlock_rdlock.find(), g_rwlock_tryrdlock.find(), g_rwlock_wrlock.find();
+  g_rwlock_trywrlock.find(), g_rwlock_unlock.find();
+}
+
+uint64_t say_making() {
+  if (!lifecycle::is_watching() || selection::is_off()) return 0;
+  ThreadLog* const log = lifecycle::watched_log();
+  if (log == nullptr || log->waiting > 0) return 0;
+  const uint64_t number = g_made.fetch_add(1, std::memory_order_relaxed) + 1;
+  log->put(RawKind::woke, now(), 0, 0, number);
+  return number;
+}
+
+void note_made(uint64_t number) {
+  t_made = {now(), number};
+}
+
+void say_made() {
+  if (t_made.number == 0) return;
+  if (ThreadLog* log = registry::existing_log()) {
+    log->put(RawKind::blocked, t_made.time, 0, 0, t_made.time, t_made.number);
+  }
+  t_made = {};
+}
+
+void say_ended() {
+  wake(static_cast<uint64_t>(pthread_self()), Kind::other);
+}
+
+}  // namespace culprit::collector::sampling
+
+extern "C" {
+
+using namespace culprit::collector::sampling;
+
+// --- conditions ---------------------------------------------------------------------------------
+
+CULPRIT_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  auto* const next = g_cond_wait.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(mutex), Kind::lock);
+  Wait wait("pthread_cond_wait", number_of(condition), Kind::other);
+  const int error = next(condition, mutex);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                          const timespec* until) {
+  auto* const next = g_cond_timedwait.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(mutex), Kind::lock);
+  Wait wait("pthread_cond_timedwait", number_of(condition), Kind::other);
+  const int error = next(condition, mutex, until);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                          clockid_t clock, const timespec* until) {
+  auto* const next = g_cond_clockwait.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(mutex), Kind::lock);
+  Wait wait("pthread_cond_clockwait", number_of(condition), Kind::other);
+  const int error = next(condition, mutex, clock, until);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  auto* const next = g_cond_signal.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(condition), Kind::other);
+  return next(condition);
+}
+
+CULPRIT_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  auto* const next = g_cond_broadcast.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(condition), Kind::other);
+  return next(condition);
+}
+
+// --- semaphores ---------------------------------------------------------------------------------
+
+CULPRIT_EXPORT int sem_wait(sem_t* semaphore) {
+  auto* const next = g_sem_wait.get();
+  auto* const attempt = g_sem_trywait.get();
+  if (next == nullptr || attempt == nullptr) return errno = ENOSYS, -1;
+  const int saved = errno;
+  if (attempt(semaphore) == 0) return 0;
+  errno = saved;
+  Wait wait("sem_wait", number_of(semaphore), Kind::other);
+  const int result = next(semaphore);
+  wait.end();
+  return result;
+}
+
+CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  auto* const next = g_sem_timedwait.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  Wait wait("sem_timedwait", number_of(semaphore), Kind::other);
+  const int result = next(semaphore, until);
+  wait.end();
+  return result;
+}
+
+CULPRIT_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  auto* const next = g_sem_clockwait.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  Wait wait("sem_clockwait", number_of(semaphore), Kind::other);
+  const int result = next(semaphore, clock, until);
+  wait.end();
+  return result;
+}
+
+CULPRIT_EXPORT int sem_post(sem_t* semaphore) noexcept {
+  auto* const next = g_sem_post.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  wake(number_of(semaphore), Kind::other);
+  return next(semaphore);
+}
+
+// --- locks --------------------------------------------------------------------------------------
+
+CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  auto* const next = g_mutex_lock.get();
+  auto* const attempt = g_mutex_trylock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(mutex);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_mutex_lock", number_of(mutex), Kind::lock);
+  const int error = next(mutex);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
+  auto* const next = g_mutex_timedlock.get();
+  if (next == nullptr) return EINVAL;
+  Wait wait("pthread_mutex_timedlock", number_of(mutex), Kind::lock);
+  const int error = next(mutex, until);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                           const timespec* until) noexcept {
+  auto* const next = g_mutex_clocklock.get();
+  if (next == nullptr) return EINVAL;
+  Wait wait("pthread_mutex_clocklock", number_of(mutex), Kind::lock);
+  const int error = next(mutex, clock, until);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  auto* const next = g_mutex_unlock.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(mutex), Kind::lock);
+  return next(mutex);
+}
+
+CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_rdlock.get();
+  auto* const attempt = g_rwlock_tryrdlock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(lock);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_rwlock_rdlock", number_of(lock), Kind::lock);
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_wrlock.get();
+  auto* const attempt = g_rwlock_trywrlock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(lock);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_rwlock_wrlock", number_of(lock), Kind::lock);
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_unlock.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(lock), Kind::lock);
+  return next(lock);
+}
+
+/// Whoever comes last lets the others go on; each that comes says so, and the last one counts.
+CULPRIT_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+  auto* const next = g_barrier_wait.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of(barrier), Kind::other);
+  Wait wait("pthread_barrier_wait", number_of(barrier), Kind::other);
+  const int result = next(barrier);
+  wait.end();
+  return result;
+}
+
+// --- threads ------------------------------------------------------------------------------------
+
+CULPRIT_EXPORT int pthread_join(pthread_t thread, void** result) {
+  auto* const next = g_join.get();
+  if (next == nullptr) return ESRCH;
+  Wait wait("pthread_join", static_cast<uint64_t>(thread), Kind::other);
+  const int error = next(thread, result);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT void pthread_exit(void* result) {
+  say_ended();
+  auto* const next = g_exit.get();
+  if (next != nullptr) next(result);
+  for (;;) pause();  // there is no system without it
+}
+
+}  // extern "C"
