@@ -17,6 +17,7 @@
 #include "blame/explanations.h"
 #include "blame/identities.h"
 #include "blame/join_findings.h"
+#include "blame/makers.h"
 #include "blame/memory_need.h"
 #include "blame/start_up.h"
 #include "replay/run.h"
@@ -102,6 +103,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   passes.run("detect waits", [&] { graph = replay::detect_waits(run, threads); });
   if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
+  passes.run("makers", [&] { settle_thread_begins(run, graph, threads); });
   std::vector<PathTimes> times;
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "blame/makers.h"
 #include "blame/meetings.h"
 
 namespace culprit::blame {
@@ -16,7 +17,7 @@ namespace {
 /// did before the other came to be cannot be compared with anything.
 Column<Time> find_begins(const replay::Run& run, LocationId waiter,
                          const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
-                         Meetings& meetings) {
+                         const Makers& makers, Meetings& meetings) {
   const auto birth = [&](LocationId id, const replay::Wait& wait) {
     const Time time = run.births[id.index()];
     return time <= wait.begin ? time : Time::min();
@@ -29,8 +30,13 @@ Column<Time> find_begins(const replay::Run& run, LocationId waiter,
     for (; next < syncs.size() && syncs[next].moment() <= wait.begin; ++next) {
       meetings.add(syncs[next]);
     }
-    begins.push_back(std::max(
-        {run.begin, meetings.last(wait.cause), birth(waiter, wait), birth(wait.cause, wait)}));
+    if (replay::is_before_begin(wait.pattern)) {
+      begins.push_back(wait.begin);
+      continue;
+    }
+    const LocationId cause = makers.holder(wait.cause, wait.begin);
+    begins.push_back(
+        std::max({run.begin, meetings.last(cause), birth(waiter, wait), birth(cause, wait)}));
   }
   return begins;
 }
@@ -39,12 +45,13 @@ Column<Time> find_begins(const replay::Run& run, LocationId waiter,
 
 Intervals::Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads)
     : begins_(run.timelines.size()) {
+  const Makers makers(run, graph);
   parallel_for(
       run.locations.size(), threads, [&] { return Meetings(graph.groups); },
       [&](size_t i, Meetings& meetings) {
         const LocationId id = run.locations[i];
         const size_t at = id.index();
-        begins_[at] = find_begins(run, id, graph.waits[at], graph.syncs[at], meetings);
+        begins_[at] = find_begins(run, id, graph.waits[at], graph.syncs[at], makers, meetings);
       });
 }
 

@@ -13,7 +13,7 @@ namespace culprit::blame {
 
 class Intervals {
  public:
-  /// Finds all meetings, in parallel over waiters.
+  /// Finds all meetings, in parallel over waiters. Collective.
   Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads);
 
   /// Whoever never met met when the run began, or when the younger of two threads did.

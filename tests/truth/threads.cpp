@@ -29,8 +29,8 @@ void helpers_balanced() {
   ROUNDS {
     std::thread helper([] { helper_work(truth_ms); });
     compute(truth_ms);
-    helper.join();
-    MPI_Barrier(world);
+    TIMED(helper.join());
+    TIMED(MPI_Barrier(world));
   }
 }
 
@@ -39,10 +39,10 @@ void helpers_early() {
   std::vector<std::thread> helpers;
   for (int i = 0; i < 10; ++i) helpers.emplace_back([] { helper_work(truth_ms / 4); });
   compute(truth_ms / 4);
-  for (std::thread& helper : helpers) helper.join();
+  for (std::thread& helper : helpers) TIMED(helper.join());
   ROUNDS {
     compute(truth_ms);
-    MPI_Barrier(world);
+    TIMED(MPI_Barrier(world));
   }
 }
 
