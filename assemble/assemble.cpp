@@ -63,6 +63,10 @@ bool needs_assembly(const fs::path& experiment) {
   return false;
 }
 
+Result<std::vector<StuckGroup>> look_for_stuck(const fs::path& experiment, unsigned threads) {
+  return run_passes_until_stuck(experiment / "raw", {threads, read_symbols, NameCache::of_user()});
+}
+
 Result<RunFacts> assemble(const fs::path& experiment, unsigned threads, bool keep_raw) {
   const fs::path raw = experiment / "raw";
   std::error_code error;

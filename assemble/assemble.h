@@ -26,6 +26,25 @@ struct ProcessCores {
   double core_wait_s = -1;  ///< they could have run, and had no core; < 0: unknown
 };
 
+/// A location whose call could not return when the run ended.
+struct StuckMember {
+  uint32_t location = 0;  ///< LocationId
+  std::string name;       ///< "rank 3", "rank 3, thread 1"
+  std::string call;       ///< "MPI_Recv", "an OpenMP barrier"
+  std::string callpath;   ///< "main/exchange/MPI_Recv"
+  std::string place;      ///< "halo.c:12", where the call is made; empty if unknown
+  double since_s = 0;     ///< when the call began, seconds since the start of the run
+  std::vector<uint32_t> waits_for;  ///< locations, any of which could help (needs of several kinds: all)
+  std::string why;                  ///< "for a message from rank 1 with tag 7"
+  bool in_circle = false;           ///< else it only waits for those that are
+};
+
+/// Locations that wait for each other for ever, or for what nobody gives any more.
+struct StuckGroup {
+  bool deadlock = false;  ///< some wait for each other in a circle; these come first
+  std::vector<StuckMember> members;
+};
+
 /// What the measurement knows of the run beyond its events. Kept in `<experiment>/experiment.json`
 /// under "measured", with the losses of assembly.
 struct RunFacts {
@@ -38,6 +57,7 @@ struct RunFacts {
   double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
   double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
   std::vector<ProcessCores> cores;  ///< of each process that left records
+  std::vector<StuckGroup> stuck;    ///< when the run ended; deadlocks first
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
   Losses losses;
 };
@@ -50,6 +70,12 @@ Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned thre
 /// The same, but archive and facts go into the experiment `into`, and `experiment` stays as it is.
 Result<RunFacts> assemble_into(const std::filesystem::path& into,
                                const std::filesystem::path& experiment, unsigned threads);
+
+/// Who cannot go on in a run that has not ended, from its records as they are at the moment; what it
+/// says of processes that were read at different moments may be out of date. Writes nothing. Error if
+/// nothing has been recorded yet.
+Result<std::vector<StuckGroup>> look_for_stuck(const std::filesystem::path& experiment,
+                                               unsigned threads);
 
 /// The facts of an experiment that has been assembled. Error if it has not.
 Result<RunFacts> read_facts(const std::filesystem::path& experiment);

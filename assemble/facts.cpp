@@ -242,6 +242,42 @@ std::vector<ProcessCores> cores_from_json(const json& rows) {
   return cores;
 }
 
+json to_json(const std::vector<StuckGroup>& groups) {
+  json rows = json::array();
+  for (const StuckGroup& group : groups) {
+    json members = json::array();
+    for (const StuckMember& member : group.members) {
+      members.push_back({{"location", member.location},
+                         {"name", member.name},
+                         {"call", member.call},
+                         {"callpath", member.callpath},
+                         {"place", member.place},
+                         {"since_s", member.since_s},
+                         {"waits_for", member.waits_for},
+                         {"why", member.why},
+                         {"in_circle", member.in_circle}});
+    }
+    rows.push_back({{"deadlock", group.deadlock}, {"members", members}});
+  }
+  return rows;
+}
+
+std::vector<StuckGroup> stuck_from_json(const json& rows) {
+  std::vector<StuckGroup> groups;
+  for (const json& row : rows) {
+    StuckGroup& group = groups.emplace_back();
+    group.deadlock = row.value("deadlock", false);
+    for (const json& member : row.value("members", json::array())) {
+      group.members.push_back(
+          {member.value("location", 0u), member.value("name", ""), member.value("call", ""),
+           member.value("callpath", ""), member.value("place", ""), member.value("since_s", 0.0),
+           member.value("waits_for", std::vector<uint32_t>()), member.value("why", ""),
+           member.value("in_circle", false)});
+    }
+  }
+  return groups;
+}
+
 json to_json(const RunFacts& facts) {
   json losses = json::array();
   for (const auto& [name, loss] : facts.losses.all()) {
@@ -259,6 +295,7 @@ json to_json(const RunFacts& facts) {
           {"overhead_pct", facts.overhead_pct},
           {"clock_error_ns", facts.clock_error_ns},
           {"cores", to_json(facts.cores)},
+          {"stuck", to_json(facts.stuck)},
           {"notes", facts.notes},
           {"losses", losses}};
 }
@@ -281,6 +318,7 @@ RunFacts from_json(const json& measured) {
   facts.overhead_pct = measured.value("overhead_pct", -1.0);
   facts.clock_error_ns = measured.value("clock_error_ns", 0.0);
   facts.cores = cores_from_json(measured.value("cores", json::array()));
+  facts.stuck = stuck_from_json(measured.value("stuck", json::array()));
   facts.notes = measured.value("notes", std::vector<std::string>());
   for (const json& loss : measured.value("losses", json::array())) {
     facts.losses.add(loss.value("name", ""), severity_named(loss.value("severity", "")),

@@ -64,6 +64,8 @@ void MpiRecords::see(const RawRecord& record) {
       return leave(record);
     case RawKind::mpi_tests:
       return tests(record);
+    case RawKind::mpi_awaits:
+      return;  // of calls that did not return (stuck/)
     default:
       return fact(record);
   }

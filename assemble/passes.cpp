@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -20,7 +21,9 @@
 #include "assemble/folding.h"
 #include "assemble/objects.h"
 #include "assemble/processes.h"
+#include "assemble/run_end.h"
 #include "assemble/stream.h"
+#include "assemble/stuck/stuck.h"
 #include "base/log.h"
 #include "base/parallel.h"
 
@@ -77,6 +80,7 @@ class Assembly {
     account(folders_, accounts_, processes_, clock, facts_);
     const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
     const ObjectTable objects = unify_objects(comms, comm_users(clock));
+    if (ended_otherwise()) look_at_end(raw, clock, comms, objects);
     kLog.debug("{} communicators; writing the archive with {} threads", comms.comms.size(),
                threads_);
     auto written = write_archive(clock, comms, objects);
@@ -84,7 +88,56 @@ class Assembly {
     return std::move(facts_);
   }
 
+  /// All but the archive, and of devices nothing.
+  Result<std::vector<StuckGroup>> look(const fs::path& raw) {
+    folders_ = read_raw(raw, facts_.losses);
+    processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
+    survey();
+    devices_.resize(folders_.size());
+    make_lanes();
+    if (lanes_.empty()) return Error{"nothing has been recorded yet"};
+    name_code();
+    const Clock clock(folders_, clock_links(), facts_.losses);
+    const CommTable comms = unify_comms(processes_.worlds, comm_users(clock), facts_.losses);
+    const ObjectTable objects = unify_objects(comms, comm_users(clock));
+    return stuck::find(at_end(clock, comms, objects)).groups;
+  }
+
  private:
+  /// Whether any process did not come to its end.
+  bool ended_otherwise() const {
+    return std::any_of(folders_.begin(), folders_.end(), [](const RawProcessFolder& folder) {
+      return !folder.logs.empty() && folder.process.ended == 0 &&
+             folder.process.stopped_at_limit == 0;
+    });
+  }
+
+  void look_at_end(const fs::path& raw, const Clock& clock, const CommTable& comms,
+                   const ObjectTable& objects) {
+    run_end_ = find_run_end(raw, folders_, accounts_, clock);
+    stuck::Found found = stuck::find(at_end(clock, comms, objects));
+    facts_.stuck = std::move(found.groups);
+    awaited_ = std::move(found.awaited);
+  }
+
+  /// As trace::Fact::unanswered names it.
+  std::optional<uint64_t> awaited_by(const Lane& lane) const {
+    const auto at = awaited_.find(LocationId(static_cast<size_t>(&lane - lanes_.data())));
+    if (at == awaited_.end()) return std::nullopt;
+    const Lane& other = lanes_[at->second.index()];
+    return uint64_t{other.thread} << 32 | other.process.index();
+  }
+
+  stuck::Run at_end(const Clock& clock, const CommTable& comms, const ObjectTable& objects) const {
+    stuck::Run run{folders_, processes_, code_, accounts_, comms, objects, clock, {}, threads_};
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      const Lane& lane = lanes_[i];
+      if (lane.device != nullptr) continue;
+      run.lanes.push_back({LocationId(i), lane.process, lane.thread, lane.log});
+    }
+    return run;
+  }
+
   void make_lanes() {
     bool records = false;
     for (size_t i = 0; i < processes_.slots.size(); ++i) {
@@ -321,6 +374,8 @@ class Assembly {
                                    rank_sets,
                                    devices_[folder],
                                    device_ids_[folder],
+                                   run_end_,
+                                   awaited_by(lane),
                                    how};
       return play_log(*lane.log, context, sink);
     };
@@ -425,10 +480,23 @@ class Assembly {
   Symbols symbols_;
   Regions regions_;
   Metrics metrics_;
+  std::map<LocationId, LocationId> awaited_;  ///< who waits for whom at the end
+  std::optional<Time> run_end_;  ///< of a run whose processes did not come to their end
   RunFacts facts_;
 };
 
 }  // namespace
+
+Result<std::vector<StuckGroup>> run_passes_until_stuck(const fs::path& raw,
+                                                       const PassOptions& options) {
+  class NoWriter : public trace::Otf2Writer {
+   public:
+    std::unique_ptr<trace::EventSink> open(ProcessId, uint32_t) override { return nullptr; }
+    Result<void> finish(const trace::Definitions&, uint64_t) override { return {}; }
+  };
+  NoWriter writer;
+  return Assembly(writer, options).look(raw);
+}
 
 Result<RunFacts> run_passes(const fs::path& raw, trace::Otf2Writer& writer,
                             const PassOptions& options) {

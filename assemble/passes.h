@@ -29,4 +29,8 @@ struct PassOptions {
 Result<RunFacts> run_passes(const std::filesystem::path& raw, trace::Otf2Writer& writer,
                             const PassOptions& options);
 
+/// The passes as far as needed to say who is stuck at the moment. Writes nothing.
+Result<std::vector<StuckGroup>> run_passes_until_stuck(const std::filesystem::path& raw,
+                                                       const PassOptions& options);
+
 }  // namespace culprit::assemble

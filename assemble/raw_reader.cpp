@@ -109,6 +109,7 @@ int words_of(RawKind kind) {
     case RawKind::mpi_comm_free:
     case RawKind::mpi_init_done:
     case RawKind::mpi_finalized:
+    case RawKind::mpi_awaits:
     case RawKind::sample:
     case RawKind::tool_begin:
     case RawKind::tool_end:
@@ -124,9 +125,7 @@ int words_of(RawKind kind) {
     case RawKind::recording_off:
     case RawKind::recording_on:
     case RawKind::mpi_isend_done:
-    case RawKind::mpi_irecv_post:
     case RawKind::mpi_cancelled:
-    case RawKind::mpi_icoll_post:
     case RawKind::mpi_comm_more:
     case RawKind::mpi_rank_set:
     case RawKind::mpi_rank_set_more:
@@ -153,9 +152,10 @@ int words_of(RawKind kind) {
     case RawKind::cpu_time:
     case RawKind::mpi_send:
     case RawKind::mpi_recv:
+    case RawKind::mpi_icoll_post:
     case RawKind::mpi_comm_def:
       return 2;
-    case RawKind::mpi_isend:
+    case RawKind::mpi_irecv_post:
     case RawKind::mpi_irecv:
     case RawKind::mpi_probe:
     case RawKind::mpi_part_init:
@@ -165,6 +165,7 @@ int words_of(RawKind kind) {
     case RawKind::rma_op:
     case RawKind::clock_met:
       return 3;
+    case RawKind::mpi_isend:
     case RawKind::mpi_icoll:
       return 4;
     default:

@@ -28,6 +28,7 @@ class Stream {
     auto cursor = log_.cursor();
     for (RawRecord record; cursor.next(record);) {
       pass_switches(record.ticks);
+      if (record.kind == RawKind::sample) last_seen_ = state_.time(record);
       if (off_) {
         see_while_off(record, cursor);
       } else {
@@ -132,6 +133,7 @@ class Stream {
 
   void end_thread(const RawRecord& record) {
     const Time end = state_.time(record);
+    has_ended_ = true;
     openmp_.finish(end);
     if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
   }
@@ -257,10 +259,29 @@ class Stream {
     end_pauses(state_.process.end());
     Timeline& timeline = state_.timeline;
     const bool in_team = timeline.base() != Timeline::npos;
-    const Time end = in_team ? state_.process.end() : timeline.last();
+    const Time end = in_team || lives_on() ? state_.process.end() : timeline.last();
+    if (is_in_call() && lives_on() && state_.process.awaited) {
+      state_.fact(end, trace::Fact::unanswered, *state_.process.awaited);
+    }
     openmp_.finish(end);
     timeline.observe_bare(end);
     if (!timeline.stack().empty()) timeline.leave(end, 0);
+  }
+
+  /// Whether the thread goes on to the end of a run that was ended from outside: it is in a call
+  /// that has not returned, or was seen shortly before.
+  bool lives_on() const {
+    if (state_.process.has_end() || !state_.process.run_end || has_ended_) return false;
+    const Timeline& timeline = state_.timeline;
+    if (timeline.stack().empty()) return false;
+    const Duration kShortly = Duration::from_nanos(1'000'000'000);
+    return is_in_call() || *state_.process.run_end - std::max(timeline.last(), last_seen_) < kShortly;
+  }
+
+  bool is_in_call() const {
+    const std::vector<Timeline::Entry>& stack = state_.timeline.stack();
+    return !stack.empty() &&
+           (stack.back().level == Level::call || stack.back().level == Level::sync);
   }
 
   const RawLog& log_;
@@ -273,17 +294,23 @@ class Stream {
   UserRecords user_{state_};
   DeviceRecords devices_{state_};
   size_t next_pause_ = 0;
+  Time last_seen_;           ///< by a sample
+  bool has_ended_ = false;   ///< the thread
   bool off_ = false;      ///< in the pause of that number
   bool in_call_ = false;  ///< in a call that was begun in it
 };
 
 }  // namespace
 
-Time ProcessContext::end() const {
+bool ProcessContext::has_end() const {
   const trace::RawProcess& process = folder.process;
-  return time((process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0
-                  ? process.end_ticks
-                  : std::max(survey.last_ticks, process.last.ticks));
+  return (process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0;
+}
+
+Time ProcessContext::end() const {
+  if (has_end()) return time(folder.process.end_ticks);
+  const Time heard = time(std::max(survey.last_ticks, folder.process.last.ticks));
+  return std::max(heard, run_end.value_or(heard));
 }
 
 void ThreadState::observe(Time time, uint32_t path) {

@@ -45,10 +45,16 @@ struct ProcessContext {
   const ProcessDevices& devices;
   const std::vector<DeviceId>& device_ids;  ///< of the process's devices
 
+  std::optional<Time> run_end;  ///< of a run that did not come to its end, if it is known
+
+  std::optional<uint64_t> awaited;      ///< by the thread then: trace::Fact::unanswered
+
   const Folder& folder_of_stretches;  ///< how the lane's time between events is divided
 
   Time time(uint64_t ticks) const { return clock.time(index, ticks); }
-  /// When the process ended, or was last heard of.
+  /// Whether the process came to its end, or stopped recording.
+  bool has_end() const;
+  /// When the process ended, or was last heard of, or the run ended without it.
   Time end() const;
 };
 

@@ -50,6 +50,7 @@ class Surveyor {
     }
     if (record.kind != RawKind::path_def && record.kind != RawKind::string_def) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
+      if (record.kind != RawKind::cpu_time) result_.survey.last_act_ticks = record.ticks;
     }
   }
 
@@ -300,6 +301,7 @@ void Survey::merge(Survey&& other) {
       partitioned.begin(), partitioned.end(),
       [](const PartitionedInit& a, const PartitionedInit& b) { return a.ticks < b.ticks; });
   last_ticks = std::max(last_ticks, other.last_ticks);
+  last_act_ticks = std::max(last_act_ticks, other.last_act_ticks);
   records += other.records;
   skipped += other.skipped;
   damaged_logs += other.damaged_logs;

@@ -105,6 +105,7 @@ struct Survey {
   /// By the number of an operation for a device: when the call was entered that handed it over.
   std::unordered_map<uint64_t, uint64_t> device_launches;
   uint64_t last_ticks = 0;
+  uint64_t last_act_ticks = 0;  ///< of a record that says what the program did
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense
   uint64_t damaged_logs = 0;

@@ -127,7 +127,7 @@ class Collector {
       found_.unattributed.push_back(
           {id(cost.pattern),
            cost.reason == Unattributed::circular
-               ? "according to their clocks, locations wait for each other in a circle"
+               ? "locations wait for each other in a circle (a deadlock, or clocks that disagree)"
                : "the wait is longer than all that the late location did and waited since the two "
                  "last synchronized",
            cost.time_s});

@@ -340,6 +340,20 @@ struct RunInfo {
       notes;  ///< sentences that the reader must know (libomp put under it, ...)
 };
 
+/// A location whose call could not return when the run ended. Known for culprit's own runs only.
+struct FoundStuck {
+  uint32_t group = 0;      ///< those that wait for each other, directly or through others
+  bool deadlock = false;   ///< of the group: some wait for each other in a circle
+  bool in_circle = false;  ///< this one does
+  LocationId location;
+  std::string call;       ///< "MPI_Recv", "an OpenMP barrier"
+  std::string callpath;   ///< "main/exchange/MPI_Recv"
+  std::string place;      ///< "halo.c:12", where the call is made; empty if unknown
+  double since_s = 0;     ///< when the call began, from the start of the run
+  std::string waits_for;  ///< numbers of the locations that could help, divided by blanks
+  std::string why;        ///< "for a message from rank 1 with tag 7"
+};
+
 struct PassTime {
   std::string name;
   double time_s = 0;
@@ -350,6 +364,7 @@ struct Findings {
   std::vector<FoundLocation> locations;  ///< by LocationId
   std::vector<FoundCallPath> callpaths;  ///< by CallPathId
   std::vector<FoundProcess> processes;   ///< none for traces of other tools
+  std::vector<FoundStuck> stuck;         ///< by group, deadlocks first
   std::vector<FoundWait> waits;          ///< largest first, and so are the lists below
   std::vector<FoundDelay> delays;
   std::vector<FoundVictim> victims;

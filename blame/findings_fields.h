@@ -54,6 +54,11 @@ template <RowOf<FoundProcess> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.rank, r.node, r.cores, r.node_cores, r.on_core_s, r.core_wait_s);
 }
+template <RowOf<FoundStuck> R, class V>
+void visit_fields(R& r, const V& v) {
+  fields::visit_all<R>(v, r.group, r.deadlock, r.in_circle, r.location, r.call, r.callpath, r.place,
+                       r.since_s, r.waits_for, r.why);
+}
 template <RowOf<FoundWait> R, class V>
 void visit_fields(R& r, const V& v) {
   fields::visit_all<R>(v, r.pattern, r.callpath, r.location, r.count, r.time_s, r.indirect_s,

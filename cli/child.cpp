@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,9 +102,42 @@ std::vector<char*> as_argv(const std::vector<std::string>& strings) {
   _exit(reason == ENOENT ? kNotFound : kCannotExecute);
 }
 
-int wait_for(pid_t child) {
+/// Lets waiting be interrupted once a second while it lives.
+class Ticking {
+ public:
+  explicit Ticking(bool wanted) : wanted_(wanted) {
+    if (!wanted_) return;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};  // without SA_RESTART
+    sigaction(SIGALRM, &action, &previous_);
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarm, &mask_);
+    const itimerval second = {{1, 0}, {1, 0}};
+    setitimer(ITIMER_REAL, &second, nullptr);
+  }
+  ~Ticking() {
+    if (!wanted_) return;
+    const itimerval never = {};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+    sigaction(SIGALRM, &previous_, nullptr);
+  }
+  Ticking(const Ticking&) = delete;
+  Ticking& operator=(const Ticking&) = delete;
+
+ private:
+  const bool wanted_;
+  struct sigaction previous_ = {};
+  sigset_t mask_ = {};
+};
+
+int wait_for(pid_t child, const std::function<void()>& every_second) {
+  const Ticking ticking(static_cast<bool>(every_second));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    if (every_second) every_second();
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -115,7 +149,8 @@ ChildResult unstarted(int reason) {
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::string>& environment, const std::string& farewell) {
+                      const std::vector<std::string>& environment, const std::string& farewell,
+                      const std::function<void()>& every_second) {
   const std::vector<char*> argv = as_argv(command);
   const std::vector<char*> env = as_argv(environment);
   int ends[2];
@@ -137,7 +172,7 @@ ChildResult run_child(const std::vector<std::string>& command,
   }
   close(ends[0]);
   if (child < 0) return unstarted(fork_reason);
-  const int status = wait_for(child);
+  const int status = wait_for(child, every_second);
   if (got == sizeof exec_reason) return unstarted(exec_reason);
   return {status, true, "", g_interrupted != 0};
 }

@@ -3,6 +3,7 @@
 
 #include "cli/experiment.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -150,6 +151,22 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   return info;
 }
 
+namespace {
+
+void merge_stuck(const std::vector<assemble::StuckGroup>& groups, blame::Findings& findings) {
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (const assemble::StuckMember& member : groups[i].members) {
+      if (member.location >= findings.locations.size()) continue;
+      findings.stuck.push_back({static_cast<uint32_t>(i), groups[i].deadlock, member.in_circle,
+                                LocationId(member.location), member.call, member.callpath,
+                                member.place, member.since_s,
+                                fmt::format("{}", fmt::join(member.waits_for, " ")), member.why});
+    }
+  }
+}
+
+}  // namespace
+
 void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
                  blame::Findings& findings) {
   const auto measured = assemble::read_facts(experiment);
@@ -166,6 +183,7 @@ void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
     findings.processes.push_back(
         {row.rank, row.node, row.cores, row.node_cores, row.on_core_s, row.core_wait_s});
   }
+  merge_stuck(facts.stuck, findings);
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   findings.losses.merge(facts.losses);

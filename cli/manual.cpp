@@ -114,6 +114,9 @@ results were found, but records are damaged or missing
 {contradiction}
 results were found, but their sums do not agree: a bug in culprit
 .TP
+{stuck}
+results were found, and the run was stuck: a deadlock, or a wait for what never comes
+.TP
 {cannot}, {absent}
 the program cannot be executed, or was not found
 .PP
@@ -135,7 +138,8 @@ names and lines of functions that were looked up before, by binary; may be delet
 std::string exit_status_text() {
   return fmt::format(fmt::runtime(kExitStatus), fmt::arg("failure", kFailure),
                      fmt::arg("usage", kUsage), fmt::arg("damaged", kDamaged),
-                     fmt::arg("contradiction", kContradiction), fmt::arg("cannot", kCannotExecute),
+                     fmt::arg("contradiction", kContradiction), fmt::arg("stuck", kStuck),
+                     fmt::arg("cannot", kCannotExecute),
                      fmt::arg("absent", kNotFound));
 }
 

@@ -11,12 +11,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 #include <system_error>
 
 #include "cli/child.h"
 #include "cli/estimate.h"
 #include "cli/exclude.h"
+#include "cli/heartbeat.h"
 #include "cli/installation.h"
 #include "cli/launch_environment.h"
 #include "cli/launcher.h"
@@ -77,7 +79,13 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   if (runtime) settings.openmp_runtime = runtime->library;
   log_settings(settings);
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
-  return run_child(launch.command, launch.environment, farewell);
+  // Of thousands of ranks, not all shall write to one file every second.
+  const bool in_front = !farewell.empty();
+  std::function<void()> every_second;
+  if (in_front) every_second = [&] { beat(experiment, /*ended=*/false); };
+  ChildResult child = run_child(launch.command, launch.environment, farewell, every_second);
+  if (child.started) beat(experiment, /*ended=*/true);
+  return child;
 }
 
 void remove_folder(const fs::path& folder) {

@@ -46,7 +46,8 @@ int judge(const blame::Findings& findings, const std::filesystem::path& experime
         for_display(experiment).string());
     return kContradiction;
   }
-  return damaged ? kDamaged : 0;
+  if (damaged) return kDamaged;
+  return findings.stuck.empty() ? 0 : kStuck;
 }
 
 }  // namespace culprit::cli

@@ -12,8 +12,9 @@
 namespace culprit::cli {
 
 /// Says what speaks against relying on findings. Returns 0, kContradiction if an identity of the
-/// analysis does not hold, or kDamaged if records are damaged or missing (a loss of data, other
-/// than what a program leaves undone that ends early); `experiment` is where they lie.
+/// analysis does not hold, kDamaged if records are damaged or missing (a loss of data, other than
+/// what a program leaves undone that ends early), or kStuck if the run hung; `experiment` is where
+/// they lie.
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment);
 
 }  // namespace culprit::cli

@@ -47,6 +47,12 @@ class CULPRIT_EXPORT ThreadLog {
   /// mpi_tests with `flags`.
   bool put_test(uint64_t end, uint16_t flags, uint64_t ticks);
 
+  /// Sets the last word of the newest record, if it is of `kind`.
+  void set_last_word(RawKind kind, uint64_t value);
+
+  /// Makes the newest record as if it had never been, if it is of `kind`.
+  void take_back(RawKind kind);
+
   /// Notes in the newest record when something happened that follows from it: in half `half` (0:
   /// the lower) of its last word, as ticks since its time. False if that record is not of `kind`
   /// with `flags` and first word `w0`, or they do not fit: then it needs a record of its own.

@@ -176,6 +176,20 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   return true;
 }
 
+// Whatever follows may be shorter, and what lies behind the newest record must be 0. The seal does
+// not know of what may grow.
+inline void ThreadLog::Impl::take_back(RawKind kind) {
+  if (!grows) return;
+  auto* from = reinterpret_cast<uint64_t*>(file.window() + newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(from);
+  if (header->kind != kind) return;
+  const unsigned words = header->words;
+  std::atomic_ref<uint64_t>(from[1]).store(0, std::memory_order_release);
+  std::memset(from + 2, 0, words * sizeof(uint64_t));
+  used = newest;
+  grows = false;
+}
+
 // What nobody has noted yet is 0, so a moment must not be: one tick is the least.
 inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0,
                                           unsigned half) {
@@ -374,6 +388,20 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
   if (selection::skips(kind, time)) return true;
   const Busy busy(impl_->busy);
   return impl_->append(kind, time, flags, arg, words, count);
+}
+
+void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
+  const Busy busy(impl_->busy);
+  if (!impl_->grows) return;
+  auto* record = reinterpret_cast<uint64_t*>(impl_->file.window() + impl_->newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(record);
+  if (header->kind != kind || header->words == 0) return;
+  std::atomic_ref<uint64_t>(record[1 + header->words]).store(value, std::memory_order_relaxed);
+}
+
+void ThreadLog::take_back(RawKind kind) {
+  const Busy busy(impl_->busy);
+  impl_->take_back(kind);
 }
 
 bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half) {

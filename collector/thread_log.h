@@ -64,6 +64,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
               unsigned count);
+  void take_back(RawKind kind);
   bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
   uint64_t* growing(RawKind kind, uint16_t flags);

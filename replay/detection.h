@@ -108,6 +108,7 @@ void detect_openmp(Run& run, unsigned threads, Detection& out);
 void detect_threads(Run& run, unsigned threads, Detection& out);
 void detect_devices(Run& run, unsigned threads, Detection& out);
 void detect_device_communication(Run& run, unsigned threads, Detection& out);
+void detect_unanswered(Run& run, unsigned threads, Detection& out);
 void detect_early_end(Run& run, unsigned threads, Detection& out);
 
 }  // namespace culprit::replay

@@ -28,7 +28,8 @@ constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
     detect_threads,         //
     detect_devices,         //
     detect_device_communication,
-    detect_early_end,  //
+    detect_unanswered,  //
+    detect_early_end,   //
 };
 
 /// Damaged traces nest a send in the call that waits for its message: nobody else is late there.

@@ -405,6 +405,7 @@ class RunReader {
     for (Call& call : line.calls.whole()) renew(call.path);
     for (Fork& fork : line.forks) renew(fork.path);
     for_each_path(line.openmp, renew);
+    for (Unanswered& call : line.unanswered) renew(call.path);
     for (Count& count : line.counts) {
       renew(count.path);
       if (!count.path.valid()) count.path = nowhere;

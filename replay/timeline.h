@@ -144,6 +144,13 @@ struct PathSamples {
   Duration observed;     ///< of the time, known without samples
 };
 
+/// A call that could not return before the run was ended.
+struct Unanswered {
+  CallPathId path;
+  Time begin, end;
+  uint32_t rank, thread;  ///< of whom it waited for
+};
+
 struct Timeline {
   Time first, last;  ///< of its events; first > last if there are none
   Activities activities;
@@ -164,6 +171,7 @@ struct Timeline {
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once
   std::vector<Count> counts;        ///< what its counters counted
   std::vector<StageVisit> stages;
+  std::vector<Unanswered> unanswered;
   CallPathTree tree;                 ///< its own; empty once joined into the run's
   std::vector<uint64_t> visits;      ///< by call path of its own tree
   std::vector<PathSamples> samples;  ///< likewise; may be shorter

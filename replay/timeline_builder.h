@@ -127,6 +127,7 @@ class TimelineBuilder : public trace::EventSink {
   };
 
   void sampled(trace::Fact what, uint64_t value);
+  void unanswered(Time time, uint64_t whom);
   void enter_device_call(Time time, DeviceCall call);
   void touch(Time time) {
     if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, counted());

@@ -46,6 +46,12 @@ void TimelineBuilder::sampled(trace::Fact what, uint64_t value) {
   }
 }
 
+void TimelineBuilder::unanswered(Time time, uint64_t whom) {
+  if (stack_.empty()) return;
+  line_.unanswered.push_back({top(), stack_.back().enter, time, static_cast<uint32_t>(whom),
+                              static_cast<uint32_t>(whom >> 32)});
+}
+
 void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
   touch(time);
   if (what == trace::Fact::samples || what == trace::Fact::observed) return sampled(what, value);
@@ -56,6 +62,8 @@ void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       return line_.threads.begun.push_back({time, value});
     case trace::Fact::woke:
       return line_.threads.woke.push_back({time, value});
+    case trace::Fact::unanswered:
+      return unanswered(time, value);
     default:
       return openmp_.fact(time, what, value);
   }

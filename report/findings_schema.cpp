@@ -41,6 +41,17 @@ CREATE TABLE callpaths (  -- paths from the root, joined over locations
   file TEXT NOT NULL, line INTEGER NOT NULL,
   parent INTEGER REFERENCES callpaths,  -- the path without its last region; NULL for roots
   start_up INTEGER NOT NULL);   -- 1: start-up or shutdown
+CREATE TABLE stuck (  -- locations whose calls could not return when the run ended
+  id INTEGER PRIMARY KEY,
+  group_id INTEGER NOT NULL,    -- those that wait for each other, directly or through others
+  deadlock INTEGER NOT NULL,    -- 1: some of the group wait for each other in a circle
+  in_circle INTEGER NOT NULL,   -- 1: this one does
+  location INTEGER REFERENCES locations,
+  call TEXT NOT NULL, callpath TEXT NOT NULL,
+  place TEXT NOT NULL,          -- 'file.c:12'; '' if unknown
+  since_s REAL NOT NULL,        -- when the call began, from the start of the run
+  waits_for TEXT NOT NULL,      -- locations that could have helped, divided by blanks
+  why TEXT NOT NULL);           -- continues "waits"
 CREATE TABLE processes (  -- measured processes and the cores they had
   id INTEGER PRIMARY KEY, rank INTEGER NOT NULL, node TEXT NOT NULL,
   cores INTEGER NOT NULL,       -- available to it; 0: unknown

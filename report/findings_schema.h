@@ -19,7 +19,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 7;
+inline constexpr int64_t kSchemaVersion = 8;
 
 /// CREATE TABLE and VIEW statements.
 extern const char* const kSchema;
@@ -82,6 +82,12 @@ CULPRIT_TABLE(blame::FoundProcess, "processes") {
 
 CULPRIT_TABLE(blame::StartUp, "start_up") {
   v("wall_s", r.wall_s), v("activity_s", r.activity_s), v("waiting_s", r.waiting_s);
+}
+
+CULPRIT_TABLE(blame::FoundStuck, "stuck") {
+  v("group_id", r.group), v("deadlock", r.deadlock), v("in_circle", r.in_circle);
+  v("location", r.location), v("call", r.call), v("callpath", r.callpath), v("place", r.place);
+  v("since_s", r.since_s), v("waits_for", r.waits_for), v("why", r.why);
 }
 
 CULPRIT_TABLE(blame::FoundWait, "waits") {
@@ -241,7 +247,7 @@ CULPRIT_TABLE(blame::PassTime, "passes") {
 template <class F, class V>
 void for_each_list(F& f, V&& v) {
   v(f.locations), v(f.callpaths), v(f.processes);
-  v(f.waits), v(f.delays), v(f.victims), v(f.unattributed);
+  v(f.stuck), v(f.waits), v(f.delays), v(f.victims), v(f.unattributed);
   v(f.critical_callpaths), v(f.critical_path), v(f.segments);
   v(f.idle_blame), v(f.idle_nobody), v(f.lock_blame), v(f.polling), v(f.polling_causes);
   v(f.devices), v(f.device_times), v(f.device_blame), v(f.device_calls), v(f.device_operations);

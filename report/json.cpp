@@ -11,6 +11,7 @@
 #include "report/evidence.h"
 #include "report/formats.h"
 #include "report/patterns.h"
+#include "report/stuck.h"
 #include "report/summary.h"
 #include "report/verdict_json.h"
 
@@ -94,6 +95,31 @@ Json waits_of(const Findings& f, Names name) {
                 {"indirect_s", w.indirect_s},
                 {"propagating_s", w.propagating_s}};
   });
+}
+
+/// Groups of those that wait for each other.
+Json stuck_of(const Findings& f, Names name) {
+  Json groups = Json::array();
+  for (size_t i = 0; i < f.stuck.size(); ++i) {
+    const blame::FoundStuck& row = f.stuck[i];
+    if (i == 0 || row.group != f.stuck[i - 1].group) {
+      groups.push_back(
+          {{"kind", row.deadlock ? "deadlock" : "unanswered"}, {"members", Json::array()}});
+    }
+    Json waits_for = Json::array();
+    for (const LocationId other : waited_for(row)) {
+      if (other.index() < f.locations.size()) waits_for.push_back(name(other));
+    }
+    groups.back()["members"].push_back({{"location", name(row.location)},
+                                        {"call", row.call},
+                                        {"callpath", row.callpath},
+                                        {"place", row.place.empty() ? Json() : Json(row.place)},
+                                        {"since_s", row.since_s},
+                                        {"waits_for", waits_for},
+                                        {"why", row.why},
+                                        {"in_circle", row.in_circle}});
+  }
+  return groups;
 }
 
 Json delays_of(const Findings& f, Names name) {
@@ -343,6 +369,7 @@ std::string json(const Findings& findings, const std::filesystem::path&) {
                        {"processes", processes_json(findings)},
                        {"identities", identities_of(findings)},
                        {"patterns", patterns_of()},
+                       {"stuck", stuck_of(findings, name)},
                        {"waits", waits_of(findings, name)},
                        {"delays", delays_of(findings, name)},
                        {"victims", victims_of(findings, name)},

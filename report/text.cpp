@@ -27,6 +27,7 @@
 #include "report/nowhere.h"
 #include "report/patterns.h"
 #include "report/start_up.h"
+#include "report/stuck.h"
 #include "report/summary.h"
 #include "report/verdict.h"
 
@@ -51,6 +52,7 @@ class Page {
   std::string write();
 
  private:
+  void write_stuck();
   void write_head();
   void write_verdict();
   void write_time_spent();
@@ -95,6 +97,7 @@ Page::Page(const Findings& findings, const std::filesystem::path& experiment)
       evidence_(findings) {}
 
 std::string Page::write() {
+  write_stuck();
   write_head();
   write_verdict();
   page_ += at_a_glance(findings_, name_);
@@ -136,6 +139,11 @@ std::string Page::worst(const std::vector<Share>& shares) const {
 }
 
 // --- sections ---
+
+void Page::write_stuck() {
+  for (const std::string& sentence : stuck_sentences(findings_)) page_ += wrapped(sentence, 0);
+  if (!findings_.stuck.empty()) page_ += '\n';
+}
 
 /// A time, its share of a whole, and what it is the time of; under the text there is room for more.
 void Page::entry(std::string_view mark, double time_s, double whole_s, std::string_view text) {

@@ -106,8 +106,10 @@ enum class Fact : uint8_t {
   awaited,        ///< the region entered last waited for this object of its process
   begun,          ///< this thread was made where another `woke` this number
   woke,           ///< whoever waits for this object of the process may go on
+  unanswered,     ///< the call at hand could not return before the run was ended from outside: it
+                  ///< waited for this location, thread << 32 | rank
 };
-inline constexpr size_t kFactCount = static_cast<size_t>(Fact::woke) + 1;
+inline constexpr size_t kFactCount = static_cast<size_t>(Fact::unanswered) + 1;
 /// "task_flags"; ids and meaning as in Fact.
 const char* fact_name(Fact fact);
 

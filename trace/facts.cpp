@@ -37,7 +37,8 @@ constexpr std::array<const char*, kFactCount> kNames = {"schedule",
                                                         "observed",
                                                         "awaited",
                                                         "begun",
-                                                        "woke"};
+                                                        "woke",
+                                                        "unanswered"};
 static_assert(kNames.back() != nullptr);  // as many names as facts
 
 }  // namespace

@@ -15,7 +15,7 @@
 //                    (absent once the thread ended)
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
 //                    "# " and the FNV-1a of what stands before, in hex
-// and beside them marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
+// and beside them `heartbeat` (RawHeartbeat), and marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow, or a smaller power of two: the tail's file tells); a
@@ -62,10 +62,12 @@ enum class RawKind : uint8_t {
   mpi_leave = 11,
   mpi_send = 12,        ///< arg: comm; w0: peer | tag << 32 (both as int32); w1: bytes
   mpi_recv = 13,        ///< as mpi_send; flags: RawMatching; w2: its number unless in_order
-  mpi_isend = 14,       ///< as mpi_send; w2: request; flags: RawMatching; w3: its number likewise
+  mpi_isend = 14,       ///< as mpi_send; w2: request; flags: RawMatching; w3: its number likewise;
+                        ///< the last word: its handle, 0 if unknown (mpi_awaits names it)
   mpi_isend_done = 15,  ///< w0: request
-  mpi_irecv_post = 16,  ///< w0: request
-  mpi_irecv = 17,       ///< as mpi_isend
+  mpi_irecv_post = 16,  ///< arg: comm; w0: request; w1: the source and tag asked for, as mpi_send,
+                        ///< with kRawAny for any; w2: its handle likewise
+  mpi_irecv = 17,       ///< as mpi_send; w2: request; flags: RawMatching; w3: its number likewise
   mpi_tests =
       18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of
            ///< its caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside
@@ -77,7 +79,8 @@ enum class RawKind : uint8_t {
            ///< only there) its rank in its own group, with bit 32 set; ~0 at its neighbours.
            ///< w3, if there: rank set sent to | rank set received from << 32, 0 where the
            ///< operation's kind says it all (mpi_rank_set)
-  mpi_icoll_post = 21,  ///< w0: request
+  mpi_icoll_post = 21,  ///< arg: comm; flags: trace::CollectiveOp; w0: request; w1: its handle
+                        ///< likewise
   mpi_icoll = 22,       ///< as mpi_collective; w3: request; w4, if there: as mpi_collective's w3
   mpi_comm_def = 23,   ///< arg: new comm (>= 2); flags: RawCommOrigin; w0: parent comm | (number of
                        ///< members << 32); w1: number of remote members; words: world ranks as
@@ -97,6 +100,10 @@ enum class RawKind : uint8_t {
   mpi_part_init = 31,  ///< one side of partitioned communication is made; as mpi_send, bytes of all
                        ///< partitions; flags: 1 if it sends; w2: number of its own
   mpi_part_ready = 32,  ///< w0: request. The last partition was handed over (MPI_Pready)
+  mpi_awaits = 33,      ///< directly after its mpi_enter: what must happen before the call can
+                        ///< return. flags: RawAwaits, which says what arg and the words are. Taken
+                        ///< back when the call returns, unless other records have followed: it
+                        ///< counts for calls that did not return
   mpi_comm_link = 36,   ///< arg: comm; directly after its definition, where more is known of how it
                        ///< came to be; flags: RawCommLink; w0: what all who made it passed (a tag),
                        ///< or both roots (a port): a hash, 0 unless known; w1: when the call was
@@ -351,6 +358,29 @@ enum class RawMatching : uint16_t {
   partitioned = 2,  ///< through MPI_Psend_init and MPI_Precv_init: the mpi_part_init's
 };
 
+/// What a call of MPI that may have to wait needs in order to return.
+enum class RawAwaits : uint16_t {
+  message = 0,      ///< to receive or to find one. arg: comm; w0: as mpi_irecv_post's w1
+  all_requests = 1,  ///< arg: how many; words: the handles of the first of them
+  any_request = 2,   ///< likewise
+  collective = 3,    ///< all members (but see mpi_collective, of which arg, w0 and w3 are meant). arg:
+                     ///< comm; w0: root; w1: trace::CollectiveOp; w2: rank sets
+  window_making = 4,  ///< all members. arg: comm
+  file_opening = 5,   ///< likewise
+  window = 6,         ///< all members of a window. arg: window
+  file = 7,           ///< all that have opened the file. arg: file
+  epoch_start = 8,    ///< the targets expose the window. arg: window; words: their ranks in it; none:
+                      ///< those of the access epoch at hand
+  epoch_wait = 9,     ///< the origins complete their access. arg: window
+  partner = 10,       ///< whoever makes the communicator, too
+  init = 11,          ///< all of the world
+  finalize = 12,
+};
+/// Any source, any tag.
+inline constexpr int32_t kRawAny = INT32_MIN;
+/// Handles, or ranks, that one record takes.
+inline constexpr unsigned kRawAwaitedAtMost = 96;
+
 /// Communicators that exist without a definition.
 inline constexpr uint32_t kRawCommWorld = 0;
 inline constexpr uint32_t kRawCommSelf = 1;
@@ -367,7 +397,17 @@ static_assert(sizeof(RawHeader) == 16);
 /// A record that may still change while it is the newest. Whoever changes one in place must have
 /// its kind here, and keep signal handlers out meanwhile: all others are sealed at once.
 constexpr bool may_grow(RawKind kind) {
-  return kind == RawKind::mpi_tests || kind == RawKind::omp_mutex_acquire;
+  switch (kind) {
+    case RawKind::mpi_tests:
+    case RawKind::omp_mutex_acquire:
+    case RawKind::mpi_awaits:  // taken back
+    case RawKind::mpi_isend:   // get their handles
+    case RawKind::mpi_irecv_post:
+    case RawKind::mpi_icoll_post:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// flags of a seal.
@@ -474,6 +514,18 @@ struct RawSnapshot {
 struct RawProcessFile {
   RawProcess now;
   RawSnapshot snapshots[2];
+};
+
+/// File `raw/heartbeat`: kept by whoever started the program, which learns of its end however it came.
+inline constexpr const char* kRawHeartbeatFile = "heartbeat";
+struct RawHeartbeat {
+  uint32_t magic;
+  uint32_t version;
+  uint32_t ended;  ///< 1: the program ended then; 0: it was running
+  uint32_t unused;
+  uint64_t realtime_ns;
+  uint64_t monotonic_ns;
+  char boot_id[40];
 };
 
 }  // namespace culprit::trace

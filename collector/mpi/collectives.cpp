@@ -184,7 +184,9 @@ Request request_of(const Region& region, const Collective& call) {
 
 int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  put_handle(region.log(), request, place[0]);
+  add_request(place[0], place.place(0), request);
   return rc;
 }
 
@@ -193,7 +195,10 @@ int run_and_add(Region& region, const Requests& place, const Request& request, R
 int on_collective(const Function& function, const Collective& collective, RealCall call) {
   Region region(function);
   CollectiveFacts facts;
-  if (region) facts = facts_of(region, collective);
+  if (region) {
+    facts = facts_of(region, collective);
+    await(region, facts);
+  }
   const int rc = region.run(call);
   if (region && rc == MPI_SUCCESS) put_collective(region.log(), region.end(), facts);
   return rc;
@@ -205,7 +210,7 @@ int on_icollective(const Function& function, const Collective& collective, const
   Request request = request_of(region, collective);
   if (region) {
     request.id = new_request_id();
-    region.log().put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+    put_icoll_post(region.log(), region.begin(), request.collective, request.id, 0);
   }
   return run_and_add(region, place, request, call);
 }

@@ -24,11 +24,15 @@ using trace::CollectiveOp;
 using trace::RawCommLink;
 using trace::RawCommOrigin;
 
-void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) {
+CollectiveFacts collective_on(CollectiveOp op, const Comm& comm) {
   CollectiveFacts facts;
   facts.op = op;
   facts.comm = comm.id;
-  put_collective(region.log(), region.end(), facts);
+  return facts;
+}
+
+void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) {
+  put_collective(region.log(), region.end(), collective_on(op, comm));
 }
 
 RawCommOrigin origin_of(RawCommLink link) {
@@ -74,7 +78,10 @@ int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& c
                    RealCall call) {
   Region region(function);
   Comm participants;
-  if (region) participants = comm_of(region.log(), region.begin(), parent);
+  if (region) {
+    participants = comm_of(region.log(), region.begin(), parent);
+    await(region, collective_on(CollectiveOp::create_handle, participants));
+  }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   const MPI_Comm handle = created.get();
@@ -99,7 +106,10 @@ int on_comm_join(const Function& function, const Joining& joining, const CommPla
     birth.parent = parent.id;
     birth.parent_handle = joining.parent;
   }
-  if (region) birth.key = link_key_of(joining, parent);
+  if (region) {
+    birth.key = link_key_of(joining, parent);
+    region.awaits(trace::RawAwaits::partner, parent.id);
+  }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   const bool by_parent = joining.link == RawCommLink::spawn;
@@ -121,10 +131,12 @@ int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& cre
     request.new_comm = created;
     request.collective.op = CollectiveOp::create_handle;
     request.collective.comm = comm_of(region.log(), region.begin(), parent).id;
-    region.log().put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+    put_icoll_post(region.log(), region.begin(), request.collective, request.id, 0);
   }
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  put_handle(region.log(), request, place[0]);
+  add_request(place[0], place.place(0), request);
   return rc;
 }
 
@@ -136,6 +148,7 @@ int on_comm_free(const Function& function, const CommPlace& place, RealCall call
   if (region) {
     comm = comm_of(region.log(), region.begin(), place.get());
     entry = find_handle(HandleKind::comm, key, comm);
+    if (entry) await(region, collective_on(CollectiveOp::destroy_handle, comm));
   }
   forget(entry);
   const int rc = region.run(call);

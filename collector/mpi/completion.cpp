@@ -120,11 +120,28 @@ void put_completed(const Region& region, const Request& request, const Statuses&
   }
 }
 
+/// The call cannot return before all, or one, of these are complete.
+void await_requests(Region& region, trace::RawAwaits what, const Snapshot& requests) {
+  uint64_t handles[trace::kRawAwaitedAtMost];
+  unsigned count = 0;
+  uint32_t all = 0;
+  for (int i = 0; i < requests.count(); ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    if (count < trace::kRawAwaitedAtMost) handles[count++] = key_of(requests[i]);
+    ++all;
+  }
+  if (all > 0) region.awaits(what, all, handles, count);
+}
+
 /// One completion call: the handles before it, and what each completed index leads to.
 class Completion {
  public:
   Completion(const Requests& requests, const Statuses& statuses, bool wanted)
       : requests_(requests), statuses_(statuses), before_(requests, wanted) {}
+
+  void await(Region& region, trace::RawAwaits what) const {
+    if (region) await_requests(region, what, before_);
+  }
 
   /// The request at `index` is complete; its status is number `status`.
   void complete(const Region& region, int index, int status) const {
@@ -209,17 +226,17 @@ bool partly_successful(int rc) {
 }
 
 /// Announces the activation of a persistent request.
-void put_started(const Region& region, Request& request) {
+void put_started(const Region& region, const Request& request, uint64_t handle) {
   ThreadLog& log = region.log();
   switch (request.kind) {
     case RequestKind::send:
-      put_message(log, RawKind::mpi_isend, region.begin(), request.message, request.id);
+      put_isend(log, region.begin(), request.message, request.id, handle);
       break;
     case RequestKind::recv:
-      log.put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.id);
+      put_irecv_post(log, region.begin(), request.message, request.id, handle);
       break;
     case RequestKind::collective:
-      log.put(RawKind::mpi_icoll_post, region.begin(), 0, 0, request.id);
+      put_icoll_post(log, region.begin(), request.collective, request.id, handle);
       break;
     case RequestKind::nothing:
     case RequestKind::send_and_recv:
@@ -236,7 +253,7 @@ int on_start(const Function& function, const Requests& requests, RealCall call) 
   Region region(function);
   for (int i = 0; region && i < requests.count(); ++i) {
     Request request;
-    if (start_request(requests[i], requests.place(i), request)) put_started(region, request);
+    if (start_request(requests[i], requests.place(i), request)) put_started(region, request, key_of(requests[i]));
   }
   const Snapshot before(requests, static_cast<bool>(region));
   const int rc = region.run(call);
@@ -253,6 +270,7 @@ int on_wait(const Function& function, const Requests& requests, const Statuses& 
             RealCall call) {
   Region region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
+  completion.await(region, trace::RawAwaits::all_requests);
   const int rc = region.run(call);
   if (region) completion.complete_all(region, rc);
   return rc;
@@ -262,6 +280,7 @@ int on_waitany(const Function& function, const Requests& requests, const int* in
                const Statuses& status, RealCall call) {
   Region region(function);
   const Completion completion(requests, status, static_cast<bool>(region));
+  completion.await(region, trace::RawAwaits::any_request);
   const int rc = region.run(call);
   if (!region) return rc;
   if (rc != MPI_SUCCESS) {
@@ -276,6 +295,7 @@ int on_waitsome(const Function& function, const Requests& requests, const int* o
                 const int* indices, const Statuses& statuses, RealCall call) {
   Region region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
+  completion.await(region, trace::RawAwaits::any_request);
   const int rc = region.run(call);
   if (!region) return rc;
   if (partly_successful(rc)) {

@@ -59,6 +59,37 @@ void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts
   }
 }
 
+void put_isend(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
+               uint64_t handle) {
+  const auto matching = static_cast<uint16_t>(message.matching);
+  const uint64_t in_order[] = {peer_and_tag(message), message.bytes, request, handle};
+  const uint64_t numbered[] = {peer_and_tag(message), message.bytes, request, message.number,
+                               handle};
+  if (matching == 0) {
+    log.put_words(RawKind::mpi_isend, time, 0, message.comm, in_order, 4);
+  } else {
+    log.put_words(RawKind::mpi_isend, time, matching, message.comm, numbered, 5);
+  }
+}
+
+void put_irecv_post(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
+                    uint64_t handle) {
+  log.put(RawKind::mpi_irecv_post, time, 0, message.comm, request,
+          asked_for(message.peer, message.tag), handle);
+}
+
+void put_icoll_post(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
+                    uint64_t request, uint64_t handle) {
+  log.put(RawKind::mpi_icoll_post, time, static_cast<uint16_t>(collective.op), collective.comm,
+          request, handle);
+}
+
+uint64_t asked_for(int peer, int tag) {
+  const int32_t source = peer == MPI_ANY_SOURCE ? trace::kRawAny : peer;
+  const int32_t wanted = tag == MPI_ANY_TAG ? trace::kRawAny : tag;
+  return static_cast<uint32_t>(source) | static_cast<uint64_t>(static_cast<uint32_t>(wanted)) << 32;
+}
+
 void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective) {
   const auto op = static_cast<uint16_t>(collective.op);
   const uint64_t sets = both_sets(collective);
@@ -69,6 +100,11 @@ void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collec
     log.put(RawKind::mpi_collective, time, op, collective.comm, collective.root, collective.sent,
             collective.received, sets);
   }
+}
+
+void await(Region& region, const CollectiveFacts& collective) {
+  region.awaits(trace::RawAwaits::collective, collective.comm,
+                {collective.root, static_cast<uint64_t>(collective.op), both_sets(collective)});
 }
 
 void put_icollective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,

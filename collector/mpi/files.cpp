@@ -66,9 +66,13 @@ uint64_t moved(const Statuses& status, int rc) {
 int on_file_open(const Function& function, MPI_Comm handle, const Text& name, int mode,
                  const FilePlace& file, RealCall call) {
   Region region(function);
+  Comm comm;
+  if (region) {
+    comm = comm_of(region.log(), region.begin(), handle);
+    region.awaits(trace::RawAwaits::file_opening, comm.id);
+  }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
-  Comm comm = comm_of(region.log(), region.end(), handle);
   comm.object = next_file.fetch_add(1, std::memory_order_relaxed);
   remember_handle(HandleKind::file, key_of(file.get()), comm);
   put_definition(region, comm, access_of(mode), name.given() ? name.view() : "");
@@ -79,6 +83,7 @@ int on_file_close(const Function& function, const FilePlace& place, RealCall cal
   Region region(function);
   const Object file = file_of(region, place.get());
   file.end();
+  if (file) region.awaits(trace::RawAwaits::file, file.number());
   const int rc = region.run(call);
   if (!file) return rc;
   if (rc == MPI_SUCCESS) {

@@ -134,6 +134,13 @@ def message(call):
     return "Message{" + ", ".join(call.read(reader, name) for name, reader in fields) + "}"
 
 
+def wanted(call):
+    """A message that the call asks for."""
+    prefix = "recv_" if call.has("recv_peer") else ""
+    fields = [("integer", prefix + "peer"), ("integer", prefix + "tag"), ("comm", "comm")]
+    return "Wanted{" + ", ".join(call.read(reader, name) for reader, name in fields) + "}"
+
+
 def received_message(call):
     if not call.has("recv_count"):  # sent and received through one buffer
         given = [call.read("count", "count"), call.read("type", "type")]
@@ -213,16 +220,16 @@ KINDS = {
     "finalize": ("on_finalize", []),
     "abort": ("on_abort", []),
     "send": ("on_send", [message]),
-    "recv": ("on_recv", [COMM, STATUS]),
-    "sendrecv": ("on_sendrecv", [message, STATUS]),
+    "recv": ("on_recv", [wanted, STATUS]),
+    "sendrecv": ("on_sendrecv", [message, wanted, STATUS]),
     "isend": ("on_isend", [message, REQUEST]),
     "irecv": ("on_irecv", [message, REQUEST]),
     "isendrecv": ("on_isendrecv", [message, received_message, REQUEST]),
     "send_init": ("on_send_init", [message, REQUEST]),
     "recv_init": ("on_recv_init", [message, REQUEST]),
-    "probe": ("on_probe", [COMM, STATUS]),
+    "probe": ("on_probe", [wanted, STATUS]),
     "iprobe": ("on_iprobe", [COMM, FLAG, STATUS]),
-    "mprobe": ("on_mprobe", [COMM, MESSAGE_PLACE, STATUS]),
+    "mprobe": ("on_mprobe", [wanted, MESSAGE_PLACE, STATUS]),
     "improbe": ("on_improbe", [COMM, FLAG, MESSAGE_PLACE, STATUS]),
     "poll": ("on_poll", [FLAG]),
     "mrecv": ("on_mrecv", [MESSAGE_PLACE, STATUS]),

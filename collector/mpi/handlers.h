@@ -28,10 +28,17 @@ struct Message {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// A message that is asked for: any of its source and tag may be MPI's "any".
+struct Wanted {
+  int peer = MPI_PROC_NULL;
+  int tag = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
 int on_send(const Function& function, const Message& message, RealCall call);
-int on_recv(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call);
-int on_sendrecv(const Function& function, const Message& message, const Statuses& status,
-                RealCall call);
+int on_recv(const Function& function, const Wanted& wanted, const Statuses& status, RealCall call);
+int on_sendrecv(const Function& function, const Message& message, const Wanted& wanted,
+                const Statuses& status, RealCall call);
 int on_isend(const Function& function, const Message& message, const Requests& request,
              RealCall call);
 int on_irecv(const Function& function, const Message& message, const Requests& request,
@@ -42,13 +49,13 @@ int on_send_init(const Function& function, const Message& message, const Request
                  RealCall call);
 int on_recv_init(const Function& function, const Message& message, const Requests& request,
                  RealCall call);
-int on_probe(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call);
+int on_probe(const Function& function, const Wanted& wanted, const Statuses& status, RealCall call);
 int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const Statuses& status,
               RealCall call);
 
 /// Matched probes: the message's handle remembers the communicator for the receive that follows,
 /// and a number by which that receive names its probe.
-int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message,
+int on_mprobe(const Function& function, const Wanted& wanted, const MessagePlace& message,
               const Statuses& status, RealCall call);
 int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
                const MessagePlace& message, const Statuses& status, RealCall call);

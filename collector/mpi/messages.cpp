@@ -27,6 +27,16 @@ MessageFacts facts_of(const Region& region, const Message& message) {
   return facts;
 }
 
+/// The call cannot return before such a message is there. Returns its communicator's number.
+uint32_t await(Region& region, const Wanted& wanted) {
+  if (!region) return 0;
+  const uint32_t comm = comm_of(region.log(), region.begin(), wanted.comm).id;
+  if (wanted.peer != MPI_PROC_NULL) {
+    region.awaits(trace::RawAwaits::message, comm, {asked_for(wanted.peer, wanted.tag)});
+  }
+  return comm;
+}
+
 /// For matched probes and the sides of partitioned communication: unique in the process.
 uint64_t new_number() {
   static std::atomic<uint64_t> last{0};
@@ -62,24 +72,36 @@ void post_send(const Region& region, const Message& message, Request& request) {
   request.message = facts_of(region, message);
   if (request.persistent) return;  // announced when started
   request.id = new_request_id();
-  put_message(region.log(), RawKind::mpi_isend, region.begin(), request.message, request.id);
+  put_isend(region.log(), region.begin(), request.message, request.id, 0);
 }
 
-void post_recv(const Region& region, uint32_t comm, Request& request, uint64_t found_by = 0) {
+void post_recv(const Region& region, const MessageFacts& wanted, Request& request,
+               uint64_t found_by = 0) {
   request.kind = RequestKind::recv;
-  request.message.comm = comm;
+  request.message = wanted;
   if (found_by != 0) {
     request.message.matching = trace::RawMatching::probed;
     request.message.number = found_by;
   }
   if (request.persistent) return;
   request.id = new_request_id();
-  region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.id);
+  put_irecv_post(region.log(), region.begin(), request.message, request.id, 0);
+}
+
+/// What a receive asks for; how much there is to come, its completion tells.
+MessageFacts asked(const Region& region, const Message& message) {
+  MessageFacts facts;
+  facts.comm = comm_of(region.log(), region.begin(), message.comm).id;
+  facts.peer = message.peer;
+  facts.tag = message.tag;
+  return facts;
 }
 
 int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
+  if (!region || rc != MPI_SUCCESS) return rc;
+  put_handle(region.log(), request, place[0]);
+  add_request(place[0], place.place(0), request);
   return rc;
 }
 
@@ -91,7 +113,7 @@ int post(const Function& function, const Message& message, bool send, bool persi
   request.active = request.plain = !persistent;
   if (region && send) post_send(region, message, request);
   if (region && !send && message.peer != MPI_PROC_NULL) {
-    post_recv(region, comm_of(region.log(), region.begin(), message.comm).id, request);
+    post_recv(region, asked(region, message), request);
   }
   return run_and_add(region, place, request, call);
 }
@@ -186,23 +208,22 @@ int on_send(const Function& function, const Message& message, RealCall call) {
   return region.run(call);
 }
 
-int on_recv(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call) {
+int on_recv(const Function& function, const Wanted& wanted, const Statuses& status, RealCall call) {
   Region region(function);
+  const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) {
-    put_received(region, comm_of(region.log(), region.end(), comm).id, status);
-  }
+  if (region && rc == MPI_SUCCESS) put_received(region, comm, status);
   return rc;
 }
 
-int on_sendrecv(const Function& function, const Message& message, const Statuses& status,
-                RealCall call) {
+int on_sendrecv(const Function& function, const Message& message, const Wanted& wanted,
+                const Statuses& status, RealCall call) {
   Region region(function);
   if (!region) return region.run(call);
-  const uint32_t comm = comm_of(region.log(), region.begin(), message.comm).id;
   if (message.peer != MPI_PROC_NULL) {
     put_message(region.log(), RawKind::mpi_send, region.begin(), facts_of(region, message));
   }
+  const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);
   if (rc == MPI_SUCCESS) put_received(region, comm, status);
   return rc;
@@ -250,18 +271,18 @@ int on_isendrecv(const Function& function, const Message& sent, const Message& r
       request.receiving = facts_of(region, received);
       request.recv_id = new_request_id();
       if (!both) request.id = request.recv_id, request.message = request.receiving;
-      region.log().put(RawKind::mpi_irecv_post, region.begin(), 0, 0, request.recv_id);
+      put_irecv_post(region.log(), region.begin(), request.receiving, request.recv_id, 0);
     }
   }
   return run_and_add(region, place, request, call);
 }
 
-int on_probe(const Function& function, MPI_Comm comm, const Statuses& status, RealCall call) {
+int on_probe(const Function& function, const Wanted& wanted, const Statuses& status,
+             RealCall call) {
   Region region(function);
+  const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) {
-    put_probed(region, comm_of(region.log(), region.end(), comm).id, status, 0);
-  }
+  if (region && rc == MPI_SUCCESS) put_probed(region, comm, status, 0);
   return rc;
 }
 
@@ -280,11 +301,12 @@ int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const St
   return rc;
 }
 
-int on_mprobe(const Function& function, MPI_Comm comm, const MessagePlace& message,
+int on_mprobe(const Function& function, const Wanted& wanted, const MessagePlace& message,
               const Statuses& status, RealCall call) {
   Region region(function);
+  await(region, wanted);
   const int rc = region.run(call);
-  if (region && rc == MPI_SUCCESS) put_matched(region, comm, message, status);
+  if (region && rc == MPI_SUCCESS) put_matched(region, wanted.comm, message, status);
   return rc;
 }
 
@@ -330,7 +352,13 @@ int on_imrecv(const Function& function, const MessagePlace& message, const Reque
   Region region(function);
   Request request;
   const FoundMessage found(region, message);
-  if (found) post_recv(region, found.comm(), request, found.number());
+  if (found) {
+    MessageFacts message;
+    message.comm = found.comm();
+    message.peer = MPI_ANY_SOURCE;
+    message.tag = MPI_ANY_TAG;
+    post_recv(region, message, request, found.number());
+  }
   const int rc = run_and_add(region, place, request, call);
   if (rc != MPI_SUCCESS) found.give_back();
   return rc;

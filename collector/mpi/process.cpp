@@ -96,6 +96,7 @@ void mpi_ends(const Region& region) {
 /// MPI_Init in the record.
 int initialize(const Function& function, RealCall call) {
   Region region(function);
+  region.awaits(trace::RawAwaits::init, trace::kRawCommWorld);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   register_predefined_comms();
@@ -123,6 +124,7 @@ int on_finalize(const Function& function, RealCall call) {
   checkpoint();  // while nothing of MPI is being torn down
   Region region(function);
   if (region) forget_predefined_comms();
+  region.awaits(trace::RawAwaits::finalize, trace::kRawCommWorld);
   auto meet_and_finalize = [&] {
     clock_sync::meet_at_end();
     return call();

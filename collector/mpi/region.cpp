@@ -65,9 +65,24 @@ Region::~Region() {
   log_->put(RawKind::mpi_leave, end_, name_);
 }
 
+void Region::awaits(trace::RawAwaits what, uint32_t arg, std::initializer_list<uint64_t> words) {
+  awaits(what, arg, words.begin(), static_cast<unsigned>(words.size()));
+}
+
+void Region::awaits(trace::RawAwaits what, uint32_t arg, const uint64_t* words, unsigned count) {
+  if (!log_) return;
+  log_->put_words(RawKind::mpi_awaits, begin_, static_cast<uint16_t>(what), arg, words, count);
+  awaiting_ = true;
+}
+
 int Region::run(RealCall call) {
-  const Waiting waiting(log_, end_);
-  return call();
+  int rc;
+  {
+    const Waiting waiting(log_, end_);
+    rc = call();
+  }
+  if (awaiting_) log_->take_back(RawKind::mpi_awaits);
+  return rc;
 }
 
 int Poll::run(RealCall call) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "collector/recorder.h"
 
@@ -84,6 +85,10 @@ class Region {
 
   int run(RealCall call);
 
+  /// Before run(): what the call needs in order to return (trace/raw.h, mpi_awaits).
+  void awaits(trace::RawAwaits what, uint32_t arg, std::initializer_list<uint64_t> words = {});
+  void awaits(trace::RawAwaits what, uint32_t arg, const uint64_t* words, unsigned count);
+
   explicit operator bool() const { return log_ != nullptr; }
   ThreadLog& log() const { return *log_; }
   uint64_t begin() const { return begin_; }
@@ -96,6 +101,7 @@ class Region {
   uint64_t begin_;
   uint64_t end_;
   uint16_t name_ = 0;
+  bool awaiting_ = false;
 };
 
 /// The record of a call that may well have nothing to tell (a test, a probe), so that nothing is

@@ -234,6 +234,24 @@ void add_request(MPI_Request handle, const void* place, const Request& request) 
   shard_of(key).add(key, place, request);
 }
 
+void put_handle(ThreadLog& log, const Request& request, MPI_Request handle) {
+  if (request.persistent) return;
+  switch (request.kind) {
+    case RequestKind::send:
+      return log.set_last_word(RawKind::mpi_isend, key_of(handle));
+    case RequestKind::recv:
+    case RequestKind::send_and_recv:
+      return log.set_last_word(RawKind::mpi_irecv_post, key_of(handle));
+    case RequestKind::collective:
+    case RequestKind::comm_dup:
+      return log.set_last_word(RawKind::mpi_icoll_post, key_of(handle));
+    case RequestKind::nothing:
+    case RequestKind::window:
+    case RequestKind::file:
+      return;
+  }
+}
+
 bool start_request(MPI_Request handle, const void* place, Request& started) {
   const uint64_t key = key_of(handle);
   return shard_of(key).with(key, place, [&](Request& request) {

@@ -58,6 +58,9 @@ uint64_t new_request_id();
 /// Remembers a request just made; `place` is where the caller keeps its handle.
 void add_request(MPI_Request handle, const void* place, const Request& request);
 
+/// Notes the handle of a request just made in the record that announced it, if that is the newest.
+void put_handle(ThreadLog& log, const Request& request, MPI_Request handle);
+
 /// A persistent request is started: gives it new numbers. False if it is none of ours.
 bool start_request(MPI_Request handle, const void* place, Request& started);
 

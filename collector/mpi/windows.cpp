@@ -68,6 +68,21 @@ void put_epoch(const Region& region, uint16_t flags, uint32_t window, MPI_Group 
   if (members != MPI_GROUP_NULL) PMPI_Group_free(&members);
 }
 
+/// MPI_Win_start may return only when the targets have posted the window.
+void await_targets(Region& region, uint32_t window, MPI_Group group, MPI_Win win) {
+  constexpr int kMost = static_cast<int>(trace::kRawAwaitedAtMost);
+  int ranks[kMost], translated[kMost], size = 0;
+  MPI_Group members = MPI_GROUP_NULL;
+  if (PMPI_Group_size(group, &size) != MPI_SUCCESS || size > kMost) return;
+  if (PMPI_Win_get_group(win, &members) != MPI_SUCCESS) return;
+  for (int i = 0; i < size; ++i) ranks[i] = i;
+  PMPI_Group_translate_ranks(group, size, ranks, members, translated);
+  uint64_t words[kMost];
+  for (int i = 0; i < size; ++i) words[i] = static_cast<uint32_t>(translated[i]);
+  region.awaits(trace::RawAwaits::epoch_start, window, words, static_cast<unsigned>(size));
+  PMPI_Group_free(&members);
+}
+
 void put_epoch_end(const Region& region, RmaEpoch epoch, uint32_t window) {
   region.log().put(RawKind::rma_epoch, region.end(), static_cast<uint16_t>(epoch), window, 0);
 }
@@ -144,9 +159,13 @@ void count_unknown_object() {
 int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm handle,
                   const WinPlace& win, RealCall call) {
   Region region(function);
+  Comm comm;
+  if (region) {
+    comm = comm_of(region.log(), region.begin(), handle);
+    region.awaits(trace::RawAwaits::window_making, comm.id);
+  }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
-  Comm comm = comm_of(region.log(), region.end(), handle);
   comm.object = next_window.fetch_add(1, std::memory_order_relaxed);
   remember_handle(HandleKind::window, key_of(win.get()), comm);
   region.log().put(RawKind::rma_win_def, region.end(), static_cast<uint16_t>(flavor), comm.object,
@@ -158,6 +177,7 @@ int on_win_free(const Function& function, const WinPlace& place, RealCall call) 
   Region region(function);
   const Object window = window_of(region, place.get());
   window.end();
+  if (window) region.awaits(trace::RawAwaits::window, window.number());
   const int rc = region.run(call);
   if (!window) return rc;
   if (rc == MPI_SUCCESS) {
@@ -171,6 +191,7 @@ int on_win_free(const Function& function, const WinPlace& place, RealCall call) 
 int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall call) {
   Region region(function);
   const Object window = window_of(region, win);
+  if (window) region.awaits(trace::RawAwaits::window, window.number());
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
     region.log().put(RawKind::rma_fence, region.end(), assertions_of(assertions), window.number());
@@ -212,6 +233,7 @@ int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int 
                  MPI_Win win, RealCall call) {
   Region region(function);
   const Object window = window_of(region, win);
+  if (window && begun == RmaEpoch::start) await_targets(region, window.number(), group, win);
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
     const auto flags = static_cast<uint16_t>(
@@ -224,6 +246,11 @@ int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int 
 int on_win_epoch_end(const Function& function, RmaEpoch ended, MPI_Win win, RealCall call) {
   Region region(function);
   const Object window = window_of(region, win);
+  if (window) {
+    region.awaits(ended == RmaEpoch::wait ? trace::RawAwaits::epoch_wait
+                                          : trace::RawAwaits::epoch_start,
+                  window.number());
+  }
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) put_epoch_end(region, ended, window.number());
   return rc;

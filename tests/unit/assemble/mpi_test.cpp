@@ -81,10 +81,10 @@ TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
     p->rank(0, 1).ended(50);
     p->thread(0)
         .enter(1, "MPI_Isend", in_main({}))
-        .put(RawKind::mpi_isend, 2, 0, 0, {1 | uint64_t{5} << 32, 64, 11})
+        .put(RawKind::mpi_isend, 2, 0, 0, {1 | uint64_t{5} << 32, 64, 11, 0})
         .leave(3, "MPI_Isend")
         .enter(4, "MPI_Irecv", in_main({}))
-        .put(RawKind::mpi_irecv_post, 5, 0, 0, {12})
+        .put(RawKind::mpi_irecv_post, 5, 0, 0, {12, 2, 0})
         .leave(6, "MPI_Irecv")
         .enter(7, "MPI_Waitall", in_main({}))
         .put(RawKind::mpi_isend_done, 8, 0, 0, {11})
@@ -93,7 +93,7 @@ TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
         .enter(10, "MPI_Bcast", in_main({}))
         .put(RawKind::mpi_collective, 11, 1, 1, {3, 100, 200})
         .leave(12, "MPI_Bcast")
-        .put(RawKind::mpi_icoll_post, 13, 0, 0, {13})
+        .put(RawKind::mpi_icoll_post, 13, 11, 0, {13, 0})
         .put(RawKind::mpi_icoll, 14, 11, 0, {~uint64_t{0}, 1, 2, 13})
         .put(RawKind::mpi_cancelled, 15, 0, 0, {12});
   }

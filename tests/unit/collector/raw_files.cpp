@@ -132,6 +132,7 @@ const std::pair<RawKind, const char*> kKindNames[] = {
     {RawKind::mpi_isend, "mpi_isend"},
     {RawKind::mpi_isend_done, "mpi_isend_done"},
     {RawKind::mpi_irecv_post, "mpi_irecv_post"},
+    {RawKind::mpi_awaits, "mpi_awaits"},
     {RawKind::mpi_irecv, "mpi_irecv"},
     {RawKind::mpi_tests, "mpi_tests"},
     {RawKind::mpi_cancelled, "mpi_cancelled"},

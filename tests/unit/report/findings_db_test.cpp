@@ -71,6 +71,7 @@ void expect_same(const blame::Findings& a, const blame::Findings& b) {
   expect_same(a.locations, b.locations);
   expect_same(a.callpaths, b.callpaths);
   expect_same(a.processes, b.processes);
+  expect_same(a.stuck, b.stuck);
   EXPECT_EQ(show(a.start_up), show(b.start_up));
   expect_same(a.waits, b.waits);
   expect_same(a.delays, b.delays);

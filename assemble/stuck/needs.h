@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each open call needs in order to return, as nodes of the graph of waiting (wait_graph.h).
+// Where the records do not say what a call needs (MPI_Win_unlock, waiting for a device, locks of
+// pthreads), its thread counts as one that goes on: a deadlock is called so only where all of it
+// was seen.
+#pragma once
+
+#include <vector>
+
+#include "assemble/stuck/processes_at_end.h"
+#include "assemble/stuck/wait_graph.h"
+
+namespace culprit::assemble::stuck {
+
+/// A node for each lane of `run`, by its index.
+std::vector<Node> nodes_of(const Run& run, const std::vector<ThreadEnd>& ends,
+                           const std::vector<ProcessEnd>& processes);
+
+}  // namespace culprit::assemble::stuck

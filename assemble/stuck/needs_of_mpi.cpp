@@ -1,0 +1,451 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/stuck/needs_of_mpi.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "trace/events.h"
+
+namespace culprit::assemble::stuck {
+namespace {
+
+using trace::CollectiveOp;
+using trace::RawAwaits;
+
+constexpr uint64_t kNoRoot = ~uint64_t{0};
+
+/// The root has nothing to wait for, and all others wait for it.
+bool is_one_to_all(CollectiveOp op) {
+  return op == CollectiveOp::bcast || op == CollectiveOp::scatter || op == CollectiveOp::scatterv;
+}
+
+/// One need that any of several could meet.
+Need any(std::vector<Need> needs, std::string why) {
+  Need one;
+  one.why = std::move(why);
+  if (!needs.empty()) one.whom = needs.front().whom;
+  for (const Need& need : needs) {
+    one.any_of.insert(one.any_of.end(), need.any_of.begin(), need.any_of.end());
+  }
+  return one;
+}
+
+void append(std::vector<Need>& to, std::vector<Need> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+NeedsOfMpi::NeedsOfMpi(const Run& run, const std::vector<ThreadEnd>& ends,
+                       const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked)
+    : run_(run),
+      ends_(ends),
+      processes_(processes),
+      parked_(parked),
+      messages_(open_messages(run, ends, processes)) {
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    if (messages_[i].request != 0) by_request_[{messages_[i].process, messages_[i].request}] = i;
+  }
+}
+
+/// Below MPI_THREAD_SERIALIZED only threads that have called MPI do so again.
+std::vector<size_t> NeedsOfMpi::actors(ProcessId process) const {
+  constexpr uint32_t kSerialized = 2;
+  const ProcessEnd& end = processes_[process.index()];
+  if (!end.folder) return end.lanes;
+  if (end.left_mpi) return {};
+  const bool any_thread = run_.folders[*end.folder].process.thread_level >= kSerialized;
+  std::vector<size_t> able;
+  for (const size_t lane : end.lanes) {
+    const bool may = any_thread || ends_[lane].calls_mpi || end.lanes.size() == 1;
+    if (may && !parked_[lane] && !ends_[lane].ended) able.push_back(lane);
+  }
+  return able;
+}
+
+std::string NeedsOfMpi::name(ProcessId process) const {
+  const bool ranked = run_.processes.slots[process.index()].world.has_value();
+  return fmt::format("{} {}", ranked ? "rank" : "process", process.index());
+}
+
+Need NeedsOfMpi::need(ProcessId process, std::string why) const {
+  const ProcessEnd& end = processes_[process.index()];
+  Need need{actors(process), end.lanes.empty() ? 0 : end.lanes.front(), std::move(why)};
+  if (!need.any_of.empty()) need.whom = need.any_of.front();
+  if (need.any_of.empty() && end.folder) {
+    const trace::RawProcess& record = run_.folders[*end.folder].process;
+    const Time left =
+        run_.clock.time(*end.folder, record.end_ticks != 0 ? record.end_ticks
+                                                           : run_.accounts[*end.folder].survey.last_ticks);
+    need.why += fmt::format(", but {} {} at {:.3f} s", name(process),
+                            end.gone ? "exited" : "left MPI", (left - Time()).seconds());
+  }
+  return need;
+}
+
+std::vector<Need> NeedsOfMpi::of(size_t lane) const {
+  const OpenCall& call = ends_[lane].call;
+  std::vector<Need> needs;
+  for (const OpenMessage& message : messages_) {
+    if (message.request == 0 && message.lane == lane) append(needs, for_message(message));
+  }
+  if (call.lock) append(needs, for_lock(lane, *call.lock));
+  if (call.awaited) append(needs, for_call(lane, *call.awaited));
+  return needs;
+}
+
+// --- Messages ---
+
+std::string NeedsOfMpi::tag_and_comm(const OpenMessage& message) const {
+  std::string text = message.tag == trace::kRawAny ? " with any tag"
+                                                   : fmt::format(" with tag {}", message.tag);
+  const trace::Comm& comm = run_.comms.comms[message.comm.index()];
+  if (comm.kind != trace::CommKind::mpi_world) text += fmt::format(" in {}", comm.name);
+  return text;
+}
+
+std::vector<Need> NeedsOfMpi::for_message(const OpenMessage& message) const {
+  if (message.met) return {};
+  if (!message.sends) return for_receive(message);
+  if (!message.peer) return {};
+  return {need(*message.peer, fmt::format("for {} to receive its message{}", name(*message.peer),
+                                          tag_and_comm(message)))};
+}
+
+std::vector<Need> NeedsOfMpi::for_receive(const OpenMessage& message) const {
+  if (message.peer) {
+    Need one = need(*message.peer, fmt::format("for a message from {}{}", name(*message.peer),
+                                               tag_and_comm(message)));
+    if (!message.other_tags.empty()) {
+      one.why += fmt::format(" ({} has sent a message with tag {}, which was not received)",
+                             name(*message.peer), fmt::join(message.other_tags, ", "));
+    }
+    return {one};
+  }
+  std::vector<Need> each;
+  const trace::Comm& comm = run_.comms.comms[message.comm.index()];
+  bool anybody = false;
+  for (const ProcessId peer : partners_in(comm, message.process)) {
+    // A thread that waits for anybody's message sends none to itself.
+    if (peer == message.process && processes_[peer.index()].lanes.size() == 1) continue;
+    each.push_back(need(peer, ""));
+    anybody = anybody || !each.back().any_of.empty();
+  }
+  std::string why = fmt::format("for a message from any rank{}", tag_and_comm(message));
+  if (!anybody) why += ", but all others have left MPI";
+  return {any(std::move(each), std::move(why))};
+}
+
+// --- Requests ---
+
+std::vector<Need> NeedsOfMpi::for_request(const Pending& pending, ProcessId process) const {
+  if (pending.kind == Pending::Kind::collective) {
+    const auto& local = run_.comms.local[process.index()];
+    const auto comm = local.find(pending.message.comm);
+    if (comm == local.end() || !comm->second.valid()) return {};
+    return for_collective({process, pending.place, pending.op, kNoRoot}, comm->second,
+                          "the nonblocking collective");
+  }
+  const auto at = by_request_.find({process, pending.request});
+  return at == by_request_.end() ? std::vector<Need>() : for_message(messages_[at->second]);
+}
+
+std::vector<Need> NeedsOfMpi::for_requests(size_t lane, const Awaited& awaited) const {
+  const ProcessId process = run_.lanes[lane].process;
+  const std::vector<Pending>& pending = processes_[process.index()].pending;
+  std::vector<Need> needs;
+  for (const uint64_t handle : awaited.words) {
+    // Handles are used again: the last one counts.
+    const auto at = std::find_if(pending.rbegin(), pending.rend(),
+                                 [&](const Pending& one) { return one.handle == handle; });
+    std::vector<Need> more =
+        at == pending.rend() || handle == 0 ? std::vector<Need>() : for_request(*at, process);
+    // One that is complete, or of which nothing is known, may be enough.
+    if (awaited.what == RawAwaits::any_request && more.empty()) return {};
+    append(needs, std::move(more));
+  }
+  if (awaited.what == RawAwaits::all_requests || needs.size() < 2) return needs;
+  if (awaited.arg > awaited.words.size()) return {};
+  std::string why = fmt::format("{} (or one of {} more)", needs.front().why, needs.size() - 1);
+  return {any(std::move(needs), std::move(why))};
+}
+
+// --- Calls that several make together ---
+
+std::vector<Need> NeedsOfMpi::for_call(size_t lane, const Awaited& awaited) const {
+  const ProcessId process = run_.lanes[lane].process;
+  const std::string& call = ends_[lane].call.name;
+  switch (awaited.what) {
+    case RawAwaits::message:
+      return {};  // among the open messages
+    case RawAwaits::all_requests:
+    case RawAwaits::any_request:
+      return for_requests(lane, awaited);
+    case RawAwaits::collective: {
+      const auto& local = run_.comms.local[process.index()];
+      const auto comm = local.find(awaited.arg);
+      if (comm == local.end() || !comm->second.valid() || awaited.words.size() < 2) return {};
+      const auto& done = processes_[process.index()].done;
+      const auto count = done.find({Channel::Kind::collective, awaited.arg});
+      return for_collective({process, count == done.end() ? 0 : count->second,
+                             static_cast<CollectiveOp>(awaited.words[1]), awaited.words[0]},
+                            comm->second, call);
+    }
+    case RawAwaits::window_making:
+      return for_members(process, {Channel::Kind::window_making, awaited.arg}, call);
+    case RawAwaits::file_opening:
+      return for_members(process, {Channel::Kind::file_opening, awaited.arg}, call);
+    case RawAwaits::window:
+      return for_members(process, {Channel::Kind::window, awaited.arg}, call);
+    case RawAwaits::file:
+      return for_members(process, {Channel::Kind::file, awaited.arg}, call);
+    case RawAwaits::epoch_start:
+    case RawAwaits::epoch_wait:
+      return for_epoch(process, awaited);
+    case RawAwaits::partner:
+      return for_partner(process);
+    case RawAwaits::init:
+    case RawAwaits::finalize:
+      return for_world(process, awaited.what);
+  }
+  return {};
+}
+
+const OpenCall* NeedsOfMpi::open_collective(ProcessId process, CommId comm) const {
+  const auto& local = run_.comms.local[process.index()];
+  for (const size_t lane : processes_[process.index()].lanes) {
+    const OpenCall& call = ends_[lane].call;
+    if (call.kind != CallKind::mpi || !call.awaited) continue;
+    if (call.awaited->what != RawAwaits::collective || call.awaited->words.size() < 2) continue;
+    const auto known = local.find(call.awaited->arg);
+    if (known != local.end() && known->second == comm) return &call;
+  }
+  return nullptr;
+}
+
+/// Who has not come, or is in another operation than this one.
+std::vector<Need> NeedsOfMpi::for_collective(const Place& own, CommId id,
+                                             const std::string& call) const {
+  const trace::Comm& comm = run_.comms.comms[id.index()];
+  std::vector<Need> missing;
+  const auto root = own.rooted() ? process_of_rank(comm, own.process, static_cast<int64_t>(own.root))
+                                 : std::nullopt;
+  bool is_root_missing = false;
+  for (const ProcessId member : partners_in(comm, own.process)) {
+    if (member == own.process) continue;
+    const ProcessEnd& end = processes_[member.index()];
+    const auto number = end.numbers.find(id);
+    if (!end.folder || number == end.numbers.end()) {
+      missing.push_back(need(member, fmt::format("for {} to enter {}", name(member), call)));
+      continue;
+    }
+    const auto count = end.done.find({Channel::Kind::collective, number->second});
+    const uint64_t done = count == end.done.end() ? 0 : count->second;
+    if (done > own.place) continue;
+    const OpenCall* theirs = done == own.place ? open_collective(member, id) : nullptr;
+    const bool same = theirs != nullptr &&
+                      static_cast<CollectiveOp>(theirs->awaited->words[1]) == own.op;
+    if (same && (!own.rooted() || theirs->awaited->words[0] == own.root)) continue;
+    std::string why = fmt::format("for {} to enter {}", name(member), call);
+    if (theirs != nullptr) {
+      why += same ? ", which names another root"
+                  : fmt::format(", which is in {} on the same communicator", theirs->name);
+    }
+    if (root == member) is_root_missing = true;
+    missing.push_back(need(member, std::move(why)));
+    if (root == member) std::swap(missing.front(), missing.back());
+  }
+  if (missing.size() < 2 || !own.rooted() || root == own.process) {
+    // The root of a broadcast needs nobody but those that take what it sends.
+    if (missing.size() < 2 || !is_one_to_all(own.op)) return missing;
+  }
+  if (is_root_missing) return {missing.front()};
+  std::string why = fmt::format("{} (or one of {} more)", missing.front().why, missing.size() - 1);
+  return {any(std::move(missing), std::move(why))};
+}
+
+bool NeedsOfMpi::is_in(ProcessId process, RawAwaits what, uint32_t number) const {
+  for (const size_t lane : processes_[process.index()].lanes) {
+    const OpenCall& call = ends_[lane].call;
+    if (call.kind == CallKind::mpi && call.awaited && call.awaited->what == what &&
+        call.awaited->arg == number) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const trace::Comm* NeedsOfMpi::comm_of(ProcessId process, uint32_t number) const {
+  const auto& local = run_.comms.local[process.index()];
+  const auto comm = local.find(number);
+  return comm == local.end() || !comm->second.valid() ? nullptr
+                                                      : &run_.comms.comms[comm->second.index()];
+}
+
+const trace::Comm* NeedsOfMpi::comm_of_channel(ProcessId process, Channel channel) const {
+  const LocalObjects& objects = run_.objects.local[process.index()];
+  if (channel.kind == Channel::Kind::window) {
+    const auto window = objects.windows.find(channel.number);
+    if (window == objects.windows.end() || !window->second.valid()) return nullptr;
+    return &run_.comms.comms[run_.objects.windows[window->second.index()].comm.index()];
+  }
+  if (channel.kind == Channel::Kind::file) {
+    const auto file = objects.files.find(channel.number);
+    if (file == objects.files.end() || !file->second.comm.valid()) return nullptr;
+    return &run_.comms.comms[file->second.comm.index()];
+  }
+  return comm_of(process, channel.number);
+}
+
+/// The same channel, as another process numbers it.
+std::optional<Channel> NeedsOfMpi::channel_of(ProcessId other, ProcessId process,
+                                              Channel channel) const {
+  const LocalObjects& mine = run_.objects.local[process.index()];
+  const LocalObjects& theirs = run_.objects.local[other.index()];
+  if (channel.kind == Channel::Kind::window) {
+    const WindowId window = mine.windows.at(channel.number);
+    for (const auto& [number, id] : theirs.windows) {
+      if (id == window) return Channel{channel.kind, number};
+    }
+    return std::nullopt;
+  }
+  if (channel.kind == Channel::Kind::file) {
+    const FileId file = mine.files.at(channel.number).file;
+    for (const auto& [number, on] : theirs.files) {
+      if (on.file == file) return Channel{channel.kind, number};
+    }
+    return std::nullopt;
+  }
+  const CommId comm = run_.comms.local[process.index()].at(channel.number);
+  const auto number = processes_[other.index()].numbers.find(comm);
+  if (number == processes_[other.index()].numbers.end()) return std::nullopt;
+  return Channel{channel.kind, number->second};
+}
+
+std::vector<Need> NeedsOfMpi::for_members(ProcessId process, Channel channel,
+                                          const std::string& call) const {
+  const trace::Comm* comm = comm_of_channel(process, channel);
+  if (comm == nullptr) return {};
+  static const std::map<Channel::Kind, RawAwaits> kAwaits = {
+      {Channel::Kind::window_making, RawAwaits::window_making},
+      {Channel::Kind::file_opening, RawAwaits::file_opening},
+      {Channel::Kind::window, RawAwaits::window},
+      {Channel::Kind::file, RawAwaits::file}};
+  const auto done_by = [&](ProcessId who, Channel there) {
+    const auto& done = processes_[who.index()].done;
+    const auto count = done.find(there);
+    return count == done.end() ? uint64_t{0} : count->second;
+  };
+  const uint64_t place = done_by(process, channel);
+  std::vector<Need> missing;
+  for (const ProcessId member : partners_in(*comm, process)) {
+    if (member == process) continue;
+    const std::optional<Channel> there = channel_of(member, process, channel);
+    const bool has_come = there && (done_by(member, *there) > place ||
+                                    (done_by(member, *there) == place &&
+                                     is_in(member, kAwaits.at(channel.kind), there->number)));
+    if (!has_come) missing.push_back(need(member, fmt::format("for {} to enter {}", name(member), call)));
+  }
+  return missing;
+}
+
+std::vector<Need> NeedsOfMpi::for_world(ProcessId process, RawAwaits what) const {
+  const auto world = run_.processes.slots[process.index()].world;
+  if (!world) return {};
+  const bool init = what == RawAwaits::init;
+  std::vector<Need> missing;
+  for (const ProcessId member : run_.processes.worlds[*world].members) {
+    const ProcessEnd& end = processes_[member.index()];
+    const bool begun = std::any_of(end.lanes.begin(), end.lanes.end(),
+                                   [&](size_t lane) { return ends_[lane].init_done; });
+    const bool finalized =
+        end.folder && run_.folders[*end.folder].process.finalized != 0;
+    if (member == process || is_in(member, what, trace::kRawCommWorld)) continue;
+    if (init ? begun : finalized) continue;
+    missing.push_back(need(member, fmt::format("for {} to enter {}", name(member),
+                                               init ? "MPI_Init" : "MPI_Finalize")));
+  }
+  return missing;
+}
+
+// --- Windows ---
+
+std::vector<Need> NeedsOfMpi::for_lock(size_t lane, const OpenCall::Lock& lock) const {
+  const ProcessId process = run_.lanes[lane].process;
+  const Channel channel{Channel::Kind::window, lock.window};
+  const trace::Comm* comm = comm_of_channel(process, channel);
+  if (comm == nullptr) return {};
+  std::vector<Need> needs;
+  for (const ProcessId other : partners_in(*comm, process)) {
+    const std::optional<Channel> there = channel_of(other, process, channel);
+    if (!there || other == process) continue;
+    for (const size_t theirs : processes_[other.index()].lanes) {
+      const OpenCall& call = ends_[theirs].call;
+      for (const RmaHold& held : ends_[theirs].locks) {
+        const bool is_requested = call.lock && call.lock->window == held.window &&
+                                  call.lock->target == held.target;
+        const bool same_target = held.target == lock.target ||
+                                 held.target == trace::kRawAllTargets ||
+                                 lock.target == trace::kRawAllTargets;
+        if (held.window != there->number || is_requested || !same_target) continue;
+        if (!held.exclusive && !lock.exclusive) continue;
+        needs.push_back(need(other, fmt::format("for the lock of a window that {} holds", name(other))));
+      }
+    }
+  }
+  return needs;
+}
+
+std::vector<Need> NeedsOfMpi::for_epoch(ProcessId process, const Awaited& awaited) const {
+  const Channel channel{Channel::Kind::window, awaited.arg};
+  const trace::Comm* comm = comm_of_channel(process, channel);
+  if (comm == nullptr) return {};
+  const bool starts = awaited.what == RawAwaits::epoch_start;
+  std::vector<uint32_t> ranks(awaited.words.begin(), awaited.words.end());
+  for (const size_t lane : processes_[process.index()].lanes) {
+    const auto& epochs = starts ? ends_[lane].accessed : ends_[lane].exposed;
+    const auto epoch = epochs.find(awaited.arg);
+    if (ranks.empty() && epoch != epochs.end()) ranks = epoch->second;
+  }
+  const std::vector<ProcessId> members = partners_in(*comm, process);
+  const auto self = std::find(members.begin(), members.end(), process) - members.begin();
+  std::vector<Need> needs, others;
+  for (const uint32_t rank : ranks) {
+    if (rank >= members.size()) continue;
+    const std::optional<Channel> there = channel_of(members[rank], process, channel);
+    if (!there) continue;
+    bool in_epoch = false;
+    for (const size_t lane : processes_[members[rank].index()].lanes) {
+      const auto& epochs = starts ? ends_[lane].exposed : ends_[lane].accessed;
+      const auto epoch = epochs.find(there->number);
+      in_epoch = in_epoch ||
+                 (epoch != epochs.end() &&
+                  std::find(epoch->second.begin(), epoch->second.end(), self) != epoch->second.end());
+    }
+    const std::string who = name(members[rank]);
+    if (starts && !in_epoch) {
+      needs.push_back(need(members[rank], fmt::format("for {} to post its window", who)));
+    } else if (!starts) {
+      // Who is in no access epoch may have completed it.
+      (in_epoch ? needs : others)
+          .push_back(need(members[rank], fmt::format("for {} to complete its access", who)));
+    }
+  }
+  if (!needs.empty() || others.empty()) return needs;
+  std::string why = others.front().why;
+  return {any(std::move(others), std::move(why))};
+}
+
+/// Who makes a communicator with it, the records do not say.
+std::vector<Need> NeedsOfMpi::for_partner(ProcessId process) const {
+  std::vector<Need> each;
+  for (size_t p = 0; p < processes_.size(); ++p) {
+    if (ProcessId(p) != process) each.push_back(need(ProcessId(p), ""));
+  }
+  return {any(std::move(each), "for the processes with which it makes a communicator")};
+}
+
+}  // namespace culprit::assemble::stuck

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What open calls of MPI need (needs.h): messages of their peers, members of collectives, windows.
+// A process can meet a need with any thread that may call MPI; one that has left MPI with none.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assemble/stuck/open_messages.h"
+#include "assemble/stuck/processes_at_end.h"
+#include "assemble/stuck/wait_graph.h"
+
+namespace culprit::assemble::stuck {
+
+class NeedsOfMpi {
+ public:
+  /// `parked`, by lane: workers that do nothing until their master opens a region.
+  NeedsOfMpi(const Run& run, const std::vector<ThreadEnd>& ends,
+             const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked);
+
+  /// Of a lane that is in a call of MPI; empty: it can return, or nobody knows what it needs.
+  std::vector<Need> of(size_t lane) const;
+
+ private:
+  struct Place {
+    ProcessId process;
+    uint64_t place = 0;  ///< how many operations of the channel came before
+    trace::CollectiveOp op = trace::CollectiveOp::other;
+    uint64_t root = ~uint64_t{0};
+    bool rooted() const { return root != ~uint64_t{0}; }
+  };
+
+  std::vector<size_t> actors(ProcessId process) const;
+  Need need(ProcessId process, std::string why) const;
+  std::string name(ProcessId process) const;
+  std::string tag_and_comm(const OpenMessage& message) const;
+
+  std::vector<Need> for_message(const OpenMessage& message) const;
+  std::vector<Need> for_receive(const OpenMessage& message) const;
+  std::vector<Need> for_requests(size_t lane, const Awaited& awaited) const;
+  std::vector<Need> for_request(const Pending& pending, ProcessId process) const;
+  std::vector<Need> for_call(size_t lane, const Awaited& awaited) const;
+  std::vector<Need> for_collective(const Place& own, CommId comm, const std::string& call) const;
+  std::vector<Need> for_members(ProcessId process, Channel channel, const std::string& call) const;
+  std::vector<Need> for_world(ProcessId process, trace::RawAwaits what) const;
+  std::vector<Need> for_lock(size_t lane, const OpenCall::Lock& lock) const;
+  std::vector<Need> for_epoch(ProcessId process, const Awaited& awaited) const;
+  std::vector<Need> for_partner(ProcessId process) const;
+
+  const OpenCall* open_collective(ProcessId process, CommId comm) const;
+  bool is_in(ProcessId process, trace::RawAwaits what, uint32_t number) const;
+  const trace::Comm* comm_of(ProcessId process, uint32_t number) const;
+  const trace::Comm* comm_of_channel(ProcessId process, Channel channel) const;
+  std::optional<Channel> channel_of(ProcessId other, ProcessId process, Channel channel) const;
+
+  const Run& run_;
+  const std::vector<ThreadEnd>& ends_;
+  const std::vector<ProcessEnd>& processes_;
+  const std::vector<bool>& parked_;
+  std::vector<OpenMessage> messages_;
+  std::map<std::pair<ProcessId, uint64_t>, size_t> by_request_;  ///< index in messages_
+};
+
+}  // namespace culprit::assemble::stuck

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is asked to find who is stuck: the locations of a run, the logs of those that left any, and
+// what the passes before have found out (communicators and windows that all processes know by one
+// number, code). And the processes as their threads' ends add up to.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/code.h"
+#include "assemble/comms.h"
+#include "assemble/facts.h"
+#include "assemble/objects.h"
+#include "assemble/processes.h"
+#include "assemble/stuck/thread_end.h"
+#include "base/ids.h"
+
+namespace culprit::assemble::stuck {
+
+/// A thread that may have been doing something.
+struct Lane {
+  LocationId location;
+  ProcessId process;
+  uint32_t thread = 0;
+  const RawLog* log = nullptr;  ///< nullptr: it left no records
+};
+
+struct Run {
+  const std::vector<RawProcessFolder>& folders;
+  const Processes& processes;
+  const std::vector<ProcessCode>& code;  ///< by folder
+  const std::vector<ProcessAccount>& accounts;  ///< likewise
+  const CommTable& comms;
+  const ObjectTable& objects;
+  const Clock& clock;
+  std::vector<Lane> lanes;
+  unsigned threads = 1;
+};
+
+/// A process when the records end.
+struct ProcessEnd {
+  std::optional<size_t> folder;  ///< none: it left nothing, and nobody knows what it does
+  std::vector<size_t> lanes;     ///< of its threads, indices in Run::lanes
+  bool gone = false;             ///< it has exited
+  bool left_mpi = false;         ///< or has finalized MPI
+  std::vector<Pending> pending;  ///< in the order of their begin
+  std::map<Channel, uint64_t> done;
+  std::unordered_map<CommId, uint32_t> numbers;  ///< its own of each communicator
+};
+
+/// `ends` by lane.
+std::vector<ProcessEnd> processes_at_end(const Run& run, const std::vector<ThreadEnd>& ends);
+
+}  // namespace culprit::assemble::stuck

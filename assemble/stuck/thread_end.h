@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a thread was in when its log ended, and what others need to know of it to say whether they
+// wait for it: from one walk over its records. Numbers of communicators, windows, files and
+// requests are those of its process.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "assemble/raw_reader.h"
+#include "trace/events.h"
+
+namespace culprit::assemble::stuck {
+
+/// A message as one side tells of it.
+struct MessageSide {
+  uint32_t comm = 0;
+  int32_t peer = trace::kRawAny;
+  int32_t tag = trace::kRawAny;
+};
+
+/// mpi_awaits.
+struct Awaited {
+  trace::RawAwaits what = trace::RawAwaits::message;
+  uint32_t arg = 0;
+  std::vector<uint64_t> words;
+};
+
+enum class CallKind : uint8_t {
+  none,  ///< it computes, or does what is not observed
+  mpi,
+  barrier,   ///< of a team
+  tasks,     ///< taskwait, taskgroup
+  mutex,
+  device,
+};
+
+struct OpenCall {
+  CallKind kind = CallKind::none;
+  uint64_t since = 0;  ///< ticks
+  uint32_t path = 0;
+  uint64_t code = 0;   ///< return address of the call into the runtime, where there is no path
+  std::string name;    ///< of MPI's and devices' functions
+  std::optional<Awaited> awaited;
+  std::optional<MessageSide> send;  ///< MPI: a blocking send, of which it may be the second half
+  uint64_t region = 0;              ///< barrier: the team's
+  uint64_t object = 0;              ///< mutex
+  struct Lock {
+    uint32_t window;
+    uint64_t target;
+    bool exclusive;
+  };
+  std::optional<Lock> lock;  ///< MPI_Win_lock
+};
+
+/// An operation that goes on beside the calls.
+struct Pending {
+  enum class Kind : uint8_t { send, recv, collective } kind = Kind::recv;
+  uint64_t ticks = 0;
+  uint64_t request = 0;
+  uint64_t handle = 0;  ///< 0: unknown
+  MessageSide message;  ///< collective: only the communicator
+  trace::CollectiveOp op = trace::CollectiveOp::other;
+  uint64_t place = 0;  ///< collective: how many came before it on its communicator, of this thread;
+                       ///< send: how many with the same communicator, peer and tag
+  uint32_t thread = 0;
+};
+
+/// What all members of something do in the same order.
+struct Channel {
+  enum class Kind : uint8_t { collective, window_making, file_opening, window, file } kind;
+  uint32_t number = 0;  ///< of the communicator, window or file
+  auto operator<=>(const Channel&) const = default;
+};
+
+/// A thread's place in a team.
+struct Membership {
+  uint64_t region = 0;
+  uint32_t size = 0;
+  uint32_t index = 0;
+  uint32_t barriers = 0;  ///< that it has reached
+};
+
+struct RmaHold {
+  uint32_t window = 0;
+  uint64_t target = 0;  ///< rank in the window, or trace::kRawAllTargets
+  bool exclusive = false;
+};
+
+struct ThreadEnd {
+  OpenCall call;
+  uint64_t last_ticks = 0;   ///< of any record
+  bool ended = false;        ///< the thread
+  bool calls_mpi = false;
+  std::vector<Membership> teams;  ///< outermost first
+  std::unordered_map<uint64_t, Pending> pending;  ///< by request
+  std::vector<uint64_t> completed;                ///< requests that another thread has posted
+  std::map<Channel, uint64_t> done;               ///< how many operations on it are over, or begun
+  std::unordered_set<uint64_t> holds;             ///< mutexes
+  std::unordered_map<uint64_t, uint64_t> tasks;   ///< created here and, as far as this thread knows,
+                                                  ///< not complete -> parent
+  std::vector<uint64_t> tasks_done;               ///< of other threads
+  std::vector<uint64_t> tasks_inside;             ///< that it is in, outermost first
+  std::vector<RmaHold> locks;                     ///< of windows
+  std::map<uint32_t, std::vector<uint32_t>> exposed;  ///< window -> ranks it was posted to
+  std::map<uint32_t, std::vector<uint32_t>> accessed; ///< window -> ranks of the open access epoch
+  bool init_done = false;
+  std::unordered_map<uint32_t, std::pair<uint32_t, uint64_t>> paths;  ///< id -> parent, address
+
+  /// Return addresses of the call's path, innermost first.
+  std::vector<uint64_t> addresses() const;
+};
+
+ThreadEnd end_of(const RawLog& log);
+
+}  // namespace culprit::assemble::stuck
