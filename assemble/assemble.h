@@ -34,9 +34,10 @@ struct StuckMember {
   std::string callpath;   ///< "main/exchange/MPI_Recv"
   std::string place;      ///< "halo.c:12", where the call is made; empty if unknown
   double since_s = 0;     ///< when the call began, seconds since the start of the run
-  std::vector<uint32_t> waits_for;  ///< locations, any of which could help (needs of several kinds: all)
-  std::string why;                  ///< "for a message from rank 1 with tag 7"
-  bool in_circle = false;           ///< else it only waits for those that are
+  std::vector<uint32_t>
+      waits_for;           ///< locations, any of which could help (needs of several kinds: all)
+  std::string why;         ///< "for a message from rank 1 with tag 7"
+  bool in_circle = false;  ///< else it only waits for those that are
 };
 
 /// Locations that wait for each other for ever, or for what nobody gives any more.
@@ -71,9 +72,9 @@ Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned thre
 Result<RunFacts> assemble_into(const std::filesystem::path& into,
                                const std::filesystem::path& experiment, unsigned threads);
 
-/// Who cannot go on in a run that has not ended, from its records as they are at the moment; what it
-/// says of processes that were read at different moments may be out of date. Writes nothing. Error if
-/// nothing has been recorded yet.
+/// Who cannot go on in a run that has not ended, from its records as they are at the moment; what
+/// it says of processes that were read at different moments may be out of date. Writes nothing.
+/// Error if nothing has been recorded yet.
 Result<std::vector<StuckGroup>> look_for_stuck(const std::filesystem::path& experiment,
                                                unsigned threads);
 

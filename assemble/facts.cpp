@@ -268,11 +268,11 @@ std::vector<StuckGroup> stuck_from_json(const json& rows) {
     StuckGroup& group = groups.emplace_back();
     group.deadlock = row.value("deadlock", false);
     for (const json& member : row.value("members", json::array())) {
-      group.members.push_back(
-          {member.value("location", 0u), member.value("name", ""), member.value("call", ""),
-           member.value("callpath", ""), member.value("place", ""), member.value("since_s", 0.0),
-           member.value("waits_for", std::vector<uint32_t>()), member.value("why", ""),
-           member.value("in_circle", false)});
+      group.members.push_back({member.value("location", 0u), member.value("name", ""),
+                               member.value("call", ""), member.value("callpath", ""),
+                               member.value("place", ""), member.value("since_s", 0.0),
+                               member.value("waits_for", std::vector<uint32_t>()),
+                               member.value("why", ""), member.value("in_circle", false)});
     }
   }
   return groups;

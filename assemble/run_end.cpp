@@ -31,8 +31,8 @@ std::optional<Time> marked_end(const std::filesystem::path& raw,
   size_t reference = 0;
   bool same_node = false;
   for (size_t i = 0; i < processes.size() && !same_node; ++i) {
-    same_node = mark->boot_id[0] != '\0' &&
-                std::strcmp(processes[i].process.boot_id, mark->boot_id) == 0;
+    same_node =
+        mark->boot_id[0] != '\0' && std::strcmp(processes[i].process.boot_id, mark->boot_id) == 0;
     if (same_node) reference = i;
   }
   const trace::RawClockPair& known = processes[reference].process.last;

@@ -275,7 +275,8 @@ class Stream {
     const Timeline& timeline = state_.timeline;
     if (timeline.stack().empty()) return false;
     const Duration kShortly = Duration::from_nanos(1'000'000'000);
-    return is_in_call() || *state_.process.run_end - std::max(timeline.last(), last_seen_) < kShortly;
+    return is_in_call() ||
+           *state_.process.run_end - std::max(timeline.last(), last_seen_) < kShortly;
   }
 
   bool is_in_call() const {
@@ -294,10 +295,10 @@ class Stream {
   UserRecords user_{state_};
   DeviceRecords devices_{state_};
   size_t next_pause_ = 0;
-  Time last_seen_;           ///< by a sample
-  bool has_ended_ = false;   ///< the thread
-  bool off_ = false;      ///< in the pause of that number
-  bool in_call_ = false;  ///< in a call that was begun in it
+  Time last_seen_;          ///< by a sample
+  bool has_ended_ = false;  ///< the thread
+  bool off_ = false;        ///< in the pause of that number
+  bool in_call_ = false;    ///< in a call that was begun in it
 };
 
 }  // namespace

@@ -47,7 +47,7 @@ struct ProcessContext {
 
   std::optional<Time> run_end;  ///< of a run that did not come to its end, if it is known
 
-  std::optional<uint64_t> awaited;      ///< by the thread then: trace::Fact::unanswered
+  std::optional<uint64_t> awaited;  ///< by the thread then: trace::Fact::unanswered
 
   const Folder& folder_of_stretches;  ///< how the lane's time between events is divided
 

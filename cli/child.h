@@ -22,11 +22,10 @@ struct ChildResult {
 /// Runs `command` with `environment` ("NAME=value") and waits for it. Signals that reach this
 /// process meanwhile are handed on, unless the terminal has sent them to the child already.
 /// `farewell` is written to stderr at once when another process tells this one to end: a batch
-/// system may kill it before the child is gone. `every_second`, if any, is called about once a second
-/// meanwhile. MT: one at a time.
+/// system may kill it before the child is gone. `every_second`, if any, is called about once a
+/// second meanwhile. MT: one at a time.
 ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::string>& environment,
-                      const std::string& farewell = {},
+                      const std::vector<std::string>& environment, const std::string& farewell = {},
                       const std::function<void()>& every_second = {});
 
 /// 0 if the program can be found and executed, else 126 or 127 as a shell would return.

@@ -139,8 +139,7 @@ std::string exit_status_text() {
   return fmt::format(fmt::runtime(kExitStatus), fmt::arg("failure", kFailure),
                      fmt::arg("usage", kUsage), fmt::arg("damaged", kDamaged),
                      fmt::arg("contradiction", kContradiction), fmt::arg("stuck", kStuck),
-                     fmt::arg("cannot", kCannotExecute),
-                     fmt::arg("absent", kNotFound));
+                     fmt::arg("cannot", kCannotExecute), fmt::arg("absent", kNotFound));
 }
 
 std::string manual(const CLI::App& root) {

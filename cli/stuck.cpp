@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit stuck: asks a run that does not go on who waits for whom, without disturbing it: its records
-// lie in files that can be read at any moment. Processes are not read at the same moment, so what was
-// true of one may be over for another: only what is still so a second later is said.
+// culprit stuck: asks a run that does not go on who waits for whom, without disturbing it: its
+// records lie in files that can be read at any moment. Processes are not read at the same moment,
+// so what was true of one may be over for another: only what is still so a second later is said.
 
 #include <fmt/format.h>
 
@@ -74,8 +74,9 @@ int stuck(const fs::path& experiment, unsigned threads) {
   const auto groups = look(experiment, threads);
   if (!groups) return fail(groups.error());
   if (groups.value().empty()) {
-    std::puts("Nothing is stuck, as far as culprit can see: each call that waits, waits for a rank or "
-              "thread\nthat goes on.");
+    std::puts(
+        "Nothing is stuck, as far as culprit can see: each call that waits, waits for a rank or "
+        "thread\nthat goes on.");
     return 0;
   }
   for (const StuckGroup& group : groups.value()) {
@@ -94,7 +95,8 @@ Action add_stuck(CLI::App& command, const Program&) {
     unsigned threads = 0;
   };
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("experiment", arguments->experiment, "the experiment of a run, going on or not")
+  command
+      .add_option("experiment", arguments->experiment, "the experiment of a run, going on or not")
       ->required();
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
   return [arguments] { return stuck(arguments->experiment, arguments->threads); };

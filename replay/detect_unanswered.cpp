@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Calls that could not return before the run was ended from outside: they wait until then, for the
-// location that the archive names (trace::Fact::unanswered). Where that one goes on, it is late; where
-// it waits itself, so it is said of that one in turn, and a deadlock is a circle, whose waiting has no
-// cause. Only culprit's own archives tell of such calls.
+// location that the archive names (trace::Fact::unanswered). Where that one goes on, it is late;
+// where it waits itself, so it is said of that one in turn, and a deadlock is a circle, whose
+// waiting has no cause. Only culprit's own archives tell of such calls.
 #include "replay/detection.h"
 
 namespace culprit::replay {
@@ -25,7 +25,8 @@ void detect_unanswered(Run& run, unsigned threads, Detection& out) {
     for (const Unanswered& call : run.at(id).unanswered) {
       const LocationId awaited = location_of(*run.definitions, call);
       if (!awaited.valid() || awaited == id || !call.path.valid()) continue;
-      out.at(id).wait(pattern("run.unanswered"), call.path, call.begin, call.end, call.end, awaited);
+      out.at(id).wait(pattern("run.unanswered"), call.path, call.begin, call.end, call.end,
+                      awaited);
       box.meet(id, awaited, call.end);
     }
   }

@@ -63,8 +63,7 @@ std::string stuck_sentence(bool deadlock, const std::vector<StuckPart>& parts) {
     }
     behind += !matters;
   }
-  std::string text =
-      fmt::format("{}: {}", deadlock ? "Deadlock" : "Hung", fmt::join(told, "; "));
+  std::string text = fmt::format("{}: {}", deadlock ? "Deadlock" : "Hung", fmt::join(told, "; "));
   if (unnamed > 0) text += fmt::format("; {} more likewise", unnamed);
   if (unnamed_behind > 0) {
     text += fmt::format("; {} more {} for them", unnamed_behind,

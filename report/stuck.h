@@ -18,7 +18,7 @@ std::vector<std::string> stuck_sentences(const blame::Findings& findings);
 
 /// A member of a group, as far as a sentence tells of it.
 struct StuckPart {
-  std::string text;        ///< "rank 0 waits in MPI_Recv (a.c:7) for a message from rank 1"
+  std::string text;  ///< "rank 0 waits in MPI_Recv (a.c:7) for a message from rank 1"
   bool in_circle = false;
 };
 std::string stuck_sentence(bool deadlock, const std::vector<StuckPart>& parts);

@@ -15,7 +15,8 @@
 //                    (absent once the thread ended)
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
 //                    "# " and the FNV-1a of what stands before, in hex
-// and beside them `heartbeat` (RawHeartbeat), and marks by which the nodes of a job meet (collector/mpi/clock_sync.h).
+// and beside them `heartbeat` (RawHeartbeat), and marks by which the nodes of a job meet
+// (collector/mpi/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow, or a smaller power of two: the tail's file tells); a
@@ -360,20 +361,20 @@ enum class RawMatching : uint16_t {
 
 /// What a call of MPI that may have to wait needs in order to return.
 enum class RawAwaits : uint16_t {
-  message = 0,      ///< to receive or to find one. arg: comm; w0: as mpi_irecv_post's w1
-  all_requests = 1,  ///< arg: how many; words: the handles of the first of them
-  any_request = 2,   ///< likewise
-  collective = 3,    ///< all members (but see mpi_collective, of which arg, w0 and w3 are meant). arg:
-                     ///< comm; w0: root; w1: trace::CollectiveOp; w2: rank sets
+  message = 0,        ///< to receive or to find one. arg: comm; w0: as mpi_irecv_post's w1
+  all_requests = 1,   ///< arg: how many; words: the handles of the first of them
+  any_request = 2,    ///< likewise
+  collective = 3,     ///< all members (but see mpi_collective, of which arg, w0 and w3 are meant).
+                      ///< arg: comm; w0: root; w1: trace::CollectiveOp; w2: rank sets
   window_making = 4,  ///< all members. arg: comm
   file_opening = 5,   ///< likewise
   window = 6,         ///< all members of a window. arg: window
   file = 7,           ///< all that have opened the file. arg: file
-  epoch_start = 8,    ///< the targets expose the window. arg: window; words: their ranks in it; none:
-                      ///< those of the access epoch at hand
-  epoch_wait = 9,     ///< the origins complete their access. arg: window
-  partner = 10,       ///< whoever makes the communicator, too
-  init = 11,          ///< all of the world
+  epoch_start = 8,  ///< the targets expose the window. arg: window; words: their ranks in it; none:
+                    ///< those of the access epoch at hand
+  epoch_wait = 9,   ///< the origins complete their access. arg: window
+  partner = 10,     ///< whoever makes the communicator, too
+  init = 11,        ///< all of the world
   finalize = 12,
 };
 /// Any source, any tag.
@@ -516,7 +517,8 @@ struct RawProcessFile {
   RawSnapshot snapshots[2];
 };
 
-/// File `raw/heartbeat`: kept by whoever started the program, which learns of its end however it came.
+/// File `raw/heartbeat`: kept by whoever started the program, which learns of its end however it
+/// came.
 inline constexpr const char* kRawHeartbeatFile = "heartbeat";
 struct RawHeartbeat {
   uint32_t magic;

@@ -87,7 +87,8 @@ class Threads {
       const std::optional<size_t> runner = runner_of(lane, task);
       if (!runner) return {};
       if (*runner == lane) continue;
-      needs.push_back({{*runner}, *runner, fmt::format("for {} to complete a task", thread(*runner))});
+      needs.push_back(
+          {{*runner}, *runner, fmt::format("for {} to complete a task", thread(*runner))});
     }
     return needs;
   }

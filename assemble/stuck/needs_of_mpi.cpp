@@ -77,9 +77,9 @@ Need NeedsOfMpi::need(ProcessId process, std::string why) const {
   if (!need.any_of.empty()) need.whom = need.any_of.front();
   if (need.any_of.empty() && end.folder) {
     const trace::RawProcess& record = run_.folders[*end.folder].process;
-    const Time left =
-        run_.clock.time(*end.folder, record.end_ticks != 0 ? record.end_ticks
-                                                           : run_.accounts[*end.folder].survey.last_ticks);
+    const Time left = run_.clock.time(
+        *end.folder,
+        record.end_ticks != 0 ? record.end_ticks : run_.accounts[*end.folder].survey.last_ticks);
     need.why += fmt::format(", but {} {} at {:.3f} s", name(process),
                             end.gone ? "exited" : "left MPI", (left - Time()).seconds());
   }
@@ -100,8 +100,8 @@ std::vector<Need> NeedsOfMpi::of(size_t lane) const {
 // --- Messages ---
 
 std::string NeedsOfMpi::tag_and_comm(const OpenMessage& message) const {
-  std::string text = message.tag == trace::kRawAny ? " with any tag"
-                                                   : fmt::format(" with tag {}", message.tag);
+  std::string text =
+      message.tag == trace::kRawAny ? " with any tag" : fmt::format(" with tag {}", message.tag);
   const trace::Comm& comm = run_.comms.comms[message.comm.index()];
   if (comm.kind != trace::CommKind::mpi_world) text += fmt::format(" in {}", comm.name);
   return text;
@@ -231,8 +231,9 @@ std::vector<Need> NeedsOfMpi::for_collective(const Place& own, CommId id,
                                              const std::string& call) const {
   const trace::Comm& comm = run_.comms.comms[id.index()];
   std::vector<Need> missing;
-  const auto root = own.rooted() ? process_of_rank(comm, own.process, static_cast<int64_t>(own.root))
-                                 : std::nullopt;
+  const auto root = own.rooted()
+                        ? process_of_rank(comm, own.process, static_cast<int64_t>(own.root))
+                        : std::nullopt;
   bool is_root_missing = false;
   for (const ProcessId member : partners_in(comm, own.process)) {
     if (member == own.process) continue;
@@ -246,8 +247,8 @@ std::vector<Need> NeedsOfMpi::for_collective(const Place& own, CommId id,
     const uint64_t done = count == end.done.end() ? 0 : count->second;
     if (done > own.place) continue;
     const OpenCall* theirs = done == own.place ? open_collective(member, id) : nullptr;
-    const bool same = theirs != nullptr &&
-                      static_cast<CollectiveOp>(theirs->awaited->words[1]) == own.op;
+    const bool same =
+        theirs != nullptr && static_cast<CollectiveOp>(theirs->awaited->words[1]) == own.op;
     if (same && (!own.rooted() || theirs->awaited->words[0] == own.root)) continue;
     std::string why = fmt::format("for {} to enter {}", name(member), call);
     if (theirs != nullptr) {
@@ -347,7 +348,8 @@ std::vector<Need> NeedsOfMpi::for_members(ProcessId process, Channel channel,
     const bool has_come = there && (done_by(member, *there) > place ||
                                     (done_by(member, *there) == place &&
                                      is_in(member, kAwaits.at(channel.kind), there->number)));
-    if (!has_come) missing.push_back(need(member, fmt::format("for {} to enter {}", name(member), call)));
+    if (!has_come)
+      missing.push_back(need(member, fmt::format("for {} to enter {}", name(member), call)));
   }
   return missing;
 }
@@ -361,8 +363,7 @@ std::vector<Need> NeedsOfMpi::for_world(ProcessId process, RawAwaits what) const
     const ProcessEnd& end = processes_[member.index()];
     const bool begun = std::any_of(end.lanes.begin(), end.lanes.end(),
                                    [&](size_t lane) { return ends_[lane].init_done; });
-    const bool finalized =
-        end.folder && run_.folders[*end.folder].process.finalized != 0;
+    const bool finalized = end.folder && run_.folders[*end.folder].process.finalized != 0;
     if (member == process || is_in(member, what, trace::kRawCommWorld)) continue;
     if (init ? begun : finalized) continue;
     missing.push_back(need(member, fmt::format("for {} to enter {}", name(member),
@@ -385,14 +386,15 @@ std::vector<Need> NeedsOfMpi::for_lock(size_t lane, const OpenCall::Lock& lock) 
     for (const size_t theirs : processes_[other.index()].lanes) {
       const OpenCall& call = ends_[theirs].call;
       for (const RmaHold& held : ends_[theirs].locks) {
-        const bool is_requested = call.lock && call.lock->window == held.window &&
-                                  call.lock->target == held.target;
+        const bool is_requested =
+            call.lock && call.lock->window == held.window && call.lock->target == held.target;
         const bool same_target = held.target == lock.target ||
                                  held.target == trace::kRawAllTargets ||
                                  lock.target == trace::kRawAllTargets;
         if (held.window != there->number || is_requested || !same_target) continue;
         if (!held.exclusive && !lock.exclusive) continue;
-        needs.push_back(need(other, fmt::format("for the lock of a window that {} holds", name(other))));
+        needs.push_back(
+            need(other, fmt::format("for the lock of a window that {} holds", name(other))));
       }
     }
   }
@@ -422,8 +424,8 @@ std::vector<Need> NeedsOfMpi::for_epoch(ProcessId process, const Awaited& awaite
       const auto& epochs = starts ? ends_[lane].exposed : ends_[lane].accessed;
       const auto epoch = epochs.find(there->number);
       in_epoch = in_epoch ||
-                 (epoch != epochs.end() &&
-                  std::find(epoch->second.begin(), epoch->second.end(), self) != epoch->second.end());
+                 (epoch != epochs.end() && std::find(epoch->second.begin(), epoch->second.end(),
+                                                     self) != epoch->second.end());
     }
     const std::string who = name(members[rank]);
     if (starts && !in_epoch) {

@@ -22,7 +22,7 @@ bool is_member(const std::vector<ProcessId>& members, ProcessId process) {
 /// The other group of an inter-communicator, or the only one.
 const std::vector<ProcessId>& others_of(const trace::Comm& comm, ProcessId process) {
   return comm.kind == trace::CommKind::mpi_inter && is_member(comm.members, process) ? comm.remote
-                                                                                    : comm.members;
+                                                                                     : comm.members;
 }
 
 /// The rank under which `process` knows `other`; -1: under none.
@@ -41,9 +41,8 @@ class Collection {
 
   std::vector<OpenMessage> take() {
     for (size_t p = 0; p < processes_.size(); ++p) add_process(ProcessId(p));
-    std::stable_sort(
-        found_.begin(), found_.end(),
-        [](const OpenMessage& a, const OpenMessage& b) { return a.ticks < b.ticks; });
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const OpenMessage& a, const OpenMessage& b) { return a.ticks < b.ticks; });
     count_messages();
     for (OpenMessage& one : found_) {
       if (!one.sends) meet(one);
@@ -73,8 +72,8 @@ class Collection {
       if (!call.awaited || call.awaited->what != trace::RawAwaits::message) continue;
       const uint64_t asked = call.awaited->words.empty() ? 0 : call.awaited->words[0];
       add(process,
-          {call.awaited->arg, static_cast<int32_t>(asked), static_cast<int32_t>(asked >> 32)}, false,
-          call.since, 0, lane);
+          {call.awaited->arg, static_cast<int32_t>(asked), static_cast<int32_t>(asked >> 32)},
+          false, call.since, 0, lane);
       found_.back().takes = call.name.find("robe") == std::string::npos;
     }
   }

@@ -3,8 +3,8 @@
 
 // Which receives that are open at the end have a message to receive, and which sends have a
 // receive: what was sent and not received meets the open receives in the order in which they were
-// posted; of one sender's messages with one tag the last are those that nobody has received. Sources
-// and tags may be "any". Assumes that all sends and receives were recorded.
+// posted; of one sender's messages with one tag the last are those that nobody has received.
+// Sources and tags may be "any". Assumes that all sends and receives were recorded.
 #pragma once
 
 #include <cstdint>

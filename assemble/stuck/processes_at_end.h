@@ -32,7 +32,7 @@ struct Lane {
 struct Run {
   const std::vector<RawProcessFolder>& folders;
   const Processes& processes;
-  const std::vector<ProcessCode>& code;  ///< by folder
+  const std::vector<ProcessCode>& code;         ///< by folder
   const std::vector<ProcessAccount>& accounts;  ///< likewise
   const CommTable& comms;
   const ObjectTable& objects;

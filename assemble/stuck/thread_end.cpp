@@ -77,7 +77,8 @@ class Walk {
         return end_call(CallKind::mpi);
       case RawKind::mpi_awaits:
         if (OpenCall* call = innermost(CallKind::mpi)) {
-          call->awaited = Awaited{static_cast<RawAwaits>(record.flags), record.arg,
+          call->awaited = Awaited{static_cast<RawAwaits>(record.flags),
+                                  record.arg,
                                   {record.w, record.w + record.words}};
         }
         return;
@@ -180,8 +181,8 @@ class Walk {
   }
 
   void see_lock(const RawRecord& record) {
-    const auto lock = static_cast<trace::RawRmaLock>(
-        record.flags & ((1u << trace::kRawRmaAssertionsShift) - 1));
+    const auto lock =
+        static_cast<trace::RawRmaLock>(record.flags & ((1u << trace::kRawRmaAssertionsShift) - 1));
     if (lock == trace::RawRmaLock::release) {
       std::erase_if(end_.locks, [&](const RmaHold& held) {
         return held.window == record.arg && held.target == record.w[0];
@@ -230,7 +231,8 @@ class Walk {
       case RawKind::omp_sync_begin:
         return begin_sync(record);
       case RawKind::omp_wait_begin:
-        if (sync_class(record.flags) == SyncClass::taskgroup) begin_call(record, CallKind::tasks).code = record.w[0];
+        if (sync_class(record.flags) == SyncClass::taskgroup)
+          begin_call(record, CallKind::tasks).code = record.w[0];
         return;
       case RawKind::omp_wait_end:
         if (sync_class(record.flags) == SyncClass::taskgroup) end_call(CallKind::tasks);

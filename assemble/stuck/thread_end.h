@@ -37,8 +37,8 @@ struct Awaited {
 enum class CallKind : uint8_t {
   none,  ///< it computes, or does what is not observed
   mpi,
-  barrier,   ///< of a team
-  tasks,     ///< taskwait, taskgroup
+  barrier,  ///< of a team
+  tasks,    ///< taskwait, taskgroup
   mutex,
   device,
 };
@@ -47,8 +47,8 @@ struct OpenCall {
   CallKind kind = CallKind::none;
   uint64_t since = 0;  ///< ticks
   uint32_t path = 0;
-  uint64_t code = 0;   ///< return address of the call into the runtime, where there is no path
-  std::string name;    ///< of MPI's and devices' functions
+  uint64_t code = 0;  ///< return address of the call into the runtime, where there is no path
+  std::string name;   ///< of MPI's and devices' functions
   std::optional<Awaited> awaited;
   std::optional<MessageSide> send;  ///< MPI: a blocking send, of which it may be the second half
   uint64_t region = 0;              ///< barrier: the team's
@@ -97,21 +97,21 @@ struct RmaHold {
 
 struct ThreadEnd {
   OpenCall call;
-  uint64_t last_ticks = 0;   ///< of any record
-  bool ended = false;        ///< the thread
+  uint64_t last_ticks = 0;  ///< of any record
+  bool ended = false;       ///< the thread
   bool calls_mpi = false;
-  std::vector<Membership> teams;  ///< outermost first
+  std::vector<Membership> teams;                  ///< outermost first
   std::unordered_map<uint64_t, Pending> pending;  ///< by request
   std::vector<uint64_t> completed;                ///< requests that another thread has posted
   std::map<Channel, uint64_t> done;               ///< how many operations on it are over, or begun
   std::unordered_set<uint64_t> holds;             ///< mutexes
-  std::unordered_map<uint64_t, uint64_t> tasks;   ///< created here and, as far as this thread knows,
-                                                  ///< not complete -> parent
-  std::vector<uint64_t> tasks_done;               ///< of other threads
-  std::vector<uint64_t> tasks_inside;             ///< that it is in, outermost first
-  std::vector<RmaHold> locks;                     ///< of windows
-  std::map<uint32_t, std::vector<uint32_t>> exposed;  ///< window -> ranks it was posted to
-  std::map<uint32_t, std::vector<uint32_t>> accessed; ///< window -> ranks of the open access epoch
+  std::unordered_map<uint64_t, uint64_t> tasks;  ///< created here and, as far as this thread knows,
+                                                 ///< not complete -> parent
+  std::vector<uint64_t> tasks_done;              ///< of other threads
+  std::vector<uint64_t> tasks_inside;            ///< that it is in, outermost first
+  std::vector<RmaHold> locks;                    ///< of windows
+  std::map<uint32_t, std::vector<uint32_t>> exposed;   ///< window -> ranks it was posted to
+  std::map<uint32_t, std::vector<uint32_t>> accessed;  ///< window -> ranks of the open access epoch
   bool init_done = false;
   std::unordered_map<uint32_t, std::pair<uint32_t, uint64_t>> paths;  ///< id -> parent, address
 

@@ -128,7 +128,9 @@ class Union {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  void join(size_t a, size_t b) { parent_[std::max(find(a), find(b))] = std::min(find(a), find(b)); }
+  void join(size_t a, size_t b) {
+    parent_[std::max(find(a), find(b))] = std::min(find(a), find(b));
+  }
 
  private:
   std::vector<size_t> parent_;
@@ -136,8 +138,7 @@ class Union {
 
 /// The nodes of circles, beginning with the first and following whom each waits for.
 std::vector<size_t> around(const std::vector<size_t>& members,
-                           const std::vector<std::vector<size_t>>& edges,
-                           std::vector<bool>& left) {
+                           const std::vector<std::vector<size_t>>& edges, std::vector<bool>& left) {
   std::vector<size_t> ordered;
   for (const size_t member : members) left[member] = true;
   for (const size_t first : members) {

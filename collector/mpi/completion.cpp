@@ -253,7 +253,8 @@ int on_start(const Function& function, const Requests& requests, RealCall call) 
   Region region(function);
   for (int i = 0; region && i < requests.count(); ++i) {
     Request request;
-    if (start_request(requests[i], requests.place(i), request)) put_started(region, request, key_of(requests[i]));
+    if (start_request(requests[i], requests.place(i), request))
+      put_started(region, request, key_of(requests[i]));
   }
   const Snapshot before(requests, static_cast<bool>(region));
   const int rc = region.run(call);

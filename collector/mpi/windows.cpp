@@ -247,9 +247,9 @@ int on_win_epoch_end(const Function& function, RmaEpoch ended, MPI_Win win, Real
   Region region(function);
   const Object window = window_of(region, win);
   if (window) {
-    region.awaits(ended == RmaEpoch::wait ? trace::RawAwaits::epoch_wait
-                                          : trace::RawAwaits::epoch_start,
-                  window.number());
+    region.awaits(
+        ended == RmaEpoch::wait ? trace::RawAwaits::epoch_wait : trace::RawAwaits::epoch_start,
+        window.number());
   }
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) put_epoch_end(region, ended, window.number());

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * hang <case>: programs that do not go on, each for a reason of its own, and some that are only slow. An
- * alarm ends each rank after a while, as a batch system would. What is stuck, and who waits for whom,
- * follows from the case alone; stuck.py says it. */
+ * hang <case>: programs that do not go on, each for a reason of its own, and some that are only
+ * slow. An alarm ends each rank after a while, as a batch system would. What is stuck, and who
+ * waits for whom, follows from the case alone; stuck.py says it. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -21,22 +21,39 @@ static void compute(void) {
   volatile double sum = 0;
   for (;;) sum += 1;
 }
-static void recv_from(int source, int tag) { MPI_Recv(&number, 1, MPI_INT, source, tag, WORLD, MPI_STATUS_IGNORE); }
-static void send_to(int target, int tag) { MPI_Send(&number, 1, MPI_INT, target, tag, WORLD); }
-static int next(void) { return (rank + 1) % size; }
-static int previous(void) { return (rank + size - 1) % size; }
+static void recv_from(int source, int tag) {
+  MPI_Recv(&number, 1, MPI_INT, source, tag, WORLD, MPI_STATUS_IGNORE);
+}
+static void send_to(int target, int tag) {
+  MPI_Send(&number, 1, MPI_INT, target, tag, WORLD);
+}
+static int next(void) {
+  return (rank + 1) % size;
+}
+static int previous(void) {
+  return (rank + size - 1) % size;
+}
 
 /* --- messages --- */
-static void recv_recv(void) { recv_from(1 - rank, 7); }
-static void ring(void) { recv_from(previous(), 3); }
-static void ssend_ssend(void) { MPI_Ssend(&number, 1, MPI_INT, 1 - rank, 7, WORLD); }
+static void recv_recv(void) {
+  recv_from(1 - rank, 7);
+}
+static void ring(void) {
+  recv_from(previous(), 3);
+}
+static void ssend_ssend(void) {
+  MPI_Ssend(&number, 1, MPI_INT, 1 - rank, 7, WORLD);
+}
 static void large_sends(void) {
   MPI_Send(large, kLarge, MPI_CHAR, 1 - rank, 1, WORLD);
   MPI_Recv(other, kLarge, MPI_CHAR, 1 - rank, 1, WORLD, MPI_STATUS_IGNORE);
 }
 static void after_much(void) { /* the sums of a thousand messages before do not matter */
   for (int i = 0; i < 1000; ++i) {
-    if (rank == 0) send_to(1, i % 5); else recv_from(0, i % 5);
+    if (rank == 0)
+      send_to(1, i % 5);
+    else
+      recv_from(0, i % 5);
   }
   recv_from(1 - rank, 2);
 }
@@ -58,13 +75,17 @@ static void wrong_comm(void) {
   }
   MPI_Barrier(WORLD);
 }
-static void any_source(void) { MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, MPI_STATUS_IGNORE); }
+static void any_source(void) {
+  MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, MPI_STATUS_IGNORE);
+}
 static void any_source_slow(void) { /* rank 1 may yet send */
   if (rank == 0) any_source();
   if (rank == 1) compute();
   if (rank == 2) recv_from(0, 1);
 }
-static void probes(void) { MPI_Probe(1 - rank, 5, WORLD, MPI_STATUS_IGNORE); }
+static void probes(void) {
+  MPI_Probe(1 - rank, 5, WORLD, MPI_STATUS_IGNORE);
+}
 static void probed_twice(void) { /* the message is there: rank 1 is only slow to take it */
   if (rank == 0) {
     send_to(1, 5);
@@ -75,7 +96,8 @@ static void probed_twice(void) { /* the message is there: rank 1 is only slow to
   }
 }
 static void sendrecvs(void) { /* each sends to the right and receives from there */
-  MPI_Sendrecv(&number, 1, MPI_INT, next(), 1, large, 1, MPI_INT, next(), 1, WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&number, 1, MPI_INT, next(), 1, large, 1, MPI_INT, next(), 1, WORLD,
+               MPI_STATUS_IGNORE);
 }
 static void to_itself(void) {
   if (rank == 0) MPI_Ssend(&number, 1, MPI_INT, 0, 1, WORLD);
@@ -89,9 +111,14 @@ static void leaves(void) {
   recv_from(1, 7);
 }
 static void behind(void) {
-  if (rank < 2) recv_from(1 - rank, 7); else recv_from(0, 7);
+  if (rank < 2)
+    recv_from(1 - rank, 7);
+  else
+    recv_from(0, 7);
 }
-static void two_pairs(void) { recv_from(rank ^ 1, 7); }
+static void two_pairs(void) {
+  recv_from(rank ^ 1, 7);
+}
 
 /* --- requests --- */
 static void irecv_wait(void) {
@@ -107,7 +134,8 @@ static void issend_waitall(void) {
 }
 static void waitany(void) {
   MPI_Request requests[2];
-  for (int i = 0; i < 2; ++i) MPI_Irecv(&large[8 * i], 1, MPI_INT, 1 - rank, i, WORLD, &requests[i]);
+  for (int i = 0; i < 2; ++i)
+    MPI_Irecv(&large[8 * i], 1, MPI_INT, 1 - rank, i, WORLD, &requests[i]);
   int index;
   MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
 }
@@ -131,7 +159,10 @@ static void posted(void) { /* the receive is posted: rank 1 only computes before
 
 /* --- collectives --- */
 static void barrier_recv(void) {
-  if (rank == 0) MPI_Barrier(WORLD); else recv_from(0, 7);
+  if (rank == 0)
+    MPI_Barrier(WORLD);
+  else
+    recv_from(0, 7);
 }
 static void mismatch(void) {
   if (rank == 0) MPI_Allreduce(large, other, 8, MPI_CHAR, MPI_MAX, WORLD);
@@ -145,7 +176,9 @@ static void order_of_comms(void) {
   MPI_Barrier(rank == 0 ? WORLD : copy);
   MPI_Barrier(rank == 0 ? copy : WORLD);
 }
-static void roots(void) { MPI_Bcast(large, kLarge, MPI_CHAR, 1 - rank, WORLD); }
+static void roots(void) {
+  MPI_Bcast(large, kLarge, MPI_CHAR, 1 - rank, WORLD);
+}
 static void ibarrier(void) {
   MPI_Request request;
   if (rank == 0) {
@@ -157,9 +190,13 @@ static void ibarrier(void) {
 }
 static void comm_dup(void) {
   MPI_Comm copy;
-  if (rank == 0) MPI_Comm_dup(WORLD, &copy); else recv_from(0, 7);
+  if (rank == 0)
+    MPI_Comm_dup(WORLD, &copy);
+  else
+    recv_from(0, 7);
 }
-static void subset(void) { /* ranks 0 and 1 meet in a communicator of their own, in which rank 1 never comes */
+static void subset(
+    void) { /* ranks 0 and 1 meet in a communicator of their own, in which rank 1 never comes */
   MPI_Comm part;
   MPI_Comm_split(WORLD, rank / 2, 0, &part);
   if (rank == 0) MPI_Barrier(part);
@@ -179,7 +216,10 @@ static MPI_Win window(void) {
 }
 static void fence(void) {
   MPI_Win win = window();
-  if (rank == 0) MPI_Win_fence(0, win); else recv_from(0, 7);
+  if (rank == 0)
+    MPI_Win_fence(0, win);
+  else
+    recv_from(0, 7);
 }
 static void start_without_post(void) {
   MPI_Win win = window();
@@ -210,13 +250,16 @@ static void wait_without_complete(void) {
   }
 }
 static void win_create(void) {
-  if (rank == 0) window(); else recv_from(0, 7);
+  if (rank == 0)
+    window();
+  else
+    recv_from(0, 7);
 }
 static void file_open(void) {
   MPI_File file;
   if (rank == 0) {
-    MPI_File_open(WORLD, "/tmp/culprit-hang", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                  MPI_INFO_NULL, &file);
+    MPI_File_open(WORLD, "/tmp/culprit-hang",
+                  MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
   } else {
     recv_from(0, 7);
   }
@@ -224,10 +267,16 @@ static void file_open(void) {
 
 /* --- only slow --- */
 static void slow(void) {
-  if (rank == 0) recv_from(1, 7); else compute();
+  if (rank == 0)
+    recv_from(1, 7);
+  else
+    compute();
 }
 static void chain(void) {
-  if (rank == 0) compute(); else recv_from(rank - 1, 7);
+  if (rank == 0)
+    compute();
+  else
+    recv_from(rank - 1, 7);
 }
 
 /* --- threads --- */
@@ -259,7 +308,8 @@ static void lock_and_barrier(void) {
 #pragma omp barrier
   }
 }
-static void across(void) { /* threads of rank 0 and rank 1 wait for each other over a critical section */
+static void across(
+    void) { /* threads of rank 0 and rank 1 wait for each other over a critical section */
   if (rank == 1) {
     recv_from(0, 2);
     send_to(0, 1);
@@ -270,7 +320,10 @@ static void across(void) { /* threads of rank 0 and rank 1 wait for each other o
     usleep(200000 * omp_get_thread_num());
 #pragma omp critical
     {
-      if (omp_get_thread_num() == 0) recv_from(1, 1); else send_to(1, 2);
+      if (omp_get_thread_num() == 0)
+        recv_from(1, 1);
+      else
+        send_to(1, 2);
     }
   }
 }
@@ -286,13 +339,47 @@ static const struct {
   void (*run)(void);
 } kCases[] = {
 #define CASE(name) {#name, name}
-    CASE(recv_recv), CASE(ring), CASE(ssend_ssend), CASE(large_sends), CASE(after_much), CASE(wrong_tag),
-    CASE(wrong_comm), CASE(any_source), CASE(any_source_slow), CASE(probes), CASE(probed_twice),
-    CASE(sendrecvs), CASE(to_itself), CASE(gone), CASE(leaves), CASE(behind), CASE(two_pairs), CASE(irecv_wait),
-    CASE(issend_waitall), CASE(waitany), CASE(persistent), CASE(posted), CASE(barrier_recv), CASE(mismatch),
-    CASE(order_of_comms), CASE(roots), CASE(ibarrier), CASE(comm_dup), CASE(subset), CASE(slow_barrier),
-    CASE(fence), CASE(start_without_post), CASE(wait_without_complete), CASE(win_create), CASE(file_open),
-    CASE(slow), CASE(chain), CASE(two_locks), CASE(lock_twice), CASE(lock_and_barrier), CASE(across),
+    CASE(recv_recv),
+    CASE(ring),
+    CASE(ssend_ssend),
+    CASE(large_sends),
+    CASE(after_much),
+    CASE(wrong_tag),
+    CASE(wrong_comm),
+    CASE(any_source),
+    CASE(any_source_slow),
+    CASE(probes),
+    CASE(probed_twice),
+    CASE(sendrecvs),
+    CASE(to_itself),
+    CASE(gone),
+    CASE(leaves),
+    CASE(behind),
+    CASE(two_pairs),
+    CASE(irecv_wait),
+    CASE(issend_waitall),
+    CASE(waitany),
+    CASE(persistent),
+    CASE(posted),
+    CASE(barrier_recv),
+    CASE(mismatch),
+    CASE(order_of_comms),
+    CASE(roots),
+    CASE(ibarrier),
+    CASE(comm_dup),
+    CASE(subset),
+    CASE(slow_barrier),
+    CASE(fence),
+    CASE(start_without_post),
+    CASE(wait_without_complete),
+    CASE(win_create),
+    CASE(file_open),
+    CASE(slow),
+    CASE(chain),
+    CASE(two_locks),
+    CASE(lock_twice),
+    CASE(lock_and_barrier),
+    CASE(across),
     CASE(slow_thread),
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Graphs of waiting, drawn as one line a node: "0: 1&2 3|4" waits for 1 and for 2, and for 3 or 4; "-"
-// is a need that nobody can meet; a node without a line goes on.
+// Graphs of waiting, drawn as one line a node: "0: 1&2 3|4" waits for 1 and for 2, and for 3 or 4;
+// "-" is a need that nobody can meet; a node without a line goes on.
 #include "assemble/stuck/wait_graph.h"
 
 #include <gtest/gtest.h>
@@ -46,10 +46,18 @@ std::string found(size_t size, const std::string& lines) {
   return text;
 }
 
-TEST(WaitGraph, NobodyWaits) { EXPECT_EQ(found(3, ""), ""); }
-TEST(WaitGraph, WhoWaitsForOneThatGoesOnIsNotStuck) { EXPECT_EQ(found(3, "0: 1;1: 2"), ""); }
-TEST(WaitGraph, TwoForEachOther) { EXPECT_EQ(found(2, "0: 1;1: 0"), "deadlock 0 1"); }
-TEST(WaitGraph, ForItself) { EXPECT_EQ(found(2, "1: 1;0: 1"), "deadlock 1 behind 0"); }
+TEST(WaitGraph, NobodyWaits) {
+  EXPECT_EQ(found(3, ""), "");
+}
+TEST(WaitGraph, WhoWaitsForOneThatGoesOnIsNotStuck) {
+  EXPECT_EQ(found(3, "0: 1;1: 2"), "");
+}
+TEST(WaitGraph, TwoForEachOther) {
+  EXPECT_EQ(found(2, "0: 1;1: 0"), "deadlock 0 1");
+}
+TEST(WaitGraph, ForItself) {
+  EXPECT_EQ(found(2, "1: 1;0: 1"), "deadlock 1 behind 0");
+}
 TEST(WaitGraph, ACircleIsToldInItsOrder) {
   EXPECT_EQ(found(4, "0: 2;2: 1;1: 3;3: 0"), "deadlock 0 2 1 3");
 }
@@ -60,7 +68,9 @@ TEST(WaitGraph, AllNeedsMustBeMet) {
 TEST(WaitGraph, AnyOfSeveralThatAreAllStuck) {
   EXPECT_EQ(found(3, "0: 1|2;1: 0;2: 0"), "deadlock 0 1 2");
 }
-TEST(WaitGraph, NobodyIsLeft) { EXPECT_EQ(found(3, "0: -;1: 0;2: 1"), "unanswered 0 1 2"); }
+TEST(WaitGraph, NobodyIsLeft) {
+  EXPECT_EQ(found(3, "0: -;1: 0;2: 1"), "unanswered 0 1 2");
+}
 TEST(WaitGraph, DeadlocksComeFirst) {
   EXPECT_EQ(found(5, "0: -;1: 2;2: 1;3: 4;4: 3"), "deadlock 1 2; deadlock 3 4; unanswered 0");
 }
