@@ -19,7 +19,7 @@ Column<Time> find_begins(const replay::Run& run, LocationId waiter,
                          const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
                          const Makers& makers, Meetings& meetings) {
   const auto birth = [&](LocationId id, const replay::Wait& wait) {
-    const Time time = run.births[id.index()];
+    const Time time = makers.birth(id);
     return time <= wait.begin ? time : Time::min();
   };
   Column<Time> begins;

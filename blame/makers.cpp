@@ -13,8 +13,9 @@ namespace culprit::blame {
 
 namespace {
 
-struct Made {
+struct ToldMade {
   LocationId thread, maker;
+  Time when;
 };
 
 struct Since {
@@ -25,25 +26,28 @@ struct Since {
 }  // namespace
 
 Makers::Makers(const replay::Run& run, const replay::WaitGraph& graph) : run_(run) {
-  std::vector<Made> own;
+  std::vector<ToldMade> own;
   for (LocationId id : run.locations) {
     for (const replay::Wait& wait : graph.waits[id.index()]) {
-      if (replay::is_before_begin(wait.pattern)) own.push_back({id, wait.cause});
+      if (replay::is_before_begin(wait.pattern)) own.push_back({id, wait.cause, wait.end});
     }
   }
-  for (const Made& made : replay::concatenate(*run.ranks, own)) {
-    maker_of_.emplace(made.thread, made.maker);
+  for (const ToldMade& told : replay::concatenate(*run.ranks, own)) {
+    made_.emplace(told.thread, Made{told.maker, told.when});
   }
+}
+
+Time Makers::birth(LocationId id) const {
+  const auto made = made_.find(id);
+  return made != made_.end() ? made->second.when : run_.births[id.index()];
 }
 
 /// Nobody is made by a thread that began later, so this ends.
 LocationId Makers::holder(LocationId id, Time time) const {
-  while (run_.births[id.index()] > time) {
-    const auto maker = maker_of_.find(id);
-    if (maker == maker_of_.end() || run_.births[maker->second.index()] >= run_.births[id.index()]) {
-      return id;
-    }
-    id = maker->second;
+  while (birth(id) > time) {
+    const auto made = made_.find(id);
+    if (made == made_.end() || birth(made->second.maker) >= birth(id)) return id;
+    id = made->second.maker;
   }
   return id;
 }

@@ -16,7 +16,10 @@ class Makers {
   /// Of all ranks' threads. Collective.
   Makers(const replay::Run& run, const replay::WaitGraph& graph);
 
-  bool empty() const { return maker_of_.empty(); }
+  bool empty() const { return made_.empty(); }
+  /// When it was made, if that is known, or began; Time::min() of those that the program has not
+  /// made itself.
+  Time birth(LocationId id) const;
   /// The location itself if it had begun by then, or if nobody knows who made it.
   LocationId holder(LocationId id, Time time) const;
 
@@ -24,12 +27,16 @@ class Makers {
   /// them.
   template <class Visit>
   void for_each_unborn(LocationId id, Time time, const Visit& visit) const {
-    for (LocationId next = id; next != holder(id, time); next = maker_of_.at(next)) visit(next);
+    for (LocationId next = id; next != holder(id, time); next = made_.at(next).maker) visit(next);
   }
 
  private:
+  struct Made {
+    LocationId maker;
+    Time when;  ///< a little before the thread's first event: its maker may go on in between
+  };
   const replay::Run& run_;
-  std::unordered_map<LocationId, LocationId> maker_of_;
+  std::unordered_map<LocationId, Made> made_;
 };
 
 /// Lets the time before a thread's begin (thread.begin) reach back only as far as those who waited

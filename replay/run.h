@@ -30,8 +30,8 @@ struct Run {
   std::vector<LocationId> locations;              ///< the analysed ones of this rank, in order
   std::vector<std::vector<uint64_t>> visits;      ///< by LocationId, by CallPathId (may be shorter)
   std::vector<std::vector<PathSamples>> samples;  ///< likewise
-  Time begin, end;      ///< of the run: every analysed location lives that long
-  LocationId last;      ///< of all ranks' locations the one whose events end last (settle_span)
+  Time begin, end;  ///< of the run: every analysed location lives that long
+  LocationId last;  ///< of all ranks' locations the one whose events end last (settle_span)
   /// When the threads came to be that the program made itself; Time::min() for all others. By
   /// LocationId, of all ranks.
   std::vector<Time> births;

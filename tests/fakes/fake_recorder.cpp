@@ -98,6 +98,13 @@ bool tests_wanted() {
 }
 void rank_is_known(int) {}
 
+void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
+  if (memory.records.empty() || memory.records.back().kind != kind) return;
+  memory.records.back().words.back() = value;
+}
+void ThreadLog::take_back(RawKind kind) {
+  if (!memory.records.empty() && memory.records.back().kind == kind) memory.records.pop_back();
+}
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                           const uint64_t* words, unsigned count) {
   memory.records.push_back({kind, time, flags, arg, {words, words + count}});

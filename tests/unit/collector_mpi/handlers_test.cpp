@@ -51,6 +51,9 @@ std::string kinds() {
   return text;
 }
 
+constexpr int kWantedTag = 9;
+const Wanted kWanted = {MPI_ANY_SOURCE, kWantedTag, MPI_COMM_WORLD};
+
 Message message(int peer, int count = 3) {
   return {count, MPI_INT, peer, 4, MPI_COMM_WORLD};
 }
@@ -99,7 +102,7 @@ TEST_F(Handlers, ErrorsPassThroughAndTellNothing) {
   MPI_Status user = status_of(0, 1, 4);
   const Statuses status(&user, 1);
   auto call = [] { return MPI_ERR_TRUNCATE; };
-  EXPECT_EQ(on_recv(function, MPI_COMM_WORLD, status, call), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(on_recv(function, kWanted, status, call), MPI_ERR_TRUNCATE);
   EXPECT_EQ(kinds(), "10 11 ");
 }
 
@@ -110,10 +113,26 @@ TEST_F(Handlers, ReceiveIsWhatTheStatusSays) {
     *status.c() = status_of(0, 9, 40);
     return MPI_SUCCESS;
   };
-  on_recv(function, MPI_COMM_WORLD, status, call);
+  on_recv(function, kWanted, status, call);
   ASSERT_EQ(kinds(), "10 13 11 ");
   EXPECT_EQ(fake_records()[1].words, (std::vector<uint64_t>{uint64_t{9} << 32, 40}));
   EXPECT_EQ(fake_records()[1].time, fake_records()[2].time) << "complete when the call was left";
+}
+
+TEST_F(Handlers, WhatACallNeedsIsThereWhileItLasts) {
+  MPI_Status user = status_of(0, kWantedTag, 4);
+  const Statuses status(&user, 1);
+  FakeRecord awaits{};
+  auto call = [&] {
+    awaits = fake_records().back();
+    return MPI_SUCCESS;
+  };
+  on_recv(function, kWanted, status, call);
+  EXPECT_EQ(awaits.kind, RawKind::mpi_awaits);
+  EXPECT_EQ(awaits.flags, static_cast<uint16_t>(trace::RawAwaits::message));
+  EXPECT_EQ(awaits.words, (std::vector<uint64_t>{static_cast<uint32_t>(trace::kRawAny) |
+                                                 uint64_t{kWantedTag} << 32}));
+  EXPECT_EQ(kinds(), "10 13 11 ") << "taken back";
 }
 
 TEST_F(Handlers, CallersStatusIsLeftToHim) {
@@ -281,9 +300,9 @@ TEST_F(Handlers, ProbesTellWhatTheyFound) {
     handle = (MPI_Message)intptr_t{0x5130};
     return MPI_SUCCESS;
   };
-  on_probe(function, MPI_COMM_WORLD, status, call);
+  on_probe(function, kWanted, status, call);
   on_iprobe(function, MPI_COMM_WORLD, &flag, status, call);
-  on_mprobe(function, MPI_COMM_WORLD, place, status, call);
+  on_mprobe(function, kWanted, place, status, call);
   on_improbe(function, MPI_COMM_WORLD, &flag, place, status, call);
   ASSERT_EQ(kinds(), "10 30 11 10 30 11 10 30 11 10 30 11 ");
   const auto found = [](size_t record) { return fake_records()[record].words; };
@@ -307,9 +326,9 @@ TEST_F(Handlers, ProbeOfNobodyFindsNothing) {
     *status.c() = status_of(MPI_PROC_NULL, MPI_ANY_TAG, 0);
     return MPI_SUCCESS;
   };
-  on_probe(function, MPI_COMM_WORLD, status, call);
+  on_probe(function, kWanted, status, call);
   on_iprobe(function, MPI_COMM_WORLD, &flag, status, call);
-  on_mprobe(function, MPI_COMM_WORLD, MessagePlace(Language::c, &handle), status, call);
+  on_mprobe(function, kWanted, MessagePlace(Language::c, &handle), status, call);
   EXPECT_EQ(kinds(), "10 11 10 11 10 11 ");
 }
 
