@@ -24,6 +24,9 @@ const Probe kProbes[] = {
 const size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];
 
 bool start_probes() {
+  static bool loaded = false;
+  if (!loaded) sampling::load();
+  loaded = true;
   if (!environment().wanted) return false;
   static bool started = false;
   if (started) return true;

@@ -210,8 +210,13 @@ trace::RawProcess* process() {
 }
 
 void checkpoint() {
-  if (!lifecycle::is_active()) return;
   const KeepErrno keep;
+  if (!lifecycle::is_active()) {
+    // MPI may be finalized by a library's destructor, after all else.
+    const bool ended = g_mode.load(std::memory_order_relaxed) == Mode::ended;
+    if (ended && is_recorded_process()) take_snapshot();
+    return;
+  }
   refresh_clock_pair();
   refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();

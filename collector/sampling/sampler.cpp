@@ -276,12 +276,15 @@ bool is_our_signal(const siginfo_t& info) {
          info.si_value.sival_ptr == &g_marker;
 }
 
+void load() {
+  find_sleeping_calls();
+  find_thread_calls();
+}
+
 void start() {
   if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;
   registry::add_hook({on_thread_begun, on_thread_ended, true});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
-  find_sleeping_calls();
-  find_thread_calls();
   g_process.store(getpid(), std::memory_order_release);
   if (syscall(SYS_gettid) != getpid()) return;
   if (begins_early()) lifecycle::begin_early();

@@ -10,6 +10,9 @@
 
 namespace culprit::collector::sampling {
 
+/// Finds the functions that ours stand in front of, whatever is recorded: later a thread could not
+/// look for them while another loads a library and waits for it.
+void load();
 /// Gives each recording thread a timer from now on, if the environment asks for samples, and the
 /// program's own threads even before anything else is seen of them. Called by the first thread.
 void start();

@@ -138,9 +138,13 @@ def ended(how):
             said = output.read_text()
             if how is cancel:
                 check(f"culprit analyze {name}" in said, f"{name}: no word of what to do\n{said}")
-            harness.succeed([place.culprit, "analyze", place.scratch / name])
+            # All ranks waited for anybody's message: that is what it was killed in.
+            status = harness.execute([place.culprit, "analyze", place.scratch / name]).returncode
+            check(status == 5, f"{name}: status {status} of the analysis of a run that hung")
             report = judge(place, name, said)
             check("early_ends" in report.losses(), f"{name}: early end not told")
+            check([group["kind"] for group in report.data["stuck"]] == ["deadlock"],
+                  f"{name}: {report.data['stuck']}")
     return test
 
 

@@ -257,7 +257,8 @@ def full_disk(place):
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
         check(done.returncode == 1, f"status {done.returncode} where nothing could be written")
         disk.enlarge()
-        harness.succeed([place.culprit, "analyze", experiment])
+        status = execute([place.culprit, "analyze", experiment]).returncode
+        check(status == 3, f"status {status} of an analysis that lacks records")
         judge_experiment(place, case, experiment)
 
 
