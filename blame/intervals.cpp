@@ -18,10 +18,6 @@ namespace {
 Column<Time> find_begins(const replay::Run& run, LocationId waiter,
                          const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
                          const Makers& makers, Meetings& meetings) {
-  const auto birth = [&](LocationId id, const replay::Wait& wait) {
-    const Time time = makers.birth(id);
-    return time <= wait.begin ? time : Time::min();
-  };
   Column<Time> begins;
   begins.reserve(waits.size());
   meetings.start();
@@ -35,8 +31,8 @@ Column<Time> find_begins(const replay::Run& run, LocationId waiter,
       continue;
     }
     const LocationId cause = makers.holder(wait.cause, wait.begin);
-    begins.push_back(
-        std::max({run.begin, meetings.last(cause), birth(waiter, wait), birth(cause, wait)}));
+    begins.push_back(std::max({run.begin, meetings.last(cause), makers.birth(waiter, wait.begin),
+                               makers.birth(cause, wait.begin)}));
   }
   return begins;
 }

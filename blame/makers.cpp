@@ -4,6 +4,9 @@
 #include "blame/makers.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "blame/intervals.h"
@@ -13,14 +16,15 @@ namespace culprit::blame {
 
 namespace {
 
+/// One location's thread, as its rank tells of it.
 struct ToldMade {
   LocationId thread, maker;
-  Time when;
+  Time since, when;
 };
 
 struct Since {
   LocationId thread;
-  Time time;
+  Time made, time;
 };
 
 }  // namespace
@@ -29,27 +33,34 @@ Makers::Makers(const replay::Run& run, const replay::WaitGraph& graph) : run_(ru
   std::vector<ToldMade> own;
   for (LocationId id : run.locations) {
     for (const replay::Wait& wait : graph.waits[id.index()]) {
-      if (replay::is_before_begin(wait.pattern)) own.push_back({id, wait.cause, wait.end});
+      if (!replay::is_before_begin(wait.pattern)) continue;
+      own.push_back({id, wait.cause, wait.begin, wait.end});
     }
   }
   for (const ToldMade& told : replay::concatenate(*run.ranks, own)) {
-    made_.emplace(told.thread, Made{told.maker, told.when});
+    made_[told.thread].push_back({told.since, told.when, told.maker});
   }
 }
 
-Time Makers::birth(LocationId id) const {
+Time Makers::birth(LocationId id, Time time) const {
+  Time last = run_.births[id.index()];
   const auto made = made_.find(id);
-  return made != made_.end() ? made->second.when : run_.births[id.index()];
+  if (made != made_.end()) {
+    // Of the first thread it is known better than by its first event.
+    if (made->second.front().when <= last) last = made->second.front().when;
+    const auto next = std::upper_bound(made->second.begin(), made->second.end(), time,
+                                       [](Time t, const Made& one) { return t < one.when; });
+    if (next != made->second.begin()) last = std::max(last, std::prev(next)->when);
+  }
+  return last <= time ? last : Time::min();
 }
 
-/// Nobody is made by a thread that began later, so this ends.
-LocationId Makers::holder(LocationId id, Time time) const {
-  while (birth(id) > time) {
-    const auto made = made_.find(id);
-    if (made == made_.end() || birth(made->second.maker) >= birth(id)) return id;
-    id = made->second.maker;
-  }
-  return id;
+const Makers::Made* Makers::unborn(LocationId id, Time time) const {
+  const auto made = made_.find(id);
+  if (made == made_.end()) return nullptr;
+  const auto next = std::upper_bound(made->second.begin(), made->second.end(), time,
+                                     [](Time t, const Made& one) { return t < one.when; });
+  return next != made->second.end() && next->since <= time ? &*next : nullptr;
 }
 
 void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsigned threads) {
@@ -62,19 +73,22 @@ void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsi
     for (uint32_t w = 0; w < waits.size(); ++w) {
       if (replay::is_before_begin(waits[w].pattern)) continue;
       const Time since = intervals.begin({id, w});
-      makers.for_each_unborn(waits[w].cause, waits[w].begin,
-                             [&](LocationId unborn) { own.push_back({unborn, since}); });
+      makers.for_each_unborn(waits[w].cause, waits[w].begin, [&](LocationId unborn, Time made) {
+        own.push_back({unborn, made, since});
+      });
     }
   }
-  std::vector<Time> first(run.timelines.size(), Time::max());
+  std::map<std::pair<LocationId, Time>, Time> first;  // by thread: its location, when it was made
   for (const Since& since : replay::concatenate(*run.ranks, own)) {
-    Time& time = first[since.thread.index()];
+    Time& time = first.try_emplace({since.thread, since.made}, Time::max()).first->second;
     time = std::min(time, since.time);
   }
   for (LocationId id : run.locations) {
     for (replay::Wait& wait : graph.waits[id.index()]) {
-      if (!replay::is_before_begin(wait.pattern) || first[id.index()] >= wait.end) continue;
-      wait.begin = std::max(wait.begin, first[id.index()]);
+      if (!replay::is_before_begin(wait.pattern)) continue;
+      const auto since = first.find({id, wait.end});
+      if (since == first.end() || since->second >= wait.end) continue;
+      wait.begin = std::max(wait.begin, since->second);
       wait.amount = wait.end - wait.begin;
     }
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "replay/waits.h"
 
@@ -17,26 +18,45 @@ class Makers {
   Makers(const replay::Run& run, const replay::WaitGraph& graph);
 
   bool empty() const { return made_.empty(); }
-  /// When it was made, if that is known, or began; Time::min() of those that the program has not
-  /// made itself.
-  Time birth(LocationId id) const;
-  /// The location itself if it had begun by then, or if nobody knows who made it.
-  LocationId holder(LocationId id, Time time) const;
-
-  /// Calls visit(thread) for each that lies between a location and its holder, the first among
-  /// them.
+  /// When the thread came to be that the location has at `time`: was made, if that is known, or
+  /// began. Time::min() of those that the program has not made itself, or that are yet to come.
+  Time birth(LocationId id, Time time) const;
+  /// The location itself if its thread had begun by then, or if nobody knows who made it.
+  LocationId holder(LocationId id, Time time) const {
+    return walk(id, time, [](LocationId, Time) {});
+  }
+  /// Calls visit(location, when its thread was made) for each that lies between a location and its
+  /// holder, the first among them.
   template <class Visit>
   void for_each_unborn(LocationId id, Time time, const Visit& visit) const {
-    for (LocationId next = id; next != holder(id, time); next = made_.at(next).maker) visit(next);
+    walk(id, time, visit);
   }
 
  private:
+  /// A thread. One location may have several, one after the other.
   struct Made {
+    Time since;  ///< when nothing was there any more that it could follow
+    Time when;   ///< a little before the thread's first event: its maker may go on in between
     LocationId maker;
-    Time when;  ///< a little before the thread's first event: its maker may go on in between
   };
+  /// The thread that was yet to be made at that time; nullptr if there was one, or nobody knows.
+  const Made* unborn(LocationId id, Time time) const;
+
+  /// Nobody is made by a thread that is made later, so this ends.
+  template <class Visit>
+  LocationId walk(LocationId id, Time time, const Visit& visit) const {
+    Time before = Time::max();
+    for (const Made* made = unborn(id, time); made != nullptr && made->when < before;
+         made = unborn(id, time)) {
+      visit(id, made->when);
+      before = made->when;
+      id = made->maker;
+    }
+    return id;
+  }
+
   const replay::Run& run_;
-  std::unordered_map<LocationId, Made> made_;
+  std::unordered_map<LocationId, std::vector<Made>> made_;  ///< in order of time
 };
 
 /// Lets the time before a thread's begin (thread.begin) reach back only as far as those who waited

@@ -49,19 +49,25 @@ class ThreadWaitDetector {
       for (const AwaitedObject& awaited : run_.at(id).threads.awaited) find_wait(id, awaited);
       for (const ObjectMoment& begun : run_.at(id).threads.begun) {
         const Wake* made = last_wake(begun.object, begun.time, id);
-        if (made != nullptr) begin(id, *made);
+        if (made != nullptr) begin(id, begun.time, *made);
       }
     }
     return unknown_;
   }
 
  private:
-  /// Until it was made, it was in the hands of the one that made it.
-  void begin(LocationId thread, const Wake& made) {
-    out_.meet(thread, made.by, made.time);
-    if (!run_.at(thread).own_thread) return;
-    out_.at(thread).wait(pattern("thread.begin"), run_.not_started, run_.begin,
-                         run_.at(thread).first, made.time, made.by);
+  /// Until it was made, it was in the hands of the one that made it: since the run began, or since
+  /// the thread ended whose location it goes on with. If it was made before that, for no time.
+  void begin(LocationId location, Time time, const Wake& made) {
+    out_.meet(location, made.by, made.time);
+    if (!run_.at(location).own_thread) return;
+    const Activities& life = run_.at(location).activities;
+    size_t before = life.after(time);
+    while (before > 0 && life.path(before) != run_.not_started) --before;
+    const Time since = life.begin(before), until = life.end(before);
+    if (life.path(before) != run_.not_started || made.time > until) return;
+    out_.at(location).wait(pattern("thread.begin"), run_.not_started, since, until, made.time,
+                           made.by);
   }
 
   /// The last by another thread, no later than `time`.

@@ -93,6 +93,10 @@ class TextParser {
   bool take(const std::string& line) {
     const std::vector<std::string> words = words_of(line);
     if (words[0] == "unit" && words.size() == 2) return take_unit(words[1]);
+    if (words[0] == "ours" && words.size() == 1) {
+      trace_->definitions_.creator = kOwnCreator;
+      return true;
+    }
     for (auto [name, section] : {std::pair{"regions", Section::regions},
                                  {"lanes", Section::lanes},
                                  {"comms", Section::comms},
@@ -115,7 +119,7 @@ class TextParser {
       case Section::top:
         break;
     }
-    return bad("expected `unit`, `regions`, `lanes`, `comms` or `events`");
+    return bad("expected `unit`, `ours`, `regions`, `lanes`, `comms` or `events`");
   }
 
   bool take_unit(const std::string& text) {
@@ -179,7 +183,7 @@ class TextParser {
 
   bool define_world() {
     Definitions& defs = trace_->definitions_;
-    defs.creator = "text";
+    if (defs.creator.empty()) defs.creator = "text";
     Comm world{"MPI_COMM_WORLD", CommKind::mpi_world, {}, {}};
     for (size_t p = 0; p < defs.processes.size(); ++p) world.members.emplace_back(p);
     defs.comms.push_back(std::move(world));

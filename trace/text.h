@@ -3,6 +3,7 @@
 
 // The text form of a trace, in which tests draw time lines:
 //
+//     ours                          optional: as an archive that culprit has written
 //     unit 1s                       one character is one second (ms, us, ns and fractions work too)
 //     regions
 //       c comp                      a letter is a call path; '.' is outside of everything
