@@ -54,9 +54,7 @@ class Assembly {
         names_(options.names) {}
 
   Result<RunFacts> run(const fs::path& raw) {
-    folders_ = read_raw(raw, facts_.losses, threads_);
-    processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
-    survey();
+    read(raw);
     read_device_logs();
     unify_devices();
     make_lanes();
@@ -90,9 +88,7 @@ class Assembly {
 
   /// All but the archive, and of devices nothing.
   Result<std::vector<StuckGroup>> look(const fs::path& raw) {
-    folders_ = read_raw(raw, facts_.losses);
-    processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
-    survey();
+    read(raw);
     devices_.resize(folders_.size());
     make_lanes();
     if (lanes_.empty()) return Error{"nothing has been recorded yet"};
@@ -104,6 +100,12 @@ class Assembly {
   }
 
  private:
+  void read(const fs::path& raw) {
+    folders_ = read_raw(raw, facts_.losses, threads_);
+    processes_ = arrange_processes(folders_, facts_.losses, facts_.notes);
+    survey();
+  }
+
   /// Whether any process did not come to its end.
   bool ended_otherwise() const {
     return std::any_of(folders_.begin(), folders_.end(), [](const RawProcessFolder& folder) {

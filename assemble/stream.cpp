@@ -133,7 +133,6 @@ class Stream {
 
   void end_thread(const RawRecord& record) {
     const Time end = state_.time(record);
-    has_ended_ = true;
     openmp_.finish(end);
     if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
   }
@@ -271,7 +270,7 @@ class Stream {
   /// Whether the thread goes on to the end of a run that was ended from outside: it is in a call
   /// that has not returned, or was seen shortly before.
   bool lives_on() const {
-    if (state_.process.has_end() || !state_.process.run_end || has_ended_) return false;
+    if (state_.process.has_end() || !state_.process.run_end) return false;
     const Timeline& timeline = state_.timeline;
     if (timeline.stack().empty()) return false;
     const Duration kShortly = Duration::from_nanos(1'000'000'000);
@@ -295,10 +294,9 @@ class Stream {
   UserRecords user_{state_};
   DeviceRecords devices_{state_};
   size_t next_pause_ = 0;
-  Time last_seen_;          ///< by a sample
-  bool has_ended_ = false;  ///< the thread
-  bool off_ = false;        ///< in the pause of that number
-  bool in_call_ = false;    ///< in a call that was begun in it
+  Time last_seen_;        ///< by a sample
+  bool off_ = false;      ///< in the pause of that number
+  bool in_call_ = false;  ///< in a call that was begun in it
 };
 
 }  // namespace

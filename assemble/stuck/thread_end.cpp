@@ -305,7 +305,13 @@ class Walk {
         return begin_named(record, CallKind::device);
       case RawKind::device_leave:
         return end_call(CallKind::device);
+      case RawKind::thread_begun:  // another one goes on with the log
+        end_.ended = false;
+        return;
       case RawKind::thread_ended:
+        calls_.clear();
+        end_.ended = true;
+        return;
       case RawKind::process_end:
         end_.ended = true;
         return;

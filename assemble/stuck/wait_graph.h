@@ -23,8 +23,7 @@ struct Need {
 
 struct Node {
   bool waits = false;
-  /// Others may know better: a call of which it is unknown what it needs. It counts as going on.
-  std::vector<Need> needs;
+  std::vector<Need> needs;  ///< none: nobody knows of what, so it counts as going on
 };
 
 enum class Kind { deadlock, unanswered };

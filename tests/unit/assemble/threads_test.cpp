@@ -37,5 +37,33 @@ TEST_F(ThreadsTest, OfOneLogAreInTheFunctionsThatTheyRun) {
 )");
 }
 
+TEST_F(ThreadsTest, TheLastOfALogMayBeStuck) {
+  const auto entry = [&](std::string_view function) { return code.at(function, 0) - 1; };
+  const auto waits_for = [&](RawThread& log, uint64_t rank) {
+    log.enter(90, "MPI_Recv", in_main({"exchange"}));
+    log.put(RawKind::mpi_awaits, 90, static_cast<uint16_t>(trace::RawAwaits::message), 0,
+            {rank | uint64_t{7} << 32});
+  };
+  {
+    auto p = process("node1.1.a");
+    p->rank(0, 2).process.finalized = 0;
+    waits_for(p->thread(0), 1);
+    RawThread& log = p->thread(1);
+    log.put(RawKind::thread_begun, 20, 0, 0, {entry("first")});
+    log.put(RawKind::thread_ended, 50);
+    log.put(RawKind::thread_begun, 80, 0, 0, {entry("second")});
+    waits_for(log, 1);
+    auto other = process("node1.2.b");
+    other->rank(1, 2).process.finalized = 0;
+    waits_for(other->thread(0), 0);
+  }
+  const RunFacts facts = play();
+  ASSERT_EQ(facts.stuck.size(), 1u);
+  EXPECT_TRUE(facts.stuck[0].deadlock);
+  std::vector<std::string> who;
+  for (const StuckMember& member : facts.stuck[0].members) who.push_back(member.name);
+  EXPECT_EQ(who, (std::vector<std::string>{"rank 0", "rank 1", "rank 0, thread 1"}));
+}
+
 }  // namespace
 }  // namespace culprit::assemble::test
