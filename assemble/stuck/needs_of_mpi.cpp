@@ -188,9 +188,7 @@ std::vector<Need> NeedsOfMpi::for_call(size_t lane, const Awaited& awaited) cons
       const auto& local = run_.comms.local[process.index()];
       const auto comm = local.find(awaited.arg);
       if (comm == local.end() || !comm->second.valid() || awaited.words.size() < 2) return {};
-      const auto& done = processes_[process.index()].done;
-      const auto count = done.find({Channel::Kind::collective, awaited.arg});
-      return for_collective({process, count == done.end() ? 0 : count->second,
+      return for_collective({process, done_by(process, {Channel::Kind::collective, awaited.arg}),
                              static_cast<CollectiveOp>(awaited.words[1]), awaited.words[0]},
                             comm->second, call);
     }
@@ -226,44 +224,47 @@ const OpenCall* NeedsOfMpi::open_collective(ProcessId process, CommId comm) cons
   return nullptr;
 }
 
-/// Who has not come, or is in another operation than this one.
+uint64_t NeedsOfMpi::done_by(ProcessId process, Channel channel) const {
+  const auto& done = processes_[process.index()].done;
+  const auto count = done.find(channel);
+  return count == done.end() ? 0 : count->second;
+}
+
+/// For what one waits if `member` has not come, or is in another operation than this one.
+std::optional<std::string> NeedsOfMpi::absence(ProcessId member, const Place& own, CommId comm,
+                                               const std::string& call) const {
+  std::string why = fmt::format("for {} to enter {}", name(member), call);
+  const ProcessEnd& end = processes_[member.index()];
+  const auto number = end.numbers.find(comm);
+  if (!end.folder || number == end.numbers.end()) return why;
+  const uint64_t done = done_by(member, {Channel::Kind::collective, number->second});
+  if (done > own.place) return std::nullopt;
+  const OpenCall* theirs = done == own.place ? open_collective(member, comm) : nullptr;
+  if (theirs == nullptr) return why;
+  if (static_cast<CollectiveOp>(theirs->awaited->words[1]) != own.op) {
+    return fmt::format("{}, which is in {} on the same communicator", why, theirs->name);
+  }
+  if (!own.rooted() || theirs->awaited->words[0] == own.root) return std::nullopt;
+  return why + ", which names another root";
+}
+
+/// Where data flows from or to a root, the others need the root, and if it has come, any of those
+/// that are missing may be the one that matters: so of a broadcast for its root, too.
 std::vector<Need> NeedsOfMpi::for_collective(const Place& own, CommId id,
                                              const std::string& call) const {
   const trace::Comm& comm = run_.comms.comms[id.index()];
+  std::optional<ProcessId> root;
+  if (own.rooted()) root = process_of_rank(comm, own.process, static_cast<int64_t>(own.root));
   std::vector<Need> missing;
-  const auto root = own.rooted()
-                        ? process_of_rank(comm, own.process, static_cast<int64_t>(own.root))
-                        : std::nullopt;
-  bool is_root_missing = false;
   for (const ProcessId member : partners_in(comm, own.process)) {
     if (member == own.process) continue;
-    const ProcessEnd& end = processes_[member.index()];
-    const auto number = end.numbers.find(id);
-    if (!end.folder || number == end.numbers.end()) {
-      missing.push_back(need(member, fmt::format("for {} to enter {}", name(member), call)));
-      continue;
-    }
-    const auto count = end.done.find({Channel::Kind::collective, number->second});
-    const uint64_t done = count == end.done.end() ? 0 : count->second;
-    if (done > own.place) continue;
-    const OpenCall* theirs = done == own.place ? open_collective(member, id) : nullptr;
-    const bool same =
-        theirs != nullptr && static_cast<CollectiveOp>(theirs->awaited->words[1]) == own.op;
-    if (same && (!own.rooted() || theirs->awaited->words[0] == own.root)) continue;
-    std::string why = fmt::format("for {} to enter {}", name(member), call);
-    if (theirs != nullptr) {
-      why += same ? ", which names another root"
-                  : fmt::format(", which is in {} on the same communicator", theirs->name);
-    }
-    if (root == member) is_root_missing = true;
-    missing.push_back(need(member, std::move(why)));
-    if (root == member) std::swap(missing.front(), missing.back());
+    std::optional<std::string> why = absence(member, own, id, call);
+    if (!why) continue;
+    missing.push_back(need(member, std::move(*why)));
+    if (root == member) return {missing.back()};
   }
-  if (missing.size() < 2 || !own.rooted() || root == own.process) {
-    // The root of a broadcast needs nobody but those that take what it sends.
-    if (missing.size() < 2 || !is_one_to_all(own.op)) return missing;
-  }
-  if (is_root_missing) return {missing.front()};
+  const bool needs_all = !is_one_to_all(own.op) && (!own.rooted() || root == own.process);
+  if (needs_all || missing.size() < 2) return missing;
   std::string why = fmt::format("{} (or one of {} more)", missing.front().why, missing.size() - 1);
   return {any(std::move(missing), std::move(why))};
 }
@@ -335,11 +336,6 @@ std::vector<Need> NeedsOfMpi::for_members(ProcessId process, Channel channel,
       {Channel::Kind::file_opening, RawAwaits::file_opening},
       {Channel::Kind::window, RawAwaits::window},
       {Channel::Kind::file, RawAwaits::file}};
-  const auto done_by = [&](ProcessId who, Channel there) {
-    const auto& done = processes_[who.index()].done;
-    const auto count = done.find(there);
-    return count == done.end() ? uint64_t{0} : count->second;
-  };
   const uint64_t place = done_by(process, channel);
   std::vector<Need> missing;
   for (const ProcessId member : partners_in(*comm, process)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class NeedsOfMpi {
   std::vector<Need> for_requests(size_t lane, const Awaited& awaited) const;
   std::vector<Need> for_request(const Pending& pending, ProcessId process) const;
   std::vector<Need> for_call(size_t lane, const Awaited& awaited) const;
+  std::optional<std::string> absence(ProcessId member, const Place& own, CommId comm,
+                                     const std::string& call) const;
   std::vector<Need> for_collective(const Place& own, CommId comm, const std::string& call) const;
   std::vector<Need> for_members(ProcessId process, Channel channel, const std::string& call) const;
   std::vector<Need> for_world(ProcessId process, trace::RawAwaits what) const;
@@ -50,6 +53,7 @@ class NeedsOfMpi {
   std::vector<Need> for_epoch(ProcessId process, const Awaited& awaited) const;
   std::vector<Need> for_partner(ProcessId process) const;
 
+  uint64_t done_by(ProcessId process, Channel channel) const;
   const OpenCall* open_collective(ProcessId process, CommId comm) const;
   bool is_in(ProcessId process, trace::RawAwaits what, uint32_t number) const;
   const trace::Comm* comm_of(ProcessId process, uint32_t number) const;
