@@ -86,12 +86,14 @@ CASES = {
 
 
 def launch(mpi, ranks, *command):
+    # A launcher whose ranks die may hang itself, as Open MPI's does once in a while.
+    patience = ["timeout", "-s", "KILL", "40"]
     if mpi == "openmpi":
-        return harness.mpirun(ranks, *command)
+        return patience + harness.mpirun(ranks, *command)
     launcher = shutil.which("mpirun.mpich")
     if not launcher:
         raise Skip("MPICH's launcher is not there")
-    return [launcher, "-n", str(ranks), *map(str, command)]
+    return [*patience, launcher, "-n", str(ranks), *map(str, command)]
 
 
 def edges(members):
