@@ -138,6 +138,8 @@ std::optional<ProcessRecord> read_process(const std::filesystem::path& file) {
   in.read(reinterpret_cast<char*>(read.get()), sizeof *read);
   if (static_cast<size_t>(in.gcount()) < sizeof(RawProcess)) return std::nullopt;
   ProcessRecord found = combine(*read);
+  // It is made in its full length: a shorter one was cut, and the newest snapshot may be gone.
+  found.damaged = found.damaged || static_cast<size_t>(in.gcount()) < sizeof *read;
   if (!is_record(found.process)) return std::nullopt;
   if (found.damaged && !makes_sense(found.process)) return std::nullopt;
   if (!has_ended(found.process)) found.process.end_ticks = 0;

@@ -246,6 +246,17 @@ TEST_F(AssembleTest, TimeNamespacesHaveClocksOfTheirOwn) {
   EXPECT_EQ(losses(facts, "clocks_unrelated"), 1u);
 }
 
+TEST_F(AssembleTest, ARecordThatWasCutIsDamaged) {
+  {
+    auto killed = process("node1.1.a");
+    killed->rank(0, 1);
+    call_once(*killed);
+  }
+  const auto record = folder_ / "raw" / "node1.1.a" / "process";
+  std::filesystem::resize_file(record, sizeof(trace::RawProcessFile) - 8);
+  EXPECT_EQ(losses(play(), "damaged_processes"), 1u);
+}
+
 TEST_F(AssembleTest, LossesOfTheCollectorAreHandedOn) {
   {
     auto p = process();
