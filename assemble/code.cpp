@@ -20,9 +20,11 @@ constexpr std::array<std::string_view, 35> kSystemLibraries = {
     "libucp",  "libuct",  "libucs",   "libfabric",   "libpsm",      "libomptarget", "libOpenCL",
     "libpocl", "libcuda", "libcupti", "libnvidia-",  "libLLVM",     "libclang-cpp", "libhwloc"};
 
-/// How compilers mark the bodies that they outline: clang, gcc.
-constexpr std::array<std::string_view, 3> kOutlined = {".omp_outlined", ".omp_task_entry",
-                                                       "._omp_fn."};
+/// How compilers mark the bodies that they outline: clang, gcc, flang, Intel's (new and old),
+/// NVIDIA's.
+constexpr std::array<std::string_view, 9> kOutlined = {
+    ".omp_outlined", ".omp_task_entry", "._omp_fn.",  "..omp_par", ".DIR.OMP.",
+    "__par_region",  "__par_loop",      "__par_task", "__nv_"};
 
 template <size_t size>
 bool begins_with_one_of(std::string_view name, const std::array<std::string_view, size>& prefixes) {
@@ -140,6 +142,16 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());
 }
 
+namespace {
+
+/// What the runtime calls is the body of a construct. One with a name that no compiler gives to
+/// bodies is a function that the body called last, and left the stack to.
+bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
+  return i > 0 && frames[i - 1].kind == CodeKind::openmp_runtime && !frames[i].named;
+}
+
+}  // namespace
+
 const UserPath& Paths::user_path(uint32_t id) {
   const auto [it, added] = known_.try_emplace(id);
   UserPath& path = it->second;
@@ -154,9 +166,8 @@ const UserPath& Paths::user_path(uint32_t id) {
 
   size_t begin = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
-    // Whatever the runtime calls is the body of a construct, named so or not.
-    if (frames[i].kind == CodeKind::openmp_runtime) begin = i + 2;
-    if (frames[i].kind == CodeKind::outlined) begin = i + 1;
+    if (frames[i].kind == CodeKind::openmp_runtime) begin = i + 1;
+    if (frames[i].kind == CodeKind::outlined || is_nameless_body(frames, i)) begin = i + 1;
   }
   path.in_construct = begin > 0;
   if (begin > 0 && begin <= frames.size()) path.base_site = frames[begin - 1].site;

@@ -11,6 +11,8 @@ using trace::MpiMessage;
 using trace::RawKind;
 using trace::RequestId;
 
+constexpr double kLoopAlone_ns = 1000;  ///< a pass of a loop that only tests, and its record
+
 int32_t peer_of(const RawRecord& record) {
   return static_cast<int32_t>(record.w[0]);
 }
@@ -176,8 +178,11 @@ void MpiRecords::tests(const RawRecord& record) {
   const Time first = state_.time(record);
   const Time last = state_.process.time(record.w[0]);
   const Duration inside = state_.process.time(record.ticks + record.w[2]) - first;
-  // Mostly polling: all of it. Mostly work between single tests: their time, at the end.
-  const bool polling = inside + inside >= last - first;
+  // Mostly polling: all of it. Mostly work between single tests: their time, at the end. A loop
+  // that does nothing but test spends as long between tests as it takes to record them.
+  const double between = static_cast<double>((last - first - inside).nanos());
+  const bool polling = inside + inside >= last - first ||
+                       between <= kLoopAlone_ns * static_cast<double>(record.w[1]);
   const Time begin = polling ? first : std::max(first, last - inside);
   timeline.drop_samples(begin);
   state_.observe(begin, record.arg);

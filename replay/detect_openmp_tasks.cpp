@@ -3,9 +3,9 @@
 
 // Waits of tasks for tasks. At taskwait a thread waits for the last of its task's children to be
 // complete, at the end of a taskgroup for the last task that was created in it or descends from
-// one that was; the cause is the thread that completed it. What the thread runs meanwhile is no
-// waiting. If it completes the last one itself, it waits only where it had nothing to run: until
-// the task that it ran next was created, or what that one depends on was complete.
+// one that was; the cause is the thread that completed it. Where the thread runs tasks meanwhile,
+// that is how it waits after the last of them. Before each it waits only until that one was
+// created, or what it depends on was complete: it had nothing to run.
 //
 // A task that cannot start because of its dependences makes no thread wait; threads that have
 // nothing else wait in a construct. Two have a thread to wait: an undeferred task, and a taskwait
@@ -172,12 +172,6 @@ class TaskDetector {
       if (awaited.time <= visit.enter) continue;
       const Pattern pattern = visit.group == UINT32_MAX ? replay::pattern("omp.taskwait")
                                                         : replay::pattern("omp.taskgroup");
-      if (awaited.location != id) {
-        const Time until = std::min(awaited.time, visit.leave);
-        out_.at(id).wait(pattern, visit.path, visit.enter, visit.leave, until, awaited.location);
-        out_.meet(id, awaited.location, until);
-        continue;
-      }
       Time at = visit.enter;
       runs_.clear();
       list_runs(facts, visit.last_run, runs_);
@@ -185,6 +179,10 @@ class TaskDetector {
         wait_for_task(process_, {id, visit.path, at, run.begin, run.task}, pattern);
         at = std::max(at, run.end);
       }
+      if (awaited.location == id || awaited.time <= at) continue;
+      const Time until = std::min(awaited.time, visit.leave);
+      out_.at(id).wait(pattern, visit.path, at, visit.leave, until, awaited.location);
+      out_.meet(id, awaited.location, until);
     }
   }
 

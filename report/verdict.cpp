@@ -23,6 +23,17 @@ using blame::Findings;
 constexpr double kMostOfIt = 0.5;
 constexpr double kWorthSaying = 0.1;  ///< of a whole
 
+/// In calls that could not return before the run was ended: those of the stuck, where there are
+/// any.
+double unanswered_waiting(const Findings& findings) {
+  if (findings.stuck.empty()) return 0;
+  double sum = 0;
+  for (const blame::FoundWait& row : findings.waits) {
+    if (row.pattern == "run.unanswered") sum += row.time_s;
+  }
+  return sum;
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const Names& names)
@@ -30,7 +41,13 @@ class Judge {
 
   Verdict judge() {
     verdict_.cores = core_shortage(findings_);
+    unanswered_s_ = unanswered_waiting(findings_);
     look_at_waiting();
+    if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * own_waiting(findings_)) {
+      verdict_.kind = VerdictKind::stuck;
+      say(stuck_waiting());
+      return std::move(verdict_);
+    }
     verdict_.kind = verdict_.cores.matters()        ? VerdictKind::oversubscribed
                     : start_up_dominates(findings_) ? VerdictKind::start_up
                                                     : verdict_.waiting;
@@ -83,9 +100,18 @@ class Judge {
                        parts.empty() ? "" : fmt::format(", mostly {}", parts));
   }
 
+  std::string waiting_share() const {
+    return fmt::format("{} of the allocated time was waiting time",
+                       percent(verdict_.waiting_share, 1));
+  }
+
+  std::string stuck_waiting() const {
+    return fmt::format("{}, {} of it in the calls named above, which could not return.",
+                       waiting_share(), percent(unanswered_s_, own_waiting(findings_)));
+  }
+
   std::string waiting_sentence() const {
-    const std::string share = fmt::format("{} of the allocated time was waiting time",
-                                          percent(verdict_.waiting_share, 1));
+    const std::string share = waiting_share();
     switch (verdict_.waiting) {
       case VerdictKind::hardly_any_waiting:
         return hardly_any();
@@ -155,7 +181,9 @@ class Judge {
   }
 
   std::string rest_unknown() const {
-    const double unknown = findings_.identities.unattributed_s, waiting = own_waiting(findings_);
+    const double waiting = own_waiting(findings_);
+    // Calls that could not return are named before the verdict.
+    const double unknown = findings_.identities.unattributed_s - unanswered_s_;
     if (unknown < kWorthSaying * waiting) return "";
     return fmt::format(" For {} of the waiting no cause was found.", percent(unknown, waiting));
   }
@@ -179,6 +207,7 @@ class Judge {
   const TimeFormat time_;
   const Evidence evidence_;
   size_t known_ = 0;
+  double unanswered_s_ = 0;
   Verdict verdict_;
 };
 
@@ -215,7 +244,8 @@ std::string name_of(const Cause& cause, const Names& names) {
 
 std::string_view to_string(VerdictKind kind) {
   constexpr std::string_view kNames[] = {
-      "nothing", "oversubscribed", "start_up", "hardly_any_waiting", "cause", "spread", "unknown"};
+      "nothing", "stuck",  "oversubscribed", "start_up", "hardly_any_waiting",
+      "cause",   "spread", "unknown"};
   return kNames[static_cast<size_t>(kind)];
 }
 

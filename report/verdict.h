@@ -25,6 +25,7 @@ inline constexpr size_t kMostCauses = 3;
 
 enum class VerdictKind {
   nothing,             ///< nobody waited at all, and there is nothing else to say
+  stuck,               ///< most of the waiting is for calls that could not return
   oversubscribed,      ///< threads had no cores: what follows is to be read with care
   start_up,            ///< most of a long run
   hardly_any_waiting,  ///< less than kHardlyAny
@@ -35,12 +36,11 @@ enum class VerdictKind {
 std::string_view to_string(VerdictKind kind);
 
 struct Verdict {
-  VerdictKind kind = VerdictKind::nothing;  ///< the first of these that holds
-  VerdictKind waiting =
-      VerdictKind::nothing;   ///< what is to be said of waiting, from the fourth on
-  double waiting_share = 0;   ///< of the own allocation time
-  std::vector<Cause> causes;  ///< the named ones; of `spread` the costliest
-  CommonCaller common;        ///< of `spread`: what they have in common, if anything
+  VerdictKind kind = VerdictKind::nothing;     ///< the first of these that holds
+  VerdictKind waiting = VerdictKind::nothing;  ///< what is to be said of waiting, from the fifth on
+  double waiting_share = 0;                    ///< of the own allocation time
+  std::vector<Cause> causes;                   ///< the named ones; of `spread` the costliest
+  CommonCaller common;  ///< of `spread`: what they have in common, if anything
   CoreShortage cores;
   std::string text;  ///< sentences; "" for nothing
 };

@@ -225,6 +225,7 @@ OTF2_CallbackCode on_parameter(OTF2_LocationRef, OTF2_TimeStamp time, uint64_t, 
   if (d.is_iteration(parameter)) {
     d.sink().iteration(at, static_cast<int64_t>(number));
   } else if (const Fact* fact = d.fact(parameter)) {
+    if (*fact == Fact::unanswered) d.promises().saw_unanswered();
     d.sink().fact(at, *fact, static_cast<uint64_t>(number));
   } else {
     d.sink().other(at, kKind.text);

@@ -29,6 +29,11 @@ class Promises {
   void saw_message() { ++messages_; }
   void saw_team() { ++teams_; }
   void saw_sample() { ++samples_; }
+  /// The call at hand could not return: what it waits for, and hence its record, never came.
+  void saw_unanswered() {
+    collective_ = true;
+    ++messages_;
+  }
   /// A visit is over. True if it was the end of MPI, and nothing told that all take part in it.
   bool left(Promise promise);
   /// `alone`: there is no other process.

@@ -7,8 +7,9 @@ any rank. `cost` is the waiting in seconds that they cause, of what the programs
 function's name (what was spent in it, over all ranks), `<function>_<rank>` (on one), `waits` (in calls
 that wait, over all threads, transfers included), `ranks`, and `rounds`. Where all begin and end together
 and nobody else works, all others wait as long as the late one works. `a..b` is a range, where it is a
-matter of definition how much of a wait counts as one. All others are innocent. Without any culprit the program is balanced. `path` names the function that must
-lead the critical path; where that alone is the answer, `who` is None.
+matter of definition how much of a wait counts as one. All others are innocent. Without any culprit the program
+is balanced. `path` names the function that must lead the critical path; where that alone is the answer,
+`who` is None.
 
 Modes: F, functions are recorded exactly (-finstrument-functions); P, plain, by samples, time is spent
 asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPICH.
@@ -29,6 +30,7 @@ class Case:
     path: str = ""
     polls: bool = False  # what tests are due to counts as waiting that it causes
     ratio: bool = False  # judge how the cost is shared by the culprits rather than its amount
+    timed: bool = True   # the program times its calls that wait
     quick: bool = False  # a part of the test truth.quick, with mode F
 
     @property
@@ -170,7 +172,7 @@ CASES = [
     case("teams", 0, "lock", "0.1:hold_lock=waits", modes="FPC"),
     case("teams", 0, "task", "*:long_item=2*long_item-1.5*short_item..2*long_item", modes="FPC"),
     case("teams", 0, "taskloop", "*:long_item=2*long_item-1.5*short_item..2*long_item", modes="FPC"),
-    case("teams", 0, "depend", "*:long_item=long_item", modes="FPC"),
+    case("teams", 0, "depend", "*:long_item=long_item; *:short_item=short_item", modes="FPC"),
     case("teams", 0, "nested", "*:late=2*late..3*late", modes="FPC"),
     case("teams", 0, "serial_master", "0.0:serial_part=2*serial_part*(rounds-1)/rounds..2*serial_part",
          modes="FPC"),
@@ -184,7 +186,7 @@ CASES = [
     case("hybrid", 2, "rank_to_thread", "0:late=2*late", modes="FPC"),
     case("hybrid", 2, "thread_to_thread", "0.1:late=3*late", modes="FPC"),
     case("hybrid", 2, "serial_masters", "*:serial_part=serial_part*(rounds-1)/rounds..serial_part",
-         modes="FPC"),
+         modes="FPC", timed=False),
     # Threads of the program's own.
     case("threads", 2, "helpers_balanced", NOBODY, ms=50, rounds=16),
     case("threads", 2, "helpers_early", NOBODY, ms=50, rounds=16),

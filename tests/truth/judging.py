@@ -11,6 +11,7 @@ from cases import NOBODY
 EXACT, SAMPLED = 0.05, 0.10  # how far a cost may be off
 INNOCENT = 0.02              # of all waiting: the most that anybody innocent may be charged
 RATIO_INNOCENT = 0.10        # the same where waits are so short that the machine matters
+SEEN = 0.02                  # of allocation time: what is called hardly any waiting
 HARDLY = 0.03                # of allocation time: less waiting than this is hardly any, more a busy machine
 ON_PATH = 0.85               # of its time: how much of a cause must be on the critical path
 START_UP = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Session_init", "MPI_Session_finalize"}
@@ -90,14 +91,14 @@ def cost_at_ends(data):
     return found
 
 
-def disturbance_of(culprits, account):
+def disturbance_of(case, culprits, account):
     """What others on the machine did to the run, as a share: how much longer the injected sleeps took than they
     were asked to, or how far the waiting that the program saw is from what its cause explains."""
     spent = sum(seconds for name, seconds in account["spent"].items() if not re.search(r"_\d+$", name))
     overrun = max(0.0, spent / max(account["asked"], 1e-9) - 1)
     low, high = sum(c.low for c in culprits), sum(c.high for c in culprits)
     waited = account["waited"]
-    if not culprits or waited == 0:  # not all programs time their waits
+    if not culprits or waited == 0 or not case.timed:
         return overrun
     return max(overrun, (low - waited) / low, (waited - high) / high)
 
@@ -172,7 +173,7 @@ def shares(case, account, verdict, data):
         "waiting_share": waiting / max(data["run"]["allocation_s"], 1e-9),
         "events": data["run"]["events"],
         "waited_s": account["waited"],
-        "disturbance": disturbance_of(culprits, account),
+        "disturbance": disturbance_of(case, culprits, account),
         "known_waiting_share": account["waited"] / max(data["run"]["allocation_s"], 1e-9),
         "waiting_s": waiting,
         "charged_share": sum(costs) / whole,
@@ -197,6 +198,8 @@ def verdict_fault(case, run):
     if case.who is None:
         return ""
     if not run["functions"]:
+        if run["known_waiting_share"] > SEEN:  # the machine made some wait, as the program saw
+            return ""
         return f"the verdict blames {run['named']} where nobody waits" if run["named"] else ""
     largest = max(range(len(run["functions"])), key=lambda i: run["known_s"][i][1])
     if run["named"] not in [run["functions"][largest], *run["leaves"][largest]]:

@@ -23,7 +23,8 @@
 #ifdef __clang__
 #define TRUTH_LOUD __attribute__((noinline))
 #else
-#define TRUTH_LOUD __attribute__((noinline, noclone))
+// Nor may functions of the same code become one.
+#define TRUTH_LOUD __attribute__((noinline, noclone, no_icf))
 #endif
 #define TRUTH_FUNCTIONS 16
 

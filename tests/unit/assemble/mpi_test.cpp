@@ -122,25 +122,29 @@ TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
 TEST_F(AssembleTest, CoalescedTestsThatMostlyPollAreOneCall) {
   {
     auto p = process();
-    p->rank(0, 1).ended(500);
+    p->rank(0, 1).ended(30000);
     auto& t = p->thread(0);
     t.enter(1, "MPI_Test", in_main({"poll"})).leave(2, "MPI_Test");
     const uint32_t path = t.path(in_main({"poll"}));
     t.put(RawKind::mpi_tests, 10, 1, path, {kTicksAtZero + 110, 50, 90});
-    t.put(RawKind::mpi_tests, 200, 1, path, {kTicksAtZero + 400, 2, 20});
+    t.put(RawKind::mpi_tests, 200, 1, path, {kTicksAtZero + 10200, 2, 20});
+    t.put(RawKind::mpi_tests, 20000, 1, path, {kTicksAtZero + 24000, 20, 1000});
   }
   play();
   // The second stretch is mostly work between two tests: only the tests' own time is MPI's.
+  // The third has next to nothing between tests but what records them.
   EXPECT_EQ(listing.text("0.0"), R"(0 main
 1   poll
 1     MPI_Test
 2     -
 10     MPI_Test
 110     -
-380     MPI_Test
-400     -
-400   -
-500 -
+10180     MPI_Test
+10200     -
+20000     MPI_Test
+24000     -
+24000   -
+30000 -
 )");
 }
 

@@ -273,6 +273,49 @@ TEST_F(OpenmpTest, FunctionsInABodyHangUnderTheConstruct) {
 )");
 }
 
+TEST_F(OpenmpTest, ABodyThatLeavesTheStackToItsLastCallHidesNoFunction) {
+  const auto on_worker = [](std::vector<std::string> frames) {
+    frames.insert(frames.begin(), {"libc:clone", "libc:start_thread", "__kmp_invoke_microtask"});
+    return frames;
+  };
+  master.fork(10, 1, in_main({"solve"}), fork_code).begin(11, 1, 2, 0);
+  master.sample(15, in_main({"solve", "__kmp_fork_call", "kernel"}));
+  master.sync(20, kRegionEnd, 1).sync_end(30, kRegionEnd, 1).end(31, 1).join(32, 1);
+  // Without a name it may be the body.
+  worker.begin(12, 1, 2, 1).sample(16, on_worker({"kernel", "leaf"}));
+  worker.sample(18, on_worker({"?12", "leaf"})).sync(22, kRegionEnd, 1);
+  play_all();
+  EXPECT_EQ(listing.text(), R"(0.0
+0 main
+10   solve
+10     fork 1 of 2
+11     team 1
+11     !$omp parallel @app.c:42
+13       kernel
+17       -
+20       !$omp implicit barrier @app.c:42
+30       -
+31     -
+31     team end
+32     join
+32   -
+100 -
+0.1
+12 team 1
+12 !$omp parallel @app.c:42
+14   kernel
+14     leaf
+17     -
+17   -
+17   leaf
+20   -
+22   !$omp implicit barrier @app.c:42
+32   -
+32 -
+32 team end
+)");
+}
+
 TEST_F(OpenmpTest, ThreadsAreNumberedAsInTheirTeam) {
   // The thread that began second is number 2 of the team, the third is number 1.
   RawThread& third = p->thread(2);

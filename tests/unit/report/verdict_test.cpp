@@ -245,6 +245,26 @@ TEST(Verdict, NamesNobodyWhereThereIsHardlyAnyWaiting) {
   EXPECT_EQ(v.text, "Hardly any waiting: 0.2 % of the allocated time.");
 }
 
+TEST(Verdict, LeavesARunThatHangsToItsFirstLine) {
+  Drawing d(2);
+  d.delay("main/output", 0, 4);
+  d.findings().waits = {{"run.unanswered", d.path("main/MPI_Recv"), LocationId(1), 1, 16, 0, 16}};
+  d.findings().stuck.resize(1);
+  d.findings().identities.waiting_s += 16;
+  d.findings().identities.unattributed_s = 16;
+  Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::stuck);
+  EXPECT_EQ(v.text,
+            "10.0 % of the allocated time was waiting time, 80.0 % of it in the calls named above, "
+            "which could not return.");
+
+  // It went on for long before: what is to be said of that.
+  d.delay("main/solve", 0, 80);
+  v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_EQ(v.text.find("no cause was found"), std::string::npos) << v.text;
+}
+
 TEST(Verdict, NamesBothOfTwoCauses) {
   Drawing d(4);
   d.delay("main/assemble", 0, 40);
