@@ -43,9 +43,10 @@ def case(program, ranks, name, who, **more):
 
 
 def phases(name, who, ratio=False):
-    """0.2 ms to 50 ms, each about a second in all."""
+    """0.2 ms to 50 ms, each about three seconds in all: a second has 30 samples of the shorter phase, and their
+    number is off by 18 % as a rule."""
     return [Case(name, "phases", 2, who, ms=ms, rounds=rounds, modes="FPW", ratio=ratio)
-            for ms, rounds in ((0.2, 3000), (1, 600), (5, 120), (50, 14))]
+            for ms, rounds in ((0.2, 9000), (1, 1800), (5, 360), (50, 40))]
 
 
 # One is late, all others wait.
