@@ -146,8 +146,8 @@ std::vector<Need> NeedsOfMpi::for_request(const Pending& pending, ProcessId proc
     const auto& local = run_.comms.local[process.index()];
     const auto comm = local.find(pending.message.comm);
     if (comm == local.end() || !comm->second.valid()) return {};
-    return for_collective({process, pending.place, pending.op, kNoRoot}, comm->second,
-                          "the nonblocking collective");
+    return for_collective({process, pending.place, pending.op, kNoRoot, /*nonblocking=*/true},
+                          comm->second, "the nonblocking collective");
   }
   const auto at = by_request_.find({process, pending.request});
   return at == by_request_.end() ? std::vector<Need>() : for_message(messages_[at->second]);
@@ -224,24 +224,46 @@ const OpenCall* NeedsOfMpi::open_collective(ProcessId process, CommId comm) cons
   return nullptr;
 }
 
+/// What it began at that place and has not completed. Where several threads take part, their places
+/// are unknown.
+const Pending* NeedsOfMpi::pending_collective(ProcessId process, Channel channel,
+                                              uint64_t place) const {
+  const ProcessEnd& end = processes_[process.index()];
+  const auto takes_part = [&](size_t lane) { return ends_[lane].done.contains(channel); };
+  if (std::count_if(end.lanes.begin(), end.lanes.end(), takes_part) > 1) return nullptr;
+  const auto at = std::find_if(end.pending.begin(), end.pending.end(), [&](const Pending& one) {
+    return one.kind == Pending::Kind::collective && one.message.comm == channel.number &&
+           one.place == place;
+  });
+  return at == end.pending.end() ? nullptr : &*at;
+}
+
 uint64_t NeedsOfMpi::done_by(ProcessId process, Channel channel) const {
   const auto& done = processes_[process.index()].done;
   const auto count = done.find(channel);
   return count == done.end() ? 0 : count->second;
 }
 
-/// For what one waits if `member` has not come, or is in another operation than this one.
+/// For what one waits if `member` has not come, or is in another operation than this one. A
+/// nonblocking collective and a blocking one never meet.
 std::optional<std::string> NeedsOfMpi::absence(ProcessId member, const Place& own, CommId comm,
                                                const std::string& call) const {
   std::string why = fmt::format("for {} to enter {}", name(member), call);
   const ProcessEnd& end = processes_[member.index()];
   const auto number = end.numbers.find(comm);
   if (!end.folder || number == end.numbers.end()) return why;
-  const uint64_t done = done_by(member, {Channel::Kind::collective, number->second});
+  const Channel channel{Channel::Kind::collective, number->second};
+  if (const Pending* begun = pending_collective(member, channel, own.place)) {
+    if (!own.nonblocking)
+      return why + ", which has begun a nonblocking collective on the same communicator instead";
+    if (begun->op == own.op) return std::nullopt;
+    return why + ", which has begun another one on the same communicator";
+  }
+  const uint64_t done = done_by(member, channel);
   if (done > own.place) return std::nullopt;
   const OpenCall* theirs = done == own.place ? open_collective(member, comm) : nullptr;
   if (theirs == nullptr) return why;
-  if (static_cast<CollectiveOp>(theirs->awaited->words[1]) != own.op) {
+  if (own.nonblocking || static_cast<CollectiveOp>(theirs->awaited->words[1]) != own.op) {
     return fmt::format("{}, which is in {} on the same communicator", why, theirs->name);
   }
   if (!own.rooted() || theirs->awaited->words[0] == own.root) return std::nullopt;
@@ -357,11 +379,8 @@ std::vector<Need> NeedsOfMpi::for_world(ProcessId process, RawAwaits what) const
   std::vector<Need> missing;
   for (const ProcessId member : run_.processes.worlds[*world].members) {
     const ProcessEnd& end = processes_[member.index()];
-    const bool begun = std::any_of(end.lanes.begin(), end.lanes.end(),
-                                   [&](size_t lane) { return ends_[lane].init_done; });
-    const bool finalized = end.folder && run_.folders[*end.folder].process.finalized != 0;
     if (member == process || is_in(member, what, trace::kRawCommWorld)) continue;
-    if (init ? begun : finalized) continue;
+    if (init ? end.initialized : end.finalized) continue;
     missing.push_back(need(member, fmt::format("for {} to enter {}", name(member),
                                                init ? "MPI_Init" : "MPI_Finalize")));
   }

@@ -31,6 +31,7 @@ class NeedsOfMpi {
     uint64_t place = 0;  ///< how many operations of the channel came before
     trace::CollectiveOp op = trace::CollectiveOp::other;
     uint64_t root = ~uint64_t{0};
+    bool nonblocking = false;
     bool rooted() const { return root != ~uint64_t{0}; }
   };
 
@@ -55,6 +56,7 @@ class NeedsOfMpi {
 
   uint64_t done_by(ProcessId process, Channel channel) const;
   const OpenCall* open_collective(ProcessId process, CommId comm) const;
+  const Pending* pending_collective(ProcessId process, Channel channel, uint64_t place) const;
   bool is_in(ProcessId process, trace::RawAwaits what, uint32_t number) const;
   const trace::Comm* comm_of(ProcessId process, uint32_t number) const;
   const trace::Comm* comm_of_channel(ProcessId process, Channel channel) const;

@@ -37,8 +37,16 @@ std::vector<ProcessEnd> processes_at_end(const Run& run, const std::vector<Threa
     if (!process.folder) continue;
     const trace::RawProcess& record = run.folders[*process.folder].process;
     process.gone = record.ended != 0;
-    process.left_mpi = process.gone || record.finalized != 0;
     for (const size_t lane : process.lanes) add_thread(ends[lane], process);
+    uint64_t initialized = 0, finalized = 0;
+    for (const size_t lane : process.lanes) {
+      initialized = std::max(initialized, ends[lane].initialized);
+      finalized = std::max(finalized, ends[lane].finalized);
+    }
+    // The logs of a process that is just ending may know more: they are read later.
+    process.initialized = initialized != 0;
+    process.finalized = record.finalized != 0 || finalized > initialized;
+    process.left_mpi = process.gone || process.finalized;
     drop_completed(ends, process);
     std::stable_sort(process.pending.begin(), process.pending.end(),
                      [](const Pending& a, const Pending& b) { return a.ticks < b.ticks; });

@@ -46,7 +46,9 @@ struct ProcessEnd {
   std::optional<size_t> folder;  ///< none: it left nothing, and nobody knows what it does
   std::vector<size_t> lanes;     ///< of its threads, indices in Run::lanes
   bool gone = false;             ///< it has exited
-  bool left_mpi = false;         ///< or has finalized MPI
+  bool initialized = false;      ///< MPI was, by one of its threads
+  bool finalized = false;
+  bool left_mpi = false;         ///< either
   std::vector<Pending> pending;  ///< in the order of their begin
   std::map<Channel, uint64_t> done;
   std::unordered_map<CommId, uint32_t> numbers;  ///< its own of each communicator

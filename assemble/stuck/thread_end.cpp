@@ -108,7 +108,10 @@ class Walk {
         ++end_.done[{Channel::Kind::collective, record.arg}];
         return;
       case RawKind::mpi_init_done:
-        end_.init_done = true;
+        end_.initialized = record.ticks;
+        return;
+      case RawKind::mpi_finalized:
+        end_.finalized = record.ticks;
         return;
       default:
         return;

@@ -112,7 +112,8 @@ struct ThreadEnd {
   std::vector<RmaHold> locks;                    ///< of windows
   std::map<uint32_t, std::vector<uint32_t>> exposed;   ///< window -> ranks it was posted to
   std::map<uint32_t, std::vector<uint32_t>> accessed;  ///< window -> ranks of the open access epoch
-  bool init_done = false;
+  uint64_t initialized = 0;  ///< when MPI was, in ticks; 0: not by this thread
+  uint64_t finalized = 0;    ///< likewise
   std::unordered_map<uint32_t, std::pair<uint32_t, uint64_t>> paths;  ///< id -> parent, address
 
   /// Return addresses of the call's path, innermost first.

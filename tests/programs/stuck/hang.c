@@ -170,6 +170,12 @@ static void mismatch(void) {
   if (rank == 1) MPI_Alltoall(large, kLarge / 2, MPI_CHAR, other, kLarge / 2, MPI_CHAR, WORLD);
   if (rank == 0) recv_from(1, 7);
 }
+static void imismatch(void) {
+  MPI_Request request;
+  if (rank == 0) MPI_Iallgather(large, 1, MPI_CHAR, other, 1, MPI_CHAR, WORLD, &request);
+  if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Allreduce(large, other, 8, MPI_CHAR, MPI_MAX, WORLD);
+}
 static void order_of_comms(void) {
   MPI_Comm copy;
   MPI_Comm_dup(WORLD, &copy);
@@ -363,6 +369,7 @@ static const struct {
     CASE(posted),
     CASE(barrier_recv),
     CASE(mismatch),
+    CASE(imismatch),
     CASE(order_of_comms),
     CASE(roots),
     CASE(ibarrier),
@@ -380,8 +387,7 @@ static const struct {
     CASE(lock_twice),
     CASE(lock_and_barrier),
     CASE(across),
-    CASE(slow_thread),
-};
+    CASE(slow_thread)};
 
 int main(int argc, char** argv) {
   int level;

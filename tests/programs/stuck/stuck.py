@@ -85,6 +85,8 @@ CASES = {
     "across": Case(circles=({"0.0": {"1.0"}, "1.0": {"0.0", "0.1"}, "0.1": {"0.0"}},),
                    words=("rank 0 thread 1 waits in an OpenMP lock or critical section",)),
     "mismatch": pair(words=("which is in MPI_Alltoall on the same communicator",)),
+    "imismatch": pair(words=("rank 0 waits in MPI_Wait", "which is in MPI_Allreduce on the same communicator",
+                             "which has begun a nonblocking collective on the same communicator instead")),
     "slow_thread": dataclasses.replace(NOBODY, ranks=1),
 }
 

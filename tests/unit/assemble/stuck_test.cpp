@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who is stuck, by records that a run could hardly be made to leave at will: of ranks that were
+// still ending when they were read, and of collectives that do not belong together.
+
+#include <vector>
+
+#include "fixture.h"
+
+namespace culprit::assemble::test {
+namespace {
+
+using trace::CollectiveOp;
+using trace::RawAwaits;
+using trace::RawKind;
+
+constexpr uint64_t kNoRoot = ~uint64_t{0};
+
+class StuckTest : public AssembleTest {
+ protected:
+  std::unique_ptr<RawProcessBuilder> rank(int32_t number) {
+    auto p = process("node1." + std::to_string(number + 1) + ".a");
+    p->rank(number, 2).process.finalized = 0;
+    return p;
+  }
+  static uint16_t code_of(RawAwaits what) { return static_cast<uint16_t>(what); }
+
+  /// In a blocking collective from `time` on.
+  void enter_collective(RawThread& log, uint64_t time, std::string_view call, CollectiveOp op) {
+    log.enter(time, call, in_main({}));
+    log.put(RawKind::mpi_awaits, time, code_of(RawAwaits::collective), 0,
+            {kNoRoot, static_cast<uint64_t>(op)});
+  }
+  /// Begins a nonblocking one.
+  void begin_collective(RawThread& log, uint64_t time, std::string_view call, CollectiveOp op) {
+    log.enter(time, call, in_main({}));
+    log.put(RawKind::mpi_icoll_post, time, static_cast<uint16_t>(op), 0, {1, kHandle});
+    log.leave(time + 1, call);
+  }
+  void wait_for_it(RawThread& log, uint64_t time) {
+    log.enter(time, "MPI_Wait", in_main({}));
+    log.put(RawKind::mpi_awaits, time, code_of(RawAwaits::all_requests), 1, {kHandle});
+  }
+  /// "rank 0: why; rank 1: why" of the only group; "" if there is none.
+  std::string told(bool deadlock) {
+    const RunFacts facts = play();
+    if (facts.stuck.empty()) return "";
+    EXPECT_EQ(facts.stuck.size(), 1u);
+    EXPECT_EQ(facts.stuck[0].deadlock, deadlock);
+    std::string text;
+    for (const StuckMember& member : facts.stuck[0].members) {
+      text += (text.empty() ? "" : "; ") + member.name + ": " + member.why;
+    }
+    return text;
+  }
+
+ private:
+  static constexpr uint64_t kHandle = 77;
+};
+
+TEST_F(StuckTest, WhoLeavesMpiWhileTheRecordsAreReadHasLeftIt) {
+  {
+    // Its launcher was killed: MPI_Finalize returns, and the record of the process was read before.
+    auto p = rank(0);
+    p->thread(0).enter(30, "MPI_Finalize", in_main({}));
+    p->thread(0).put(RawKind::mpi_finalized, 200).leave(200, "MPI_Finalize");
+    auto other = rank(1);
+    RawThread& log = other->thread(0);
+    log.enter(20, "MPI_Recv", in_main({}));
+    log.put(RawKind::mpi_awaits, 20, code_of(RawAwaits::message), 0, {uint64_t{7} << 32});
+  }
+  EXPECT_EQ(told(/*deadlock=*/false),
+            "rank 1: for a message from rank 0 with tag 7, but rank 0 left MPI at 0.000 s");
+}
+
+TEST_F(StuckTest, BlockingAndNonblockingCollectivesDoNotMeet) {
+  {
+    auto p = rank(0);
+    enter_collective(p->thread(0), 20, "MPI_Allreduce", CollectiveOp::allreduce);
+    auto other = rank(1);
+    begin_collective(other->thread(0), 10, "MPI_Iallreduce", CollectiveOp::allreduce);
+    wait_for_it(other->thread(0), 20);
+  }
+  EXPECT_EQ(
+      told(/*deadlock=*/true),
+      "rank 0: for rank 1 to enter MPI_Allreduce, which has begun a nonblocking collective on "
+      "the same communicator instead; rank 1: for rank 0 to enter the nonblocking collective, "
+      "which is in MPI_Allreduce on the same communicator");
+}
+
+TEST_F(StuckTest, DifferentNonblockingCollectivesDoNotMeet) {
+  {
+    auto p = rank(0);
+    begin_collective(p->thread(0), 10, "MPI_Iallgather", CollectiveOp::allgather);
+    wait_for_it(p->thread(0), 20);
+    auto other = rank(1);
+    begin_collective(other->thread(0), 10, "MPI_Iallreduce", CollectiveOp::allreduce);
+    wait_for_it(other->thread(0), 20);
+  }
+  EXPECT_EQ(
+      told(/*deadlock=*/true),
+      "rank 0: for rank 1 to enter the nonblocking collective, which has begun another one on "
+      "the same communicator; rank 1: for rank 0 to enter the nonblocking collective, which "
+      "has begun another one on the same communicator");
+}
+
+TEST_F(StuckTest, TheSameNonblockingCollectiveMeets) {
+  {
+    auto p = rank(0);
+    begin_collective(p->thread(0), 10, "MPI_Iallreduce", CollectiveOp::allreduce);
+    wait_for_it(p->thread(0), 20);
+    auto other = rank(1);
+    begin_collective(other->thread(0), 10, "MPI_Iallreduce", CollectiveOp::allreduce);
+    wait_for_it(other->thread(0), 20);
+  }
+  EXPECT_EQ(told(/*deadlock=*/false), "");
+}
+
+TEST_F(StuckTest, OfCollectivesOfSeveralThreadsTheOrderIsUnknown) {
+  {
+    auto p = rank(0);
+    enter_collective(p->thread(0), 20, "MPI_Allreduce", CollectiveOp::allreduce);
+    auto other = rank(1);
+    other->process.thread_level = 3;
+    begin_collective(other->thread(0), 10, "MPI_Iallgather", CollectiveOp::allgather);
+    wait_for_it(other->thread(0), 20);
+    other->thread(1).put(RawKind::mpi_collective, 15,
+                         static_cast<uint16_t>(CollectiveOp::allreduce), 0, {kNoRoot, 8, 8});
+    wait_for_it(other->thread(1), 20);
+  }
+  EXPECT_EQ(told(/*deadlock=*/false), "");
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test
