@@ -10,7 +10,8 @@ list of its programs, `testlist`, one a line: name, number of ranks, and maybe `
 A verdict is what the program and its launcher said: `pass`, `fail`, `timeout`. A program that prints
 "No Errors" means pass by it, and fails if it leaves it out where it was there without culprit. Where the verdicts
 differ, both are repeated until they have run three times; what they did most often counts.
-Under culprit also the analysis must end well: `losses` are those that a sound run must not have.
+Under culprit also the analysis must end well: `losses` are those that a sound run must not have, and a run
+that ended by itself must not be said to be stuck.
 """
 
 import argparse
@@ -124,6 +125,7 @@ class Runner:
         found = report["identities"]
         lost = [f"{loss['name']} {loss['count']}" for loss in report["losses"]
                 if loss["severity"] == "data loss" or "unmatched" in loss["name"]]
+        lost += [f"said to be stuck: {group['kind']}" for group in report["stuck"]]
         if abs(found["delay_costs_s"] + found["unattributed_s"] - found["waiting_s"]) > 1e-6:
             lost.append("delay costs are not the waiting time")
         if abs(found["critical_path_s"] - found["wall_s"]) > 1e-6:
