@@ -4,11 +4,12 @@
 
 The file is a list of objects:
   name      any
-  source    the folder of the sources; it is copied, and the copy is changed
+  source    the folder of the sources, relative to the file; it is copied, and the copy is changed
   patches   [{"file": ..., "after": a piece of a line that occurs once, "insert": lines to put after that line}]
   build     a shell command, in the copy; the compiler finds <late.h> by itself
   run       the program, relative to the copy, and its arguments
   ranks, late_rank, ms   how many, which is late, by how many milliseconds each time
+  polls     true if its ranks test for their messages: what tests are due to counts as waiting (default: false)
 What is inserted calls injected_delay(), of tests/truth/late.h, which a file must include first. All others wait
 for the late rank, if nothing else keeps them apart: what is known is a lower bound where programs overlap work
 and communication.
@@ -30,7 +31,7 @@ BUILD_TIMEOUT_S = 600
 @dataclass
 class App:
     name: str
-    source: str
+    source: pathlib.Path
     patches: list
     build: str
     run: list
@@ -39,6 +40,7 @@ class App:
     ms: float
     modes: str = "FP"  # F: the delay is a region that the program names itself; P: by samples
     path: str = ""
+    polls: bool = False
     ratio: bool = False
     program: str = "app"
     rounds: int = 0
@@ -83,4 +85,5 @@ def insert(path, after, text):
 
 
 def read_apps(path):
-    return [App(**entry) for entry in json.loads(pathlib.Path(path).read_text())]
+    path = pathlib.Path(path)
+    return [App(**{**entry, "source": path.parent / entry["source"]}) for entry in json.loads(path.read_text())]
