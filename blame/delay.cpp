@@ -91,6 +91,7 @@ class Delays {
   void find_inner_waits(LocationId late, const WaitingSums& waiting, Scratch& scratch) const;
   Duration part_inside(LocationId late, const Wait& wait, Scratch& scratch) const;
   void measure_own(WaitRef ref, Time begin, PathSums& own) const;
+  void compare_waiting(WaitRef ref, Time begin, const Scratch& scratch, WaitCause& cause) const;
   bool share(LocationId late, WaitCause& cause, Scratch& scratch);
   void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
 
@@ -198,7 +199,7 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
     }
     measure_own(ref, begin, scratch.own);
     WaitCause& c = cause(ref);
-    c.waiting = scratch.late.waiting;
+    compare_waiting(ref, begin, scratch, c);
     c.first_wait = scratch.late.first_wait;
     c.end_wait = scratch.late.end_wait;
     c.first_part = scratch.late.first_part;
@@ -277,6 +278,17 @@ void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
     const Wait& w = wait(ref);
     times_[ref.location.index()].sum_back(begin, w.begin, w.activity, ref.wait, own);
   }
+}
+
+/// What the waiter waited itself since the meeting, before this wait, made it late as well
+/// (decision 0020).
+void Delays::compare_waiting(WaitRef ref, Time begin, const Scratch& scratch,
+                             WaitCause& cause) const {
+  const Duration late = scratch.late.waiting;
+  Duration own = wait(ref).begin - begin;
+  for (CallPathId path : scratch.own.paths()) own -= scratch.own[path];
+  cause.waiting = std::clamp(late - own, Duration::zero(), late);
+  if (late > Duration::zero()) cause.more = cause.waiting.seconds() / late.seconds();
 }
 
 bool Delays::is_long(LocationId late, const Scratch& scratch) const {

@@ -7,10 +7,11 @@
 // it begins to wait, on q when it lets p go on:
 //
 //   delta(q,c) = max(d_q(c) - d_p(c), 0)      excess time of the late location at call path c
-//   D = sum of delta,  W = sum of the waits on q inside the interval, of each the part inside
+//   D = sum of delta,  V = sum of the waits on q inside the interval, of each the part inside
+//   W = max(V - V of p, 0): what held up both made neither late (decision 0020, not the thesis's)
 //   short-term cost(q,c) += delta(q,c) / (D + W) * w
 //   long-term  cost(q,c) += delta(q,c) / (D + W) * phi(p,i)
-//   phi(q,l) += w(q,l) / (D + W) * (w + phi(p,i))    for each wait l of q inside the interval
+//   phi(q,l) += w(q,l) / V * W / (D + W) * (w + phi(p,i))    for each wait l of q inside it
 //
 // Both sides begin at one moment and tile their time, so w <= D + W: no call path is charged, for
 // one wait, with more than its own excess. Where that does not hold all the same, D + W is taken
@@ -35,13 +36,15 @@ namespace culprit::blame {
 
 /// What delay analysis says of one wait.
 struct WaitCause {
-  Duration excess, waiting;               ///< D and W
+  Duration excess;                        ///< of the cause's work over the waiter's
+  Duration waiting;                       ///< likewise, of its waiting
   double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
   double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
   double polling_s = 0;                   ///< as long_s: polling that this wait causes elsewhere
   uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause that reach into the interval
   Duration first_part, last_part;         ///< of the first and the last of them: what is inside
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
+  double more = 1;  ///< the part of the cause's waits in the interval that is `waiting`
 
   Duration explained() const { return excess + waiting; }
   /// What its cost is shared out by. Not zero.

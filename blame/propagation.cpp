@@ -287,8 +287,8 @@ void Propagation<Waits>::hand_on(WaitRef ref) {
   sum_of(c) += inherited;
   propagates(c, amount, factor.largest);
   if (c.first_wait == c.end_wait || own + inherited == 0) return;
-  const double denominator = c.denominator_s(amount);
-  const RangeSums::Value by{(own + inherited) / denominator, own / denominator};
+  const double share = c.more / c.denominator_s(amount);
+  const RangeSums::Value by{(own + inherited) * share, own * share};
   const LocationId late = waits_.late(ref);
   give({late, c.first_wait}, c.first_part, by);
   if (c.end_wait - c.first_wait == 1) return;

@@ -375,7 +375,12 @@ OracleAnswer ask_oracle(const trace::Source& trace) {
     for (const auto& [path, time] : work(late, begin, end)) {
       if (time > mine[path]) excess[path] = time - mine[path], known += time - mine[path];
     }
-    for (const Wait& inner : late.waits) known += inside(inner, begin, end);
+    int64_t waited = 0, waited_more = 0;
+    for (const Wait& inner : late.waits) waited += inside(inner, begin, end);
+    waited_more = waited;
+    for (const Wait& own : world.lanes[p].waits) waited_more -= inside(own, begin, wait.begin);
+    waited_more = std::max<int64_t>(0, waited_more);
+    known += waited_more;
     const int64_t length = wait.end - wait.begin;
     ++answer.waits;
     answer.waiting_s[p] += static_cast<double>(length) * 1e-9;
@@ -389,8 +394,10 @@ OracleAnswer ask_oracle(const trace::Source& trace) {
     for (const auto& [path, time] : excess) {
       answer.costs_s[{path, wait.cause}] += static_cast<double>(time) * share * 1e-9;
     }
+    if (waited_more == 0) continue;
+    const double part = static_cast<double>(waited_more) / static_cast<double>(waited) * share;
     for (size_t l = 0; l < late.waits.size(); ++l) {
-      later[wait.cause][l] += static_cast<double>(inside(late.waits[l], begin, end)) * share;
+      later[wait.cause][l] += static_cast<double>(inside(late.waits[l], begin, end)) * part;
     }
   }
   return answer;
