@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/truth.md's tables: table.py BEFORE.json [AFTER.json], what truth.py --json has written; for
-several runs of the same state, separated by commas, a later one's rows replace an earlier one's."""
+"""Makes docs/truth.md's table: table.py RESULT.json, what truth.py --json has written; of several results
+of the same state, separated by commas, a later one's rows replace an earlier one's. One row a case, one
+column a mode: which share of the waiting the guilty are charged with."""
 
 import json
 import pathlib
 import sys
 
-COLUMNS = ["judged", "first", "share", "cost, known (s)", "worst innocent"]
-BRIEFLY = ["judged", "share"]  # of the state before
+MODES = "FPWCM"
 
 
 def rows_of(paths):
@@ -20,57 +20,45 @@ def rows_of(paths):
     return rows
 
 
-def cost_of(row):
-    """Seconds charged to the guilty, and known: '1.62 / 1.60'; of several, of each."""
-    if "cost_s" not in row:  # a state that kept no amounts
-        return ""
-    pairs = []
-    for found, (low, high) in zip(row["cost_s"], row["known_s"]):
-        known = f"{high:.2f}" if high - low < 0.005 else f"{low:.2f} to {high:.2f}"
-        pairs.append(f"{found:.2f} / {known}")
-    return "; ".join(pairs)
+def seconds(low, high):
+    return f"{high:.2f}" if high - low < 0.005 else f"{low:.2f} to {high:.2f}"
 
 
-def first_of(row):
-    if not row["culprits"]:
-        return row["named"] or "nobody"
-    right = row.get("right_first", not any(fault.startswith("first is") for fault in row["faults"]))
-    return "yes" if right else " on ".join(row["first"]) if "first" in row else "no"
+def answer_of(row):
+    """Who is guilty of how many seconds, by the program's own account."""
+    if not row.get("culprits"):
+        return "nobody"
+    pairs = zip(row["culprits"], row["known_s"])
+    return "; ".join(f"{who}: {seconds(*known)} s" for who, known in pairs)
 
 
-def cells_of(row):
-    """The columns of one run: was it right, is the guilty first, its share and its cost, the worst innocent."""
+def cell_of(row):
     if row is None or "skipped" in row:
-        return [""] * len(COLUMNS)
+        return ""
     if "charged_share" not in row:
-        return ["failed"] + [""] * (len(COLUMNS) - 1)
-    word = "noisy" if row.get("noisy") else "right" if row["right"] else "**wrong**"
-    if not row["culprits"]:
-        return [word, first_of(row), "", "", ""]
-    innocent = f"{row['innocent_share']:.1%}"
-    if "innocent" in row and row["innocent_share"] > 0.02:
-        innocent += f" {row['innocent'][0]}"
-    return [word, first_of(row), f"{row['charged_share']:.1%}", cost_of(row), innocent]
+        return "failed"
+    share = f"{row['charged_share']:.1%}" if row["culprits"] else "yes" if row["right"] else "no"
+    if row.get("noisy"):
+        return f"({share})"
+    return share if row["right"] else f"**{share}**"
 
 
 def main():
-    states = [rows_of(paths) for paths in sys.argv[1:3]]
-    oracle = {key: row.get("oracle") for rows in states for key, row in rows.items()}
-    words = ["before", "after"] if len(states) == 2 else ["found"]
-    shown = [COLUMNS] if len(states) == 1 else [BRIEFLY, COLUMNS]
-    heads = [column if len(states) == 1 else f"{word}: {column}"
-             for word, columns in zip(words, shown) for column in columns]
-    print("| case | oracle | " + " | ".join(heads) + " |")
-    print("|---|---|" + "---|" * len(heads))
-    for key in dict.fromkeys(key for rows in states for key in rows):
-        share = oracle.get(key)
-        cells = [cell for rows, columns in zip(states, shown)
-                 for name, cell in zip(COLUMNS, cells_of(rows.get(key))) if name in columns]
-        print(f"| {key[0]} {key[1]} | {'' if share is None else f'{share:.1%}'} | " + " | ".join(cells) + " |")
-    for word, rows in zip(words, states):
-        judged = [r for r in rows.values() if "skipped" not in r and not r.get("noisy")]
-        print(f"\n{word}: {sum(r['right'] for r in judged)} of {len(judged)} right, "
-              f"{len(rows) - len(judged)} not judged")
+    rows = rows_of(sys.argv[1])
+    modes = [mode for mode in MODES if any(key[1] == mode for key in rows)]
+    oracle = any("oracle" in row for row in rows.values())
+    print("| case | guilty | " + ("oracle | " if oracle else "") + " | ".join(modes) + " |")
+    print("|---|---|" + "---|" * (len(modes) + oracle))
+    for case in dict.fromkeys(case for case, _ in rows):
+        of_case = {mode: rows.get((case, mode)) for mode in modes}
+        some = next(row for row in of_case.values() if row)
+        share = next((row["oracle"] for row in of_case.values() if row and row.get("oracle")), None)
+        cells = [case, answer_of(some), *([f"{share:.1%}" if share else ""] if oracle else []),
+                 *map(cell_of, of_case.values())]
+        print("| " + " | ".join(cells) + " |")
+    judged = [row for row in rows.values() if "skipped" not in row and not row.get("noisy")]
+    print(f"\n{sum(row['right'] for row in judged)} of {len(judged)} right, "
+          f"{len(rows) - len(judged)} not judged")
 
 
 if __name__ == "__main__":
