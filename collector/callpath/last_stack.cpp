@@ -3,22 +3,9 @@
 
 #include "collector/callpath/last_stack.h"
 
+#include "collector/callpath/return_slot.h"
+
 namespace culprit::collector {
-
-namespace {
-
-#if defined(__x86_64__)
-constexpr bool kReturnAddressesAreOnTheStack = true;
-#else
-constexpr bool kReturnAddressesAreOnTheStack = false;
-#endif
-
-/// Of a frame further out than one that stands, on the same stack.
-[[gnu::no_sanitize("address", "thread")]] uintptr_t held_below(uintptr_t cfa) {
-  return reinterpret_cast<const uintptr_t*>(cfa)[-1];
-}
-
-}  // namespace
 
 void LastStack::begin_walk() {
   left_ = kReturnAddressesAreOnTheStack ? count_ : 0;

@@ -9,18 +9,13 @@
 #include <cstring>
 
 #include "collector/budget.h"
+#include "collector/callpath/return_slot.h"
 #include "collector/process_record.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector {
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr bool kReturnAddressesAreOnTheStack = true;
-#else
-constexpr bool kReturnAddressesAreOnTheStack = false;
-#endif
 
 constexpr unsigned kBucketBits = 14;
 constexpr unsigned kCallerBits = 17;
@@ -39,11 +34,6 @@ unsigned bucket_of(uintptr_t cfa, uintptr_t return_address, uint32_t outer) {
   const uint64_t h =
       (return_address ^ (cfa << 20) ^ uint64_t{outer} * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
   return static_cast<unsigned>(h >> (64 - kCallerBits));
-}
-
-/// Of a frame that may have ended long ago: what lies there now is read, whoever's it is.
-[[gnu::no_sanitize("address", "thread")]] uintptr_t held_below(uintptr_t cfa) {
-  return reinterpret_cast<const uintptr_t*>(cfa)[-1];
 }
 
 }  // namespace
