@@ -83,7 +83,9 @@ class Walk {
         }
         return;
       case RawKind::mpi_send:
-        if (OpenCall* call = innermost(CallKind::mpi)) call->send = side(record, record.w[0]);
+        if (OpenCall* call = innermost(CallKind::mpi); call && !is_buffered(*call)) {
+          call->send = side(record, record.w[0]);
+        }
         return;
       case RawKind::mpi_isend:
         return begin_request(record, Pending::Kind::send, record.w[2], record.w[record.words - 1],
@@ -117,6 +119,9 @@ class Walk {
         return;
     }
   }
+
+  /// It never waits for the receiver, so that who died in it was ended by an error.
+  static bool is_buffered(const OpenCall& call) { return call.name == "MPI_Bsend"; }
 
   void begin_named(const RawRecord& record, CallKind kind) {
     OpenCall& call = begin_call(record, kind);

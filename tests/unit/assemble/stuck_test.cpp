@@ -74,6 +74,19 @@ TEST_F(StuckTest, WhoLeavesMpiWhileTheRecordsAreReadHasLeftIt) {
             "rank 1: for a message from rank 0 with tag 7, but rank 0 left MPI at 0.000 s");
 }
 
+TEST_F(StuckTest, ABufferedSendWaitsForNobody) {
+  {
+    // MPI aborts the program in it, as there is no buffer.
+    auto p = rank(0);
+    p->thread(0).enter(30, "MPI_Bsend", in_main({})).send(30, 0, 8);
+    auto other = rank(1);
+    RawThread& log = other->thread(0);
+    log.enter(20, "MPI_Recv", in_main({}));
+    log.put(RawKind::mpi_awaits, 20, code_of(RawAwaits::message), 0, {uint64_t{7} << 32});
+  }
+  EXPECT_EQ(told(/*deadlock=*/false), "");
+}
+
 TEST_F(StuckTest, BlockingAndNonblockingCollectivesDoNotMeet) {
   {
     auto p = rank(0);
