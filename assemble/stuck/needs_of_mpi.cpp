@@ -102,9 +102,13 @@ std::vector<Need> NeedsOfMpi::of(size_t lane) const {
 std::string NeedsOfMpi::tag_and_comm(const OpenMessage& message) const {
   std::string text =
       message.tag == trace::kRawAny ? " with any tag" : fmt::format(" with tag {}", message.tag);
-  const trace::Comm& comm = run_.comms.comms[message.comm.index()];
-  if (comm.kind != trace::CommKind::mpi_world) text += fmt::format(" in {}", comm.name);
-  return text;
+  return text + in_comm(message.comm);
+}
+
+/// Nothing of MPI_COMM_WORLD.
+std::string NeedsOfMpi::in_comm(CommId id) const {
+  const trace::Comm& comm = run_.comms.comms[id.index()];
+  return comm.kind == trace::CommKind::mpi_world ? "" : fmt::format(" in {}", comm.name);
 }
 
 std::vector<Need> NeedsOfMpi::for_message(const OpenMessage& message) const {
@@ -248,7 +252,7 @@ uint64_t NeedsOfMpi::done_by(ProcessId process, Channel channel) const {
 /// nonblocking collective and a blocking one never meet.
 std::optional<std::string> NeedsOfMpi::absence(ProcessId member, const Place& own, CommId comm,
                                                const std::string& call) const {
-  std::string why = fmt::format("for {} to enter {}", name(member), call);
+  std::string why = fmt::format("for {} to enter {}{}", name(member), call, in_comm(comm));
   const ProcessEnd& end = processes_[member.index()];
   const auto number = end.numbers.find(comm);
   if (!end.folder || number == end.numbers.end()) return why;

@@ -39,6 +39,7 @@ class NeedsOfMpi {
   Need need(ProcessId process, std::string why) const;
   std::string name(ProcessId process) const;
   std::string tag_and_comm(const OpenMessage& message) const;
+  std::string in_comm(CommId id) const;
 
   std::vector<Need> for_message(const OpenMessage& message) const;
   std::vector<Need> for_receive(const OpenMessage& message) const;

@@ -27,9 +27,10 @@ class StuckTest : public AssembleTest {
   static uint16_t code_of(RawAwaits what) { return static_cast<uint16_t>(what); }
 
   /// In a blocking collective from `time` on.
-  void enter_collective(RawThread& log, uint64_t time, std::string_view call, CollectiveOp op) {
+  void enter_collective(RawThread& log, uint64_t time, std::string_view call, CollectiveOp op,
+                        uint32_t comm = 0) {
     log.enter(time, call, in_main({}));
-    log.put(RawKind::mpi_awaits, time, code_of(RawAwaits::collective), 0,
+    log.put(RawKind::mpi_awaits, time, code_of(RawAwaits::collective), comm,
             {kNoRoot, static_cast<uint64_t>(op)});
   }
   /// Begins a nonblocking one.
@@ -100,6 +101,25 @@ TEST_F(StuckTest, BlockingAndNonblockingCollectivesDoNotMeet) {
       "rank 0: for rank 1 to enter MPI_Allreduce, which has begun a nonblocking collective on "
       "the same communicator instead; rank 1: for rank 0 to enter the nonblocking collective, "
       "which is in MPI_Allreduce on the same communicator");
+}
+
+TEST_F(StuckTest, CollectivesAreToldByTheirCommunicators) {
+  const auto make_comm = [&](RawThread& log) {
+    log.put(RawKind::mpi_comm_def, 5, static_cast<uint16_t>(trace::RawCommOrigin::collective), 2,
+            {uint64_t{2} << 32, 0, uint64_t{1} << 32});
+  };
+  {
+    auto p = rank(0);
+    make_comm(p->thread(0));
+    enter_collective(p->thread(0), 20, "MPI_Allreduce", CollectiveOp::allreduce);
+    auto other = rank(1);
+    make_comm(other->thread(0));
+    enter_collective(other->thread(0), 20, "MPI_Allreduce", CollectiveOp::allreduce, 2);
+  }
+  EXPECT_EQ(
+      told(/*deadlock=*/true),
+      "rank 0: for rank 1 to enter MPI_Allreduce; rank 1: for rank 0 to enter MPI_Allreduce in "
+      "communicator 2");
 }
 
 TEST_F(StuckTest, DifferentNonblockingCollectivesDoNotMeet) {
