@@ -159,7 +159,9 @@ void DefinitionWriter::attributes() {
       {kMutexIdRef, kMutexIdAttribute, "The lock, where its number exceeds 32 bits",
        OTF2_TYPE_UINT64},
       {kCollectiveOpRef, kCollectiveOpAttribute,
-       "19 neighbourhood collective, 20 any other that OTF2 has no name for", OTF2_TYPE_UINT8},
+       "17 creates, 18 frees a communicator or file (written as a barrier), 19 neighbourhood "
+       "collective, 20 any other that OTF2 has no name for (written as all-to-all)",
+       OTF2_TYPE_UINT8},
       {kRmaAssertionsRef, kRmaAssertionsAttribute,
        "Sum of 1 no check, 2 no store, 4 no put, 8 no precede, 16 no succeed", OTF2_TYPE_UINT8},
       {kSendsToRef, kSendsToAttribute, "The processes that this one sends data to",
@@ -181,6 +183,7 @@ void DefinitionWriter::attributes() {
       {kFoundBytesRef, kFoundBytesAttribute, "Its length", OTF2_TYPE_UINT64},
   };
   static_assert(std::size(kAttributes) == kAttributeCount);
+  static_assert(static_cast<int>(CollectiveOp::create_handle) == 17);
   static_assert(static_cast<int>(CollectiveOp::neighbor) == 19);
   for (const Attribute& a : kAttributes) {
     const OTF2_StringRef name = text(std::string(a.name));

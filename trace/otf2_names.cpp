@@ -242,13 +242,21 @@ CollectiveOp collective_from_otf2(OTF2_CollectiveOp op) {
   return CollectiveOp::other;
 }
 
-bool otf2_can_say(CollectiveOp op) {
-  return static_cast<size_t>(op) < kCollectiveCount;
+OTF2_CollectiveOp to_otf2(CollectiveOp op) {
+  if (static_cast<size_t>(op) >= kCollectiveCount) return OTF2_COLLECTIVE_OP_ALLTOALL;
+  return kCollectiveOps[static_cast<size_t>(op)];
 }
 
-OTF2_CollectiveOp to_otf2(CollectiveOp op) {
-  if (!otf2_can_say(op)) return OTF2_COLLECTIVE_OP_ALLTOALL;
-  return kCollectiveOps[static_cast<size_t>(op)];
+bool mpi_record_says(CollectiveOp op) {
+  static_assert(CollectiveOp::create_handle < CollectiveOp::neighbor);
+  return op < CollectiveOp::create_handle;
+}
+
+OTF2_CollectiveOp to_otf2_of_mpi(CollectiveOp op) {
+  if (op == CollectiveOp::create_handle || op == CollectiveOp::destroy_handle) {
+    return OTF2_COLLECTIVE_OP_BARRIER;
+  }
+  return to_otf2(op);
 }
 
 MutexKind mutex_kind_from_otf2(OTF2_RegionRole around) {

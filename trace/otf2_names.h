@@ -55,10 +55,13 @@ LocationKind location_kind_from_otf2(OTF2_LocationType type);
 OTF2_LocationType to_otf2(LocationKind kind);
 
 CollectiveOp collective_from_otf2(OTF2_CollectiveOp op);
-/// `neighbor` and `other`, which OTF2 cannot say, become an all-to-all; kCollectiveOpAttribute
-/// tells.
+/// `neighbor` and `other`, which OTF2 cannot say, become an all-to-all.
 OTF2_CollectiveOp to_otf2(CollectiveOp op);
-bool otf2_can_say(CollectiveOp op);
+/// For records of MPI's collectives: creation and freeing of handles become a barrier, since
+/// Score-P wrote neither until version 9 and older readers (Scalasca 2.5's scout) end at them.
+OTF2_CollectiveOp to_otf2_of_mpi(CollectiveOp op);
+/// Whether that is the operation itself; else kCollectiveOpAttribute tells which it was.
+bool mpi_record_says(CollectiveOp op);
 
 /// What is being acquired, for archives without kMutexKindAttribute: the role of the region around.
 MutexKind mutex_kind_from_otf2(OTF2_RegionRole around);

@@ -70,7 +70,7 @@ OTF2_AttributeList* Otf2Sink::with(RegionInstance instance) {
 OTF2_AttributeList* Otf2Sink::with(const MpiCollective& c) {
   OTF2_AttributeList* const list = attributes_.get();
   bool any = false;
-  if (!otf2_can_say(c.op)) {
+  if (!mpi_record_says(c.op)) {
     OTF2_AttributeList_AddUint8(list, kCollectiveOpRef, static_cast<uint8_t>(c.op));
     any = true;
   }
@@ -185,7 +185,7 @@ void Otf2Sink::mpi_collective(Time time, const MpiCollective& c) {
   const OTF2_TimeStamp entered = done_.last;
   const OTF2_TimeStamp now = stamp(time);
   check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, first_in_call ? entered : now));
-  check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, with(c), now, to_otf2(c.op), ref(c.comm),
+  check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, with(c), now, to_otf2_of_mpi(c.op), ref(c.comm),
                                         otf2_root(c), c.bytes_sent, c.bytes_received));
 }
 
@@ -195,9 +195,9 @@ void Otf2Sink::mpi_icollective_request(Time time, RequestId request) {
 }
 
 void Otf2Sink::mpi_icollective_complete(Time time, const MpiCollective& c, RequestId request) {
-  check(OTF2_EvtWriter_NonBlockingCollectiveComplete(writer_, with(c), stamp(time), to_otf2(c.op),
-                                                     ref(c.comm), otf2_root(c), c.bytes_sent,
-                                                     c.bytes_received, number(request)));
+  check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
+      writer_, with(c), stamp(time), to_otf2_of_mpi(c.op), ref(c.comm), otf2_root(c), c.bytes_sent,
+      c.bytes_received, number(request)));
 }
 
 void Otf2Sink::thread_fork(Time time, uint32_t requested, RegionInstance instance) {

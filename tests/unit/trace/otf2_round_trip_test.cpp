@@ -295,6 +295,28 @@ TEST(Otf2RoundTrip, CollectivesBeginWithTheirCall) {
   }
 }
 
+/// Scalasca 2.5's scout ends at any other: Score-P wrote no others for MPI until version 9.
+TEST(Otf2RoundTrip, CollectivesOfMpiAreOperationsThatOlderToolsKnow) {
+  const std::set<std::string> known{
+      "BARRIER",   "BCAST",     "GATHER",     "GATHERV",        "SCATTER",
+      "SCATTERV",  "ALLGATHER", "ALLGATHERV", "ALLTOALL",       "ALLTOALLV",
+      "ALLTOALLW", "ALLREDUCE", "REDUCE",     "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK",
+      "SCAN",      "EXSCAN"};
+  TemporaryFolder folder;
+  const auto anchor = write_rich_archive(folder.path() / "trace");
+  const auto print = run_command("otf2-print -L 0 '" + anchor.string() + "'");
+  ASSERT_EQ(print.status, 0);
+  std::istringstream lines(print.output);
+  const std::string_view before = "Operation: ";
+  std::set<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("MPI_COLLECTIVE_END")) continue;
+    const size_t begin = line.find(before) + before.size();
+    seen.insert(line.substr(begin, line.find(',', begin) - begin));
+  }
+  EXPECT_EQ(seen, known);
+}
+
 TEST(Otf2RoundTrip, CallsOfMpiLieInTheFileByWhichOtherToolsKnowThem) {
   TemporaryFolder folder;
   const auto anchor = write_rich_archive(folder.path() / "trace");
