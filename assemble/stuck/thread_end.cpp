@@ -107,6 +107,9 @@ class Walk {
       case RawKind::mpi_icoll:
         return end_request(record.w[3]);
       case RawKind::mpi_collective:
+        // In its place the others may be in another.
+        if (const OpenCall* call = innermost(CallKind::mpi); call && call->name == "MPI_Finalize")
+          return;
         ++end_.done[{Channel::Kind::collective, record.arg}];
         return;
       case RawKind::mpi_init_done:

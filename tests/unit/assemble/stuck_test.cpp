@@ -75,6 +75,21 @@ TEST_F(StuckTest, WhoLeavesMpiWhileTheRecordsAreReadHasLeftIt) {
             "rank 1: for a message from rank 0 with tag 7, but rank 0 left MPI at 0.000 s");
 }
 
+TEST_F(StuckTest, WhoHasFinalizedMpiHasComeToNoOtherCollective) {
+  {
+    auto p = rank(0);
+    enter_collective(p->thread(0), 20, "MPI_Allreduce", CollectiveOp::allreduce);
+    auto other = rank(1);
+    RawThread& log = other->thread(0);
+    log.enter(20, "MPI_Finalize", in_main({}));
+    log.put(RawKind::mpi_collective, 200, static_cast<uint16_t>(CollectiveOp::destroy_handle), 0,
+            {kNoRoot, 0, 0});
+    log.put(RawKind::mpi_finalized, 200).leave(200, "MPI_Finalize");
+  }
+  EXPECT_EQ(told(/*deadlock=*/false),
+            "rank 0: for rank 1 to enter MPI_Allreduce, but rank 1 left MPI at 0.000 s");
+}
+
 TEST_F(StuckTest, ABufferedSendWaitsForNobody) {
   {
     // MPI aborts the program in it, as there is no buffer.
