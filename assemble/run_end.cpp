@@ -13,6 +13,11 @@ namespace {
 /// Beyond this a mark is garbage, or the clock was set meanwhile.
 constexpr int64_t kLongest = int64_t{400} * 24 * 3600 * 1'000'000'000;
 
+/// Signs of life come after each 0.1 s that a thread computes, and so later on a busy machine.
+constexpr Duration kSignsApart = Duration::from_nanos(1'000'000'000);
+/// Whoever shows no sign for longer sleeps. No launcher takes so long to notice that ranks died.
+constexpr Duration kSlowLauncher = Duration::from_nanos(30'000'000'000);
+
 std::optional<trace::RawHeartbeat> read_mark(const std::filesystem::path& raw) {
   std::ifstream in(raw / trace::kRawHeartbeatFile, std::ios::binary);
   trace::RawHeartbeat mark = {};
@@ -64,8 +69,11 @@ std::optional<Time> find_run_end(const std::filesystem::path& raw,
                                  const std::vector<RawProcessFolder>& processes,
                                  const std::vector<ProcessAccount>& accounts, const Clock& clock) {
   if (processes.empty()) return std::nullopt;
-  if (const auto end = end_of_spinning(processes, accounts, clock)) return end;
-  return marked_end(raw, processes, clock);
+  const auto spun = end_of_spinning(processes, accounts, clock);
+  const auto marked = marked_end(raw, processes, clock);
+  if (!spun || !marked) return spun ? spun : marked;
+  const Duration later = *marked - *spun;
+  return later > kSignsApart && later < kSlowLauncher ? spun : std::max(*spun, *marked);
 }
 
 }  // namespace culprit::assemble

@@ -4,6 +4,7 @@
 // Who is stuck, by records that a run could hardly be made to leave at will: of ranks that were
 // still ending when they were read, and of collectives that do not belong together.
 
+#include <fstream>
 #include <vector>
 
 #include "fixture.h"
@@ -178,6 +179,41 @@ TEST_F(StuckTest, OfCollectivesOfSeveralThreadsTheOrderIsUnknown) {
     wait_for_it(other->thread(1), 20);
   }
   EXPECT_EQ(told(/*deadlock=*/false), "");
+}
+
+/// Rank 0 is in MPI_Recv from 10 on and shows signs of life until `alive_s`; whoever started the
+/// program saw it end at `marked_s`.
+class RunEnd : public StuckTest {
+ protected:
+  std::string when(double alive_s, double marked_s) {
+    {
+      auto p = rank(0);
+      p->process.world_size = 1;
+      const auto ns = static_cast<uint64_t>(alive_s * 1e9);
+      p->process.last = {kTicksAtZero + ns, kRealtimeAtZero + ns, kTicksAtZero + ns};
+      p->thread(0).enter(10, "MPI_Recv", in_main({}));
+    }
+    trace::RawHeartbeat mark = {trace::kRawMagic, trace::kRawVersion, 1, 0, 0, 0, "b007"};
+    mark.monotonic_ns = kTicksAtZero + static_cast<uint64_t>(marked_s * 1e9);
+    std::ofstream(folder_ / "raw" / trace::kRawHeartbeatFile, std::ios::binary)
+        .write(reinterpret_cast<const char*>(&mark), sizeof mark);
+    play();
+    const std::string text = listing.text("0.0");
+    const size_t last = text.rfind('\n', text.size() - 2);
+    return text.substr(last + 1);
+  }
+};
+
+TEST_F(RunEnd, IsWhenItWasSeenIfSignsOfLifeWereRare) {
+  EXPECT_EQ(when(0.6, 1.3), "1300000000 -\n");
+}
+
+TEST_F(RunEnd, IsTheLastSignOfLifeIfTheLauncherWasSlow) {
+  EXPECT_EQ(when(2, 6), "2000000000 -\n");
+}
+
+TEST_F(RunEnd, IsWhenItWasSeenIfProcessesSlept) {
+  EXPECT_EQ(when(2, 600), "600000000000 -\n");
 }
 
 }  // namespace
