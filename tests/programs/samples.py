@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CUT = "[...]"
 SOURCES = ("report/*.cpp", "report/*.h", "replay/patterns.def", "blame/*.cpp", "assemble/facts.cpp")
 BLOCK = re.compile(r"^```text\n((?:mpirun|build/).*?)^```$", re.MULTILINE | re.DOTALL)
-FIGURE = re.compile(r"(< )?\d[\d .]*( (us|ms|s|%))?")
+FIGURE = re.compile(r"(< )?\d([\d .]*\d)?( (us|ms|s|%)(?!\w))?")
 
 
 def hybrid(place):
@@ -61,6 +61,19 @@ def todays(place, command):
     return page.replace(first, " ".join(["mpirun" if "mpirun" in w else w for w in command]), 1)
 
 
+def prose(lines):
+    """Paragraphs that explain, each as one line: where lines break depends on the figures in them."""
+    paragraph = []
+    for line in [*lines, ""]:
+        label = re.match(r"  [A-Z][a-z]+(?: [a-z]+)*  ", line)
+        begins = re.match(r"  [A-Z]\S* \S", line) or re.match(r"  [a-z]\S*( \S+){4}", line)
+        if not label and (begins or (paragraph and re.match(r"  \S", line))):
+            paragraph.append(line.strip())
+        elif paragraph:
+            yield " ".join(paragraph)
+            paragraph = []
+
+
 def skeleton(page):
     """Lines that are the same for each run of a program, without figures."""
     found, section = [], ""
@@ -76,9 +89,7 @@ def skeleton(page):
                 found.append(line.split(":")[0])
         if section.startswith("WHAT THIS RESULT"):
             continue  # what is missing differs with the machine
-        prose = [l.strip() for l in block.split("\n") if re.match(r"  [A-Z]\S* \S", l) or
-                 re.match(r"  [a-z]\S*( \S+){4}", l)]
-        found += [FIGURE.sub("#", p) for p in prose if not re.match(r"[A-Z][a-z]+(?: [a-z]+)*  ", p)]
+        found += [FIGURE.sub("#", text) for text in prose(block.split("\n"))]
     return found
 
 
