@@ -3,7 +3,8 @@
 
 // Waits in MPI's collective operations, blocking and non-blocking (thesis, section 2.4.1, figure
 // 2.5): each waits for the last of those that it waits for at all (collective_shapes.h). For the
-// non-blocking forms the completing call waits, for the posting call of the others.
+// non-blocking forms the completing call waits, for the posting call of the others; where that is a
+// test, the tests before it have polled.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -40,7 +41,8 @@ class WaitFinder final : public OperationVisitor {
 
  private:
   static bool waits(const Operation& operation, const Part& part, Time until) {
-    if (!part.op->may_wait || part.completed.enter >= until) return false;
+    const bool asks = part.op->may_wait || part.op->polled;
+    if (!asks || part.completed.enter >= until) return false;
     return !operation.may_leave_early || until <= part.completed.leave;
   }
 
@@ -97,7 +99,8 @@ void WaitFinder::visit(std::span<const Part> parts) {
 }
 
 void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause) {
-  box_.wait(waiter.location, pattern, waiter.completed, cause.posted.enter, cause.posted_by);
+  const Pattern found = waiter.op->polled ? replay::pattern("mpi.polling") : pattern;
+  box_.wait(waiter.location, found, waiter.completed, cause.posted.enter, cause.posted_by);
 }
 
 /// They met when the one that the other waited for entered.

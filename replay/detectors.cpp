@@ -146,6 +146,7 @@ void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Ti
   if (until > leave) ++clock_violations;
   const Time end = std::min(until, leave);
   if (end <= begin) return;
+  if (pattern == replay::pattern("mpi.polling")) return polling({begin, end, path, cause});
   waits.push_back({begin, end, end - begin, path, cause, 0, pattern});
 }
 

@@ -272,13 +272,23 @@ class CollectiveMatcher {
     const CollectiveOp& op = run_.at(member.location).collectives[member.op];
     const CallRef posted = run_.ref(member.location, op.posted);
     const CallRef completed = run_.ref(member.location, op.completed);
-    return {&op,
-            rank,
-            side,
-            posted.location,
-            completed.location,
-            run_.call(posted),
-            run_.call(completed)};
+    Part part{&op,
+              rank,
+              side,
+              posted.location,
+              completed.location,
+              run_.call(posted),
+              run_.call(completed)};
+    if (op.polled) part.completed.enter = std::max(part.posted.enter, polled_since(member));
+    return part;
+  }
+  /// Enter of the first test for it that found nothing.
+  Time polled_since(const Member& member) const {
+    const auto& polled = run_.at(member.location).probes.polled_collectives;
+    const auto known = std::lower_bound(
+        polled.begin(), polled.end(), member.op,
+        [](const PolledOperation& operation, size_t op) { return operation.op < op; });
+    return known == polled.end() || known->op != member.op ? Time::max() : known->since;
   }
   static Part part(uint32_t rank, Side side, const RemotePart& remote) {
     const auto& [op, posted_by, location, posted, completed] = remote;

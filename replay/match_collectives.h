@@ -23,7 +23,8 @@ struct Part {
   uint32_t rank;  ///< in the communicator; in an inter-communicator, in its own group
   Side side;
   LocationId posted_by, location;
-  Call posted, completed;
+  Call posted;
+  Call completed;  ///< if polled for, from the first test that found nothing
 };
 
 /// Called with one operation after the other, of one communicator, its parts by rank; those of the

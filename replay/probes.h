@@ -24,24 +24,26 @@ struct Probe {
   uint32_t peer;  ///< as in trace::MpiMessage, and so are tag and number
   int32_t tag;
   trace::MatchedProbe number;
-  Time polled_since;  ///< as in PolledReceive; Time::max(): nobody had asked before
+  Time polled_since;  ///< as in PolledOperation; Time::max(): nobody had asked before
   bool waits;         ///< MPI_Probe, MPI_Mprobe
 };
 
-/// A receive that a test completed after others had found nothing.
-struct PolledReceive {
-  uint32_t op;  ///< index of the operation
+/// A receive or a collective that a test completed after others had found nothing.
+struct PolledOperation {
+  uint32_t op;  ///< its index among the receives or the collectives
   Time since;   ///< enter of the first fruitless test since anything else was completed
 };
 
 struct ProbeFacts {
   Column<Probe> probes;
-  Column<PolledReceive> polled;
+  Column<PolledOperation> polled;
+  Column<PolledOperation> polled_collectives;  ///< by index
   uint64_t inferred = 0;  ///< of `probes`: what they have found is not recorded, but follows
 
   void release() {
     probes.release();
     polled.release();
+    polled_collectives.release();
   }
 };
 
@@ -97,6 +99,14 @@ class ProbeBuilder {
       facts_.polled.push_back({static_cast<uint32_t>(op), since_});
     }
     completed();
+  }
+
+  /// Collective `op` was completed. Whether others had asked before.
+  bool completed_collective(size_t op, AskingRegion region) {
+    const bool polled = region.polls && since_ != Time::max();
+    if (polled) facts_.polled_collectives.push_back({static_cast<uint32_t>(op), since_});
+    completed();
+    return polled;
   }
 
   ProbeFacts take() { return std::move(facts_); }

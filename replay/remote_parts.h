@@ -24,6 +24,7 @@ void code_part(Code& code, RemotePart& part, const RemotePart& before) {
   code(part.op.receives_from, before.op.receives_from);
   code(part.op.op, before.op.op);
   code(part.op.may_wait, before.op.may_wait);
+  code(part.op.polled, before.op.polled);
   code(part.posted_by, before.posted_by);
   code(part.location, part.posted_by);
   code_call(code, part.posted, before.posted);

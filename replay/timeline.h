@@ -82,6 +82,7 @@ struct CollectiveOp {
   culprit::GroupId sends_to, receives_from;  ///< as in trace::MpiCollective
   trace::CollectiveOp op = trace::CollectiveOp::other;
   bool may_wait = true;
+  bool polled = false;  ///< a test completed it after others had found nothing (ProbeFacts)
 };
 
 struct Fork {

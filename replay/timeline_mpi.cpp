@@ -153,6 +153,8 @@ void TimelineBuilder::mpi_icollective_complete(Time time, const trace::MpiCollec
   }
   const CallIndex posted = pending == FlatMap::kNone ? call : CallIndex(pending);
   add_collective(what, posted, call, !top_traits().test);
+  line_.collectives.back().polled =
+      probes_.completed_collective(line_.collectives.size() - 1, top_traits().asking);
 }
 
 }  // namespace culprit::replay

@@ -37,7 +37,8 @@ void for_each_time(ProbeFacts& facts, const Change& change) {
   for (Probe& probe : facts.probes) {
     if (probe.polled_since != Time::max()) change(probe.polled_since);
   }
-  for (PolledReceive& polled : facts.polled) change(polled.since);
+  for (PolledOperation& polled : facts.polled) change(polled.since);
+  for (PolledOperation& polled : facts.polled_collectives) change(polled.since);
 }
 
 template <class Change>
