@@ -7,7 +7,7 @@ The file is a list of objects:
   source    the folder of the sources, relative to the file; it is copied, and the copy is changed
   patches   [{"file": ..., "after": a piece of a line that occurs once, "insert": lines to put after that line}]
   build     a shell command, in the copy; the compiler finds <late.h> by itself
-  run       the program, relative to the copy, and its arguments
+  run       the program, relative to the copy, and its arguments; one that begins with @ is a file in the copy
   ranks, late_rank, ms   how many, which is late, by how many milliseconds each time
   polls     true if its ranks test for their messages: what tests are due to counts as waiting (default: false)
 What is inserted calls injected_delay(), of tests/truth/late.h, which a file must include first. All others wait

@@ -148,6 +148,7 @@ CASES = [
     case("collective", 4, "reduce_scatter", LATE),
     case("collective", 4, "reduce_scatter_block", LATE),
     case("collective", 4, "ibarrier", LATE),
+    case("collective", 4, "ibarrier_test", LATE, path="late", polls=True),
     case("collective", 4, "ibcast", LATE_0),
     case("collective", 4, "iallreduce", LATE),
     case("collective", 4, "ialltoall", LATE),

@@ -58,6 +58,16 @@ NONBLOCKING(ibcast, 0, MPI_Ibcast(in, 1, MPI_INT, 0, WORLD, &request))
 NONBLOCKING(iallreduce, 1, MPI_Iallreduce(out, in, 1, MPI_INT, MPI_SUM, WORLD, &request))
 NONBLOCKING(ialltoall, 1, MPI_Ialltoall(out, 1, MPI_INT, in, 1, MPI_INT, WORLD, &request))
 
+static void ibarrier_test(void) {
+  ROUNDS {
+    MPI_Request request;
+    int done = 0;
+    if (rank == 1) late(truth_ms);
+    MPI_Ibarrier(WORLD, &request);
+    TIMED(while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+  }
+}
+
 // --- communicators ---
 
 // Two halves that have nothing to do with each other: in one of them rank 1 is late, in the other
@@ -217,6 +227,7 @@ static const struct truth_case cases[] = {
     {"reduce_scatter", reduce_scatter},
     {"reduce_scatter_block", reduce_scatter_block},
     {"ibarrier", ibarrier},
+    {"ibarrier_test", ibarrier_test},
     {"ibcast", ibcast},
     {"iallreduce", iallreduce},
     {"ialltoall", ialltoall},
