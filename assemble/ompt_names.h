@@ -21,6 +21,7 @@ inline constexpr uint64_t kReductionId = 0x1001;
 inline constexpr uint64_t kWorkIds = 0x2000;
 inline constexpr uint64_t kTargetIds = 0x4000;
 inline constexpr uint64_t kLockIds = 0x8000;
+inline constexpr uint64_t kDependenceWaitIds = uint64_t{1} << 63;  ///< and the task's number
 
 // --- ompt_work_t ---
 
@@ -120,6 +121,10 @@ inline MutexName mutex_name(uint16_t kind) {
 // --- ompt_task_status_t ---
 
 /// The task that is left has ended: complete, cancel.
+/// By the flags of its creation: a taskwait with dependences.
+inline bool is_taskwait(uint32_t flags) {
+  return (flags & 0x10) != 0;
+}
 inline bool is_task_end(uint16_t status) {
   return status == 1 || status == 3;
 }

@@ -12,6 +12,16 @@ using trace::Fact;
 using trace::RawKind;
 using trace::RegionRole;
 
+/// Whether the thread found at once that it need not wait where it has just begun to.
+bool is_taken_back(RawLog::Cursor ahead) {
+  for (RawRecord next; ahead.next(next);) {
+    if (says_something(next.kind)) {
+      return next.kind == RawKind::omp_sync_end && (next.flags & trace::kRawTakenBack) != 0;
+    }
+  }
+  return false;
+}
+
 /// Ids of sync constructs: the class, and whether only its waiting part was told.
 constexpr uint64_t kWaitOnly = 0x100;
 uint64_t sync_id(SyncClass sync, bool wait) {
@@ -144,6 +154,7 @@ void OpenmpConstructs::enter_barrier(const RawRecord& record, const RawLog::Curs
 }
 
 void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor& ahead, bool wait) {
+  if (is_taken_back(ahead)) return;
   const SyncClass sync = sync_class(record.flags);
   const uint64_t id = sync_id(sync, wait);
   Timeline& timeline = state_.timeline;
@@ -174,6 +185,7 @@ void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor&
 }
 
 void OpenmpConstructs::sync_end(const RawRecord& record, bool wait) {
+  if ((record.flags & trace::kRawTakenBack) != 0) return;
   const SyncClass sync = sync_class(record.flags);
   const Level level = sync == SyncClass::taskgroup && !wait ? Level::work : Level::sync;
   const size_t depth = find_level(state_.timeline, level, sync_id(sync, wait));

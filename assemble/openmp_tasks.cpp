@@ -35,6 +35,12 @@ void OpenmpTasks::create(const RawRecord& record) {
   const Time time = state_.time(record);
   state_.observe_code(time, record.w[1]);
   Timeline& timeline = state_.timeline;
+  if (is_taskwait(record.arg)) {
+    const Symbol* where = teams_.place(record.w[1]);
+    timeline.enter(time, Level::sync,
+                   state_.process.regions.openmp("taskwait", RegionRole::function, where),
+                   kDependenceWaitIds + record.w[0]);
+  }
   const Time created = timeline.advance(time);
   timeline.sink().task_create(created, id(record.w[0]));
   timeline.sink().fact(created, Fact::task_flags, record.arg);
@@ -61,6 +67,8 @@ void OpenmpTasks::fulfilled(const RawRecord& record) {
   if (!ends_without_being_left(record.flags)) return;
   Timeline& timeline = state_.timeline;
   timeline.observe_nothing(time);
+  const size_t wait = find_level(timeline, Level::sync, kDependenceWaitIds + record.w[0]);
+  if (wait != Timeline::npos) teams_.close(time, wait);
   const Time ended = timeline.advance(time);
   timeline.sink().task_complete(ended, id(record.w[0]));
 }

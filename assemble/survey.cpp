@@ -160,7 +160,8 @@ class Surveyor {
     } else if (record.kind == RawKind::user_enter) {
       ++result_.tool.paths;
     } else if (record.kind == RawKind::func_enter) {
-      see_code(record.w[0] + 1);  // an entry, where others are return addresses
+      if (record.w[0] != 0)
+        see_code(record.w[0] + 1);  // an entry, where others are return addresses
       see_code(record.w[1]);
     } else if (record.kind == RawKind::recording_off || record.kind == RawKind::recording_on) {
       result_.survey.switches.push_back({record.w[0], record.kind == RawKind::recording_on});

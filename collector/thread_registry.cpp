@@ -5,7 +5,7 @@
 // They end with the thread, as late as the system allows, because OpenMP's own thread-end event
 // comes from such a destructor too. Making one costs files and mappings, more than many a thread
 // does in its life: that of one of the program's own threads goes on with the next of them, and to
-// the reader the two are one.
+// the reader the two are one. So does that of a thread of a pool, with the pool's next.
 #include "collector/thread_registry.h"
 
 #include <dlfcn.h>
@@ -35,11 +35,12 @@ struct ThreadState {
   uintptr_t function;       ///< that it runs
   Phase phase;
   bool own;
+  bool pooled;   ///< of an OpenMP runtime that ends its threads and makes others
   bool sets_up;  ///< the collector
 };
 
 constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
-    nullptr, nullptr, 0, 0, Phase::fresh, false, false};
+    nullptr, nullptr, 0, 0, Phase::fresh, false, false, false};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
 constexpr unsigned kMaxHooks = 4;
@@ -47,8 +48,23 @@ constexpr unsigned kMaxHooks = 4;
 /// Early logs of threads that have ended.
 std::atomic<ThreadLog*> g_parked[64];
 
-/// Logs of the program's own threads that have ended, for those that begin later.
-std::atomic<ThreadLog*> g_resting[64];
+/// Logs of threads that have ended, for those of their kind that begin later: the program's own,
+/// and those of pools.
+using Resting = std::atomic<ThreadLog*>[1024];
+Resting g_resting, g_resting_pooled;
+
+/// Whether its begin and end are told, and its log may go on with another.
+bool comes_and_goes(const ThreadState& thread) {
+  return thread.own || thread.pooled;
+}
+
+uint16_t kind_of(const ThreadState& thread) {
+  return thread.pooled ? trace::kRawPoolThread : 0;
+}
+
+Resting& resting_like(const ThreadState& thread) {
+  return thread.pooled ? g_resting_pooled : g_resting;
+}
 
 const char* g_folder = nullptr;
 /// Made at load, so that its number is low and setting its value allocates nothing.
@@ -88,16 +104,16 @@ ThreadLog* be_dead(ThreadState& thread) {
 }
 
 void note_begin(const ThreadState& thread) {
-  if (!thread.own || is_loading_thread()) return;
-  thread.log->put(RawKind::thread_begun, thread.begun, 0, 0, thread.function);
+  if (!comes_and_goes(thread) || is_loading_thread()) return;
+  thread.log->put(RawKind::thread_begun, thread.begun, kind_of(thread), 0, thread.function);
 }
 
 /// Puts it where another may take it. False if there is no room, or it is of no use.
-bool rest(ThreadLog* log) {
+bool rest(const ThreadState& thread, ThreadLog* log) {
   log->waiting = 0;
   log->counting = false;
   if (!Recorder::impl(*log).rest()) return false;
-  for (std::atomic<ThreadLog*>& place : g_resting) {
+  for (std::atomic<ThreadLog*>& place : resting_like(thread)) {
     ThreadLog* nobody = nullptr;
     if (place.compare_exchange_strong(nobody, log)) return true;
   }
@@ -106,8 +122,8 @@ bool rest(ThreadLog* log) {
 
 /// A log whose threads have all ended when this one began: times in it do not decrease.
 ThreadLog* take_resting(const ThreadState& thread) {
-  if (!thread.own) return nullptr;
-  for (std::atomic<ThreadLog*>& place : g_resting) {
+  if (!comes_and_goes(thread)) return nullptr;
+  for (std::atomic<ThreadLog*>& place : resting_like(thread)) {
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
     ThreadLog* const log = place.exchange(nullptr);
     if (log == nullptr) continue;
@@ -184,15 +200,15 @@ void tell_ended() {
 
 void end_live_thread(ThreadState& thread) {
   tell_ended();
-  const bool told = thread.own && !is_loading_thread();
-  if (told) thread.log->put(RawKind::thread_ended, now());
+  const bool told = comes_and_goes(thread) && !is_loading_thread();
+  if (told) thread.log->put(RawKind::thread_ended, now(), kind_of(thread));
   thread.phase = Phase::dead;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   ThreadLog* const log = thread.log;
   thread.log = nullptr;
   // Counters belong to one thread, and begin anew with each.
   const bool may_rest = told && environment().counters[0] == '\0';
-  if (!may_rest || !rest(log)) Recorder::destroy(log);
+  if (!may_rest || !rest(thread, log)) Recorder::destroy(log);
 }
 
 void end_thread() {
@@ -280,6 +296,13 @@ void begin_own_thread(uintptr_t function) {
 
 bool is_own_thread() {
   return t_state.own;
+}
+
+void begin_pool_thread() {
+  ThreadState& thread = t_state;
+  if (thread.own || thread.phase != Phase::fresh) return;
+  thread.begun = now();
+  thread.pooled = true;
 }
 
 ThreadLog* log_of_own_thread(bool early) {

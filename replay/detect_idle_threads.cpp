@@ -4,9 +4,9 @@
 // Idle threads: a thread of an OpenMP pool that is in no team waits for the next fork that uses it,
 // whoever forks then (with nested regions, a member of another team); forks in between that leave
 // it out, since their teams are smaller, do not count. After its last team it waits for the end of
-// the pool's leader, and if that was not the process's first thread, for that one's. The cause is
-// whatever the awaited thread did meanwhile. A thread whose first team is its own belongs to no
-// pool: the program made it, and knows what it does.
+// the pool's leader, if the runtime has not ended it, and if that was not the process's first
+// thread, for that one's. The cause is whatever the awaited thread did meanwhile. A thread whose
+// first team is its own belongs to no pool: the program made it, and knows what it does.
 #include <algorithm>
 #include <tuple>
 
@@ -54,6 +54,7 @@ class IdleDetector {
       }
       idle_since = span.end;
     }
+    if (line.ended) return;
     const LocationId last = pool_of(leader);
     await_end(id, idle_since, last);
     if (last != master) await_end(id, std::max(idle_since, run_.at(last).last), master);

@@ -13,7 +13,6 @@
 // such taskwaits only the data: then it is the siblings before it that do with them what excludes
 // it.
 #include <algorithm>
-#include <map>
 
 #include "replay/openmp_detectors.h"
 
@@ -51,9 +50,6 @@ class TaskDetector {
     for (size_t t = 0; t < tasks_.size(); ++t) {
       if (!tasks_.creation(Index(t)).undeferred && !tasks_.creation(Index(t)).is_taskwait) continue;
       wait_for_dependences(Index(t), tasks_.ready(Index(t)));
-    }
-    for (LocationId id : locations()) {
-      if (run_.at(id).openmp.taskwait_tasks > 0) wait_for_siblings(id);
     }
   }
 
@@ -193,32 +189,6 @@ class TaskDetector {
     out_.at(thread).wait(pattern("omp.dependence"), creation.path, creation.time, ready.time,
                          ready.time, ready.location);
     out_.meet(thread, ready.location, ready.time);
-  }
-
-  /// Taskwaits with dependences of which no edges are told. Siblings are created by one thread, in
-  /// order, unless their parent moves.
-  void wait_for_siblings(LocationId id) {
-    struct Ends {
-      Moment writers, all;
-    };
-    std::map<std::pair<uint64_t, uint64_t>, Ends> ends;  // by parent and address
-    const OpenmpFacts& facts = run_.at(id).openmp;
-    for (size_t d = 0; d < facts.dependences.size();) {
-      const uint32_t creation = facts.dependences[d].creation;
-      const TaskCreation& created = facts.creations[creation];
-      const Index task = tasks_.find(created.task);
-      Moment ready;
-      for (; d < facts.dependences.size() && facts.dependences[d].creation == creation; ++d) {
-        const TaskDependence& dependence = facts.dependences[d];
-        Ends& here = ends[{created.parent.key(), dependence.address}];
-        ready.keep_later(dependence.reads ? here.writers : here.all);
-        if (!task.valid() || created.is_taskwait) continue;
-        here.all.keep_later(tasks_.end(task));
-        if (!dependence.reads) here.writers.keep_later(tasks_.end(task));
-      }
-      const bool told = task.valid() && tasks_.ready(task).happened();
-      if (created.is_taskwait && task.valid() && !told) wait_for_dependences(task, ready);
-    }
   }
 
   static constexpr uint32_t kNoGroup = UINT32_MAX, kUnknown = UINT32_MAX - 1;

@@ -138,8 +138,7 @@ struct OpenmpFacts {
   Column<TaskWaitVisit> task_waits;
   std::vector<BarrierRuns> barrier_runs;
   Column<BarrierTail> barrier_tails;
-  uint32_t taskwait_tasks = 0;  ///< how many of the creations stand for a taskwait
-  uint32_t groups = 0;          ///< number of taskgroups that it opened
+  uint32_t groups = 0;  ///< number of taskgroups that it opened
 };
 
 /// Calls renew(path) for every call path in it.

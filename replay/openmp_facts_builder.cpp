@@ -196,7 +196,6 @@ void OpenmpFactsBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       if (facts_.creations.empty()) return;
       facts_.creations.back().undeferred = (value & kUndeferredTask) != 0;
       facts_.creations.back().is_taskwait = (value & kTaskwaitTask) != 0;
-      facts_.taskwait_tasks += facts_.creations.back().is_taskwait;
       return;
     case trace::Fact::depend_in:
       return depend(value, true);

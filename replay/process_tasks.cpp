@@ -4,6 +4,7 @@
 #include "replay/process_tasks.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace culprit::replay {
@@ -95,6 +96,42 @@ void ProcessTasks::find_edges() {
   if (!std::is_sorted(ready_.begin(), ready_.end(), by_task)) {
     std::sort(ready_.begin(), ready_.end(), by_task);
   }
+  const size_t told = ready_.size();
+  for (LocationId id : teams_.locations()) derive_edges(id, told);
+  std::sort(ready_.begin(), ready_.end(), by_task);
+}
+
+/// Of tasks of which no edges are told: LLVM's runtime tells none of taskwaits, GNU's none at all.
+/// Siblings are created by one thread, in order, unless their parent moves.
+void ProcessTasks::derive_edges(LocationId id, size_t told) {
+  struct Ends {
+    Moment writers, all;
+  };
+  std::map<std::pair<uint64_t, uint64_t>, Ends> ends;  // by parent and address
+  const OpenmpFacts& facts = teams_.run().at(id).openmp;
+  for (size_t d = 0; d < facts.dependences.size();) {
+    const uint32_t creation = facts.dependences[d].creation;
+    const TaskCreation& created = facts.creations[creation];
+    const Index task = find(created.task);
+    Moment ready;
+    for (; d < facts.dependences.size() && facts.dependences[d].creation == creation; ++d) {
+      const TaskDependence& dependence = facts.dependences[d];
+      Ends& here = ends[{created.parent.key(), dependence.address}];
+      ready.keep_later(dependence.reads ? here.writers : here.all);
+      if (!task.valid() || created.is_taskwait) continue;
+      here.all.keep_later(end(task));
+      if (!dependence.reads) here.writers.keep_later(end(task));
+    }
+    if (!task.valid() || !ready.happened() || ready.time <= created.time) continue;
+    if (!is_told(task, told)) ready_.push_back({task, ready});
+  }
+}
+
+bool ProcessTasks::is_told(Index task, size_t told) const {
+  const auto end = ready_.begin() + static_cast<ptrdiff_t>(told);
+  const auto at = std::lower_bound(ready_.begin(), end, task,
+                                   [](const Ready& a, Index b) { return a.task < b; });
+  return at != end && at->task == task;
 }
 
 ProcessTasks::Moment ProcessTasks::ready(Index task) const {

@@ -41,7 +41,7 @@ class ProcessTasks {
   /// When and where it was completed.
   const Moment& end(Index task) const { return tasks_[task.index()].end; }
   /// The end of the last task that it depends on, of those that were not complete when it was
-  /// created.
+  /// created: as the runtime told, or as the data tell that tasks named.
   Moment ready(Index task) const;
   /// Of the n-th barrier of a team; nothing happened if it had no tasks.
   Epoch epoch(TeamNumber team, size_t n) const;
@@ -62,6 +62,9 @@ class ProcessTasks {
   void number();
   void find_ends();
   void find_edges();
+  void derive_edges(LocationId id, size_t told);
+  /// Whether one of the first `told` of ready_ is the task's.
+  bool is_told(Index task, size_t told) const;
   void find_epochs();
 
   const Teams& teams_;

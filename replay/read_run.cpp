@@ -344,7 +344,8 @@ class RunReader {
   }
 
   /// Activities of every location tile the run. A pool thread that does not exist yet, or does no
-  /// more, is idle while its process lives: the process holds its core.
+  /// more, is idle while its process lives: the process holds its core. One that its runtime has
+  /// ended for good is not.
   void fill_life(LocationId id) {
     if (run_.is_stream(id)) return fill_stream(id);
     Timeline& line = run_.at(id);
@@ -361,7 +362,8 @@ class RunReader {
     life.set_end(run_.end);
     count_absence(run_, id);
     if (line.last == run_.end) return;
-    const Time end = pool_thread ? std::max(line.last, master.last) : line.last;
+    const bool idles_on = pool_thread && !line.ended;
+    const Time end = idles_on ? std::max(line.last, master.last) : line.last;
     if (line.last < end) append(life, line.last, run_.idle);
     if (end < run_.end) append(life, end, run_.ended);
   }

@@ -94,7 +94,8 @@ struct Run {
   LocationId last_to_end() const { return last; }
 
   /// How long a location's time is somebody's: a process's, and its pool's, as long as the run,
-  /// since its cores are held; that of a thread that the program made itself while it is there.
+  /// since its cores are held, until it ends for good; that of a thread that the program made
+  /// itself while it is there.
   struct Life {
     Time begin, end;
     Duration absent;  ///< in between
@@ -102,6 +103,7 @@ struct Run {
   };
   Life life(LocationId id) const {
     const Timeline& line = at(id);
+    if (line.ended) return {begin, line.last, {}};
     return line.own_thread ? Life{line.first, line.last, line.absent} : Life{begin, end, {}};
   }
   /// Whether an activity at this path is no part of the location's life, although within it: one of

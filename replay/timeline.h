@@ -178,6 +178,7 @@ struct Timeline {
   std::vector<PathSamples> samples;  ///< likewise; may be shorter
   OpenRequests open;
   uint64_t events = 0;
+  bool ended = false;       ///< of a pool, which ended it
   bool own_thread = false;  ///< made by the program, in no pool: lives from first to last
   Duration absent;          ///< of that, between one such thread and the next (Run::between)
 

@@ -166,6 +166,7 @@ void TimelineBuilder::thread_join(Time time) {
 }
 
 void TimelineBuilder::thread_team_begin(Time time, trace::RegionInstance instance) {
+  line_.ended = false;
   touch(time);
   openmp_.team_begin(line_.teams.size());
   open_teams_.push_back({line_.teams.size(), base_, base_region_});

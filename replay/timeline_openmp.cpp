@@ -62,6 +62,9 @@ void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       return line_.threads.begun.push_back({time, value});
     case trace::Fact::woke:
       return line_.threads.woke.push_back({time, value});
+    case trace::Fact::ended:
+      line_.ended = true;
+      return;
     case trace::Fact::unanswered:
       return unanswered(time, value);
     default:

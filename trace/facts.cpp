@@ -38,6 +38,7 @@ constexpr std::array<const char*, kFactCount> kNames = {"schedule",
                                                         "awaited",
                                                         "begun",
                                                         "woke",
+                                                        "ended",
                                                         "unanswered"};
 static_assert(kNames.back() != nullptr);  // as many names as facts
 

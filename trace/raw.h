@@ -122,8 +122,9 @@ enum class RawKind : uint8_t {
   omp_work_end = 47,      ///< flags: ompt_work_t; w0: chunks that this thread got; w1: their
                           ///< iterations; both 0 where the runtime tells of no chunks
   omp_sync_begin = 48,    ///< flags: ompt_sync_region_t; w0: codeptr; w1: region
-  omp_sync_end = 49,      ///< flags: ompt_sync_region_t; w1: region. Overdue as implicit_end
-  omp_wait_begin = 50,    ///< sync_region_wait; as omp_sync_begin
+  omp_sync_end = 49,    ///< flags: ompt_sync_region_t, with kRawTakenBack: the thread did not come
+                        ///< there after all; w1: region. Overdue as implicit_end
+  omp_wait_begin = 50,  ///< sync_region_wait; as omp_sync_begin
   omp_wait_end = 51,
   omp_mutex_acquire = 52,   ///< flags: ompt_mutex_t; w0: wait id; w1: codeptr; w2: ticks until it
                             ///< was acquired | until it was released << 32, each 0 unless it came
@@ -212,9 +213,10 @@ enum class RawKind : uint8_t {
   file_op = 95,     ///< arg: file; flags: raw_file_op; w0: bytes; w1: request, if it has one
   file_op_issued = 96,  ///< arg: file; w0: request, if it has one: the call that began it is over
   file_op_done = 97,    ///< arg: file; flags as begun; w0: bytes; w1: request, if it has one
-  thread_begun = 98,    ///< the first of a thread that the program made by itself. time: when it
-                        ///< began; w0: address of the function that it runs
-  thread_ended = 99,    ///< and its last, if it ended before the process
+  thread_begun = 98,    ///< the first of a thread that the program made by itself. flags: 0 or
+                        ///< kRawPoolThread; time: when it began; w0: address of the function that
+                        ///< it runs
+  thread_ended = 99,    ///< and its last, if it ended before the process. flags as begun
   cpu_time = 101,   ///< of the thread, since it began: w0: nanoseconds on a core; w1: nanoseconds
                     ///< in which it could run and had none
   clock_met = 100,  ///< the clocks of two nodes compared. arg: world rank of the other process; w0:
@@ -272,6 +274,12 @@ constexpr bool is_kept_when_off(RawKind kind) {
 enum class RawWinFlavor : uint16_t { create = 0, allocate = 1, shared = 2, dynamic = 3 };
 
 enum class RawRmaLock : uint16_t { release = 0, shared = 1, exclusive = 2 };
+/// omp_sync_end, omp_wait_end: there was nothing to wait for, and no begin.
+inline constexpr uint16_t kRawTakenBack = 0x8000;
+
+/// thread_begun, thread_ended: no thread of the program's own, but of an OpenMP runtime's pool.
+inline constexpr uint16_t kRawPoolThread = 1;
+
 inline constexpr uint16_t kRawRmaAssertionsShift = 4;
 inline constexpr uint16_t kRawRmaMoreRanks = 0x8000;
 inline constexpr uint64_t kRawAllTargets = ~uint64_t{0};
@@ -458,7 +466,7 @@ struct RawProcess {
   uint32_t stopped_at_limit;  ///< 1: it wrote as much as it may, and recorded no more from
                               ///< end_ticks on
   uint32_t gomp_redirected;   ///< 1: a program built for libgomp runs on libomp; 2: it does not, as
-                              ///< it needs what libomp lacks
+                              ///< it needs what libomp lacks; 3: it does not, and is observed there
   RawDeclined declined;       ///< why OpenMP is not observed, although its runtime has OMPT
   char gomp_lacking[60];      ///< gomp_redirected 2: what libomp lacks, by its name in libgomp
   uint32_t event_cost_ps;     ///< calibrated cost of one record, picoseconds

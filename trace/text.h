@@ -41,10 +41,11 @@
 //                                   thread
 //       release 7 0.2@9             by a thread that does not hold it
 //       await 7 0.0@9               the visit that ends at 9, or goes deeper, waited for object 7
-//       ... wake 7 0.1@8                ... and others that do could go on when this happened begun
-//       7 0.1@3               this thread was made where another woke object 7 device 0 0.1 0.2 1.1
-//       these lanes are streams of device 0; each is a queue launch 0.0@3 -> 0.1@5       the call
-//       there hands over what that stream executes from 5 on:
+//       wake 7 0.1@8                whoever waits for object 7 may go on
+//       begun 7 0.1@3               this thread was made where another woke object 7
+//       gone 0.1@8                  its pool ended this thread
+//       device 0 0.1 0.2 1.1        these lanes are streams of device 0; each is a queue
+//       launch 0.0@3 -> 0.1@5       the call there hands over what that stream executes from 5 on:
 //                                   `copy`, `fill`, `wait`, `marker`, ... (else a kernel),
 //                                   `to_device`, `from_device`, `pageable`, `pinned`, `bytes 8`,
 //                                   `after 0.2@1,0.2@9` operations of other streams. Without a

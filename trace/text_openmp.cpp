@@ -40,14 +40,15 @@ std::optional<std::vector<uint32_t>> numbers_in(const std::string& list) {
 }  // namespace
 
 bool OpenmpLines::knows(std::string_view word) {
-  return word == "await" || word == "begun" || word == "wake" || word == "mutex" ||
-         word == "release" || word == "task";
+  return word == "await" || word == "begun" || word == "wake" || word == "gone" ||
+         word == "mutex" || word == "release" || word == "task";
 }
 
 std::string OpenmpLines::usage(std::string_view word) {
   if (word == "await" || word == "begun" || word == "wake") {
     return std::string(word) + " <number> <lane>@<time>";
   }
+  if (word == "gone") return "gone <lane>@<time>";
   if (word == "mutex") return "mutex <kind> <number> <lane>@<acquired>-<released>";
   if (word == "release") return "release <number> <lane>@<time>";
   return "task <number> create <lane>@<time> [after <numbers>] [undeferred] [taskwait] "
@@ -60,6 +61,7 @@ bool OpenmpLines::take(const std::vector<std::string>& words, const FindPlace& f
   if (words[0] == "await") return take_object(words, Fact::awaited, find);
   if (words[0] == "begun") return take_object(words, Fact::begun, find);
   if (words[0] == "wake") return take_object(words, Fact::woke, find);
+  if (words[0] == "gone") return take_end(words, find);
   return take_task(words, find);
 }
 
@@ -98,6 +100,14 @@ bool OpenmpLines::take_object(const std::vector<std::string>& words, Fact what,
   if (!object) return false;
   add(place, *place.at, TextTrace::Step::call_end,
       [what, object](EventSink& sink, Time t) { sink.fact(t, what, *object); });
+  return true;
+}
+
+bool OpenmpLines::take_end(const std::vector<std::string>& words, const FindPlace& find) {
+  TextPlace place;
+  if (words.size() != 2 || !find(words[1], place) || !place.at) return false;
+  add(place, *place.at, TextTrace::Step::call_end,
+      [](EventSink& sink, Time t) { sink.fact(t, Fact::ended, 0); });
   return true;
 }
 

@@ -54,6 +54,7 @@ class OpenmpLines {
   bool take_mutex(const std::vector<std::string>& words, const FindPlace& find);
   bool take_release(const std::vector<std::string>& words, const FindPlace& find);
   bool take_object(const std::vector<std::string>& words, Fact what, const FindPlace& find);
+  bool take_end(const std::vector<std::string>& words, const FindPlace& find);
   bool take_task(const std::vector<std::string>& words, const FindPlace& find);
   void add_task(const Task& task);
   void add_run(const Task& task, const TextPlace& run, bool last);

@@ -33,6 +33,7 @@ void on_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, 
   const uint64_t number = next_task();
   if ((flags & ompt_task_taskwait) != 0) {
     thread_state().taskwaits.begin(task, number);
+    thread_state().waits.begin(*log);
   } else {
     task->value = number;
   }
@@ -80,6 +81,7 @@ void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* nex
     const uint64_t ended =
         status == ompt_taskwait_complete ? thread_state().taskwaits.end() : task_number(prior);
     if (ended == 0) return;
+    if (status == ompt_taskwait_complete) thread_state().waits.end(*log);
     return log->put(RawKind::omp_task_fulfilled, time, static_cast<uint16_t>(status), 0, ended);
   }
   Waits& waits = thread_state().waits;
