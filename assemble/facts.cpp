@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "assemble/process_cores.h"
+#include "assemble/static_parts.h"
 
 namespace culprit::assemble {
 namespace {
@@ -167,16 +169,16 @@ void note_redirection(const std::vector<RawProcessFolder>& folders,
   };
   if (processes_with(1) > 0) {
     facts.notes.emplace_back(
-        "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp) in "
-        "order to observe it. Spinning and scheduling may differ.");
+        "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp), "
+        "as "
+        "requested. Spinning and scheduling may differ.");
   }
   const uint64_t tasks = most_tasks_a_second(folders, accounts, clock);
   if (processes_with(1) > 0 && tasks >= kTaskHeavy) {
     facts.notes.push_back(fmt::format(
         "The program makes many tasks ({} a second in a process). GNU's and LLVM's runtimes differ "
         "by several times in what a task costs, so without culprit it may be much faster or slower "
-        "than measured here; `--no-openmp` leaves it its own runtime, but then nothing is seen of "
-        "OpenMP.",
+        "than measured here; `--openmp gcc` observes it on its own runtime.",
         tasks));
   }
   const auto refused = processes_with(2);
@@ -217,6 +219,19 @@ void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts
   facts.notes.push_back(sentence);
   facts.losses.add("openmp_not_observed", Severity::warning, sentence,
                    static_cast<uint64_t>(declined));
+}
+
+/// Where nothing else says why no OpenMP was seen: the program may have its runtime inside.
+void note_static_runtime(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  if (!facts.openmp.empty() || !why_openmp_is_not_observed(folders).empty()) return;
+  std::set<std::string> seen;
+  for (const RawProcessFolder& folder : folders) {
+    if (!seen.insert(folder.process.executable).second) continue;
+    const std::string sentence = static_parts_of(folder.process.executable);
+    if (sentence.empty()) continue;
+    facts.notes.push_back(sentence);
+    facts.losses.add("openmp_not_observed", Severity::warning, sentence, 1);
+  }
 }
 
 json to_json(const std::vector<ProcessCores>& cores) {
@@ -343,11 +358,13 @@ std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& fold
       const std::string_view lacking = process.gomp_lacking;
       if (lacking.empty()) {
         return "The program's OpenMP activity was not observed: the GNU OpenMP functions it needs "
-               "could not be determined, so it stayed on GNU's runtime, which supports no tools.";
+               "could not be determined, so it stayed on GNU's runtime; `--openmp gcc` observes it "
+               "there.";
       }
       return fmt::format(
           "The program uses {} ({}), which LLVM's OpenMP runtime does not offer to programs built "
-          "with gcc. So it stayed on GNU's runtime and its OpenMP activity was not observed.",
+          "with gcc. So it stayed on GNU's runtime and its OpenMP activity was not observed; "
+          "`--openmp gcc` observes it there.",
           feature_of(lacking), lacking);
     }
     if (process.declined == trace::RawDeclined::other_tool) {
@@ -394,6 +411,7 @@ void account(const std::vector<RawProcessFolder>& folders,
   }
   note_redirection(folders, accounts, clock, facts);
   note_declined(folders, facts);
+  note_static_runtime(folders, facts);
   note_early_end(folders, facts);
 }
 

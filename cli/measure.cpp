@@ -15,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "assemble/static_parts.h"
 #include "cli/child.h"
 #include "cli/estimate.h"
 #include "cli/exclude.h"
@@ -75,8 +76,9 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   settings.cuda_injection = device_probe("cuda");
   settings.nvtx_injection = device_probe("nvtx");
   settings.cuda_graphs = options.cuda_graphs;
-  const auto runtime = options.openmp ? best_openmp_runtime() : std::nullopt;
+  const auto runtime = options.openmp == "libomp" ? best_openmp_runtime() : std::nullopt;
   if (runtime) settings.openmp_runtime = runtime->library;
+  if (options.openmp == "gcc") settings.openmp_runtime = "libgomp";
   log_settings(settings);
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
   // Of thousands of ranks, not all shall write to one file every second.
@@ -106,6 +108,17 @@ bool replaces_preload(const std::vector<std::string>& command) {
   });
 }
 
+/// Why a program among the words of the command shows nothing by its nature; empty if none does.
+std::string static_program_among(const std::vector<std::string>& command) {
+  for (const std::string& word : command) {
+    std::error_code code;
+    if (word.starts_with('-') || !fs::is_regular_file(word, code)) continue;
+    std::string why = assemble::static_parts_of(word);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
 /// Why there is nothing to analyze. A launcher that refuses to start anything looks the same from
 /// here as a program that fails by itself: its own message says which it was.
 void explain_nothing_recorded(const std::vector<std::string>& command, int status, bool tried) {
@@ -121,6 +134,8 @@ void explain_nothing_recorded(const std::vector<std::string>& command, int statu
     kLog.error(
         "OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no MPI call was recorded: "
         "there is nothing to analyze");
+  } else if (const std::string why = static_program_among(command); !why.empty()) {
+    kLog.error("{}", why);
   } else if (status == 0) {
     kLog.error("the program used neither MPI nor OpenMP nor a device: there is nothing to analyze");
   } else {

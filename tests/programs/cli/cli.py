@@ -297,10 +297,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.left(), ["outer"])
         self.assertEqual(done.out.count("WHERE THE TIME WENT"), 1)
 
-    def unobserved(self, name, reason):
+    def unobserved(self, name, reason, *way):
         """OpenMP that cannot be observed: the report says why, and nothing else changes."""
         program = self.program(name)
-        for options in ([], ["--sampling", "0"]):
+        for options in ([*way], [*way, "--sampling", "0"]):
             for arguments, status in (([], 0), (["3"], 3), (["0", "at once"], 0)):
                 with self.subTest(options=options, arguments=arguments):
                     done = self.culprit("run", *options, "--", program, *arguments)
@@ -311,7 +311,22 @@ class CommandLine(unittest.TestCase):
                     self.assertNotIn("disk", done.err)
 
     def test_feature_that_keeps_a_program_from_being_observed(self):
-        self.unobserved("unobserved", "The program uses target regions")
+        self.unobserved("unobserved", "The program uses target regions", "--openmp", "libomp")
+
+    def test_nothing_seen_of_what_is_inside_the_program(self):
+        for name, why in (("unobserved.gomp", "unobserved.gomp contains GNU's OpenMP runtime"),
+                          ("unobserved.static", "unobserved.static is linked statically")):
+            with self.subTest(name):
+                done = self.culprit("run", "--", self.program(name))
+                self.assertEqual(done.returncode, 1, done.err)
+                self.assertIn(why, done.err)
+                self.assertEqual(done.out, "unobserved: done\n")
+
+    def test_runtime_inside_a_program_that_is_observed_otherwise(self):
+        done = self.culprit("run", "--", self.program("unobserved.mpi"))
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertIn("unobserved.mpi contains GNU's OpenMP runtime (libgomp.a) instead of loading "
+                      "it", re.sub(r"\s+", " ", done.out))
 
     def test_tool_of_the_programs_own(self):
         self.unobserved("unobserved.clang", "another OMPT tool is in use")
