@@ -174,32 +174,31 @@ void check_openmp(Diagnosis& diagnosis) {
          "OpenMP threads are not observed: " + why_absent("OpenMP", "ompt_start_tool") + ".");
     return;
   }
+  diagnosis.openmp = true;
+  const std::string observed =
+      "Programs built with gcc are observed on their own runtime (libgomp), those built with clang "
+      "on theirs (libomp)";
   if (runtimes.empty()) {
-    tell(
-        State::missing, "OpenMP",
-        "no libomp.so.5. Needed to observe OpenMP threads: programs built with clang come with it, "
-        "programs built with gcc are run on it (Debian package libomp5-19). Without it, only MPI "
-        "is measured.");
+    tell(State::good, "OpenMP",
+         observed +
+             ". There is no libomp.so.5 (Debian package libomp5-19), which --openmp libomp "
+             "needs.");
     return;
   }
   const OpenmpRuntime& best = runtimes.front();
   const Library runtime(best.library.string());
   if (!runtime.symbol("ompt_start_tool")) {
     tell(State::missing, "OpenMP",
-         fmt::format(
-             "{} was built without OMPT, the interface for tools. Install the Debian package "
-             "libomp5-19.",
-             best.library.string()));
+         fmt::format("{} was built without OMPT, the interface for tools, so programs that run on "
+                     "it are not observed. Install the Debian package libomp5-19. Programs built "
+                     "with gcc are observed on their own runtime (libgomp).",
+                     best.library.string()));
     return;
   }
-  diagnosis.openmp = true;
-  const bool gcc = collector.symbol("GOMP_parallel") != nullptr;
   tell(State::good, "OpenMP",
-       fmt::format("{}{}, with OMPT. Programs built with clang are observed as they are{}.",
+       fmt::format("{}. --openmp libomp would run the former on {}{}, too.", observed,
                    best.library.string(),
-                   best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : "",
-                   gcc ? "; programs built with gcc are run on it instead of libgomp"
-                       : ", programs built with gcc are not observed"));
+                   best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : ""));
 }
 
 /// What people ask for most, tried one by one.

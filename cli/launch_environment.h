@@ -4,7 +4,7 @@
 // What the measured program's environment says to the collector:
 //   LD_PRELOAD               libculprit.so, in front of what is there
 //   CULPRIT_EXPERIMENT       the experiment folder, absolute
-//   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp
+//   CULPRIT_OPENMP_RUNTIME   the libomp to put under programs built for libgomp, or `libgomp`
 //   CULPRIT_SAMPLING_HZ      samples a second and thread; 0: none
 //   CULPRIT_COUNTERS         what to count, names joined by commas
 //   CULPRIT_WINDOW, _RANKS, _PHASE, _WITHOUT   what not to record; unset: nothing
@@ -32,7 +32,7 @@ namespace culprit::cli {
 struct LaunchSettings {
   std::filesystem::path experiment;
   std::filesystem::path preload;
-  std::filesystem::path openmp_runtime;  ///< empty: leave programs on libgomp
+  std::filesystem::path openmp_runtime;  ///< "libgomp": observe that; empty: neither
   unsigned sampling_hz = 0;
   std::string counters;  ///< names joined by commas; empty: none
   std::vector<std::pair<std::string, std::string>> selected = {};  ///< of cli/selection.h

@@ -21,7 +21,7 @@ struct MeasureOptions {
   unsigned sampling_hz = 100;
   std::string counters;                  ///< names joined by commas; empty: none
   std::string cuda_graphs = "launches";  ///< what is told of them: "launches" or "nodes"
-  bool openmp = true;                    ///< put libomp under programs built for libgomp
+  std::string openmp = "gcc";            ///< how gcc's OpenMP is observed: "gcc", "libomp", "none"
   bool estimate = false;                 ///< tell how large the trace would be, and keep nothing
   bool report = false;                   ///< analyse and print (run), or stop at the trace (record)
   Selection selection;

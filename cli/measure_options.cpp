@@ -40,6 +40,21 @@ void add_selection(CLI::App& command, Selection& selection) {
       ->envname("CULPRIT_EXCLUDE");
 }
 
+void add_openmp(CLI::App& command, std::string& openmp) {
+  command
+      .add_option("--openmp", openmp,
+                  "how to observe OpenMP in programs built with gcc: gcc (on their own runtime, "
+                  "libgomp), libomp (run them on LLVM's), none")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"gcc", "libomp", "none"}))
+      ->envname("CULPRIT_OPENMP");
+  command
+      .add_flag_callback(
+          "--no-openmp", [&openmp] { openmp = "none"; },
+          "leave programs built with gcc on their own OpenMP runtime, unobserved: --openmp none")
+      ->envname("CULPRIT_NO_OPENMP");
+}
+
 void add_limits(CLI::App& command, MeasureOptions& options) {
   command
       .add_option("--memory", options.memory_mib,
@@ -59,7 +74,6 @@ void add_limits(CLI::App& command, MeasureOptions& options) {
 Action add_measuring(CLI::App& command, const Program& program, bool report) {
   auto options = std::make_shared<MeasureOptions>();
   options->report = report;
-  bool* const openmp = &options->openmp;
   command
       .add_option("-o,--output", options->experiment,
                   "the experiment folder to create (default: culprit.<program>.<time>)")
@@ -75,11 +89,7 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
                   "counters to record by call path, separated by commas: rusage, PAPI_TOT_INS, "
                   "perf::..., sde:::..., and multiplex if more are given than fit at a time")
       ->envname("CULPRIT_COUNTERS");
-  command
-      .add_flag_callback(
-          "--no-openmp", [openmp] { *openmp = false; },
-          "leave programs built with gcc on their own OpenMP runtime, unobserved")
-      ->envname("CULPRIT_NO_OPENMP");
+  add_openmp(command, options->openmp);
   command
       .add_option(
           "--cuda-graphs", options->cuda_graphs,

@@ -158,6 +158,7 @@ const Environment& environment() {
   g_environment.memory_bytes = size_in("CULPRIT_MEMORY", kDefaultMemoryMib) << 20;
   g_environment.max_size = size_in("CULPRIT_MAX_SIZE", 0);
   copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
+  g_environment.probes_libgomp = says("CULPRIT_OPENMP_RUNTIME", "libgomp");
   copy_text("CULPRIT_COUNTERS", g_environment.counters);
   copy_job(g_environment.job);
   copy_parent(g_environment.parent);

@@ -31,6 +31,7 @@ struct Environment {
   size_t max_size = 0;                 ///< CULPRIT_MAX_SIZE, bytes of records; 0: no limit
   char experiment[PATH_MAX] = {};      ///< CULPRIT_EXPERIMENT, absolute
   char openmp_runtime[PATH_MAX] = {};  ///< CULPRIT_OPENMP_RUNTIME; empty: none
+  bool probes_libgomp = false;         ///< CULPRIT_OPENMP_RUNTIME=libgomp: leave it, and observe it
   char counters[1024] = {};            ///< CULPRIT_COUNTERS, names joined by commas; empty: none
   char job[64] = {};                   ///< RawProcess::job
   char parent[64] = {};                ///< RawProcess::parent, as far as the environment tells

@@ -14,6 +14,9 @@ void register_region_callbacks(ompt_set_callback_t set);
 /// The waits at barriers, taskwaits, taskgroups; if `work`, also worksharing, masked, reductions
 /// and cancellation.
 void register_construct_callbacks(ompt_set_callback_t set, bool work);
+/// For what knows that a barrier or taskwait is waiting from begin to end: in place of the
+/// callbacks of both.
+ompt_callback_sync_region_t sync_and_wait_callback();
 /// Locks, critical sections, ordered, atomic.
 void register_mutex_callbacks(ompt_set_callback_t set);
 /// Explicit tasks: their creation, and who runs them when.

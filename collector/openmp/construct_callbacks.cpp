@@ -76,6 +76,21 @@ void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
   }
 }
 
+/// Where a construct is waiting from begin to end, one record says both.
+void on_sync_and_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint,
+                      ompt_data_t* parallel, ompt_data_t*, const void* codeptr) {
+  const uint64_t time = callback_time();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  ThreadState& state = thread_state();
+  const bool begins = endpoint == ompt_scope_begin;
+  if (log->counting && (begins || parallel != nullptr)) log->count(time);
+  if (begins) state.waits.begin(*log);
+  log->put(begins ? RawKind::omp_sync_begin : RawKind::omp_sync_end, time,
+           static_cast<uint16_t>(type), 0, as_word(codeptr), state.regions.top());
+  if (!begins) state.waits.end(*log);
+}
+
 void on_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
              const void* codeptr) {
   const uint64_t time = now();
@@ -113,6 +128,10 @@ void on_cancel(ompt_data_t*, int flags, const void* codeptr) {
 }
 
 }  // namespace
+
+ompt_callback_sync_region_t sync_and_wait_callback() {
+  return on_sync_and_wait;
+}
 
 void register_construct_callbacks(ompt_set_callback_t set, bool work) {
   if (work) {

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collector/openmp/loaded_runtimes.h"
 #include "collector/system_file.h"
 
 namespace culprit::collector::openmp {
@@ -72,23 +73,21 @@ const T* pointer_of(const dl_phdr_info& info, const ElfW(Dyn) * dynamic, ElfW(Sx
   return nullptr;
 }
 
-bool is_linked_with(const ElfW(Dyn) * dynamic, const char* strings, const char* runtime) {
+bool is_linked_with_libgomp(const ElfW(Dyn) * dynamic, const char* strings) {
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    if (dynamic->d_tag == DT_NEEDED && strcmp(strings + dynamic->d_un.d_val, runtime) == 0) {
-      return true;
-    }
+    if (dynamic->d_tag == DT_NEEDED && is_libgomp(strings + dynamic->d_un.d_val)) return true;
   }
   return false;
 }
 
-Object read_object(const dl_phdr_info& info, const char* runtime) {
+Object read_object(const dl_phdr_info& info) {
   const ElfW(Dyn)* dynamic = dynamic_section(info);
   if (dynamic == nullptr) return {};
   Object object;
   object.symbols = pointer_of<ElfW(Sym)>(info, dynamic, DT_SYMTAB);
   object.strings = pointer_of<char>(info, dynamic, DT_STRTAB);
   if (object.symbols == nullptr || object.strings == nullptr) return {};
-  object.uses_runtime = is_linked_with(dynamic, object.strings, runtime);
+  object.uses_runtime = is_linked_with_libgomp(dynamic, object.strings);
   // The second word of either hash table tells how many symbols count.
   const auto* table = pointer_of<uint32_t>(info, dynamic, DT_HASH);
   if (table == nullptr) table = pointer_of<uint32_t>(info, dynamic, DT_GNU_HASH);
@@ -120,7 +119,6 @@ bool is_usable(void* candidate, const char* name) {
 constexpr size_t kNamesRoom = size_t{1} << 20;
 
 struct Search {
-  const char* runtime;
   char* names;  ///< of runtime functions that are needed: one after the other, with their zeros
   size_t used = 0;
   bool complete = true;  ///< all had room
@@ -136,7 +134,7 @@ bool note_name(Search& search, const char* name) {
 
 int visit(dl_phdr_info* info, size_t, void* argument) {
   auto& search = *static_cast<Search*>(argument);
-  const Object object = read_object(*info, search.runtime);
+  const Object object = read_object(*info);
   if (!object.uses_runtime) return 0;
   for (size_t i = 1; i < object.symbol_count; ++i) {
     const ElfW(Sym)& symbol = object.symbols[i];
@@ -157,8 +155,8 @@ const char* first_lacking(void* candidate, const char* names, size_t size) {
 
 }  // namespace
 
-bool answers_all_needs(void* candidate, const char* runtime, char* lacking, size_t capacity) {
-  Search search{runtime, static_cast<char*>(map_memory(kNamesRoom))};
+bool answers_all_needs(void* candidate, char* lacking, size_t capacity) {
+  Search search{static_cast<char*>(map_memory(kNamesRoom))};
   if (search.names == nullptr) return false;
   dl_iterate_phdr(visit, &search);
   const char* lack = first_lacking(candidate, search.names, search.used);

@@ -31,18 +31,7 @@ const char* g_runtime_version = "";
 
 int on_initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
-  if (set == nullptr || !activate()) return 0;
-  trace::RawProcess& record = *process();
-  record.declined = trace::RawDeclined::no;  // a tool in front of us has let us in
-  snprintf(record.omp_runtime, sizeof record.omp_runtime, "%s", g_runtime_version);
-  record.gomp_redirected = static_cast<uint32_t>(redirection());
-  register_region_callbacks(set);
-  register_construct_callbacks(set, !environment().without.loops);
-  if (!environment().without.locks) register_mutex_callbacks(set);
-  if (!environment().without.tasks) register_task_callbacks(set);
-  register_target_callbacks(set);
-  g_alive.store(true, std::memory_order_release);
-  return 1;
+  return set != nullptr && begin_callbacks(set, g_runtime_version) ? 1 : 0;
 }
 
 void on_finalize(ompt_data_t*) {
@@ -93,6 +82,21 @@ ompt_start_tool_result_t g_result = {on_initialize, on_finalize, {0}};
 
 bool alive() {
   return g_alive.load(std::memory_order_acquire);
+}
+
+bool begin_callbacks(ompt_set_callback_t set, const char* version) {
+  if (!activate()) return false;
+  trace::RawProcess& record = *process();
+  record.declined = trace::RawDeclined::no;  // a tool in front of us has let us in
+  snprintf(record.omp_runtime, sizeof record.omp_runtime, "%s", version);
+  record.gomp_redirected = static_cast<uint32_t>(redirection());
+  register_region_callbacks(set);
+  register_construct_callbacks(set, !environment().without.loops);
+  if (!environment().without.locks) register_mutex_callbacks(set);
+  if (!environment().without.tasks) register_task_callbacks(set);
+  register_target_callbacks(set);
+  g_alive.store(true, std::memory_order_release);
+  return true;
 }
 
 }  // namespace culprit::collector::openmp

@@ -4,6 +4,8 @@
 // What the parts of the OpenMP probe share: is the runtime still alive, and what this thread is in.
 #pragma once
 
+#include <omp-tools.h>
+
 #include "collector/openmp/thread_state.h"
 #include "collector/recorder.h"
 
@@ -12,6 +14,17 @@ namespace culprit::collector::openmp {
 /// False before the runtime has started us and from its end on: callbacks that still come then
 /// (runtimes send them from their own late destructors) must be ignored.
 bool alive();
+
+/// From now on we are alive: hands `set` all callbacks that are wanted. `version` is what the
+/// runtime calls itself. False if this process is not to be recorded.
+bool begin_callbacks(ompt_set_callback_t set, const char* version);
+
+/// If not 0, when what this thread's callbacks are called for happened: for several at one moment.
+[[gnu::tls_model("initial-exec")]] constinit inline thread_local uint64_t t_moment = 0;
+
+inline uint64_t callback_time() {
+  return t_moment != 0 ? t_moment : now();
+}
 
 /// The log of this thread if its events are wanted. For callbacks: a thread that does anything has
 /// its mutex, or has failed to get it, which no callback tells.

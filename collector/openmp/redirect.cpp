@@ -14,10 +14,13 @@
 
 #include "collector/environment.h"
 #include "collector/interpose/trampolines.h"
+#include "collector/openmp/gomp/probe.h"
 #include "collector/openmp/gomp_repairs.h"
+#include "collector/openmp/loaded_runtimes.h"
 #include "collector/openmp/needs.h"
 #include "collector/openmp/serial_answers.h"
 #include "collector/openmp/unobserved.h"
+#include "collector/probes.h"
 #include "collector/recorder.h"
 #include "collector/system_file.h"
 
@@ -27,34 +30,30 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-constexpr const char* kGomp = "libgomp.so.1";
-constexpr const char* kRuntimesWithTools[] = {"libomp.so.5", "libomp.so", "libiomp5.so"};
-
-enum class Decision : uint32_t { open, next, libomp, refused };
+enum class Decision : uint32_t { open, next, libomp, refused, probe };
 
 std::atomic<Decision> g_decision{Decision::open};
 std::atomic<void*> g_libomp{nullptr};
 char g_lacking[sizeof(trace::RawProcess::gomp_lacking)];  // threads that write it write the same
 
-/// A handle of an object that is loaded already, or nullptr. Its count of users stays raised.
-void* loaded(const char* name) {
-  return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-bool has_runtime_with_tools() {
-  for (const char* name : kRuntimesWithTools) {
-    if (loaded(name) != nullptr) return true;
-  }
-  return false;
+/// What the program would call without us.
+void* next_definition(const char* name) {
+  void* const function = dlsym(RTLD_NEXT, name);
+  return function != nullptr ? function : defined_by_loaded(name);
 }
 
 Decision decide() {
   const Environment& wishes = environment();
-  if (!wishes.wanted || wishes.openmp_runtime[0] == '\0') return Decision::next;
-  if (loaded(kGomp) == nullptr || has_runtime_with_tools()) return Decision::next;
+  const bool asked_for = wishes.probes_libgomp || wishes.openmp_runtime[0] != '\0';
+  if (!wishes.wanted || !asked_for) return Decision::next;
+  if (loaded_libgomp() == nullptr || has_runtime_with_tools()) return Decision::next;
+  if (wishes.probes_libgomp) {
+    const bool probes = start_probes() && observe_libgomp(next_definition);
+    return probes ? Decision::probe : Decision::next;
+  }
   void* libomp = dlopen(wishes.openmp_runtime, RTLD_NOW | RTLD_LOCAL);
   if (libomp == nullptr) return Decision::next;
-  if (!answers_all_needs(libomp, kGomp, g_lacking, sizeof g_lacking)) return Decision::refused;
+  if (!answers_all_needs(libomp, g_lacking, sizeof g_lacking)) return Decision::refused;
   g_libomp.store(libomp, std::memory_order_release);
   return Decision::libomp;
 }
@@ -67,24 +66,13 @@ Decision decision() {
   return g_decision.compare_exchange_strong(taken, mine) ? mine : taken;
 }
 
-/// What the program would call without us. A runtime that was loaded for one object only (Python's
-/// extensions) is not in the search order.
-void* next_definition(const char* name) {
-  if (void* function = dlsym(RTLD_NEXT, name)) return function;
-  for (const char* runtime : {kGomp, "libomp.so.5", "libomp.so", "libiomp5.so"}) {
-    void* handle = loaded(runtime);
-    void* function = handle != nullptr ? dlsym(handle, name) : nullptr;
-    if (function != nullptr) return function;
-  }
-  return nullptr;
-}
-
 void* find(Decision taken, const char* name) {
   if (taken == Decision::libomp) {
     void* const libomp = g_libomp.load(std::memory_order_acquire);
     if (void* function = dlsym(libomp, name)) return repaired(name, function, libomp);
   }
-  return next_definition(name);
+  void* const function = next_definition(name);
+  return taken == Decision::probe && function != nullptr ? observed(name, function) : function;
 }
 
 /// A library's constructor may start a team and wait for it, while its thread holds the loader's
@@ -112,6 +100,8 @@ Redirection redirection() {
       return Redirection::active;
     case Decision::refused:
       return Redirection::refused;
+    case Decision::probe:
+      return Redirection::probed;
     default:
       return Redirection::none;
   }

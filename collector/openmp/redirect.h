@@ -3,7 +3,8 @@
 
 // Programs built with gcc call libgomp, which tells tools nothing. LLVM's libomp answers the same
 // calls and has OMPT, so it is put under such programs: our stand-ins for libgomp's functions lead
-// there. Decided once, at the program's first OpenMP call.
+// there; or, where that is asked for, to our own probe of libgomp (gomp_probe.h). Decided once, at
+// the program's first OpenMP call.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ enum class Redirection : uint32_t {
   none = 0,     ///< not asked for, not needed, or not possible
   active = 1,   ///< the program runs on libomp
   refused = 2,  ///< the program needs what libomp lacks, and so stays on libgomp
+  probed = 3,   ///< the program runs on libgomp, and is observed there
 };
 
 Redirection redirection();

@@ -45,7 +45,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
-  const uint64_t time = now();
+  const uint64_t time = callback_time();
   ThreadLog* log = live_log();
   if (log == nullptr || parallel == nullptr) return;
   if (log->counting) log->count(time);
@@ -71,7 +71,7 @@ void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,
                       unsigned team_size, unsigned index, int) {
-  const uint64_t time = now();
+  const uint64_t time = callback_time();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (endpoint != ompt_scope_end) {

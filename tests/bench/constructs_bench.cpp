@@ -45,9 +45,10 @@ int main(int argc, char** argv) {
     const fs::path experiment = fs::path(scratch) / std::to_string(pair);
     fs::create_directories(experiment);
     const auto without = run("env -u LD_PRELOAD");
-    const auto with = run("env LD_PRELOAD=" CULPRIT_PRELOAD_LIBRARY
-                          " OPENCL_LAYERS=" CULPRIT_OPENCL_LAYER " CULPRIT_EXPERIMENT=" +
-                          experiment.string());
+    const auto with =
+        run("env LD_PRELOAD=" CULPRIT_PRELOAD_LIBRARY " OPENCL_LAYERS=" CULPRIT_OPENCL_LAYER
+            " CULPRIT_OPENMP_RUNTIME=libgomp CULPRIT_EXPERIMENT=" +
+            experiment.string());
     const bool recorded = fs::exists(experiment / "raw") && !fs::is_empty(experiment / "raw");
     for (const auto& [name, time] : without) {
       if (!with.contains(name)) continue;

@@ -17,6 +17,10 @@ TASKS = ("omp.taskwait", "omp.taskgroup", "omp.dependence", "omp.task_starvation
 TAILS = ("omp.single", "omp.sections", "omp.masked")
 # What stray waits of such patterns may come to: beginnings and ends of constructs.
 NOISE_S = 0.005
+# Built by gcc, and run on LLVM's runtime instead of its own.
+ON_LIBOMP = "libomp"
+# More threads wait than there may be cores: LLVM's runtime then lets others have them, GNU's spins.
+POLICY = {"gcc": "passive", ON_LIBOMP: "active", "clang": "active"}
 
 
 @dataclasses.dataclass
@@ -28,6 +32,7 @@ class Case:
     cost_s: float = None  # None: all of it
     location: str = None
     gcc: str = None  # pattern in programs built by gcc, which tell less
+    libomp: str = None  # and of these on LLVM's runtime
     then: str = None  # pattern of waits that follow from these, and are in the cost
 
 
@@ -50,7 +55,7 @@ CASES = {
     "long_task": Case("omp.task_starvation", 3 * 2 * 0.100, "!$omp task"),
     "single": Case("omp.single", 4 * 3 * 0.030, "!$omp single"),
     # One thread executes 20 ms, one none, while the third executes 60 ms.
-    "sections": Case("omp.sections", 4 * (0.040 + 0.060), "", gcc="omp.barrier"),
+    "sections": Case("omp.sections", 4 * (0.040 + 0.060), "", libomp="omp.barrier"),
     "masked": Case("omp.masked", 4 * 2 * 0.040, "", location="0.0", gcc="omp.barrier"),
     # The inner team's other thread waits for thread 1, before each fork; from when on does not matter.
     "nested": Case("omp.idle_threads", None, "!$omp parallel", 4 * 0.050, location="0.1"),
@@ -69,11 +74,13 @@ def expect(what, seconds, expected):
 
 def run(place, name, compiler):
     case = CASES[name]
-    pattern = case.gcc if compiler == "gcc" and case.gcc is not None else case.pattern
+    told = {"clang": None, ON_LIBOMP: case.libomp or case.gcc, "gcc": case.gcc}
+    pattern = told[compiler] or case.pattern
     program = place.program("openmp_waits/openmp_waits" + (".clang" if compiler == "clang" else ""))
     folder = place.experiment(f"{name}.{compiler}")
-    done = succeed([place.culprit, "run", "-o", folder, "--", program, name],
-                   environment={"OMP_WAIT_POLICY": "active"})
+    way = ["--openmp", "libomp"] if compiler == ON_LIBOMP else []
+    done = succeed([place.culprit, "run", *way, "-o", folder, "--", program, name],
+                   environment={"OMP_WAIT_POLICY": POLICY[compiler]})
     harness.check(f"openmp_waits: {name} done" in done.stdout, f"the program says {done.stdout!r}")
     report = Report(place, folder)
     report.check_identities()
@@ -92,4 +99,4 @@ def run(place, name, compiler):
 
 if __name__ == "__main__":
     sys.exit(harness.main({f"{name}.{compiler}": lambda place, n=name, c=compiler: run(place, n, c)
-                           for name in CASES for compiler in ("gcc", "clang")}))
+                           for name in CASES for compiler in ("gcc", ON_LIBOMP, "clang")}))

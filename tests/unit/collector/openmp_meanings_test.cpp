@@ -19,15 +19,19 @@ constexpr size_t kRounds = 9;  // 3 regions of 3 threads
 constexpr uint64_t kIterations = 100;
 
 struct Built {
+  const char* name;
   const char* program;
+  const char* runtime;  ///< CULPRIT_OPENMP_RUNTIME
   const char* answer;
   bool detaches;  ///< has detached tasks
 };
 
 std::vector<Built> programs() {
-  std::vector<Built> all = {{CULPRIT_GCC_MEANINGS, "1 9 18 29702\n", false}};
+  std::vector<Built> all = {
+      {"gcc", CULPRIT_GCC_MEANINGS, CULPRIT_LIBOMP, "1 9 18 29702\n", false},
+      {"libgomp", CULPRIT_LIBGOMP_MEANINGS, "libgomp", "1 18 18 29702\n", true}};
   if (CULPRIT_CLANG_MEANINGS[0] != '\0') {
-    all.push_back({CULPRIT_CLANG_MEANINGS, "1 18 18 29702\n", true});
+    all.push_back({"clang", CULPRIT_CLANG_MEANINGS, CULPRIT_LIBOMP, "1 18 18 29702\n", true});
   }
   return all;
 }
@@ -37,7 +41,7 @@ class Meanings : public testing::TestWithParam<Built> {
   void SetUp() override {
     std::string output;
     const int status = experiment_.run_program({GetParam().program},
-                                               {{"CULPRIT_OPENMP_RUNTIME", CULPRIT_LIBOMP},
+                                               {{"CULPRIT_OPENMP_RUNTIME", GetParam().runtime},
                                                 {"OMP_WAIT_POLICY", "passive"},
                                                 {"OMP_CANCELLATION", "true"}},
                                                &output);
@@ -162,7 +166,7 @@ TEST_P(Meanings, CancellationIsTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OpenMp, Meanings, testing::ValuesIn(programs()),
-                         [](const auto& info) { return info.param.detaches ? "clang" : "gcc"; });
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace culprit::tests

@@ -20,20 +20,24 @@ constexpr size_t kRegions = 5;
 constexpr size_t kThreads = 3;
 constexpr size_t kTasks = 4;
 
+/// As RawProcess::gomp_redirected.
+enum Way : uint32_t { kAsItIs = 0, kOnLibomp = 1, kRefused = 2, kOnLibgomp = 3 };
+
 struct Built {
   const char* program;
-  bool for_gomp;
+  Way way;
   const char* answer;
 };
 
-std::map<std::string, std::string> openmp_environment() {
-  return {{"CULPRIT_OPENMP_RUNTIME", CULPRIT_LIBOMP}, {"OMP_WAIT_POLICY", "passive"}};
+std::map<std::string, std::string> openmp_environment(Way way = kOnLibomp) {
+  return {{"CULPRIT_OPENMP_RUNTIME", way == kOnLibgomp ? "libgomp" : CULPRIT_LIBOMP},
+          {"OMP_WAIT_POLICY", "passive"}};
 }
 
 RawRun run_built(const Built& built) {
   Experiment experiment;
   std::string output;
-  EXPECT_EQ(experiment.run_program({built.program}, openmp_environment(), &output), 0);
+  EXPECT_EQ(experiment.run_program({built.program}, openmp_environment(built.way), &output), 0);
   EXPECT_EQ(output, built.answer);
   return experiment.read_one();
 }
@@ -126,7 +130,7 @@ class Constructs : public testing::TestWithParam<Built> {};
 
 TEST_P(Constructs, AreRecordedInFull) {
   const RawRun run = run_built(GetParam());
-  EXPECT_EQ(run.process.gomp_redirected, GetParam().for_gomp ? 1u : 0u);
+  EXPECT_EQ(run.process.gomp_redirected, GetParam().way);
   EXPECT_NE(std::string(run.process.omp_runtime), "");
   EXPECT_EQ(run.process.dropped_records, 0u);
   EXPECT_EQ(run.process.failed_unwinds, 0u);
@@ -150,16 +154,19 @@ TEST_P(Constructs, ForksHaveACallPath) {
 }
 
 std::vector<Built> c_programs() {
-  std::vector<Built> all = {{CULPRIT_GCC_PROGRAM, true, "2497560 30\n"}};
+  std::vector<Built> all = {{CULPRIT_GCC_PROGRAM, kOnLibomp, "2497560 30\n"},
+                            {CULPRIT_GCC_PROGRAM, kOnLibgomp, "2497560 30\n"}};
   if (CULPRIT_CLANG_PROGRAM[0] != '\0')
-    all.push_back({CULPRIT_CLANG_PROGRAM, false, "2497560 30\n"});
+    all.push_back({CULPRIT_CLANG_PROGRAM, kAsItIs, "2497560 30\n"});
   return all;
 }
 
 std::vector<Built> all_programs() {
   std::vector<Built> all = c_programs();
-  if (CULPRIT_FORTRAN_PROGRAM[0] != '\0')
-    all.push_back({CULPRIT_FORTRAN_PROGRAM, true, "2502545\n"});
+  if (CULPRIT_FORTRAN_PROGRAM[0] != '\0') {
+    all.push_back({CULPRIT_FORTRAN_PROGRAM, kOnLibomp, "2502545\n"});
+    all.push_back({CULPRIT_FORTRAN_PROGRAM, kOnLibgomp, "2502545\n"});
+  }
   return all;
 }
 
@@ -192,61 +199,103 @@ TEST_P(NeedsMore, StaysOnLibgompAndSaysWhy) {
   EXPECT_EQ(experiment.run_program({GetParam().program}, openmp_environment(), &output), 0);
   EXPECT_EQ(output, GetParam().answer);
   const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.process.gomp_redirected, 2u);
+  EXPECT_EQ(run.process.gomp_redirected, kRefused);
   EXPECT_EQ(std::string(run.process.gomp_lacking), GetParam().lacking);
   EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 0u);
+}
+
+TEST_P(NeedsMore, IsObservedOnLibgomp) {
+  Experiment experiment;
+  std::string output;
+  EXPECT_EQ(experiment.run_program({GetParam().program}, openmp_environment(kOnLibgomp), &output),
+            0);
+  EXPECT_EQ(output, GetParam().answer);
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.gomp_redirected, kOnLibgomp);
+  EXPECT_GE(run.count(RawKind::omp_parallel_begin), 1u);
+  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), run.count(RawKind::omp_parallel_end));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     OpenMp, NeedsMore,
     testing::Values(Needy{"target", CULPRIT_TARGET_PROGRAM, "22\n", "GOMP_target_ext"},
                     Needy{"scan", CULPRIT_SCAN_PROGRAM, "5050 171700\n", "GOMP_loop_start"},
-                    Needy{"doacross", CULPRIT_DOACROSS_PROGRAM, "4950\n", "GOMP_doacross_post"},
+                    Needy{"doacross", CULPRIT_DOACROSS_PROGRAM, "4950\n4950\n",
+                          "GOMP_doacross_post"},
                     Needy{"detach", CULPRIT_DETACH_PROGRAM, "1\n", "omp_fulfill_event"},
                     Needy{"library", CULPRIT_SCAN_USER, "5050 171700\n", "GOMP_loop_start"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(OpenMp, LoopsAreTheSameOnLibomp) {
-  Experiment experiment;
-  std::string output;
-  EXPECT_EQ(experiment.run_program({CULPRIT_UNUSUAL_LOOPS}, openmp_environment(), &output), 0);
-  EXPECT_EQ(output,
-            "dynamic 100 5050\n"
-            "guided 48 3816\n"
-            "runtime 20 380\n"
-            "empty 0 0\n"
-            "ordered 100 5050\n"
-            "in order 1\n"
-            "nested 625 8225\n"
-            "tasks 67 3433\n"
-            "reduced 1700\n");
-  EXPECT_EQ(experiment.read_one().process.gomp_redirected, 1u);
+class BuiltByGcc : public testing::TestWithParam<Way> {
+ protected:
+  RawRun run(const std::vector<std::string>& command, const char* answer) {
+    Experiment experiment;
+    std::string output;
+    EXPECT_EQ(experiment.run_program(command, openmp_environment(GetParam()), &output), 0);
+    EXPECT_EQ(output, answer);
+    const RawRun run = experiment.read_one();
+    EXPECT_EQ(run.process.gomp_redirected, GetParam());
+    return run;
+  }
+};
+
+TEST_P(BuiltByGcc, LoopsAreTheSame) {
+  run({CULPRIT_UNUSUAL_LOOPS},
+      "dynamic 100 5050\n"
+      "guided 48 3816\n"
+      "runtime 20 380\n"
+      "empty 0 0\n"
+      "ordered 100 5050\n"
+      "in order 1\n"
+      "nested 625 8225\n"
+      "tasks 67 3433\n"
+      "reduced 1700\n");
 }
 
-TEST(OpenMp, TasksOfLoopsTakeObjectsAlongOnLibomp) {
-  Experiment experiment;
-  std::string output;
-  EXPECT_EQ(experiment.run_program({CULPRIT_UNUSUAL_OBJECTS}, openmp_environment(), &output), 0);
-  EXPECT_EQ(output, "1717 34\n");
-  const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.process.gomp_redirected, 1u);
-  EXPECT_EQ(run.count(RawKind::omp_task_create), 4u);
+TEST_P(BuiltByGcc, TasksOfLoopsTakeObjectsAlong) {
+  const RawRun found = run({CULPRIT_UNUSUAL_OBJECTS}, "1717 34\n");
+  EXPECT_EQ(found.count(RawKind::omp_task_create), 4u);
 }
 
-TEST(OpenMp, ALibraryThatIsLoadedLateIsObserved) {
-  Experiment experiment;
-  std::string output;
-  EXPECT_EQ(experiment.run_program({CULPRIT_LATE_PROGRAM, CULPRIT_LATE_LIBRARY},
-                                   openmp_environment(), &output),
-            0);
-  EXPECT_EQ(output, "6\n");
-  const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.process.gomp_redirected, 1u);
-  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 1u);
+TEST_P(BuiltByGcc, ALibraryThatIsLoadedLateIsObserved) {
+  const RawRun found = run({CULPRIT_LATE_PROGRAM, CULPRIT_LATE_LIBRARY}, "6\n");
+  EXPECT_EQ(found.count(RawKind::omp_parallel_begin), 1u);
 }
+
+/// As packages do that bring their own: it is loaded for one library alone, under another name.
+TEST_P(BuiltByGcc, ACopyOfTheRuntimeIsFound) {
+  const RawRun found = run({CULPRIT_LATE_PROGRAM, CULPRIT_LATE_LIBRARY_WITH_COPY}, "6\n");
+  EXPECT_EQ(found.count(RawKind::omp_parallel_begin), 1u);
+}
+
+/// All regions go to one of the copies, as they would if the packages shared theirs.
+TEST_P(BuiltByGcc, CopiesOfTheRuntimeAreOne) {
+  const RawRun found =
+      run({CULPRIT_LATE_PROGRAM, CULPRIT_LATE_LIBRARY_WITH_COPY, CULPRIT_LATE_LIBRARY}, "6\n6\n");
+  EXPECT_EQ(found.count(RawKind::omp_parallel_begin), 2u);
+}
+
+TEST_P(BuiltByGcc, ThreadsOfTheProgramsOwnForkTeamsEach) {
+  const RawRun run = this->run({CULPRIT_THREADS_PROGRAM}, "120\n");
+  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 3u * 10u);
+  EXPECT_EQ(run.count(RawKind::omp_parallel_end), 3u * 10u);
+  std::set<uint64_t> regions;
+  for (const auto& [number, thread] : run.threads) {
+    for (const RawRecord* record : thread.of(RawKind::omp_parallel_begin)) {
+      EXPECT_TRUE(regions.insert(record->words.at(0)).second);
+    }
+  }
+  EXPECT_EQ(run.process.skipped_callbacks, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OpenMp, BuiltByGcc, testing::Values(kOnLibomp, kOnLibgomp),
+                         [](const auto& info) {
+                           return info.param == kOnLibgomp ? "OnLibgomp" : "OnLibomp";
+                         });
 
 TEST(OpenMp, AnotherToolIsLeftItsPlace) {
   for (const Built& built : c_programs()) {
+    if (built.way == kOnLibgomp) continue;  // it knows of no tools
     Experiment experiment;
     auto environment = openmp_environment();
     environment["OMP_TOOL_LIBRARIES"] = CULPRIT_OTHER_TOOL;
@@ -259,26 +308,9 @@ TEST(OpenMp, AnotherToolIsLeftItsPlace) {
   }
 }
 
-TEST(OpenMp, ThreadsOfTheProgramsOwnForkTeamsEach) {
-  Experiment experiment;
-  std::string output;
-  EXPECT_EQ(experiment.run_program({CULPRIT_THREADS_PROGRAM}, openmp_environment(), &output), 0);
-  EXPECT_EQ(output, "120\n");
-  const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.count(RawKind::omp_parallel_begin), 3u * 10u);
-  EXPECT_EQ(run.count(RawKind::omp_parallel_end), 3u * 10u);
-  std::set<uint64_t> regions;
-  for (const auto& [number, thread] : run.threads) {
-    for (const RawRecord* record : thread.of(RawKind::omp_parallel_begin)) {
-      EXPECT_TRUE(regions.insert(record->words.at(0)).second);
-    }
-  }
-  EXPECT_EQ(run.process.skipped_callbacks, 0u);
-}
-
 /// If a thread of the team had to look for a symbol, this would hang.
 TEST(OpenMp, ATeamMayWorkWhileItsLibraryIsLoaded) {
-  for (const char* runtime : {CULPRIT_LIBOMP, ""}) {
+  for (const char* runtime : {CULPRIT_LIBOMP, "libgomp", ""}) {
     Experiment experiment;
     auto environment = openmp_environment();
     environment["CULPRIT_OPENMP_RUNTIME"] = runtime;

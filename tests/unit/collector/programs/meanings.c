@@ -26,7 +26,7 @@ static void tasks(void) {
     b += 1;
   }
 #pragma omp taskwait
-#ifdef __clang__
+#if defined __clang__ || defined WITH_DETACH
   omp_event_handle_t event;
 #pragma omp task detach(event)
   a[1] += 1;

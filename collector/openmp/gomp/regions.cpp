@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Parallel regions and leagues of teams. A region is handed a body of ours, which tells of the
+// implicit task and runs the program's; what it needs lies on the stack of the thread that forks,
+// which leaves the region last. A worker arrives at the region's end when the body ends; when it
+// was let go, it tells when it begins its next region, as LLVM's runtime does.
+// A region that begins while nothing is recorded is handed on as it came.
+#include <cstdint>
+#include <cstring>
+
+#include "collector/openmp/gomp/events.h"
+#include "collector/openmp/gomp/loop_share.h"
+#include "collector/openmp/gomp/stand_in.h"
+#include "collector/thread_registry.h"
+
+namespace culprit::collector::openmp::gomp {
+
+namespace {
+
+using Body = void(void*);
+using Count = int();
+
+constexpr int kTeam = static_cast<int>(ompt_parallel_team);
+constexpr int kLeague = static_cast<int>(ompt_parallel_league);
+
+struct Fork {
+  uintptr_t* reductions;  ///< where the runtime looks for those of the region, in the body's data
+  Body* body;
+  void* data;
+  ompt_data_t region;
+  SharedWork work;  ///< each thread is in from the region's begin
+  const void* code;
+  bool alone;  ///< a team of one, which meets nobody at the end; said by its thread
+};
+
+/// Whatever a thread does next, it has left its last region. `region`: nullptr if overdue.
+/// `waited`: at a barrier.
+void leave_team(ompt_data_t* region, bool waited = true) {
+  if (waited) end_wait(ompt_sync_region_barrier_implicit_parallel, region, nullptr);
+  g_events.implicit_task(ompt_scope_end, region, nullptr, 0, 0, ompt_task_implicit);
+}
+
+void note_thread(ompt_thread_t kind) {
+  if (t_thread.known) return;
+  t_thread.known = true;
+  if (kind == ompt_thread_worker) registry::begin_pool_thread();
+  g_events.thread_begin(kind, nullptr);
+}
+
+unsigned ask(Count* count) {
+  return static_cast<unsigned>(count());
+}
+
+/// What the threads of a team run.
+void run_body(void* argument) {
+  Fork fork = *static_cast<const Fork*>(argument);
+  const unsigned index = ask(real<"omp_get_thread_num", Count>());
+  const unsigned size = ask(real<"omp_get_num_threads", Count>());
+  note_thread(ompt_thread_worker);
+  if (t_thread.arrived) leave_team(nullptr);
+  t_thread = {.known = true};
+  g_events.implicit_task(ompt_scope_begin, &fork.region, nullptr, size, index, ompt_task_implicit);
+  if (fork.work.kind != SharedWork::kNone) begin_work(fork.work, fork.code);
+  fork.body(fork.data);
+  if (size == 1) {
+    static_cast<Fork*>(argument)->alone = true;
+    return;
+  }
+  begin_wait(ompt_sync_region_barrier_implicit_parallel, &fork.region, nullptr);
+  t_thread.arrived = index != 0;
+}
+
+/// What the initial thread of each team of a league runs.
+void run_league(void* argument) {
+  Fork fork = *static_cast<const Fork*>(argument);
+  const unsigned index = ask(real<"omp_get_team_num", Count>());
+  const unsigned size = ask(real<"omp_get_num_teams", Count>());
+  g_events.implicit_task(ompt_scope_begin, &fork.region, nullptr, size, index, ompt_task_initial);
+  fork.body(fork.data);
+  g_events.implicit_task(ompt_scope_end, &fork.region, nullptr, 0, index, ompt_task_initial);
+}
+
+/// Sets aside what a thread was in while it is in a region that it forks: a loop, a task, and the
+/// end of a region where it runs the task.
+class Inside {
+ public:
+  Inside() { t_thread = {.known = outer_.known}; }
+  ~Inside() { t_thread = outer_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Thread outer_ = t_thread;
+};
+
+/// A region, as the thread sees it that forks and joins it.
+class Region {
+ public:
+  Region(Body* body, void* data, int kind, const void* code, SharedWork work = {})
+      : fork_{nullptr, body, data, {0}, work, code, false}, kind_(kind) {
+    note_thread(ompt_thread_initial);
+    g_events.parallel_begin(nullptr, nullptr, &fork_.region, 0, kind_, code);
+  }
+  ~Region() {
+    t_moment = now();
+    if (kind_ == kTeam) leave_team(&fork_.region, !fork_.alone);
+    g_events.parallel_end(&fork_.region, nullptr, kind_, fork_.code);
+    t_moment = 0;
+  }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  Fork* fork() { return &fork_; }
+
+ private:
+  Fork fork_;
+  int kind_;
+};
+
+template <Name name>
+void parallel(Body* body, void* data, unsigned threads, unsigned flags) {
+  const auto function = real<name, void(Body*, void*, unsigned, unsigned)>();
+  const Inside inside;
+  if (!is_recorded()) return function(body, data, threads, flags);
+  Region region(body, data, kTeam, __builtin_return_address(0));
+  function(run_body, region.fork(), threads, flags);
+}
+
+/// The first word of the data tells of the reductions, to the runtime, too.
+template <Name name>
+unsigned parallel_reductions(Body* body, void* data, unsigned threads, unsigned flags) {
+  const auto function = real<name, unsigned(Body*, void*, unsigned, unsigned)>();
+  const Inside inside;
+  if (!is_recorded()) return function(body, data, threads, flags);
+  Region region(body, data, kTeam, __builtin_return_address(0));
+  memcpy(&region.fork()->reductions, data, sizeof(uintptr_t*));
+  return function(run_body, region.fork(), threads, flags);
+}
+
+template <Name name>
+void parallel_sections(Body* body, void* data, unsigned threads, unsigned count, unsigned flags) {
+  const auto function = real<name, void(Body*, void*, unsigned, unsigned, unsigned)>();
+  const Inside inside;
+  if (!is_recorded()) return function(body, data, threads, count, flags);
+  Region region(body, data, kTeam, __builtin_return_address(0),
+                {ompt_work_sections, 1, static_cast<uint64_t>(count)});
+  function(run_body, region.fork(), threads, count, flags);
+}
+
+/// `chunk`: the chunk's size, where the environment does not say it; and the flags.
+template <Name name, unsigned kind, class... Chunk>
+void parallel_loop(Body* body, void* data, unsigned threads, long begin, long end, long step,
+                   Chunk... chunk) {
+  const auto function = real<name, void(Body*, void*, unsigned, long, long, long, Chunk...)>();
+  const Inside inside;
+  if (!is_recorded()) return function(body, data, threads, begin, end, step, chunk...);
+  Region region(body, data, kTeam, __builtin_return_address(0),
+                {kind, step, iterations(begin, end, step)});
+  function(run_body, region.fork(), threads, begin, end, step, chunk...);
+}
+
+/// The teams of the host, which libgomp runs one after the other on the thread that calls.
+template <Name name>
+void teams(Body* body, void* data, unsigned teams, unsigned limit, unsigned flags) {
+  const auto function = real<name, void(Body*, void*, unsigned, unsigned, unsigned)>();
+  const Inside inside;
+  const bool can_ask = real<"omp_get_team_num", Count>() != nullptr;
+  if (!can_ask || !is_recorded()) return function(body, data, teams, limit, flags);
+  Region region(body, data, kLeague, __builtin_return_address(0));
+  function(run_league, region.fork(), teams, limit, flags);
+}
+
+void on_thread_begun() {}
+
+/// libgomp ends threads that the next team has no use for, and those of nested teams.
+void on_thread_ended() {
+  if (t_thread.arrived) leave_team(nullptr);
+  t_thread.arrived = false;
+}
+
+}  // namespace
+
+void watch_ends_of_threads() {
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return;
+  registry::add_hook({on_thread_begun, on_thread_ended, true});
+}
+
+void offer_regions(Match& match) {
+  CULPRIT_OFFER("GOMP_parallel", parallel);
+  CULPRIT_OFFER("GOMP_parallel_reductions", parallel_reductions);
+  CULPRIT_OFFER("GOMP_parallel_sections", parallel_sections);
+  CULPRIT_OFFER("GOMP_parallel_loop_static", parallel_loop, ompt_work_loop_static, long, unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_dynamic", parallel_loop, ompt_work_loop_dynamic, long,
+                unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_guided", parallel_loop, ompt_work_loop_guided, long, unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_nonmonotonic_dynamic", parallel_loop, ompt_work_loop_dynamic,
+                long, unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_nonmonotonic_guided", parallel_loop, ompt_work_loop_guided,
+                long, unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_runtime", parallel_loop, ompt_work_loop_other, unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_nonmonotonic_runtime", parallel_loop, ompt_work_loop_other,
+                unsigned);
+  CULPRIT_OFFER("GOMP_parallel_loop_maybe_nonmonotonic_runtime", parallel_loop,
+                ompt_work_loop_other, unsigned);
+  CULPRIT_OFFER("GOMP_teams_reg", teams);
+  match.note<"omp_get_thread_num">();
+  match.note<"omp_get_num_threads">();
+  match.note<"omp_get_team_num">();
+  match.note<"omp_get_num_teams">();
+}
+
+}  // namespace culprit::collector::openmp::gomp
