@@ -42,11 +42,22 @@ void* next_definition(const char* name) {
   return function != nullptr ? function : defined_by_loaded(name);
 }
 
+/// Whether the program has brought such a runtime. Asked once: while one thread decides, another
+/// may have loaded ours.
+bool program_has_runtime_with_tools() {
+  constexpr int kNotAsked = -1;
+  static std::atomic<int> answer{kNotAsked};
+  int known = answer.load(std::memory_order_acquire);
+  if (known != kNotAsked) return known != 0;
+  const int mine = has_runtime_with_tools() ? 1 : 0;
+  return answer.compare_exchange_strong(known, mine) ? mine != 0 : known != 0;
+}
+
 Decision decide() {
   const Environment& wishes = environment();
   const bool asked_for = wishes.probes_libgomp || wishes.openmp_runtime[0] != '\0';
   if (!wishes.wanted || !asked_for) return Decision::next;
-  if (loaded_libgomp() == nullptr || has_runtime_with_tools()) return Decision::next;
+  if (loaded_libgomp() == nullptr || program_has_runtime_with_tools()) return Decision::next;
   if (wishes.probes_libgomp) {
     const bool probes = start_probes() && observe_libgomp(next_definition);
     return probes ? Decision::probe : Decision::next;
