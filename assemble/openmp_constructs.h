@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Constructs inside a team: worksharing, masked, reductions, and everything at whose end threads
-// wait for each other. LLVM's runtime never ends a `single` for programs built by gcc, and calls
-// all their barriers by one name: what follows tells which they are.
+// wait for each other. In programs built by gcc a `single` is never ended, and all barriers have
+// one name: what follows tells which they are.
 #pragma once
 
 #include "assemble/openmp_teams.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs built with gcc call libgomp, which tells tools nothing. LLVM's libomp answers the same
-// calls and has OMPT, so it is put under such programs: our stand-ins for libgomp's functions lead
-// there; or, where that is asked for, to our own probe of libgomp (gomp_probe.h). Decided once, at
-// the program's first OpenMP call.
+// Programs built with gcc call libgomp, which tells tools nothing. Our stand-ins for its functions
+// lead to a probe of ours (gomp/probe.h), which calls libgomp; or, where that is asked for, to
+// LLVM's libomp, which answers the same calls and has OMPT. Decided once, at the program's first
+// OpenMP call.
 #pragma once
 
 #include <cstdint>

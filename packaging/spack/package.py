@@ -60,7 +60,7 @@ class Culprit(CMakePackage):
 
     @run_after("install")
     def openmp_runtime_beside_culprit(self):
-        """culprit runs programs built by gcc on LLVM's OpenMP runtime, and looks for it in lib first."""
+        """For --openmp libomp, which looks in lib first."""
         symlink(join_path(self.spec["llvm-openmp"].prefix.lib, "libomp.so"),
                 join_path(self.prefix.lib, "libomp.so.5"))
 
