@@ -123,7 +123,7 @@ class Stream {
   /// A thread that the program made is in its function from the beginning to the end.
   /// A log goes on with another thread of the program's when the one before has ended.
   void begin_thread(const RawRecord& record) {
-    if (record.flags == trace::kRawPoolThread || !state_.timeline.stack().empty()) return;
+    if (record.flags != 0 || !state_.timeline.stack().empty()) return;
     state_.timeline.restore_period();
     const Code& code = state_.process.code.before(record.w[0] + 1);
     const bool own = !code.frames.empty() && code.frames.front().region.valid();
@@ -135,7 +135,7 @@ class Stream {
     const Time end = state_.time(record);
     openmp_.finish(end);
     if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
-    if (record.flags == trace::kRawPoolThread) tell(end, trace::Fact::ended, 0);
+    if (record.flags != 0) tell(end, trace::Fact::ended, record.flags == trace::kRawNestedThread);
   }
 
   /// It came back from a call in which it slept, or waited: there are no samples, nor need be.

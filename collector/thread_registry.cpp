@@ -35,12 +35,12 @@ struct ThreadState {
   uintptr_t function;       ///< that it runs
   Phase phase;
   bool own;
-  bool pooled;   ///< of an OpenMP runtime that ends its threads and makes others
-  bool sets_up;  ///< the collector
+  uint16_t pool;  ///< kRawPoolThread, kRawNestedThread: an OpenMP runtime's, which ends its threads
+  bool sets_up;   ///< the collector
 };
 
 constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
-    nullptr, nullptr, 0, 0, Phase::fresh, false, false, false};
+    nullptr, nullptr, 0, 0, Phase::fresh, false, 0, false};
 
 constexpr uint32_t kMaxThreads = 1u << 16;
 constexpr unsigned kMaxHooks = 4;
@@ -51,19 +51,15 @@ std::atomic<ThreadLog*> g_parked[64];
 /// Logs of threads that have ended, for those of their kind that begin later: the program's own,
 /// and those of pools.
 using Resting = std::atomic<ThreadLog*>[1024];
-Resting g_resting, g_resting_pooled;
+Resting g_resting[3];
 
 /// Whether its begin and end are told, and its log may go on with another.
 bool comes_and_goes(const ThreadState& thread) {
-  return thread.own || thread.pooled;
-}
-
-uint16_t kind_of(const ThreadState& thread) {
-  return thread.pooled ? trace::kRawPoolThread : 0;
+  return thread.own || thread.pool != 0;
 }
 
 Resting& resting_like(const ThreadState& thread) {
-  return thread.pooled ? g_resting_pooled : g_resting;
+  return g_resting[thread.pool];
 }
 
 const char* g_folder = nullptr;
@@ -105,7 +101,7 @@ ThreadLog* be_dead(ThreadState& thread) {
 
 void note_begin(const ThreadState& thread) {
   if (!comes_and_goes(thread) || is_loading_thread()) return;
-  thread.log->put(RawKind::thread_begun, thread.begun, kind_of(thread), 0, thread.function);
+  thread.log->put(RawKind::thread_begun, thread.begun, thread.pool, 0, thread.function);
 }
 
 /// Puts it where another may take it. False if there is no room, or it is of no use.
@@ -201,7 +197,7 @@ void tell_ended() {
 void end_live_thread(ThreadState& thread) {
   tell_ended();
   const bool told = comes_and_goes(thread) && !is_loading_thread();
-  if (told) thread.log->put(RawKind::thread_ended, now(), kind_of(thread));
+  if (told) thread.log->put(RawKind::thread_ended, now(), thread.pool);
   thread.phase = Phase::dead;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   ThreadLog* const log = thread.log;
@@ -298,11 +294,11 @@ bool is_own_thread() {
   return t_state.own;
 }
 
-void begin_pool_thread() {
+void begin_pool_thread(bool nested) {
   ThreadState& thread = t_state;
   if (thread.own || thread.phase != Phase::fresh) return;
   thread.begun = now();
-  thread.pooled = true;
+  thread.pool = nested ? trace::kRawNestedThread : trace::kRawPoolThread;
 }
 
 ThreadLog* log_of_own_thread(bool early) {

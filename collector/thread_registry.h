@@ -47,9 +47,9 @@ void add_hook(const ThreadHook& hook);
 /// samples and sleeps is seen of it. It runs `function` (0: main).
 void begin_own_thread(uintptr_t function);
 bool is_own_thread();
-/// This thread belongs to the pool of a runtime that ends threads it no longer needs, and has done
-/// nothing yet that was recorded.
-void begin_pool_thread();
+/// This thread belongs to the pool of a runtime that ends threads it no longer needs, or (`nested`)
+/// was made for one team only. It has done nothing yet that was recorded.
+void begin_pool_thread(bool nested);
 
 /// The log of one of the program's own threads, made if need be, unless somebody is inside it.
 /// `early`: if it is made, then in memory; it gets its files when it is next asked for without.

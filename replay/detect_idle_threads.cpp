@@ -41,6 +41,7 @@ class IdleDetector {
   void visit(LocationId id) {
     const Timeline& line = run_.at(id);
     const LocationId master = run_.master_of(id);
+    if (line.for_one_team) return begin_with_forks(id);
     if (!run_.is_pool_thread(id)) return;
     LocationId leader = master;
     Time idle_since = run_.at(master).first;
@@ -58,6 +59,24 @@ class IdleDetector {
     const LocationId last = pool_of(leader);
     await_end(id, idle_since, last);
     if (last != master) await_end(id, std::max(idle_since, run_.at(last).last), master);
+  }
+
+  /// A thread that is made for a nested team and ends with it waits for no fork: it begins there,
+  /// and until then was in the hands of who forks, as threads are that the program makes.
+  void begin_with_forks(LocationId id) {
+    for (const TeamSpan& span : run_.at(id).teams) {
+      const TeamNumber team = teams_.of(span);
+      if (!team.valid() || span.fork_location == id) continue;
+      awakenings_.push_back({team, id});
+      const Activities& life = run_.at(id).activities;
+      size_t before = life.after(span.begin);
+      while (before > 0 && life.path(before) != run_.not_started) --before;
+      const Time since = life.begin(before), until = life.end(before);
+      const Time fork = teams_.fork(team).time;
+      if (life.path(before) != run_.not_started || fork > until) continue;
+      process_.out.at(id).wait(pattern("thread.begin"), run_.not_started, since, until, fork,
+                               span.fork_location);
+    }
   }
 
   /// The leader of the pool to which a forking thread belongs: itself, or who forked the first team

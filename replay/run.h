@@ -89,6 +89,7 @@ struct Run {
   bool is_pool_thread(LocationId id) const {
     const auto& teams = at(id).teams;
     if (is_master(id) || teams.empty() || at(master_of(id)).empty()) return false;
+    if (at(id).for_one_team) return false;
     return !teams.front().fork.valid() || teams.front().fork_location != id;
   }
   LocationId last_to_end() const { return last; }

@@ -178,9 +178,10 @@ struct Timeline {
   std::vector<PathSamples> samples;  ///< likewise; may be shorter
   OpenRequests open;
   uint64_t events = 0;
-  bool ended = false;       ///< of a pool, which ended it
-  bool own_thread = false;  ///< made by the program, in no pool: lives from first to last
-  Duration absent;          ///< of that, between one such thread and the next (Run::between)
+  bool ended = false;         ///< of a pool, which ended it
+  bool for_one_team = false;  ///< threads that were made for a nested team each, one after another
+  bool own_thread = false;    ///< in no pool that keeps it: lives from first to last
+  Duration absent;            ///< of that, between one such thread and the next (Run::between)
 
   bool empty() const { return events == 0; }
   /// What only detectors need.

@@ -53,6 +53,11 @@ void TimelineBuilder::unanswered(Time time, uint64_t whom) {
 }
 
 void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
+  if (what == trace::Fact::ended) {  // it did nothing more
+    line_.ended = value == 0;
+    line_.for_one_team |= value != 0;
+    return;
+  }
   touch(time);
   if (what == trace::Fact::samples || what == trace::Fact::observed) return sampled(what, value);
   switch (what) {
@@ -62,9 +67,6 @@ void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       return line_.threads.begun.push_back({time, value});
     case trace::Fact::woke:
       return line_.threads.woke.push_back({time, value});
-    case trace::Fact::ended:
-      line_.ended = true;
-      return;
     case trace::Fact::unanswered:
       return unanswered(time, value);
     default:

@@ -106,9 +106,10 @@ enum class Fact : uint8_t {
   awaited,        ///< the region entered last waited for this object of its process
   begun,          ///< this thread was made where another `woke` this number
   woke,           ///< whoever waits for this object of the process may go on
-  ended,          ///< this thread of a pool was no more, until it goes on, if it does
-  unanswered,     ///< the call at hand could not return before the run was ended from outside: it
-                  ///< waited for this location, thread << 32 | rank
+  ended,       ///< this thread of a pool was no more, until it goes on, if it does; not 0: it had
+               ///< been made for one nested team, and if it goes on, that is another one
+  unanswered,  ///< the call at hand could not return before the run was ended from outside: it
+               ///< waited for this location, thread << 32 | rank
 };
 inline constexpr size_t kFactCount = static_cast<size_t>(Fact::unanswered) + 1;
 /// "task_flags"; ids and meaning as in Fact.

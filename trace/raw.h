@@ -213,9 +213,9 @@ enum class RawKind : uint8_t {
   file_op = 95,     ///< arg: file; flags: raw_file_op; w0: bytes; w1: request, if it has one
   file_op_issued = 96,  ///< arg: file; w0: request, if it has one: the call that began it is over
   file_op_done = 97,    ///< arg: file; flags as begun; w0: bytes; w1: request, if it has one
-  thread_begun = 98,    ///< the first of a thread that the program made by itself. flags: 0 or
-                        ///< kRawPoolThread; time: when it began; w0: address of the function that
-                        ///< it runs
+  thread_begun = 98,    ///< the first of a thread that the program made by itself. flags: 0,
+                        ///< kRawPoolThread or kRawNestedThread; time: when it began; w0: address of
+                        ///< the function that it runs
   thread_ended = 99,    ///< and its last, if it ended before the process. flags as begun
   cpu_time = 101,   ///< of the thread, since it began: w0: nanoseconds on a core; w1: nanoseconds
                     ///< in which it could run and had none
@@ -277,8 +277,10 @@ enum class RawRmaLock : uint16_t { release = 0, shared = 1, exclusive = 2 };
 /// omp_sync_end, omp_wait_end: there was nothing to wait for, and no begin.
 inline constexpr uint16_t kRawTakenBack = 0x8000;
 
-/// thread_begun, thread_ended: no thread of the program's own, but of an OpenMP runtime's pool.
+/// thread_begun, thread_ended: no thread of the program's own, but of an OpenMP runtime's pool; or
+/// made by it for one nested team only.
 inline constexpr uint16_t kRawPoolThread = 1;
+inline constexpr uint16_t kRawNestedThread = 2;
 
 inline constexpr uint16_t kRawRmaAssertionsShift = 4;
 inline constexpr uint16_t kRawRmaMoreRanks = 0x8000;

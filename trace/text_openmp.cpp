@@ -48,7 +48,7 @@ std::string OpenmpLines::usage(std::string_view word) {
   if (word == "await" || word == "begun" || word == "wake") {
     return std::string(word) + " <number> <lane>@<time>";
   }
-  if (word == "gone") return "gone <lane>@<time>";
+  if (word == "gone") return "gone <lane>@<time> [nested]";
   if (word == "mutex") return "mutex <kind> <number> <lane>@<acquired>-<released>";
   if (word == "release") return "release <number> <lane>@<time>";
   return "task <number> create <lane>@<time> [after <numbers>] [undeferred] [taskwait] "
@@ -105,9 +105,10 @@ bool OpenmpLines::take_object(const std::vector<std::string>& words, Fact what,
 
 bool OpenmpLines::take_end(const std::vector<std::string>& words, const FindPlace& find) {
   TextPlace place;
-  if (words.size() != 2 || !find(words[1], place) || !place.at) return false;
+  const bool nested = words.size() == 3 && words[2] == "nested";
+  if ((words.size() != 2 && !nested) || !find(words[1], place) || !place.at) return false;
   add(place, *place.at, TextTrace::Step::call_end,
-      [](EventSink& sink, Time t) { sink.fact(t, Fact::ended, 0); });
+      [nested](EventSink& sink, Time t) { sink.fact(t, Fact::ended, nested ? 1 : 0); });
   return true;
 }
 

@@ -44,7 +44,9 @@ void leave_team(ompt_data_t* region, bool waited = true) {
 void note_thread(ompt_thread_t kind) {
   if (t_thread.known) return;
   t_thread.known = true;
-  if (kind == ompt_thread_worker) registry::begin_pool_thread();
+  if (kind == ompt_thread_worker) {
+    registry::begin_pool_thread(real<"omp_get_level", Count>()() > 1);
+  }
   g_events.thread_begin(kind, nullptr);
 }
 

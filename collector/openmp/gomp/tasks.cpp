@@ -276,10 +276,12 @@ void taskloop(Body* body, void* data, Copy* copy, long size, long align, unsigne
   task.source.told = told_flags(flags, (flags & kIf) == 0);
   g_events.work(ompt_work_taskloop, ompt_scope_begin, nullptr, nullptr, 0, code);
   ompt_data_t here = {1};
-  if (group) begin_wait(ompt_sync_region_taskgroup, &here, code);
+  if (group) g_events.sync(ompt_sync_region_taskgroup, ompt_scope_begin, &here, nullptr, code);
+  if (group) g_events.wait(ompt_sync_region_taskgroup, ompt_scope_begin, &here, nullptr, code);
   function(task.run(), &task.source, create, task.size(), aligned(align), flags, tasks, priority,
            begin, end, step);
-  if (group) end_wait(ompt_sync_region_taskgroup, &here, code);
+  if (group) g_events.wait(ompt_sync_region_taskgroup, ompt_scope_end, &here, nullptr, code);
+  if (group) g_events.sync(ompt_sync_region_taskgroup, ompt_scope_end, &here, nullptr, code);
   g_events.work(ompt_work_taskloop, ompt_scope_end, nullptr, nullptr, 0, code);
 }
 
