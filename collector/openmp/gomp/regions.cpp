@@ -88,7 +88,10 @@ void run_league(void* argument) {
 class Inside {
  public:
   Inside() { t_thread = {.known = outer_.known}; }
-  ~Inside() { t_thread = outer_; }
+  ~Inside() {
+    outer_.known = t_thread.known;
+    t_thread = outer_;
+  }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 

@@ -138,6 +138,7 @@ TEST_P(Constructs, AreRecordedInFull) {
   EXPECT_EQ(run.threads.at(0).count(RawKind::omp_parallel_begin), kRegions);
   EXPECT_EQ(run.threads.at(0).count(RawKind::omp_parallel_end), kRegions);
   for (const auto& [number, thread] : run.threads) {
+    EXPECT_EQ(thread.count(RawKind::omp_thread_begin), 1u);
     const int overdue = number == 0 ? 0 : 1;
     expect_pairs(thread, RawKind::omp_implicit_begin, RawKind::omp_implicit_end, overdue);
     expect_pairs(thread, RawKind::omp_sync_begin, RawKind::omp_sync_end, overdue);
