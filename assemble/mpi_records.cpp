@@ -3,6 +3,9 @@
 
 #include "assemble/mpi_records.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace culprit::assemble {
 namespace {
 
@@ -185,9 +188,33 @@ void MpiRecords::tests(const RawRecord& record) {
                        between <= kLoopAlone_ns * static_cast<double>(record.w[1]);
   const Time begin = polling ? first : std::max(first, last - inside);
   timeline.drop_samples(begin);
-  state_.observe(begin, record.arg);
-  timeline.enter(begin, Level::call, call(record.flags));
-  timeline.leave(last, timeline.stack().size() - 1);
+  // Functions that asked in turn stand one behind the other, each as long as its part of the tests.
+  const std::vector<Asked> all = asked(record);
+  const double share = static_cast<double>((last - begin).nanos()) /
+                       std::max(static_cast<double>(record.w[2]), 1.0);
+  for (Time at = begin; const Asked& one : all) {
+    const double nanos = share * static_cast<double>(std::min(one.ticks, record.w[2]));
+    const Time until = &one == &all.back()
+                           ? last
+                           : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
+    state_.observe(at, one.path);
+    timeline.enter(at, Level::call, call(one.name));
+    timeline.leave(until, timeline.stack().size() - 1);
+    at = until;
+  }
+}
+
+/// Which functions asked, from where, and for how long. Records may be damaged.
+std::vector<MpiRecords::Asked> MpiRecords::asked(const RawRecord& record) {
+  std::vector<Asked> all{{record.flags, record.arg, record.w[2]}};
+  for (unsigned i = trace::kRawTestsWords; i + 1 < record.words; i += 2) {
+    const Asked other{static_cast<uint16_t>(record.w[i]), static_cast<uint32_t>(record.w[i] >> 32),
+                      record.w[i + 1]};
+    if (other.name == 0) continue;  // the process ended before it was written
+    all.front().ticks -= std::min(all.front().ticks, other.ticks);
+    all.push_back(other);
+  }
+  return all;
 }
 
 void MpiRecords::fact(const RawRecord& record) {

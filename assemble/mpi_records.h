@@ -6,6 +6,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "assemble/stream.h"
 
@@ -21,6 +22,13 @@ class MpiRecords {
   void leave(const RawRecord& record);
   void leave_abandoned_call(Time time);
   void tests(const RawRecord& record);
+  /// A function that asked, of an mpi_tests record.
+  struct Asked {
+    uint16_t name;
+    uint32_t path;
+    uint64_t ticks;
+  };
+  static std::vector<Asked> asked(const RawRecord& record);
   void fact(const RawRecord& record);
   /// The communicator, or none (counted) if what happens in it cannot be told.
   CommId comm_of(const RawRecord& record);

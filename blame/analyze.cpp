@@ -64,7 +64,7 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
       run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
       [&](size_t i, PathSums& scratch) {
         const size_t id = run.locations[i].index();
-        times[id] = PathTimes(run.timelines[id].activities, graph.waits[id], scratch);
+        times[id] = PathTimes(run, run.locations[i], graph.waits[id], scratch);
       });
   return times;
 }

@@ -90,7 +90,8 @@ class Changes {
  public:
   Changes(const Run& run, LocationId id, const Column<Wait>& waits,
           const std::vector<State>& states)
-      : all_(run.at(id).activities),
+      : run_(run),
+        all_(run.at(id).activities),
         states_(states),
         wait_(waits.begin()),
         last_(waits.end()),
@@ -108,7 +109,8 @@ class Changes {
       while (at_ < end) {
         while (wait_ != last_ && wait_->end <= at_) ++wait_;
         const Time begin = at_;
-        const bool inside = wait_ != last_ && wait_->begin <= at_ && wait_->path == all_.path(i_);
+        const bool inside =
+            wait_ != last_ && wait_->begin <= at_ && waits_at(run_, *wait_, all_.path(i_));
         const State there = states_[all_.path(i_).index()];
         const State state = inside && there != State::start_up ? state_of(*wait_) : there;
         at_ = end;
@@ -121,6 +123,7 @@ class Changes {
     now_.time = Time::max();
   }
 
+  const Run& run_;
   const replay::Activities& all_;
   const std::vector<State>& states_;  // by CallPathId, of what is no waiting
   const Wait* wait_;

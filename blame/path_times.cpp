@@ -14,11 +14,11 @@ constexpr size_t kFanOut = 8;
 
 }  // namespace
 
-PathTimes::PathTimes(const replay::Activities& activities, std::span<const replay::Wait> waits,
+PathTimes::PathTimes(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
                      PathSums& scratch)
-    : activities_(&activities), waits_(waits) {
+    : run_(&run), activities_(&run.at(id).activities), waits_(waits) {
   mark_waits();
-  for (size_t block = kSmallestBlock; block <= activities.size(); block *= kFanOut) {
+  for (size_t block = kSmallestBlock; block <= activities_->size(); block *= kFanOut) {
     build_level(block, scratch);
   }
 }
@@ -28,7 +28,7 @@ void PathTimes::mark_waits() {
   for (const replay::Wait& wait : waits_) {
     for (size_t i = wait.activity; i < activities_->size() && activities_->begin(i) < wait.end;
          ++i) {
-      if (activities_->path(i) == wait.path) holds_wait_[i] = true;
+      if (waits_at(*run_, wait, activities_->path(i))) holds_wait_[i] = true;
     }
   }
 }
@@ -80,7 +80,7 @@ void PathTimes::add_cut(size_t i, Time begin, Time end, size_t& wait, PathSums& 
     wait = first_wait_from(end, wait);
     for (size_t w = wait; w > 0 && waits_[w - 1].end > begin; --w) {
       const replay::Wait& inside = waits_[w - 1];
-      if (inside.path != path) continue;
+      if (!waits_at(*run_, inside, path)) continue;
       time -= std::min(inside.end, end) - std::max(inside.begin, begin);
     }
   }

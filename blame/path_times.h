@@ -38,12 +38,12 @@ class PathSums {
   std::vector<CallPathId> touched_;
 };
 
-/// One location's index. Built once, then read by any number of threads; refers to the activities
-/// and waits.
+/// One location's index. Built once, then read by any number of threads; refers to the run and
+/// the waits.
 class PathTimes {
  public:
   PathTimes() = default;
-  PathTimes(const replay::Activities& activities, std::span<const replay::Wait> waits,
+  PathTimes(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
             PathSums& scratch);
 
   /// Adds the time without waiting of each call path within [begin, end).
@@ -74,6 +74,7 @@ class PathTimes {
   void add_run_back(size_t begin, size_t i, size_t& wait, PathSums& into) const;
   size_t first_wait_from(Time time, size_t wait) const;
 
+  const replay::Run* run_ = nullptr;
   const replay::Activities* activities_ = nullptr;
   std::span<const replay::Wait> waits_;
   std::vector<bool> holds_wait_;  ///< by activity

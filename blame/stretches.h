@@ -27,7 +27,7 @@ void for_each_stretch(const replay::Run& run, LocationId id, std::span<const rep
     const CallPathId path = all.path(i);
     for (Time at = std::max(from, all.begin(i)); at < end;) {
       while (wait != last && wait->end <= at) ++wait;
-      const bool inside = wait != last && wait->begin <= at && wait->path == path;
+      const bool inside = wait != last && wait->begin <= at && waits_at(run, *wait, path);
       Time until = end;
       if (wait != last) until = std::min(end, wait->begin > at ? wait->begin : wait->end);
       visit(at, until, path, inside ? wait : nullptr);

@@ -43,9 +43,12 @@ class CULPRIT_EXPORT ThreadLog {
   bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
                  unsigned count);
 
-  /// One more test in the newest record, which ended at `end` and took `ticks`. False if that is no
-  /// mpi_tests with `flags`.
-  bool put_test(uint64_t end, uint16_t flags, uint64_t ticks);
+  /// One more test by the function `name` in the newest record, which ended at `end` and took
+  /// `ticks`. False if that is no mpi_tests, or none that knows of this function.
+  bool put_test(uint64_t end, uint16_t name, uint64_t ticks);
+  /// The same, of a function that the newest record does not know yet. False if that is no
+  /// mpi_tests, or has no room.
+  bool put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks);
 
   /// Sets the last word of the newest record, if it is of `kind`.
   void set_last_word(RawKind kind, uint64_t value);

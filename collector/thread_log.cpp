@@ -155,11 +155,28 @@ void ThreadLog::Impl::finish_newest() {
   file.seal(sum, used);
 }
 
-uint64_t* ThreadLog::Impl::growing(RawKind kind, uint16_t flags) {
+uint64_t* ThreadLog::Impl::growing(RawKind kind) {
   if (!grows) return nullptr;
   auto* header = reinterpret_cast<RawHeader*>(file.window() + newest);
-  if (header->kind != kind || header->flags != flags) return nullptr;
-  return reinterpret_cast<uint64_t*>(header + 1);
+  return header->kind == kind ? reinterpret_cast<uint64_t*>(header + 1) : nullptr;
+}
+
+uint64_t* ThreadLog::Impl::growing(RawKind kind, uint16_t flags) {
+  uint64_t* const words = growing(kind);
+  if (words == nullptr) return nullptr;
+  return (reinterpret_cast<const RawHeader*>(words) - 1)->flags == flags ? words : nullptr;
+}
+
+// The new words are 0 until they are written: whoever finds the file then reads nothing in them.
+bool ThreadLog::Impl::lengthen(unsigned words) {
+  if (used + words * sizeof(uint64_t) + sizeof(RawHeader) > limit) return false;
+  auto* const record = reinterpret_cast<uint64_t*>(file.window() + newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(record);
+  const uint64_t second =
+      second_half(header->kind, header->flags, header->arg, header->words + words);
+  std::atomic_ref<uint64_t>(record[1]).store(second, std::memory_order_release);
+  used += static_cast<uint32_t>(words * sizeof(uint64_t));
+  return true;
 }
 
 // Times may not decrease within a file, but a signal can come between a probe's now() and its
@@ -409,13 +426,41 @@ bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t 
   return impl_->append_later(kind, time, flags, w0, half);
 }
 
-bool ThreadLog::put_test(uint64_t end, uint16_t flags, uint64_t ticks) {
-  const Busy busy(impl_->busy);
-  uint64_t* const words = impl_->growing(RawKind::mpi_tests, flags);
-  if (words == nullptr) return false;
+namespace {
+
+void add_test(uint64_t* words, uint64_t end, uint64_t ticks) {
   words[0] = end;
   words[1] += 1;
   words[2] += ticks;
+}
+
+}  // namespace
+
+bool ThreadLog::put_test(uint64_t end, uint16_t name, uint64_t ticks) {
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::mpi_tests);
+  if (words == nullptr) return false;
+  const auto* header = reinterpret_cast<const RawHeader*>(words) - 1;
+  if (header->flags != name) {
+    unsigned other = trace::kRawTestsWords;
+    while (other < header->words && static_cast<uint16_t>(words[other]) != name) other += 2;
+    if (other >= header->words) return false;
+    words[other + 1] += ticks;
+  }
+  add_test(words, end, ticks);
+  return true;
+}
+
+bool ThreadLog::put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks) {
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::mpi_tests);
+  if (words == nullptr) return false;
+  const unsigned count = (reinterpret_cast<const RawHeader*>(words) - 1)->words;
+  if (count >= trace::kRawTestsWords + 2 * trace::kRawOtherTests) return false;
+  if (!impl_->lengthen(2)) return false;
+  words[count] = uint64_t{static_cast<uint32_t>(caller)} << 32 | name;
+  words[count + 1] = ticks;
+  add_test(words, end, ticks);
   return true;
 }
 

@@ -67,7 +67,10 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void take_back(RawKind kind);
   bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
+  uint64_t* growing(RawKind kind);
   uint64_t* growing(RawKind kind, uint16_t flags);
+  /// Makes the newest record, which grows, so many words longer. False if there is no room.
+  bool lengthen(unsigned words);
   /// The path of the stack at `cfa`, as this thread remembers it; 0 if it does not.
   uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
   /// The same, taken from the stack.

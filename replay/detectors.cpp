@@ -82,16 +82,17 @@ void hand_over_polled(const Column<Wait>& waits, Column<Handover>& handovers) {
   }
 }
 
-/// Of a wait, what the location spent at the wait's own call path is waiting. Waits that turn out
-/// to last no time are dropped.
-void measure_waits(const Activities& life, Column<Wait>& waits) {
+/// Of a wait, what the location spent where it waits (waits_at) is waiting. Waits that turn out to
+/// last no time are dropped.
+void measure_waits(const Run& run, LocationId id, Column<Wait>& waits) {
+  const Activities& life = run.at(id).activities;
   size_t kept = 0, first = 0;
   for (Wait wait : waits) {
     wait.amount = Duration::zero();
     first = life.after(wait.begin, first);
     wait.activity = static_cast<uint32_t>(first);
     for (size_t i = first; i < life.size() && life.begin(i) < wait.end; ++i) {
-      if (life.path(i) != wait.path) continue;
+      if (!waits_at(run, wait, life.path(i))) continue;
       const Duration overlap =
           std::min(life.end(i), wait.end) - std::max(life.begin(i), wait.begin);
       if (overlap > Duration::zero()) wait.amount += overlap;
@@ -188,7 +189,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     choose_waits(found.waits);
     separate(found.pollings);
     add_pollings(id, found.pollings, found.waits);
-    measure_waits(run.at(id).activities, found.waits);
+    measure_waits(run, id, found.waits);
     hand_over_polled(found.waits, found.handovers);
     tell_waking_from_idle(run, run.at(id), found.waits);
     graph.waits[id.index()] = std::move(found.waits);

@@ -87,6 +87,7 @@ class RunReader {
     if (has_streams_) join_device(run_, threads_);
     for (LocationId id : run_.locations) find_leaders(run_.at(id));
     join_call_paths();
+    mark_polling_paths();
     fill_lives();
     return std::move(run_);
   }
@@ -261,6 +262,16 @@ class RunReader {
     run_.device_idle = artificial("(device idle)");
     run_.stream_idle = artificial("(stream idle)");
     run_.launch_latency = artificial("(launch latency)");
+  }
+
+  void mark_polling_paths() {
+    std::vector<bool> regions;
+    for (const trace::Region& region : run_.regions) {
+      regions.push_back(asking_region_of(region.name).polls);
+    }
+    for (const CallPathTree::Node& node : run_.callpaths.nodes()) {
+      run_.polls.push_back(node.region.valid() && regions[node.region.index()]);
+    }
   }
 
   CallPathId artificial(const char* name) {

@@ -35,6 +35,12 @@ struct Wait {
   Pattern pattern{};
 };
 
+/// Whether who is at `path` during `wait` waits. Elsewhere it does something of its own (tasks in a
+/// barrier). Who polls may ask by several functions in turn: each of them is polling.
+inline bool waits_at(const Run& run, const Wait& wait, CallPathId path) {
+  return path == wait.path || (wait.pattern == pattern("mpi.polling") && run.polls[path.index()]);
+}
+
 /// A synchronisation point as one of its locations sees it.
 class Sync {
  public:

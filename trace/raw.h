@@ -72,7 +72,9 @@ enum class RawKind : uint8_t {
   mpi_tests =
       18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of
            ///< its caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside
-           ///< them (less than w0 - time if the program worked in between). Extended in place.
+           ///< them (less than w0 - time if the program worked in between). Then two words for each
+           ///< other function that asked meanwhile: name | path id << 32, and its part of w2.
+           ///< Extended in place.
   mpi_cancelled = 19,  ///< w0: request
   mpi_collective =
       20,  ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
@@ -420,6 +422,10 @@ constexpr bool may_grow(RawKind kind) {
       return false;
   }
 }
+
+/// Of mpi_tests: words without other functions, and how many of those there may be.
+inline constexpr unsigned kRawTestsWords = 3;
+inline constexpr unsigned kRawOtherTests = 3;
 
 /// flags of a seal.
 inline constexpr uint16_t kRawEndOfLog = 1;

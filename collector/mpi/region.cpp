@@ -96,8 +96,9 @@ void Poll::fruitless() {
   if (!log_ || !recording() || !tests_wanted()) return;
   const auto name = static_cast<uint16_t>(log_->name(function_.name));
   if (log_->put_test(end_, name, end_ - begin_)) return;
-  const auto path = static_cast<uint32_t>(log_->current_path());
-  log_->put(RawKind::mpi_tests, begin_, name, path, end_, 1, end_ - begin_);
+  const PathId path = log_->current_path();
+  if (log_->put_test_of(path, end_, name, end_ - begin_)) return;
+  log_->put(RawKind::mpi_tests, begin_, name, static_cast<uint32_t>(path), end_, 1, end_ - begin_);
 }
 
 }  // namespace culprit::collector::mpi

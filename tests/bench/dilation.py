@@ -8,9 +8,10 @@ their ratios.
 
 Each pair is a plain run and one under `culprit record`. Compared is the wall-clock time of the whole
 command, assembly of the trace included; with --timer also what the program prints of itself (the
-first group of the last match), which leaves out its start and culprit's assembly. Programs built by
-gcc run on LLVM's OpenMP runtime under culprit: `--preload` puts the same runtime under the plain run,
-which tells what the exchange costs by itself.
+first group of the last match), which leaves out its start and culprit's assembly. With --against
+the first of each pair runs under culprit, too, with other options: `--against "--sampling 0"` tells
+what sampling costs. `--record "--openmp libomp"` puts LLVM's OpenMP runtime under programs built by
+gcc, `--preload` puts it under the plain run, which tells what the exchange costs by itself.
 """
 
 import argparse
@@ -39,12 +40,21 @@ def run(command, timer, environment=None):
     return wall, float(found[-1]) if found else None
 
 
+def record(options, more, experiment):
+    """The same, under culprit."""
+    times = run([options.culprit, "record", "-o", experiment, *more.split(), "--",
+                 *options.command], options.timer)
+    shutil.rmtree(experiment, ignore_errors=True)
+    return times
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--timer", help="regular expression whose group is the program's own time")
     parser.add_argument("--record", default="", help="more options for culprit record")
+    parser.add_argument("--against", help="options for culprit record, in what would be the plain run")
     parser.add_argument("--preload", help="LD_PRELOAD of the plain runs")
     parser.add_argument("--culprit", default=ROOT / "build/bin/culprit")
     parser.add_argument("command", nargs="+")
@@ -55,10 +65,11 @@ def main():
     plain_environment = {"LD_PRELOAD": options.preload} if options.preload else None
     for pair in range(options.pairs):
         experiment = scratch / f"run{pair}"
-        plain = run(options.command, options.timer, plain_environment)
-        under = run([options.culprit, "record", "-o", experiment, *options.record.split(), "--",
-                     *options.command], options.timer)
-        shutil.rmtree(experiment, ignore_errors=True)
+        if options.against is None:
+            plain = run(options.command, options.timer, plain_environment)
+        else:
+            plain = record(options, options.against, experiment)
+        under = record(options, options.record, experiment)
         walls.append(under[0] / plain[0])
         rows.append((plain, under))
         if plain[1] and under[1]:

@@ -81,6 +81,7 @@ CASES = [
     case("point", 2, "mprobe", LATE),
     # Polling.
     case("point", 2, "iprobe", LATE, path="late", polls=True),
+    case("point", 2, "in_turn", LATE, path="late", polls=True),
     case("point", 2, "test", LATE, path="late", polls=True),
     case("point", 4, "testall", LATE, path="late", polls=True),
     case("point", 4, "testany", LATE, path="late", polls=True),
@@ -149,6 +150,7 @@ CASES = [
     case("collective", 4, "reduce_scatter_block", LATE),
     case("collective", 4, "ibarrier", LATE),
     case("collective", 4, "ibarrier_test", LATE, path="late", polls=True),
+    case("collective", 4, "ibarrier_in_turn", LATE, path="late", polls=True),
     case("collective", 4, "ibcast", LATE_0),
     case("collective", 4, "iallreduce", LATE),
     case("collective", 4, "ialltoall", LATE),

@@ -68,6 +68,36 @@ static void ibarrier_test(void) {
   }
 }
 
+// Ends a level as Graph500 does: asks for the barrier and for messages in turn. One comes in the
+// first level, before the barrier.
+static void ibarrier_in_turn(void) {
+  enum { kReceives = 4 };
+  int box[kReceives], ends = 0;
+  MPI_Request receives[kReceives];
+  for (int i = 0; i < kReceives; ++i) {
+    MPI_Irecv(&box[i], 1, MPI_INT, MPI_ANY_SOURCE, i, WORLD, &receives[i]);
+  }
+  ROUNDS {
+    MPI_Request request;
+    int done = 0, index, found;
+    if (rank == 1) late(truth_ms);
+    if (rank == 1 && ends == 0) {
+      for (int to = 0; to < size; ++to) MPI_Send(&to, 1, MPI_INT, to, 0, WORLD);
+    }
+    MPI_Ibarrier(WORLD, &request);
+    TIMED(while (!done) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      MPI_Testany(kReceives, receives, &index, &found, MPI_STATUS_IGNORE);
+      ends += found && index == 0;
+    });
+  }
+  for (int i = 1; i < kReceives; ++i) {
+    MPI_Cancel(&receives[i]);
+    MPI_Wait(&receives[i], MPI_STATUS_IGNORE);
+  }
+  if (ends == 0) MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+}
+
 // --- communicators ---
 
 // Two halves that have nothing to do with each other: in one of them rank 1 is late, in the other
@@ -228,6 +258,7 @@ static const struct truth_case cases[] = {
     {"reduce_scatter_block", reduce_scatter_block},
     {"ibarrier", ibarrier},
     {"ibarrier_test", ibarrier_test},
+    {"ibarrier_in_turn", ibarrier_in_turn},
     {"ibcast", ibcast},
     {"iallreduce", iallreduce},
     {"ialltoall", ialltoall},

@@ -298,6 +298,26 @@ static void iprobe(void) {
   }
 }
 
+// Two functions ask in turn, each for a message of its own.
+static void in_turn(void) {
+  ROUNDS {
+    if (rank == 1) {
+      late(truth_ms);
+      MPI_Send(out, 1, MPI_INT, 0, 1, WORLD);
+      MPI_Send(out, 1, MPI_INT, 0, 0, WORLD);
+    } else if (rank == 0) {
+      MPI_Request request;
+      int found = 0, done = 0;
+      MPI_Irecv(&box[1], 1, MPI_INT, 1, 1, WORLD, &request);
+      TIMED(while (!found || !done) {
+        if (!found) MPI_Iprobe(1, 0, WORLD, &found, IGNORE);
+        if (!done) MPI_Test(&request, &done, IGNORE);
+      });
+      MPI_Recv(box, 1, MPI_INT, 1, 0, WORLD, IGNORE);
+    }
+  }
+}
+
 #if MPI_VERSION >= 4
 static void partitioned(void) {
   enum { PARTS = 4 };
@@ -345,6 +365,7 @@ static const struct truth_case cases[] = {
     {"probe", probe},
     {"mprobe", mprobe},
     {"iprobe", iprobe},
+    {"in_turn", in_turn},
 #if MPI_VERSION >= 4
     {"partitioned", partitioned},
 #endif

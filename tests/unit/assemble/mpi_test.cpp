@@ -148,6 +148,52 @@ TEST_F(AssembleTest, CoalescedTestsThatMostlyPollAreOneCall) {
 )");
 }
 
+TEST_F(AssembleTest, TestsByFunctionsInTurnShareTheTime) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(30000);
+    auto& t = p->thread(0);
+    t.enter(1, "MPI_Test", in_main({"poll"})).leave(2, "MPI_Test");
+    t.enter(3, "MPI_Testany", in_main({"drain"})).leave(4, "MPI_Testany");
+    const uint64_t drain = uint64_t{t.path(in_main({"drain"}))} << 32;
+    const uint32_t poll = t.path(in_main({"poll"}));
+    t.put(RawKind::mpi_tests, 10, 1, poll, {kTicksAtZero + 110, 50, 90, drain | 2, 60});
+    // A process that was ended before it had noted who else asked; more time than there is.
+    t.put(RawKind::mpi_tests, 200, 1, poll, {kTicksAtZero + 300, 50, 90, 0, 0});
+    t.put(RawKind::mpi_tests, 400, 1, poll, {kTicksAtZero + 500, 50, 90, drain | 2, 120});
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+1   poll
+1     MPI_Test
+2     -
+2   -
+3   drain
+3     MPI_Testany
+4     -
+4   -
+10   poll
+10     MPI_Test
+43     -
+43   -
+43   drain
+43     MPI_Testany
+110     -
+110   -
+200   poll
+200     MPI_Test
+300     -
+400     MPI_Test
+400     -
+400   -
+400   drain
+400     MPI_Testany
+500     -
+500   -
+30000 -
+)");
+}
+
 TEST_F(AssembleTest, KilledProgramIsInItsLastCallUntilTheLastOneIsHeardOf) {
   {
     auto first = process("node1.1.a");

@@ -24,7 +24,7 @@ struct Analyzed {
     std::vector<PathTimes> times(run.timelines.size());
     PathSums scratch(run.callpaths.size());
     for (LocationId id : run.locations) {
-      times[id.index()] = PathTimes(run.at(id).activities, graph.waits[id.index()], scratch);
+      times[id.index()] = PathTimes(run, id, graph.waits[id.index()], scratch);
     }
     delays = analyze_delays(run, graph, times, 1, share);
   }

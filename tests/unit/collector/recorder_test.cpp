@@ -221,11 +221,55 @@ TEST(Recorder, NewestRecordGrowsInPlace) {
       if (!log->put_test(now(), 4, 1)) return 4;
     }
     log->put(RawKind::mpi_leave, now());
-    return log->put_test(now(), 4, 1) ? 5 : 0;
+    return log->put_test(now(), 4, 1) || log->put_test_of(PathId{7}, now(), 4, 1) ? 5 : 0;
   });
   ASSERT_TRUE(ended_with(status, 0)) << status;
   const RawRun run = experiment.read_one();
   EXPECT_EQ(run.threads.at(0).of(RawKind::mpi_tests).at(0)->words[1], 10u);
+}
+
+TEST(Recorder, TestsByFunctionsInTurnAreOneRecord) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    log->put(RawKind::mpi_tests, now(), 4, 0, 1, 1, 1);
+    if (!log->put_test_of(PathId{9}, now(), 5, 10)) return 2;
+    for (int i = 0; i < 4; ++i) {
+      if (!log->put_test(now(), 4, 1) || !log->put_test(now(), 5, 10)) return 3;
+    }
+    if (!log->put_test_of(PathId{8}, now(), 6, 100)) return 4;
+    if (!log->put_test_of(PathId{7}, now(), 7, 1000)) return 5;
+    if (log->put_test_of(PathId{6}, now(), 8, 1)) return 6;  // there is room for three others
+    if (!log->put_test(123, 7, 1000)) return 7;
+    log->put(RawKind::mpi_leave, now());
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  const std::vector<uint64_t> other = {123,           13,      2155, 9ull << 32 | 5, 50,
+                                       8ull << 32 | 6, 100,     7ull << 32 | 7, 2000};
+  EXPECT_EQ(run.threads.at(0).of(RawKind::mpi_tests).at(0)->words, other);
+}
+
+TEST(Recorder, AWindowsEndDoesNotHarmTestsInTurn) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    for (uint16_t i = 0; i < 60000; ++i) {
+      const uint64_t at = now();
+      if (log->put_test_of(PathId{2}, at, 5, 1)) continue;
+      log->put(RawKind::mpi_tests, at, 4, 1, at, 1, 1);
+    }
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();  // checks each window's sum
+  EXPECT_EQ(run.process.dropped_records, 0u);
+  uint64_t tests = 0;
+  for (const auto* record : run.threads.at(0).of(RawKind::mpi_tests)) tests += record->words[1];
+  EXPECT_EQ(tests, 60000u);
 }
 
 TEST(Recorder, KilledProcessLeavesItsRecords) {
