@@ -190,13 +190,12 @@ void MpiRecords::tests(const RawRecord& record) {
   timeline.drop_samples(begin);
   // Functions that asked in turn stand one behind the other, each as long as its part of the tests.
   const std::vector<Asked> all = asked(record);
-  const double share = static_cast<double>((last - begin).nanos()) /
-                       std::max(static_cast<double>(record.w[2]), 1.0);
+  const double share =
+      static_cast<double>((last - begin).nanos()) / std::max(static_cast<double>(record.w[2]), 1.0);
   for (Time at = begin; const Asked& one : all) {
     const double nanos = share * static_cast<double>(std::min(one.ticks, record.w[2]));
-    const Time until = &one == &all.back()
-                           ? last
-                           : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
+    const Time until =
+        &one == &all.back() ? last : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
     state_.observe(at, one.path);
     timeline.enter(at, Level::call, call(one.name));
     timeline.leave(until, timeline.stack().size() - 1);

@@ -8,6 +8,7 @@
 // nobody behind this file checks sizes again.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,11 @@ struct RawRecord {
   trace::RawKind kind = trace::RawKind::none;
   const uint64_t* w = nullptr;  ///< `words` of them
 };
+
+/// Of RawKind::blocked: when it began, in ticks.
+inline uint64_t began_to_block(const RawRecord& record) {
+  return record.words > 2 ? std::min(record.w[2], record.ticks) : record.ticks;
+}
 
 /// What is wrong with a log, or with several.
 struct LogDamage {

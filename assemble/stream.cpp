@@ -141,9 +141,9 @@ class Stream {
   /// It came back from a call in which it slept, or waited: there are no samples, nor need be.
   void see_blocked(const RawRecord& record) {
     Timeline& timeline = state_.timeline;
-    const Time begin = state_.time(record);
+    const Time begin = state_.process.time(began_to_block(record));
     const Time end = std::max(begin, state_.process.time(record.w[0]));
-    const bool knows_for_what = record.words > 1;
+    const bool knows_for_what = record.words > 1 && record.w[1] != 0;
     if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, record.w[1]);
     timeline.drop_samples(begin);
     state_.observe(begin, record.arg);

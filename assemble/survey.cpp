@@ -186,7 +186,7 @@ class Surveyor {
       see_code(record.w[0] + 1);  // an entry, where others are return addresses
     } else if (record.kind == RawKind::blocked) {
       ++result_.tool.paths;
-      result_.core_use.blocked_ticks += record.w[0] - std::min(record.ticks, record.w[0]);
+      result_.core_use.blocked_ticks += record.w[0] - std::min(began_to_block(record), record.w[0]);
     } else if (record.kind == RawKind::woke) {
       ++result_.tool.paths;
     } else if (record.kind == RawKind::clock_met) {

@@ -60,8 +60,7 @@ WaitSums sum_waits(const replay::Run& run, const replay::WaitGraph& graph,
   WaitSums sums(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
-    sums[id.index()] =
-        sums_of(run, id, graph.waits[id.index()], delays.causes[id.index()]);
+    sums[id.index()] = sums_of(run, id, graph.waits[id.index()], delays.causes[id.index()]);
   });
   return sums;
 }

@@ -50,6 +50,10 @@ class CULPRIT_EXPORT ThreadLog {
   /// mpi_tests, or has no room.
   bool put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks);
 
+  /// The thread was blocked from `begin` to `end`, in a call of `caller` (RawKind::blocked). It may
+  /// have been sampled since.
+  void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);
+
   /// Sets the last word of the newest record, if it is of `kind`.
   void set_last_word(RawKind kind, uint64_t value);
 

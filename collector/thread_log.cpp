@@ -407,6 +407,16 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
   return impl_->append(kind, time, flags, arg, words, count);
 }
 
+void ThreadLog::put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller,
+                            uint64_t object) {
+  if (selection::skips(RawKind::blocked, begin)) return;
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {end, object, begin};
+  const unsigned count = begin < impl_->last_time ? 3 : object != 0 ? 2 : 1;
+  impl_->append(RawKind::blocked, begin, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
+                words, count);
+}
+
 void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
   const Busy busy(impl_->busy);
   if (!impl_->grows) return;

@@ -69,12 +69,11 @@ enum class RawKind : uint8_t {
   mpi_irecv_post = 16,  ///< arg: comm; w0: request; w1: the source and tag asked for, as mpi_send,
                         ///< with kRawAny for any; w2: its handle likewise
   mpi_irecv = 17,       ///< as mpi_send; w2: request; flags: RawMatching; w3: its number likewise
-  mpi_tests =
-      18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path id of
-           ///< its caller; flags: name; w0: leave of the last; w1: count; w2: ticks spent inside
-           ///< them (less than w0 - time if the program worked in between). Then two words for each
-           ///< other function that asked meanwhile: name | path id << 32, and its part of w2.
-           ///< Extended in place.
+  mpi_tests = 18,  ///< coalesced unsuccessful tests and probes. time: enter of the first; arg: path
+                   ///< id of its caller; flags: name; w0: leave of the last; w1: count; w2: ticks
+                   ///< spent inside them (less than w0 - time if the program worked in between).
+                   ///< Then two words for each other function that asked meanwhile: name | path id
+                   ///< << 32, and its part of w2. Extended in place.
   mpi_cancelled = 19,  ///< w0: request
   mpi_collective =
       20,  ///< flags: trace::CollectiveOp; arg: comm; w0: root or ~0; w1: sent; w2: received.
@@ -181,14 +180,16 @@ enum class RawKind : uint8_t {
                      ///< are heights, not counts; flags: bytes of the texts: name, unit
   counter_refused = 81,  ///< a counter that was asked for; flags, from w1: its name, why it is not
                          ///< counted (once in a process)
-  blocked = 83,  ///< the thread slept, or waited for something outside of MPI and OpenMP, in a
-                 ///< call. time: when it began; arg: path id of the caller; flags: name of the
-                 ///< call, 0 if it is the caller's own wish to sleep; w0: when it ended; w1, if
-                 ///< there: for what, as `woke` has it. One that lasts no time begins a thread
-  woke = 102,    ///< other threads of the process that wait for something may go on from here. arg:
-                 ///< path id of the caller; w0: for what: the address of a mutex, condition
-                 ///< variable, ..., what pthread_self() is in a thread that ends, or a number for
-                 ///< one that begins
+  blocked =
+      83,      ///< the thread slept, or waited for something outside of MPI and OpenMP, in a
+               ///< call. time: when it began; arg: path id of the caller; flags: name of the
+               ///< call, 0 if it is the caller's own wish to sleep; w0: when it ended; w1, if
+               ///< there and not 0: for what, as `woke` has it; w2, if there: when it began, since
+               ///< records between (samples) are later. One that lasts no time begins a thread
+  woke = 102,  ///< other threads of the process that wait for something may go on from here. arg:
+               ///< path id of the caller; w0: for what: the address of a mutex, condition
+               ///< variable, ..., what pthread_self() is in a thread that ends, or a number for
+               ///< one that begins
   sampling_period = 84,  ///< w0: nanoseconds of CPU time between this thread's samples from now on,
                          ///< because they cost too much, or no longer do
   counters = 82,  ///< words: the thread's values of all its counters by number; belongs to the

@@ -105,8 +105,8 @@ class Region {
 };
 
 /// The record of a call that may well have nothing to tell (a test, a probe), so that nothing is
-/// written until that is known: fruitless ones in a row, of whatever functions, become one mpi_tests
-/// record.
+/// written until that is known: fruitless ones in a row, of whatever functions, become one
+/// mpi_tests record.
 class Poll {
  public:
   explicit Poll(const Function& function) : function_(function) {}

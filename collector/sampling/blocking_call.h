@@ -65,8 +65,7 @@ class Watch {
     if (log == nullptr || log->waiting > 0) return;
     const PathId caller = log->current_path();
     const StringId name = name_ != nullptr ? log->name(name_) : StringId::none;
-    log->put(RawKind::blocked, begin_, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
-             end);
+    log->put_blocked(begin_, end, name, caller);
   }
 
  private:

@@ -112,8 +112,7 @@ class Wait {
     if (log == nullptr || log->waiting > 0) return;
     const PathId caller = log->current_path();
     const StringId name = log->name(name_);
-    log->put(RawKind::blocked, begin_, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
-             end, object_);
+    log->put_blocked(begin_, end, name, caller, object_);
   }
 
  private:

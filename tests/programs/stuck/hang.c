@@ -333,6 +333,50 @@ static void across(
     }
   }
 }
+/* Thread 0 creates a task, and waits for it once thread 1 is in it. */
+static void task_of_the_other(void (*first)(void), void (*task)(void), void (*last)(void)) {
+  volatile int taken = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp master
+  {
+    first();
+#pragma omp task shared(taken)
+    {
+      taken = 1;
+      task();
+    }
+    while (!taken) usleep(1000);
+#pragma omp taskwait
+    last();
+  }
+}
+static omp_lock_t of_task;
+static void take_lock(void) {
+  omp_set_lock(&of_task);
+}
+static void nothing(void) {}
+static void task_and_lock(void) {
+  omp_init_lock(&of_task);
+  task_of_the_other(take_lock, take_lock, nothing);
+}
+static void receive_answer(void) {
+  recv_from(1, 1);
+}
+static void send_question(void) {
+  send_to(1, 2);
+}
+static void task_across(
+    void) { /* rank 0's task waits for what rank 1 answers to what comes after it */
+  if (rank == 1) {
+    recv_from(0, 2);
+    send_to(0, 1);
+    return;
+  }
+  task_of_the_other(nothing, receive_answer, send_question);
+}
+static void slow_task(void) {
+  task_of_the_other(nothing, compute, nothing);
+}
 static void slow_thread(void) {
 #pragma omp parallel num_threads(2)
   {
@@ -387,6 +431,9 @@ static const struct {
     CASE(lock_twice),
     CASE(lock_and_barrier),
     CASE(across),
+    CASE(task_and_lock),
+    CASE(task_across),
+    CASE(slow_task),
     CASE(slow_thread)};
 
 int main(int argc, char** argv) {

@@ -148,6 +148,34 @@ TEST_F(AssembleTest, CoalescedTestsThatMostlyPollAreOneCall) {
 )");
 }
 
+TEST_F(AssembleTest, ASampleWithinASleepDoesNotShortenIt) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(30000);
+    auto& t = p->thread(0);
+    t.enter(1000, "MPI_Barrier", in_main({"solve"})).leave(2000, "MPI_Barrier");
+    // Written after the sample, and therefore not before its time.
+    t.sample(8900, in_main({"late"}));
+    const uint32_t late = t.path(in_main({"late"}));
+    t.put(RawKind::blocked, 8900, 0, late, {kTicksAtZero + 9000, 0, kTicksAtZero + 2100});
+    t.enter(9100, "MPI_Barrier", in_main({"solve"})).leave(9200, "MPI_Barrier");
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+1000   solve
+1000     MPI_Barrier
+2000     -
+2000   -
+2100   late
+9000   -
+9100   solve
+9100     MPI_Barrier
+9200     -
+9200   -
+30000 -
+)");
+}
+
 TEST_F(AssembleTest, TestsByFunctionsInTurnShareTheTime) {
   {
     auto p = process();

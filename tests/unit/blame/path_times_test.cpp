@@ -56,12 +56,8 @@ Life random_life(std::mt19937& random, size_t count) {
       const bool polls = asks(path);
       const bool free = life.waits.empty() || life.waits.back().end.nanos() <= begin;
       if (free) {
-        life.waits.push_back({Time::from_nanos(begin),
-                              Time::from_nanos(end),
-                              Duration::zero(),
-                              path,
-                              LocationId(0),
-                              0,
+        life.waits.push_back({Time::from_nanos(begin), Time::from_nanos(end), Duration::zero(),
+                              path, LocationId(0), 0,
                               polls ? replay::pattern("mpi.polling") : replay::Pattern{}});
       }
     }

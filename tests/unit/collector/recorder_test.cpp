@@ -228,6 +228,26 @@ TEST(Recorder, NewestRecordGrowsInPlace) {
   EXPECT_EQ(run.threads.at(0).of(RawKind::mpi_tests).at(0)->words[1], 10u);
 }
 
+TEST(Recorder, SleepsKeepTheirBeginWhateverCameMeanwhile) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog* log = thread_log();
+    log->put(RawKind::mpi_leave, 1000 + now());  // later than all that follows
+    log->put_blocked(100, 200, StringId::none, PathId{3});
+    log->put_blocked(100, 200, StringId::none, PathId{3}, 77);
+    log->put_blocked(now() + 1'000'000'000, 1, StringId::none, PathId{3}, 77);
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  const auto records = run.threads.at(0).of(RawKind::blocked);
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0]->words, (std::vector<uint64_t>{200, 0, 100}));
+  EXPECT_EQ(records[1]->words, (std::vector<uint64_t>{200, 77, 100}));
+  EXPECT_EQ(records[2]->words, (std::vector<uint64_t>{1, 77}));
+}
+
 TEST(Recorder, TestsByFunctionsInTurnAreOneRecord) {
   Experiment experiment;
   const int status = experiment.run([] {
@@ -247,8 +267,8 @@ TEST(Recorder, TestsByFunctionsInTurnAreOneRecord) {
   });
   ASSERT_TRUE(ended_with(status, 0)) << status;
   const RawRun run = experiment.read_one();
-  const std::vector<uint64_t> other = {123,           13,      2155, 9ull << 32 | 5, 50,
-                                       8ull << 32 | 6, 100,     7ull << 32 | 7, 2000};
+  const std::vector<uint64_t> other = {
+      123, 13, 2155, 9ull << 32 | 5, 50, 8ull << 32 | 6, 100, 7ull << 32 | 7, 2000};
   EXPECT_EQ(run.threads.at(0).of(RawKind::mpi_tests).at(0)->words, other);
 }
 
