@@ -20,6 +20,8 @@ constexpr double kMostlyWaits = 0.5;
 /// ... if it is known for what it waited during at least this part of its waiting.
 constexpr double kMostlyKnown = 0.5;
 constexpr size_t kLongestChain = 8;  ///< of calls that wait for each other
+/// What must lie below second calls of a recursive function, of all that lies below it.
+constexpr double kRecurses = 0.5;
 /// What a function below a recursive one must carry of it to be named by itself.
 constexpr double kCarriesIt = 0.5;
 constexpr double kHalf = 0.5;
@@ -152,19 +154,7 @@ class Recursions {
   Recursions(const Findings& findings, const Functions& functions,
              const std::vector<PassedOn::Part>& parts)
       : outermost_(findings.callpaths.size()) {
-    std::vector<bool> costs(findings.callpaths.size());
-    for (const PassedOn::Part& part : parts) costs[part.place.first.index()] = true;
-    std::set<FunctionId> recursive;
-    for (size_t i = 0; i < costs.size(); ++i) {
-      if (!costs[i]) continue;
-      std::set<FunctionId> seen;
-      for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
-        const bool again = !seen.insert(functions.of(at)).second;
-        if (again && may_recurse(findings.callpaths[at.index()].region)) {
-          recursive.insert(functions.of(at));
-        }
-      }
-    }
+    const std::set<FunctionId> recursive = recursive_functions(findings, functions, parts);
     if (recursive.empty()) return;
     for (size_t i = 0; i < outermost_.size(); ++i) {  // parents come first
       const CallPathId path(i), parent = functions.parent(path);
@@ -176,6 +166,35 @@ class Recursions {
   CallPathId outermost(CallPathId path) const { return outermost_[path.index()]; }
 
  private:
+  /// Those with half of their cost, or more, below a call inside another. A driver that now and
+  /// then is called once more would otherwise answer for the whole program.
+  static std::set<FunctionId> recursive_functions(const Findings& findings,
+                                                  const Functions& functions,
+                                                  const std::vector<PassedOn::Part>& parts) {
+    std::vector<double> costs(findings.callpaths.size());
+    for (const PassedOn::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
+    struct Below {
+      double once_s = 0, again_s = 0;
+    };
+    std::map<FunctionId, Below> below;
+    for (size_t i = 0; i < costs.size(); ++i) {
+      if (costs[i] == 0) continue;
+      std::map<FunctionId, unsigned> calls;
+      for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
+        if (may_recurse(findings.callpaths[at.index()].region)) ++calls[functions.of(at)];
+      }
+      for (const auto& [function, count] : calls) {
+        (count > 1 ? below[function].again_s : below[function].once_s) += costs[i];
+      }
+    }
+    std::set<FunctionId> recursive;
+    for (const auto& [function, cost] : below) {
+      const double all_s = cost.once_s + cost.again_s;
+      if (cost.again_s > 0 && cost.again_s >= kRecurses * all_s) recursive.insert(function);
+    }
+    return recursive;
+  }
+
   std::vector<CallPathId> outermost_;  // by CallPathId
 };
 

@@ -7,7 +7,8 @@
 // cost that are not start-up.
 //
 // Where a function recurses, its depth is no difference: what lies below its outermost call counts
-// as its own, but for one function below that carries half of it or more.
+// as its own, but for one function below that carries half of it or more. A function recurses if
+// half of what lies below it, or more, lies below a call of it inside another.
 //
 // A call that waits (of MPI, a barrier) is nobody's code. Where the delaying call itself spent most
 // of its time waiting and it is known for what, the cost goes on to that code, and on behind that

@@ -185,6 +185,19 @@ TEST(Verdict, CountsARecursionOnceWithAllBelow) {
   EXPECT_DOUBLE_EQ(sum(causes(d.findings())), 89);
 }
 
+TEST(Verdict, DoesNotTakeADriverThatIsRarelyCalledAgainForARecursion) {
+  Drawing d(2);
+  d.delay("main/run/assemble", 0, 30);
+  d.delay("main/run/solve", 1, 40);
+  d.delay("main/run/restart/run/solve", 0, 1);
+  const Verdict v = d.judge();
+  ASSERT_FALSE(v.causes.empty());
+  EXPECT_EQ(function(d.findings(), v.causes[0]), "solve");
+  EXPECT_FALSE(v.causes[0].with_callees);
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 41);
+  EXPECT_DOUBLE_EQ(sum(causes(d.findings())), 71);
+}
+
 TEST(Verdict, NamesTheFunctionThatCarriesARecursion) {
   Drawing d(2);
   std::string path = "main";
