@@ -34,11 +34,14 @@ class Rows {
  public:
   explicit Rows(std::string_view label) : label_(label) {}
 
-  void add(double part, double whole, std::string_view text) {
+  /// `remark` is left out where the line has no room for it.
+  void add(double part, double whole, std::string_view what, const std::string& remark = "") {
     const size_t width = kPageWidth - kTextColumn;
+    std::string text(what);
+    if (!remark.empty() && text.size() + 2 + remark.size() <= width) text += ": " + remark;
     lines_ += fmt::format("{}{}  {}\n", left("  " + label_, kLabelColumn),
                           right(percent(part, whole), kTextColumn - kLabelColumn - 2),
-                          text.size() <= width ? std::string(text) : shortened(text, width));
+                          text.size() <= width ? text : shortened(text, width));
     label_.clear();
     ++count_;
   }
@@ -163,8 +166,8 @@ std::string delay_rows(const Findings& findings, const Names& names) {
   for (const Cause& cause : causes(findings)) {
     if (rows.full() || cause.cost_s < kRowMatters * waiting) break;
     const bool one_path = cause.costliest_s >= cause.cost_s / 2;
-    const std::string words = one_path ? distribution_words(findings, cause.costliest) : "";
-    rows.add(cause.cost_s, waiting, name_of(cause, names) + (words.empty() ? "" : ": " + words));
+    rows.add(cause.cost_s, waiting, name_of(cause, names),
+             one_path ? distribution_words(findings, cause.costliest) : "");
   }
   return rows.lines();
 }

@@ -105,6 +105,18 @@ TEST(Text, SaysHowADelayIsDistributed) {
   EXPECT_TRUE(has(page(findings), "Load: moving over time."));
 }
 
+TEST(Text, LeavesOutADistributionThatHasNoRoom) {
+  blame::Findings findings = hybrid_chain();
+  blame::FoundDistribution& row = findings.distributions[0];
+  row = {row.callpath, 13, "spread", 64, 0, 0, "moving", 0.1};
+  const std::string name = "solve_" + std::string(40, 'x');
+  blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
+  path.region = name, path.file.clear();
+  const std::string p = page(findings);
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p, "Root causes 81.2 % " + name + " 12.5 %"));
+}
+
 /// A thousand call paths that end in two functions, none of them costly by itself.
 blame::Findings spread() {
   blame::Findings findings = hybrid_chain();
