@@ -33,11 +33,12 @@ be() {
   if [[ $1 == root ]]; then clone_as env; else chmod -R a+rwX /root/.cache/ccache; clone_as as_visitor; fi
 }
 
+# The visitor finds the packages installed, also where no step of root's has come before.
 step_demo() { cd "$clone" && ./dev demo; }
 step_test() { cd "$clone" && ./dev test; }
-step_user_demo() { cd "$clone" && as_visitor ./dev demo; }
+step_user_demo() { cd "$clone" && ./dev deps && as_visitor ./dev demo; }
 step_package() { cd "$clone" && ./dev package; }
-step_user_test() { cd "$clone" && as_visitor ./dev test; }
+step_user_test() { cd "$clone" && ./dev deps && as_visitor ./dev test; }
 
 step=$1
 function=step_${step//-/_}
