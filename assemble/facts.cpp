@@ -170,8 +170,7 @@ void note_redirection(const std::vector<RawProcessFolder>& folders,
   if (processes_with(1) > 0) {
     facts.notes.emplace_back(
         "The program was built for GNU OpenMP; culprit ran it on LLVM's OpenMP runtime (libomp), "
-        "as "
-        "requested. Spinning and scheduling may differ.");
+        "as requested. Spinning and scheduling may differ.");
   }
   const uint64_t tasks = most_tasks_a_second(folders, accounts, clock);
   if (processes_with(1) > 0 && tasks >= kTaskHeavy) {

@@ -118,13 +118,16 @@ inline MutexName mutex_name(uint16_t kind) {
   }
 }
 
-// --- ompt_task_status_t ---
+// --- ompt_task_flag_t ---
 
-/// The task that is left has ended: complete, cancel.
-/// By the flags of its creation: a taskwait with dependences.
+/// A taskwait with dependences.
 inline bool is_taskwait(uint32_t flags) {
   return (flags & 0x10) != 0;
 }
+
+// --- ompt_task_status_t ---
+
+/// The task that is left has ended: complete, cancel.
 inline bool is_task_end(uint16_t status) {
   return status == 1 || status == 3;
 }

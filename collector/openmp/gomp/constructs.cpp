@@ -21,33 +21,18 @@ namespace {
 constexpr auto kExplicit = ompt_sync_region_barrier_explicit;
 constexpr auto kImplicit = ompt_sync_region_barrier_implicit_workshare;
 
-template <Name name>
-void barrier() {
-  const void* const code = __builtin_return_address(0);
-  ompt_data_t here = {1};
-  begin_wait(kExplicit, &here, code);
-  real<name, void()>()();
-  end_wait(kExplicit, &here, code);
-}
-
-template <Name name>
-bool cancellable_barrier() {
-  const void* const code = __builtin_return_address(0);
-  ompt_data_t here = {1};
-  begin_wait(kExplicit, &here, code);
-  const bool cancelled = real<name, bool()>()();
-  end_wait(kExplicit, &here, code);
-  return cancelled;
+/// One that can be cancelled says whether it was.
+template <Name name, class Result>
+Result barrier() {
+  const WaitHere wait(kExplicit, __builtin_return_address(0));
+  return real<name, Result()>()();
 }
 
 /// Ends worksharing with a reduction in which tasks take part, by a barrier.
 template <Name name>
 void end_task_reduction(bool cancelled) {
-  const void* const code = __builtin_return_address(0);
-  ompt_data_t here = {1};
-  begin_wait(kImplicit, &here, code);
+  const WaitHere wait(kImplicit, __builtin_return_address(0));
   real<name, void(bool)>()(cancelled);
-  end_wait(kImplicit, &here, code);
 }
 
 void tell_single(bool executes, const void* code) {
@@ -85,10 +70,8 @@ template <Name name>
 void end_single_copy(void* given) {
   const void* const code = __builtin_return_address(0);
   g_events.work(ompt_work_single_executor, ompt_scope_end, nullptr, nullptr, 1, code);
-  ompt_data_t here = {1};
-  begin_wait(kImplicit, &here, code);
+  const WaitHere wait(kImplicit, code);
   real<name, void(void*)>()(given);
-  end_wait(kImplicit, &here, code);
 }
 
 template <Name name>
@@ -186,8 +169,8 @@ void wait(Number first, ...) {
 
 void offer_constructs(Match& match) {
   using Ull = unsigned long long;
-  CULPRIT_OFFER("GOMP_barrier", barrier);
-  CULPRIT_OFFER("GOMP_barrier_cancel", cancellable_barrier);
+  CULPRIT_OFFER("GOMP_barrier", barrier, void);
+  CULPRIT_OFFER("GOMP_barrier_cancel", barrier, bool);
   CULPRIT_OFFER("GOMP_workshare_task_reduction_unregister", end_task_reduction);
   CULPRIT_OFFER("GOMP_single_start", single);
   CULPRIT_OFFER("GOMP_single_copy_start", single_copy);

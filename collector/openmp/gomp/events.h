@@ -43,4 +43,20 @@ ompt_set_result_t keep_callback(ompt_callbacks_t which, ompt_callback_t callback
 void begin_wait(ompt_sync_region_t kind, ompt_data_t* region, const void* code);
 void end_wait(ompt_sync_region_t kind, ompt_data_t* region, const void* code);
 
+/// The thread waits in such a construct as long as this lives.
+class WaitHere {
+ public:
+  WaitHere(ompt_sync_region_t kind, const void* code) : kind_(kind), code_(code) {
+    begin_wait(kind_, &here_, code_);
+  }
+  ~WaitHere() { end_wait(kind_, &here_, code_); }
+  WaitHere(const WaitHere&) = delete;
+  WaitHere& operator=(const WaitHere&) = delete;
+
+ private:
+  ompt_sync_region_t kind_;
+  const void* code_;
+  ompt_data_t here_ = {1};
+};
+
 }  // namespace culprit::collector::openmp::gomp

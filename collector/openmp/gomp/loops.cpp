@@ -127,25 +127,12 @@ void end_nowait() {
 
 constexpr auto kBarrier = ompt_sync_region_barrier_implicit_workshare;
 
-template <Name name>
-void end() {
-  const void* const code = __builtin_return_address(0);
+/// By a barrier; one that can be cancelled says whether it was.
+template <Name name, class Result>
+Result end() {
   end_work();
-  ompt_data_t here = {1};
-  begin_wait(kBarrier, &here, code);
-  real<name, void()>()();
-  end_wait(kBarrier, &here, code);
-}
-
-template <Name name>
-bool end_cancel() {
-  const void* const code = __builtin_return_address(0);
-  end_work();
-  ompt_data_t here = {1};
-  begin_wait(kBarrier, &here, code);
-  const bool cancelled = real<name, bool()>()();
-  end_wait(kBarrier, &here, code);
-  return cancelled;
+  const WaitHere wait(kBarrier, __builtin_return_address(0));
+  return real<name, Result()>()();
 }
 
 /// Schedules as they are told; kOther: the environment decides.
@@ -221,14 +208,14 @@ void begin_work(const SharedWork& work, const void* code) {
 void offer_loops(Match& match) {
   offer_schedules(match);
   offer_doacross_loops(match);
-  CULPRIT_OFFER("GOMP_loop_end", end);
-  CULPRIT_OFFER("GOMP_loop_end_cancel", end_cancel);
+  CULPRIT_OFFER("GOMP_loop_end", end, void);
+  CULPRIT_OFFER("GOMP_loop_end_cancel", end, bool);
   CULPRIT_OFFER("GOMP_loop_end_nowait", end_nowait);
   CULPRIT_OFFER("GOMP_sections_start", sections);
   CULPRIT_OFFER("GOMP_sections2_start", sections, uintptr_t*, void**);
   CULPRIT_OFFER("GOMP_sections_next", next_section);
-  CULPRIT_OFFER("GOMP_sections_end", end);
-  CULPRIT_OFFER("GOMP_sections_end_cancel", end_cancel);
+  CULPRIT_OFFER("GOMP_sections_end", end, void);
+  CULPRIT_OFFER("GOMP_sections_end_cancel", end, bool);
   CULPRIT_OFFER("GOMP_sections_end_nowait", end_nowait);
 }
 

@@ -289,11 +289,8 @@ void taskloop(Body* body, void* data, Copy* copy, long size, long align, unsigne
 
 template <Name name>
 void taskwait() {
-  const void* const code = __builtin_return_address(0);
-  ompt_data_t here = {1};
-  begin_wait(ompt_sync_region_taskwait, &here, code);
+  const WaitHere wait(ompt_sync_region_taskwait, __builtin_return_address(0));
   real<name, void()>()();
-  end_wait(ompt_sync_region_taskwait, &here, code);
 }
 
 template <Name name>
