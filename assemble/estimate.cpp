@@ -160,7 +160,8 @@ class Estimator {
         row.what = std::string_view(sort.what) == "MPI" ? call : sort.what;
         row.left_out = sort.left_out;
       }
-      const double size = static_cast<double>(sizeof(trace::RawHeader) + record.words * 8) * growth;
+      const size_t room = record.noted ? 0 : sizeof(trace::RawHeader) + record.words * 8;
+      const double size = static_cast<double>(room) * growth;
       row.records += growth;
       row.bytes += size;
       row.cost_s += growth * 1e-12 *

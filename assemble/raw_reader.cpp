@@ -31,7 +31,7 @@ using trace::RawKind;
 using trace::RawProcess;
 
 constexpr std::string_view kTail = ".tail";
-constexpr unsigned kLaterWord = 2;  // of omp_mutex_acquire
+constexpr unsigned kLaterWord = 2;  // of the kinds that note later moments
 
 int words_of_openmp(RawKind kind) {
   switch (kind) {
@@ -299,17 +299,28 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
 
 }  // namespace
 
-/// The next moment noted in an acquire. Released, it was acquired before.
+/// The next moment noted in an acquire, or in the begin of a region. Released, the mutex was
+/// acquired before.
 bool RawLog::Cursor::next_later(RawRecord& record) {
-  constexpr RawKind kKinds[] = {RawKind::omp_mutex_acquired, RawKind::omp_mutex_released};
   constexpr unsigned kMoments = 2, kBits = 32;
-  if (acquire_.words <= kLaterWord || later_ == kMoments) return false;
-  const uint64_t moments = acquire_.w[kLaterWord];
+  if (noted_.words <= kLaterWord || later_ == kMoments) return false;
+  const uint64_t moments = noted_.w[kLaterWord];
   const auto ticks = static_cast<uint32_t>(moments >> (kBits * later_));
   if (ticks == 0 || ticks < (later_ > 0 ? static_cast<uint32_t>(moments) : 0)) return false;
-  record = acquire_;
-  record.kind = kKinds[later_++];
+  record = noted_;
+  record.noted = true;
   record.ticks += ticks;
+  if (noted_.kind == RawKind::omp_parallel_begin) {
+    record.kind = RawKind::omp_implicit_begin;
+    lone_[0] = noted_.w[0];
+    record.arg = 0;
+    record.w = lone_;
+    record.words = 2;
+    later_ = kMoments;
+  } else {
+    record.kind = later_ == 0 ? RawKind::omp_mutex_acquired : RawKind::omp_mutex_released;
+    ++later_;
+  }
   return true;
 }
 
@@ -356,10 +367,12 @@ bool RawLog::Cursor::next(RawRecord& record) {
     record = {header.time,  header.arg,  header.flags,
               header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
     later_ = 0;
-    if (record.kind == RawKind::omp_mutex_acquire) {
-      acquire_ = record;
+    const bool notes =
+        record.kind == RawKind::omp_mutex_acquire || record.kind == RawKind::omp_parallel_begin;
+    if (notes) {
+      noted_ = record;
     } else {
-      acquire_.words = 0;
+      noted_.words = 0;
     }
     return true;
   }

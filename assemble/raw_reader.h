@@ -28,6 +28,7 @@ struct RawRecord {
   uint8_t words = 0;
   trace::RawKind kind = trace::RawKind::none;
   const uint64_t* w = nullptr;  ///< `words` of them
+  bool noted = false;           ///< in another record, so that it takes no room of its own
 };
 
 /// Of RawKind::blocked: when it began, in ticks.
@@ -82,8 +83,9 @@ class RawLog {
     const RawLog* log_;
     size_t stretch_ = 0;
     size_t offset_ = 0;   ///< in the stretch; of one that is not sound, in its `good`
-    RawRecord acquire_;   ///< of a mutex, while moments noted in it are still to come
+    RawRecord noted_;     ///< the newest record, if it may tell of later moments
     unsigned later_ = 0;  ///< how many of them have come
+    uint64_t lone_[2] = {0, trace::kRawTeamOfOne};  ///< words of an implicit task so noted
     uint64_t skipped_ = 0;
     bool damaged_ = false;
   };

@@ -39,6 +39,7 @@ uint64_t later_moment(const RawHeader& header, const uint64_t* words) {
     case RawKind::recording_off:
     case RawKind::recording_on:
       return words[0] == 0 ? header.time : words[0];
+    case RawKind::omp_parallel_begin:
     case RawKind::omp_mutex_acquire: {
       if (header.words <= kLaterWord) return header.time;
       const uint64_t moments = words[kLaterWord];

@@ -115,8 +115,11 @@ enum class RawKind : uint8_t {
   omp_thread_begin = 40,  ///< flags: ompt_thread_t
   omp_thread_end = 41,
   omp_parallel_begin =
-      42,  ///< arg: path id of the fork; w0: region; w1: codeptr; flags: 1 if a league (teams)
-  omp_parallel_end = 43,    ///< w0: region
+      42,  ///< arg: path id of the fork; w0: region; w1: codeptr; w2: ticks until the implicit
+           ///< task of a team of one began, 0 unless that came next and fits: then it has no record
+           ///< of its own; set in place. flags: 1 if a league (teams)
+  omp_parallel_end =
+      43,  ///< w0: region. The implicit task of the thread that forked has ended, too
   omp_implicit_begin = 44,  ///< w0: region; w1: team size | index << 32
   omp_implicit_end = 45,  ///< w0: region. On workers it comes when the next region starts (overdue)
   omp_work_begin = 46,    ///< flags: ompt_work_t; w0: codeptr; w1: iterations, sections or tasks
@@ -285,6 +288,9 @@ inline constexpr uint16_t kRawTakenBack = 0x8000;
 inline constexpr uint16_t kRawPoolThread = 1;
 inline constexpr uint16_t kRawNestedThread = 2;
 
+/// omp_implicit_begin: w1 of a team of one.
+inline constexpr uint64_t kRawTeamOfOne = 1;
+
 inline constexpr uint16_t kRawRmaAssertionsShift = 4;
 inline constexpr uint16_t kRawRmaMoreRanks = 0x8000;
 inline constexpr uint64_t kRawAllTargets = ~uint64_t{0};
@@ -413,6 +419,7 @@ static_assert(sizeof(RawHeader) == 16);
 constexpr bool may_grow(RawKind kind) {
   switch (kind) {
     case RawKind::mpi_tests:
+    case RawKind::omp_parallel_begin:
     case RawKind::omp_mutex_acquire:
     case RawKind::mpi_awaits:  // taken back
     case RawKind::mpi_isend:   // get their handles

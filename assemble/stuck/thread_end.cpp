@@ -237,6 +237,7 @@ class Walk {
                               static_cast<uint32_t>(record.w[1] >> 32), 0});
         return;
       case RawKind::omp_implicit_end:
+      case RawKind::omp_parallel_end:
         std::erase_if(end_.teams, [&](const Membership& one) { return one.region == record.w[0]; });
         return;
       case RawKind::omp_sync_begin:

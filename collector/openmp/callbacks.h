@@ -11,6 +11,9 @@ namespace culprit::collector::openmp {
 
 /// Threads, parallel regions and their implicit tasks.
 void register_region_callbacks(ompt_set_callback_t set);
+/// For what knows that the thread that forked leaves its implicit task and the region at once: in
+/// place of the callbacks of both.
+ompt_callback_parallel_end_t leave_callback();
 /// The waits at barriers, taskwaits, taskgroups; if `work`, also worksharing, masked, reductions
 /// and cancellation.
 void register_construct_callbacks(ompt_set_callback_t set, bool work);

@@ -14,6 +14,8 @@ namespace culprit::collector::openmp {
 
 namespace {
 
+constexpr uint64_t kNothingYet = 0;
+
 std::atomic<uint64_t> g_last_region{0};
 
 void on_thread_begin(ompt_thread_t type, ompt_data_t*) {
@@ -33,7 +35,7 @@ void on_thread_end(ompt_data_t*) {
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned,
                        int flags, const void* codeptr) {
-  const uint64_t time = now();
+  const uint64_t time = callback_time();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const uint64_t region = g_last_region.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -41,7 +43,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const auto path = static_cast<uint32_t>(log->current_path());
   if (log->counting) log->count(time);
   log->put(RawKind::omp_parallel_begin, time, (flags & ompt_parallel_league) != 0 ? 1 : 0, path,
-           region, as_word(codeptr));
+           region, as_word(codeptr), kNothingYet);
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
@@ -59,7 +61,12 @@ void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned tea
   state.regions.push(region);
   if (region == 0) return;
   if (log.counting) log.count(time);
-  log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team_size | uint64_t{index} << 32);
+  const uint64_t team = team_size | uint64_t{index} << 32;
+  if (team == trace::kRawTeamOfOne &&
+      log.put_later(RawKind::omp_parallel_begin, time, 0, region, 0)) {
+    return;
+  }
+  log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team);
 }
 
 void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
@@ -67,6 +74,18 @@ void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
   state.waits.clear(log);
   const uint64_t region = state.regions.pop(parallel != nullptr ? parallel->value : 0);
   if (region != 0) log.put(RawKind::omp_implicit_end, time, 0, 0, region);
+}
+
+/// Where the thread that forked ends its implicit task by leaving the region, one record says both.
+void on_leave(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+  const uint64_t time = callback_time();
+  ThreadLog* log = live_log();
+  if (log == nullptr) return;
+  ThreadState& state = thread_state();
+  state.waits.clear(*log);
+  state.regions.pop(parallel->value);
+  if (log->counting) log->count(time);
+  log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
 }
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,
@@ -81,6 +100,10 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
 }
 
 }  // namespace
+
+ompt_callback_parallel_end_t leave_callback() {
+  return on_leave;
+}
 
 void register_region_callbacks(ompt_set_callback_t set) {
   register_callback(set, ompt_callback_thread_begin, on_thread_begin);

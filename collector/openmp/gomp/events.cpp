@@ -23,7 +23,7 @@ ompt_set_result_t keep(Callback& place, ompt_callback_t callback) {
 
 constinit Events g_events = {ignore, ignore, ignore, ignore, ignore, ignore, ignore,
                              ignore, ignore, ignore, ignore, ignore, ignore, ignore,
-                             ignore, ignore, ignore, ignore, ignore, ignore};
+                             ignore, ignore, ignore, ignore, ignore, ignore, ignore};
 
 ompt_set_result_t keep_callback(ompt_callbacks_t which, ompt_callback_t callback) {
   switch (which) {
@@ -32,6 +32,7 @@ ompt_set_result_t keep_callback(ompt_callbacks_t which, ompt_callback_t callback
     case ompt_callback_parallel_begin:
       return keep(g_events.parallel_begin, callback);
     case ompt_callback_parallel_end:
+      g_events.leave = leave_callback();
       return keep(g_events.parallel_end, callback);
     case ompt_callback_implicit_task:
       return keep(g_events.implicit_task, callback);
@@ -59,6 +60,7 @@ ompt_set_result_t keep_callback(ompt_callbacks_t which, ompt_callback_t callback
     case ompt_callback_lock_destroy:
       return keep(g_events.lock_destroy, callback);
     case ompt_callback_task_create:
+      g_events.wants_tasks = true;
       return keep(g_events.task_create, callback);
     case ompt_callback_task_schedule:
       return keep(g_events.task_schedule, callback);

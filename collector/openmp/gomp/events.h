@@ -13,6 +13,7 @@ struct Events {
   ompt_callback_thread_begin_t thread_begin;
   ompt_callback_parallel_begin_t parallel_begin;
   ompt_callback_parallel_end_t parallel_end;
+  ompt_callback_parallel_end_t leave;  ///< the end of the implicit task, too
   ompt_callback_implicit_task_t implicit_task;
   ompt_callback_work_t work;
   ompt_callback_dispatch_t dispatch;
@@ -30,6 +31,7 @@ struct Events {
   ompt_callback_task_schedule_t task_schedule;
   ompt_callback_dependences_t dependences;
   ompt_callback_target_emi_t target;
+  bool wants_tasks = false;  ///< the three of tasks; then they need no label
 };
 
 /// Set before the first stand-in is called, and not changed then.

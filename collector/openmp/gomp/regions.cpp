@@ -31,19 +31,27 @@ struct Fork {
   ompt_data_t region;
   SharedWork work;  ///< each thread is in from the region's begin
   const void* code;
-  bool alone;  ///< a team of one, which meets nobody at the end; said by its thread
+  uint64_t begun;  ///< when the region began
+  bool alone;      ///< a team of one, which meets nobody at the end; said by its thread
 };
 
-/// Whatever a thread does next, it has left its last region. `region`: nullptr if overdue.
-/// `waited`: at a barrier.
-void leave_team(ompt_data_t* region, bool waited = true) {
-  if (waited) end_wait(ompt_sync_region_barrier_implicit_parallel, region, nullptr);
-  g_events.implicit_task(ompt_scope_end, region, nullptr, 0, 0, ompt_task_implicit);
+/// The barrier at the region's end is behind this thread. `region`: nullptr if overdue.
+void end_barrier(ompt_data_t* region) {
+  end_wait(ompt_sync_region_barrier_implicit_parallel, region, nullptr);
 }
 
+/// Whatever a worker does next, it has left its last region.
+void leave_last_team() {
+  end_barrier(nullptr);
+  g_events.implicit_task(ompt_scope_end, nullptr, nullptr, 0, 0, ompt_task_implicit);
+}
+
+/// Whether this thread's begin was told.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_known = false;
+
 void note_thread(ompt_thread_t kind) {
-  if (t_thread.known) return;
-  t_thread.known = true;
+  if (t_known) return;
+  t_known = true;
   if (kind == ompt_thread_worker) {
     registry::begin_pool_thread(real<"omp_get_level", Count>()() > 1);
   }
@@ -60,9 +68,11 @@ void run_body(void* argument) {
   const unsigned index = ask(real<"omp_get_thread_num", Count>());
   const unsigned size = ask(real<"omp_get_num_threads", Count>());
   note_thread(ompt_thread_worker);
-  if (t_thread.arrived) leave_team(nullptr);
-  t_thread = {.known = true};
+  if (t_thread.arrived) leave_last_team();
+  t_thread = {};
+  t_moment = size == 1 ? fork.begun : 0;  // nobody had to be woken
   g_events.implicit_task(ompt_scope_begin, &fork.region, nullptr, size, index, ompt_task_implicit);
+  t_moment = 0;
   if (fork.work.kind != SharedWork::kNone) begin_work(fork.work, fork.code);
   fork.body(fork.data);
   if (size == 1) {
@@ -87,11 +97,8 @@ void run_league(void* argument) {
 /// end of a region where it runs the task.
 class Inside {
  public:
-  Inside() { t_thread = {.known = outer_.known}; }
-  ~Inside() {
-    outer_.known = t_thread.known;
-    t_thread = outer_;
-  }
+  Inside() { t_thread = {}; }
+  ~Inside() { t_thread = outer_; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
@@ -103,14 +110,20 @@ class Inside {
 class Region {
  public:
   Region(Body* body, void* data, int kind, const void* code, SharedWork work = {})
-      : fork_{nullptr, body, data, {0}, work, code, false}, kind_(kind) {
+      : fork_{nullptr, body, data, {0}, work, code, now(), false}, kind_(kind) {
     note_thread(ompt_thread_initial);
+    t_moment = fork_.begun;
     g_events.parallel_begin(nullptr, nullptr, &fork_.region, 0, kind_, code);
+    t_moment = 0;
   }
   ~Region() {
     t_moment = now();
-    if (kind_ == kTeam) leave_team(&fork_.region, !fork_.alone);
-    g_events.parallel_end(&fork_.region, nullptr, kind_, fork_.code);
+    if (kind_ == kLeague) {
+      g_events.parallel_end(&fork_.region, nullptr, kind_, fork_.code);
+    } else {
+      if (!fork_.alone) end_barrier(&fork_.region);
+      g_events.leave(&fork_.region, nullptr, kind_, fork_.code);
+    }
     t_moment = 0;
   }
   Region(const Region&) = delete;
@@ -179,7 +192,7 @@ void on_thread_begun() {}
 
 /// libgomp ends threads that the next team has no use for, and those of nested teams.
 void on_thread_ended() {
-  if (t_thread.arrived) leave_team(nullptr);
+  if (t_thread.arrived) leave_last_team();
   t_thread.arrived = false;
 }
 

@@ -75,10 +75,9 @@ void watch_ends_of_threads();
 /// What a thread is in, as far as stand-ins must remember it from one call to the next.
 struct Thread {
   ompt_data_t* task = nullptr;  ///< the explicit task it executes; nullptr: an implicit one
+  long step = 0;                ///< of the loop it executes
   unsigned work = 0;            ///< the ompt_work_t of the loop or sections it executes
-  long step = 0;                ///< of that loop
   unsigned dimensions = 0;      ///< of the doacross loop it executes
-  bool known = false;           ///< its begin was told
   bool arrived = false;         ///< at its region's end, and its leaving is yet to be told
 };
 [[gnu::tls_model("initial-exec")]] constinit inline thread_local Thread t_thread = {};

@@ -228,8 +228,8 @@ long aligned(long align) {
   return std::max<long>(align, kGrain);
 }
 
-bool can_label(long size) {
-  return is_recorded() && place_behind(static_cast<size_t>(size)) < kPlaces;
+bool is_labelled(long size) {
+  return g_events.wants_tasks && is_recorded() && place_behind(static_cast<size_t>(size)) < kPlaces;
 }
 
 /// Compilers before gcc 6 give no priority, before gcc 11 nothing to detach: the runtime looks at
@@ -239,7 +239,7 @@ void task(Body* body, void* data, Copy* copy, long size, long align, bool deferr
           void** depend, int priority, void* detach) {
   const auto function =
       real<name, void(Body*, void*, Copy*, long, long, bool, unsigned, void**, int, void*)>();
-  if (!can_label(size)) {
+  if (!is_labelled(size)) {
     return function(body, data, copy, size, align, deferred, flags, depend, priority, detach);
   }
   Labelled task(body, data, copy, size, flags);
@@ -261,28 +261,46 @@ bool runs_in_the_call(unsigned flags) {
   return (flags & kIf) == 0 || alone || real<"omp_in_final", int()>()() != 0;
 }
 
+/// A taskloop lasts as long as this lives, and so does the taskgroup around its tasks.
+class Taskloop {
+ public:
+  Taskloop(bool group, const void* code) : group_(group), code_(code) {
+    g_events.work(ompt_work_taskloop, ompt_scope_begin, nullptr, nullptr, 0, code_);
+    if (!group_) return;
+    g_events.sync(ompt_sync_region_taskgroup, ompt_scope_begin, &here_, nullptr, code_);
+    g_events.wait(ompt_sync_region_taskgroup, ompt_scope_begin, &here_, nullptr, code_);
+  }
+  ~Taskloop() {
+    if (group_) {
+      g_events.wait(ompt_sync_region_taskgroup, ompt_scope_end, &here_, nullptr, code_);
+      g_events.sync(ompt_sync_region_taskgroup, ompt_scope_end, &here_, nullptr, code_);
+    }
+    g_events.work(ompt_work_taskloop, ompt_scope_end, nullptr, nullptr, 0, code_);
+  }
+  Taskloop(const Taskloop&) = delete;
+  Taskloop& operator=(const Taskloop&) = delete;
+
+ private:
+  bool group_;
+  const void* code_;
+  ompt_data_t here_ = {1};
+};
+
 template <Name name, class Number>
 void taskloop(Body* body, void* data, Copy* copy, long size, long align, unsigned flags,
               unsigned long tasks, int priority, Number begin, Number end, Number step) {
   const auto function = real<name, void(Body*, void*, Copy*, long, long, unsigned, unsigned long,
                                         int, Number, Number, Number)>();
-  const bool group = (flags & kNoGroup) == 0;
   const void* const code = __builtin_return_address(0);
-  if (!can_label(size) || (copy == nullptr && runs_in_the_call(flags))) {
+  const Taskloop loop((flags & kNoGroup) == 0, code);
+  if (!is_labelled(size) || (copy == nullptr && runs_in_the_call(flags))) {
     return function(body, data, copy, size, align, flags, tasks, priority, begin, end, step);
   }
   Labelled task(body, data, copy, size, flags);
   task.source.code = code;
   task.source.told = told_flags(flags, (flags & kIf) == 0);
-  g_events.work(ompt_work_taskloop, ompt_scope_begin, nullptr, nullptr, 0, code);
-  ompt_data_t here = {1};
-  if (group) g_events.sync(ompt_sync_region_taskgroup, ompt_scope_begin, &here, nullptr, code);
-  if (group) g_events.wait(ompt_sync_region_taskgroup, ompt_scope_begin, &here, nullptr, code);
   function(task.run(), &task.source, create, task.size(), aligned(align), flags, tasks, priority,
            begin, end, step);
-  if (group) g_events.wait(ompt_sync_region_taskgroup, ompt_scope_end, &here, nullptr, code);
-  if (group) g_events.sync(ompt_sync_region_taskgroup, ompt_scope_end, &here, nullptr, code);
-  g_events.work(ompt_work_taskloop, ompt_scope_end, nullptr, nullptr, 0, code);
 }
 
 // --- Waiting ---

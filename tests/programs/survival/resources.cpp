@@ -33,7 +33,7 @@ volatile int g_regions = 0;  // without a body there would be no region
 /// More records than a window holds: it has to be written somewhere. By teams of one: two threads
 /// that wake each other 20,000 times take minutes where there are more threads than cores.
 void compute_much() {
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 40'000; ++i) {
 #pragma omp parallel num_threads(1)
     g_regions = i;
   }

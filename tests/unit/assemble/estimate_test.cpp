@@ -41,7 +41,9 @@ TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
     p->thread(1)
         .put(RawKind::omp_mutex_acquire, 10, 0, 0, {1, 2})
         .put(RawKind::omp_mutex_acquired, 11, 0, 0, {1, 2})
-        .put(RawKind::omp_mutex_released, 12, 0, 0, {1, 2});
+        .put(RawKind::omp_mutex_released, 12, 0, 0, {1, 2})
+        // Noted in the acquire: acquired after 1, released after 3.
+        .put(RawKind::omp_mutex_acquire, 20, 0, 0, {1, 2, 1 | uint64_t{3} << 32});
   }
   const Estimate found = made();
   EXPECT_EQ(found.processes, 1u);
@@ -54,8 +56,8 @@ TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
   EXPECT_EQ(send->records, 3);
   EXPECT_EQ(send->left_out, "");
   EXPECT_DOUBLE_EQ(send->cost_s, (3 * 1000 + 5000) * 1e-12);
-  EXPECT_EQ(locks->records, 3);
-  EXPECT_EQ(locks->bytes, 3 * 32);
+  EXPECT_EQ(locks->records, 6);
+  EXPECT_EQ(locks->bytes, 3 * 32 + 40);
   EXPECT_EQ(locks->left_out, "locks");
   EXPECT_EQ(row(found, "samples")->records, 1);
   double bytes = 0, records = 0;

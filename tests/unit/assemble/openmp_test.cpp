@@ -55,6 +55,29 @@ TEST_F(OpenmpTest, OverdueEndsMoveBackToWhenTheMasterLeft) {
 )");
 }
 
+TEST_F(OpenmpTest, ATeamOfOneMayBeNotedInTheBeginOfItsRegionAndEndWithIt) {
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 1, 0).end(31, 1).join(31, 1);
+  const uint32_t path = master.path(in_main({}));
+  constexpr uint64_t kAfter = 1;
+  master.put(RawKind::omp_parallel_begin, 60, 0, path, {2, fork_code, kAfter}).join(81, 2);
+  play_all();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   fork 1 of 1
+11   team 1
+11   !$omp parallel @app.c:42
+31   -
+31   team end
+31   join
+60   fork 2 of 1
+61   team 2
+61   !$omp parallel @app.c:42
+81   -
+81   team end
+81   join
+100 -
+)");
+}
+
 TEST_F(OpenmpTest, EndsThatNeverCameAreMadeUp) {
   master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0).end(31, 1).join(32, 1);
   master.fork(60, 2, in_main({}), fork_code).begin(61, 2, 2, 0);

@@ -47,8 +47,22 @@ bool uses_path(RawKind kind) {
          kind == RawKind::sample || kind == RawKind::user_enter;
 }
 
-/// What the newest record, an acquire, notes of later moments, as the records that it stands for.
+/// What the newest record notes of later moments, as the records that it stands for.
+void add_lone_task(RawThread& thread, uint64_t& last_time) {
+  const RawRecord begin = thread.records.back();
+  const uint64_t ticks = begin.words.at(2);
+  if (ticks == 0) return;
+  last_time = begin.header.time + ticks;
+  RawRecord task;
+  task.header = {last_time, 0, 0, 2, RawKind::omp_implicit_begin};
+  task.words = {begin.words.at(0), trace::kRawTeamOfOne};
+  thread.records.push_back(task);
+}
+
 void add_later(RawThread& thread, uint64_t& last_time) {
+  if (thread.records.back().kind() == RawKind::omp_parallel_begin) {
+    return add_lone_task(thread, last_time);
+  }
   if (thread.records.back().kind() != RawKind::omp_mutex_acquire) return;
   RawRecord later = thread.records.back();
   const uint64_t begin = later.header.time;
