@@ -12,7 +12,7 @@
 
 #include "assemble/facts.h"
 #include "assemble/passes.h"
-#include "trace/otf2_writer.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::assemble {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns what the collector left in `<experiment>/raw` (trace/raw.h) into the OTF2 archive
+// Turns what the collector left in `<experiment>/raw` (trace/raw/raw.h) into the OTF2 archive
 // `<experiment>/trace/traces.otf2`: one clock for all nodes, addresses become functions,
 // communicators known by local numbers become one number for all, overdue OpenMP ends move to where
 // they happened. It works on whatever a program left, however it died.

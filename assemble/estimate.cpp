@@ -12,7 +12,7 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "assemble/raw_reader.h"
+#include "assemble/raw/reader.h"
 
 namespace culprit::assemble {
 namespace {

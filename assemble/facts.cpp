@@ -11,8 +11,8 @@
 #include <set>
 #include <system_error>
 
-#include "assemble/process_cores.h"
-#include "assemble/static_parts.h"
+#include "assemble/names/static_parts.h"
+#include "assemble/run/process_cores.h"
 
 namespace culprit::assemble {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "assemble/assemble.h"
-#include "assemble/clock.h"
-#include "assemble/processes.h"
-#include "assemble/survey.h"
+#include "assemble/run/clock.h"
+#include "assemble/run/processes.h"
+#include "assemble/run/survey.h"
 
 namespace culprit::assemble {
 

@@ -12,10 +12,10 @@
 #include <filesystem>
 
 #include "assemble/assemble.h"
-#include "assemble/name_cache.h"
-#include "assemble/symbols.h"
+#include "assemble/names/name_cache.h"
+#include "assemble/names/symbols.h"
 #include "base/result.h"
-#include "trace/otf2_writer.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::assemble {
 

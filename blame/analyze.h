@@ -8,7 +8,7 @@
 #include "base/losses.h"
 #include "base/result.h"
 #include "blame/findings.h"
-#include "replay/transport.h"
+#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::blame {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "blame/short_segments.h"
+#include "blame/path/short_segments.h"
 #include "blame/start_up.h"
 
 namespace culprit::blame {

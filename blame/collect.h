@@ -5,10 +5,10 @@
 // seconds. Nothing is computed here but sums.
 #pragma once
 
-#include "blame/critical_profile.h"
-#include "blame/delay.h"
+#include "blame/delay/delay.h"
+#include "blame/delay/wait_sums.h"
 #include "blame/findings.h"
-#include "blame/wait_sums.h"
+#include "blame/path/critical_profile.h"
 
 namespace culprit::blame {
 

@@ -9,9 +9,9 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "blame/excess.h"
-#include "blame/path_kinds.h"
-#include "replay/exchange.h"
+#include "blame/delay/excess.h"
+#include "blame/path/path_kinds.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 

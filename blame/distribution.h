@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "blame/critical_profile.h"
-#include "blame/delay.h"
+#include "blame/delay/delay.h"
 #include "blame/findings.h"
+#include "blame/path/critical_profile.h"
 
 namespace culprit::blame {
 

@@ -41,9 +41,9 @@
 #include <string_view>
 #include <vector>
 
-#include "blame/critical_profile.h"
 #include "blame/findings.h"
-#include "blame/idle_blame.h"
+#include "blame/idle/idle_blame.h"
+#include "blame/path/critical_profile.h"
 
 namespace culprit::blame {
 

@@ -3,14 +3,14 @@
 
 #include "blame/explanations.h"
 
+#include "blame/delay/instances.h"
+#include "blame/delay/victims.h"
 #include "blame/distribution.h"
 #include "blame/efficiency.h"
-#include "blame/idle_blame.h"
-#include "blame/instances.h"
-#include "blame/lock_blame.h"
+#include "blame/idle/idle_blame.h"
+#include "blame/idle/lock_blame.h"
 #include "blame/stages.h"
-#include "blame/victims.h"
-#include "replay/exchange.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What replay and blame found in a run: plain data, and the only thing that report/ sees. It is
-// kept as an SQLite file (report/findings_db.h) inside the experiment, so that `report` needs no
+// kept as an SQLite file (report/db/findings_db.h) inside the experiment, so that `report` needs no
 // trace. Times are seconds as double: costs are fractions. Two kinds never share a field:
 // wall-clock time
 // (`wall_s`, `critical_path_s`) and allocation time, summed over locations (everything else).

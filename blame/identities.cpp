@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "blame/path_kinds.h"
+#include "blame/path/path_kinds.h"
 
 namespace culprit::blame {
 

@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 #include "blame/findings_fields.h"
-#include "replay/exchange.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "blame/findings.h"
-#include "replay/transport.h"
+#include "replay/ranks/transport.h"
 
 namespace culprit::blame {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/memory.h"
-#include "replay/exchange.h"
+#include "replay/ranks/exchange.h"
 #include "replay/shares.h"
 
 namespace culprit::blame {

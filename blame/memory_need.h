@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "replay/transport.h"
+#include "replay/ranks/transport.h"
 #include "replay/waits.h"
 #include "trace/source.h"
 

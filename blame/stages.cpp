@@ -13,9 +13,9 @@
 
 #include "base/parallel.h"
 #include "blame/findings_fields.h"
-#include "blame/path_kinds.h"
+#include "blame/path/path_kinds.h"
 #include "blame/stretches.h"
-#include "replay/exchange.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 

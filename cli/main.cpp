@@ -11,10 +11,10 @@
 #include <new>
 #include <system_error>
 
+#include "cli/commands/log_options.h"
+#include "cli/commands/subcommands.h"
 #include "cli/installation.h"
-#include "cli/log_options.h"
 #include "cli/message.h"
-#include "cli/subcommands.h"
 
 namespace culprit::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "base/parallel.h"
 #include "blame/analyze.h"
 #include "cli/message.h"
-#include "report/findings_db.h"
+#include "report/db/findings_db.h"
 #include "report/formats.h"
-#include "report/layout.h"
+#include "report/page/layout.h"
 
 namespace culprit::cli {
 namespace {

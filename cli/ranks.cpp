@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "cli/installation.h"
-#include "replay/exchange.h"
-#include "trace/otf2_reader.h"
+#include "replay/ranks/exchange.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::cli {
 namespace {

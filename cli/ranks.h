@@ -14,7 +14,7 @@
 
 #include "base/losses.h"
 #include "base/result.h"
-#include "replay/transport.h"
+#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::cli {

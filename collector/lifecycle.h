@@ -4,7 +4,7 @@
 // What the preload library tells the recorder about the process it is in.
 #pragma once
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::lifecycle {
 

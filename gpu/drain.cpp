@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 #include "gpu/face.h"
 
 namespace culprit::gpu {

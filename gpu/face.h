@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "trace/device.h"
-#include "trace/raw.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::gpu {
 

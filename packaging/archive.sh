@@ -73,7 +73,7 @@ if [[ -e $stage/lib/libculprit-papi.so ]]; then
   for library in "$bundled"/libpapi.so.*; do patchelf --set-rpath '$ORIGIN' "$library"; done
 fi
 
-# LLVM's OpenMP runtime, for --openmp libomp; cli/openmp_runtime.cpp looks in lib.
+# LLVM's OpenMP runtime, for --openmp libomp; cli/launch/openmp_runtime.cpp looks in lib.
 openmp=$(find /usr/lib/llvm-*/lib -name libomp.so.5 2>/dev/null | sort -V | tail -1)
 [[ -n $openmp ]] || die "there is no libomp.so.5: install libomp-19-dev (./dev deps)"
 [[ -z $(needs "$openmp") ]] || say "libomp.so.5 needs more than glibc: $(needs "$openmp")"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "replay/exchange.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

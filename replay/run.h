@@ -12,10 +12,10 @@
 
 #include "base/losses.h"
 #include "base/result.h"
-#include "replay/call_paths.h"
+#include "replay/ranks/transport.h"
+#include "replay/read/call_paths.h"
+#include "replay/read/timeline.h"
 #include "replay/shares.h"
-#include "replay/timeline.h"
-#include "replay/transport.h"
 #include "trace/source.h"
 
 namespace culprit::replay {

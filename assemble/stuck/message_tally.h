@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "assemble/raw_reader.h"
+#include "assemble/raw/reader.h"
 
 namespace culprit::assemble::stuck {
 

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/code.h"
-#include "assemble/comms.h"
 #include "assemble/facts.h"
-#include "assemble/objects.h"
-#include "assemble/processes.h"
+#include "assemble/records/code.h"
+#include "assemble/run/comms.h"
+#include "assemble/run/objects.h"
+#include "assemble/run/processes.h"
 #include "assemble/stuck/thread_end.h"
 #include "base/ids.h"
 

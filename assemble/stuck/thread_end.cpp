@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "assemble/epoch_ranks.h"
-#include "assemble/ompt_names.h"
+#include "assemble/openmp/ompt_names.h"
+#include "assemble/records/epoch_ranks.h"
 
 namespace culprit::assemble::stuck {
 namespace {

@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "assemble/raw_reader.h"
+#include "assemble/raw/reader.h"
 #include "trace/events.h"
 
 namespace culprit::assemble::stuck {

@@ -8,10 +8,10 @@
 
 #include <cstring>
 
-#include "collector/budget.h"
 #include "collector/callpath/return_slot.h"
-#include "collector/process_record.h"
-#include "collector/system_file.h"
+#include "collector/recorder/budget.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/system_file.h"
 
 namespace culprit::collector {
 

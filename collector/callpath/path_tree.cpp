@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "collector/budget.h"
-#include "collector/process_record.h"
-#include "collector/system_file.h"
+#include "collector/recorder/budget.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/system_file.h"
 
 namespace culprit::collector {
 

@@ -11,12 +11,12 @@
 #include <cstring>
 
 #include "collector/counters/source.h"
-#include "collector/environment.h"
-#include "collector/process_record.h"
-#include "collector/selection.h"
-#include "collector/system_file.h"
-#include "collector/thread_log.h"
-#include "collector/thread_registry.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
+#include "collector/recorder/thread_log.h"
+#include "collector/recorder/thread_registry.h"
 
 namespace culprit::collector::counters {
 

@@ -8,7 +8,7 @@
 // border on.
 #pragma once
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::counters {
 

@@ -14,7 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::mpi {
 

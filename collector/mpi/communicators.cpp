@@ -15,7 +15,7 @@
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
-#include "collector/system_file.h"
+#include "collector/recorder/system_file.h"
 
 namespace culprit::collector::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts in the form of raw records (facts.h, trace/raw.h).
+// Facts in the form of raw records (facts.h, trace/raw/raw.h).
 
 #include "collector/mpi/facts.h"
 

@@ -11,7 +11,7 @@
 #include "collector/mpi/arguments.h"
 #include "collector/mpi/region.h"
 #include "trace/events.h"
-#include "trace/raw.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::collector::mpi {
 

@@ -12,7 +12,7 @@
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
-#include "collector/selection.h"
+#include "collector/recorder/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {

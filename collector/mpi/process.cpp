@@ -8,14 +8,14 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/environment.h"
 #include "collector/mpi/clock_sync.h"
 #include "collector/mpi/comm_definition.h"
 #include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/life.h"
-#include "collector/selection.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {

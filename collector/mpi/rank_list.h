@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Writes the definition of a communicator: its ranks two a word, over as many records as it takes,
-// for one holds no more than 506 (trace/raw.h, mpi_comm_def and mpi_comm_more). No allocation.
+// for one holds no more than 506 (trace/raw/raw.h, mpi_comm_def and mpi_comm_more). No allocation.
 #pragma once
 
 #include <cstdint>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::mpi {
 

@@ -5,7 +5,7 @@
 
 #include "collector/mpi/region.h"
 
-#include "collector/selection.h"
+#include "collector/recorder/selection.h"
 
 namespace culprit::collector::mpi {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::mpi {
 
@@ -85,7 +85,7 @@ class Region {
 
   int run(RealCall call);
 
-  /// Before run(): what the call needs in order to return (trace/raw.h, mpi_awaits).
+  /// Before run(): what the call needs in order to return (trace/raw/raw.h, mpi_awaits).
   void awaits(trace::RawAwaits what, uint32_t arg, std::initializer_list<uint64_t> words = {});
   void awaits(trace::RawAwaits what, uint32_t arg, const uint64_t* words, unsigned count);
 

@@ -16,11 +16,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "collector/environment.h"
 #include "collector/interpose/trampolines.h"
 #include "collector/mpi/decoder.h"
-#include "collector/recorder.h"
-#include "collector/system_file.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/recorder.h"
+#include "collector/recorder/system_file.h"
 
 CULPRIT_TRAMPOLINES(mpi)
 

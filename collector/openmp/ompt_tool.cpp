@@ -15,11 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/environment.h"
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/redirect.h"
 #include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
+#include "collector/recorder/environment.h"
 #include "collector/sampling/program_code.h"
 
 namespace culprit::collector::openmp {

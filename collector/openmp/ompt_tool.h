@@ -7,7 +7,7 @@
 #include <omp-tools.h>
 
 #include "collector/openmp/thread_state.h"
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/environment.h"
 #include "collector/interpose/trampolines.h"
 #include "collector/openmp/gomp/probe.h"
 #include "collector/openmp/gomp_repairs.h"
@@ -21,8 +20,9 @@
 #include "collector/openmp/serial_answers.h"
 #include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
-#include "collector/recorder.h"
-#include "collector/system_file.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/recorder.h"
+#include "collector/recorder/system_file.h"
 
 CULPRIT_TRAMPOLINES(gomp)
 

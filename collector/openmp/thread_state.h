@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -3,9 +3,9 @@
 
 #include "collector/openmp/unobserved.h"
 
-#include "collector/cpu_time.h"
 #include "collector/probes.h"
-#include "collector/recorder.h"
+#include "collector/recorder/cpu_time.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -12,10 +12,10 @@
 #include <atomic>
 
 #include "collector/lifecycle.h"
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
 #include "collector/sampling/sampler.h"
-#include "collector/selection.h"
-#include "collector/system_file.h"
 
 namespace culprit::collector::sampling {
 

@@ -13,11 +13,11 @@
 
 #include <atomic>
 
-#include "collector/environment.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/system_file.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/thread_waits.h"
-#include "collector/system_file.h"
 
 namespace culprit::collector::sampling {
 

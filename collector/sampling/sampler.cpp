@@ -22,20 +22,20 @@
 #include <atomic>
 #include <initializer_list>
 
-#include "collector/code_map.h"
-#include "collector/cpu_time.h"
-#include "collector/environment.h"
 #include "collector/lifecycle.h"
-#include "collector/process_record.h"
+#include "collector/recorder/code_map.h"
+#include "collector/recorder/cpu_time.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
+#include "collector/recorder/thread_log.h"
+#include "collector/recorder/thread_registry.h"
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
 #include "collector/sampling/sleeps.h"
 #include "collector/sampling/thread_waits.h"
-#include "collector/selection.h"
-#include "collector/system_file.h"
-#include "collector/thread_log.h"
-#include "collector/thread_registry.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

@@ -17,9 +17,9 @@
 
 #include <atomic>
 
+#include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/program_code.h"
-#include "collector/thread_registry.h"
 
 namespace culprit::collector::sampling {
 

@@ -12,8 +12,8 @@
 #include <cstdio>
 
 #include "base/glob.h"
-#include "collector/environment.h"
-#include "collector/system_file.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/system_file.h"
 
 namespace culprit::collector::user {
 

@@ -3,13 +3,13 @@
 
 // What of the program's own regions and instrumented functions is left out by name (--exclude).
 // Regions are compared when their name is met first; functions are found by their address in a
-// table that was made before the program began (trace/raw_filter.h).
+// table that was made before the program began (trace/raw/filter.h).
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "trace/raw_filter.h"
+#include "trace/raw/filter.h"
 
 namespace culprit::collector::user {
 

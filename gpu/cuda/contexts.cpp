@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 #include "gpu/lock.h"
 
 namespace culprit::gpu::cuda {

@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "collector/environment.h"
-#include "collector/recorder.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/recorder.h"
 #include "gpu/cuda/activities.h"
 #include "gpu/cuda/calls.h"
 #include "gpu/cuda/contexts.h"

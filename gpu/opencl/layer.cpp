@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 #include "gpu/drain.h"
 
 namespace culprit::gpu::opencl {

@@ -19,7 +19,7 @@
 #include "blame/analyze.h"
 #include "tests/bench/bare_read.h"
 #include "tests/bench/generate/generate.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace {
 

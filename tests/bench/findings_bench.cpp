@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "report/findings_db.h"
+#include "report/db/findings_db.h"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "trace/otf2_reader.h"
-#include "trace/otf2_writer.h"
+#include "trace/otf2/reader.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::trace {
 namespace {

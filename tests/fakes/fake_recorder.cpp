@@ -9,8 +9,8 @@
 #include <atomic>
 #include <map>
 
-#include "collector/environment.h"
-#include "collector/selection.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/selection.h"
 
 namespace culprit::tests {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Any events that the reader lets through: times that do not decrease, regions that nest, objects
-// that exist (trace/otf2_events.h repairs the rest). Beyond that nothing needs to make sense:
+// that exist (trace/otf2/events.h repairs the rest). Beyond that nothing needs to make sense:
 // requests complete that nobody posted, teams end that nobody forked, collectives mismatch. The
 // bytes choose the machine, then one event after the other.
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/printable.h"
-#include "report/findings_schema.h"
+#include "report/db/findings_schema.h"
 #include "report/formats.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/report/samples.h"

@@ -10,7 +10,7 @@
 
 #include "tests/fuzz/archive_pack.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

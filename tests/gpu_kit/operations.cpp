@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace {
 

@@ -113,9 +113,9 @@ class Rules(unittest.TestCase):
         self.assertEqual(rules.prose.narrowed(narrow), narrow)
 
     def test_docs(self):
-        self.assertTrue(breaches("docs", docs__a_dot_md="see cli/run.cpp:12\n", cli__run_dot_cpp=""))
+        self.assertTrue(breaches("docs", docs__a_dot_md="see cli/commands/run.cpp:12\n", cli__run_dot_cpp=""))
         self.assertFalse(breaches("docs", docs__a_dot_md="    report: run.cpp:12\n", cli__run_dot_cpp=""))
-        self.assertFalse(breaches("docs", docs__a_dot_md="see cli/run.cpp\n", cli__run_dot_cpp=""))
+        self.assertFalse(breaches("docs", docs__a_dot_md="see cli/commands/run.cpp\n", cli__run_dot_cpp=""))
 
 
 if __name__ == "__main__":

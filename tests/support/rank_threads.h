@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/transport.h"
+#include "replay/ranks/transport.h"
 
 namespace culprit::testing_support {
 

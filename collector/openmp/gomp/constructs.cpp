@@ -12,7 +12,7 @@
 
 #include "collector/openmp/gomp/events.h"
 #include "collector/openmp/gomp/stand_in.h"
-#include "trace/raw.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::collector::openmp::gomp {
 

@@ -12,7 +12,7 @@
 #include "collector/openmp/gomp/events.h"
 #include "collector/openmp/gomp/loop_share.h"
 #include "collector/openmp/gomp/stand_in.h"
-#include "collector/thread_registry.h"
+#include "collector/recorder/thread_registry.h"
 
 namespace culprit::collector::openmp::gomp {
 

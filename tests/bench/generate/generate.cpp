@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "tests/bench/generate/pattern.h"
-#include "trace/otf2_writer.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::bench {
 

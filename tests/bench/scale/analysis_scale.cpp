@@ -27,7 +27,7 @@
 #include "tests/bench/bare_read.h"
 #include "tests/bench/scale/measured_child.h"
 #include "tests/bench/scale/series.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "base/losses.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::tests {
 namespace {

@@ -13,8 +13,8 @@
 
 namespace culprit::tests {
 
-/// Throws std::runtime_error if records are not where trace/raw.h wants them: facts outside a call,
-/// calls inside calls, a leave of another name.
+/// Throws std::runtime_error if records are not where trace/raw/raw.h wants them: facts outside a
+/// call, calls inside calls, a leave of another name.
 std::vector<std::string> transcript(const RawThread& thread);
 
 }  // namespace culprit::tests

@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "assemble/comms.h"
+#include "assemble/run/comms.h"
 
 namespace culprit::assemble::test {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/otf2_writer.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::assemble::test {
 

@@ -13,8 +13,8 @@
 #include <set>
 #include <thread>
 
-#include "assemble/name_cache.h"
-#include "assemble/object_file.h"
+#include "assemble/names/name_cache.h"
+#include "assemble/names/object_file.h"
 
 namespace culprit::assemble::test {
 namespace {

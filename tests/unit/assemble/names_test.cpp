@@ -9,10 +9,10 @@
 #include <cstring>
 #include <sstream>
 
-#include "assemble/object_file.h"
-#include "assemble/regions.h"
-#include "assemble/symbols.h"
-#include "assemble/unwind_table.h"
+#include "assemble/names/object_file.h"
+#include "assemble/names/symbols.h"
+#include "assemble/names/unwind_table.h"
+#include "assemble/records/regions.h"
 
 namespace culprit::assemble::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-#include "trace/raw_seal.h"
+#include "trace/raw/seal.h"
 
 namespace culprit::assemble::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes folders of raw records by hand, exactly as trace/raw.h says, so that any ending of a
+// Makes folders of raw records by hand, exactly as trace/raw/raw.h says, so that any ending of a
 // program can be tested without running one. Times are nanoseconds since the run's begin. Functions
 // are given by name: each gets an address in a library of its kind, and the names come back through
 // symbols().
@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "assemble/symbols.h"
-#include "trace/raw.h"
+#include "assemble/names/symbols.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::assemble::test {
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <random>
 
-#include "assemble/raw_reader.h"
+#include "assemble/raw/reader.h"
 #include "fixture.h"
-#include "trace/raw_seal.h"
+#include "trace/raw/seal.h"
 
 namespace culprit::assemble::test {
 namespace {

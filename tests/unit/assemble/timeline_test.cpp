@@ -3,7 +3,7 @@
 
 // The rules by which functions fill the time between constructs.
 
-#include "assemble/timeline.h"
+#include "assemble/records/timeline.h"
 
 #include <gtest/gtest.h>
 

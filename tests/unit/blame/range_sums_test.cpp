@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/range_sums.h"
+#include "blame/delay/range_sums.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // A run whose times are all moved must be the run of a trace whose clocks are all moved: if a time
 // of a Timeline is forgotten in timeline_times.h, something comes out at another time here.
-#include "replay/timeline_times.h"
+#include "replay/read/timeline_times.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // Exit statuses as a shell has them, signals handed on, environment as given.
 
-#include "cli/child.h"
+#include "cli/launch/child.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch_environment.h"
+#include "cli/launch/launch_environment.h"
 
 namespace culprit::cli {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cli/exclude.h"
+#include "cli/launch/exclude.h"
 
 #include <gtest/gtest.h>
 
-#include "assemble/functions.h"
+#include "assemble/names/functions.h"
 #include "base/glob.h"
 
 namespace culprit::cli {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cli/launch_environment.h"
+#include "cli/launch/launch_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // Many ranks at once must end in one folder, exactly one must finish, and nothing may be left of
 // the agreement. Ranks are processes here, as they are behind a launcher.
 
-#include "cli/rendezvous.h"
+#include "cli/launch/rendezvous.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Findings that contradict themselves must not pass for good ones.
-#include "cli/verdict.h"
+#include "cli/commands/verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "child.h"
 #include "collector/callpath/path_tree.h"
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::tests {
 namespace {

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "child.h"
-#include "collector/code_map.h"
 #include "collector/lifecycle.h"
-#include "collector/process_record.h"
-#include "collector/recorder.h"
+#include "collector/recorder/code_map.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/recorder.h"
 
 namespace culprit::tests {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads raw records back, exactly as trace/raw.h describes them and with no tolerance: a test wants
-// to hear of every deviation. (The assembler has a reader of its own, which forgives.)
+// Reads raw records back, exactly as trace/raw/raw.h describes them and with no tolerance: a test
+// wants to hear of every deviation. (The assembler has a reader of its own, which forgives.)
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/raw.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::tests {
 
@@ -42,7 +42,7 @@ struct RawRun {
 };
 
 /// All processes that an experiment holds. Throws std::runtime_error at the first thing that is not
-/// as trace/raw.h says: a bad record, times that decrease, a path used before its definition.
+/// as trace/raw/raw.h says: a bad record, times that decrease, a path used before its definition.
 std::vector<RawRun> read_raw(const std::filesystem::path& experiment);
 
 std::string to_string(trace::RawKind kind);

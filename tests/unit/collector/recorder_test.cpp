@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The recorder as a probe sees it, and what it leaves behind however the process ends.
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@
 
 #include "child.h"
 #include "collector/probes.h"
-#include "collector/recorder.h"
+#include "collector/recorder/recorder.h"
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/rate.h"
 

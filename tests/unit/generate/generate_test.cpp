@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "blame/analyze.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::bench {
 

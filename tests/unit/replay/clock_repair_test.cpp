@@ -3,7 +3,7 @@
 
 // Clock repair on abstract input: some cases worked out by hand, then properties on random
 // exchanges between clocks that run apart, drift and jump.
-#include "replay/clock_repair.h"
+#include "replay/clock/repair.h"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What ranks send each other in few bytes arrives as it was, field by field, whatever it says.
-#include "replay/compact.h"
+#include "replay/ranks/compact.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "replay/remote_parts.h"
-#include "replay/remote_sends.h"
+#include "replay/match/remote_parts.h"
+#include "replay/match/remote_sends.h"
 
 namespace culprit::replay {
 namespace {

@@ -3,7 +3,7 @@
 
 // Which call launched which operation, in traces that are as they should be and in others: what
 // cannot be told is counted, and never guessed.
-#include "replay/join_device.h"
+#include "replay/read/join_device.h"
 
 #include <gtest/gtest.h>
 

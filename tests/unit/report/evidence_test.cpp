@@ -3,7 +3,7 @@
 
 // How many samples stand behind a name, and when none are needed.
 
-#include "report/evidence.h"
+#include "report/verdict/evidence.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // What is saved is loaded again, bit for bit; what is not a findings file is told in a sentence.
 
-#include "report/findings_db.h"
+#include "report/db/findings_db.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <type_traits>
 
-#include "report/findings_schema.h"
-#include "report/sqlite.h"
+#include "report/db/findings_schema.h"
+#include "report/db/sqlite.h"
 #include "samples.h"
 
 namespace culprit::report {

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "report/displayed.h"
-#include "report/findings_db.h"
+#include "report/db/findings_db.h"
 #include "report/formats.h"
+#include "report/page/displayed.h"
 #include "samples.h"
 
 namespace culprit::report {

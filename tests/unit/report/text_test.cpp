@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "report/formats.h"
-#include "report/layout.h"
+#include "report/page/layout.h"
 #include "samples.h"
 
 namespace culprit::report {

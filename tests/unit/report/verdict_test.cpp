@@ -4,7 +4,7 @@
 // The first sentence of a report must name what matters: each test is a run in which the costliest
 // (call path, location) is the wrong answer.
 
-#include "report/verdict.h"
+#include "report/verdict/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/formats.h"
-#include "report/start_up.h"
-#include "report/verdict_json.h"
+#include "report/json/verdict_json.h"
+#include "report/verdict/start_up.h"
 
 namespace culprit::report {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "recording_sink.h"
-#include "trace/otf2_reader.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::trace {
 

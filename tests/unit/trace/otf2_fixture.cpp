@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trace/otf2_writer.h"
+#include "trace/otf2/writer.h"
 
 /// Read by LeakSanitizer: OTF2 forgets its memory when a damaged anchor makes it give up.
 extern "C" const char* __lsan_default_suppressions();

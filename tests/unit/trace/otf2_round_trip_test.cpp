@@ -8,8 +8,8 @@
 
 #include "otf2_fixture.h"
 #include "recording_sink.h"
-#include "trace/otf2_reader.h"
-#include "trace/otf2_writer.h"
+#include "trace/otf2/reader.h"
+#include "trace/otf2/writer.h"
 
 namespace culprit::trace {
 namespace {

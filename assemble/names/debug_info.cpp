@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Not all compilers write the index of units that DWARF provides (.debug_aranges), and it has none
+// of functions, so both are made here from the entries themselves.
+#include "assemble/names/debug_info.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+namespace culprit::assemble {
+namespace {
+
+/// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
+/// file, and clang uses it; libdw's own function still takes it for "no file", and gives up the
+/// program on units that the compiler split off.
+const char* declared_in(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  Dwarf_Half version = 0;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &index) != 0 ||
+      dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
+          0 ||
+      (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
+      index >= count) {
+    return nullptr;
+  }
+  return dwarf_filesrc(files, index, nullptr, nullptr);
+}
+
+const char* string_of(Dwarf_Die* die, unsigned kind) {
+  Dwarf_Attribute attribute;
+  const bool there = dwarf_attr_integrate(die, kind, &attribute) != nullptr;
+  return there ? dwarf_formstring(&attribute) : nullptr;
+}
+
+const char* linkage_name_of(Dwarf_Die* die) {
+  const char* name = string_of(die, DW_AT_linkage_name);
+  return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
+}
+
+/// The entry that this one repeats or goes on with: there its scope can be seen.
+Dwarf_Die origin_of(Dwarf_Die die) {
+  constexpr int kMaxSteps = 16;  // damaged entries may form a circle
+  Dwarf_Attribute attribute;
+  Dwarf_Die next;
+  for (int i = 0; i < kMaxSteps; ++i) {
+    const bool goes_on = dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr ||
+                         dwarf_attr(&die, DW_AT_specification, &attribute) != nullptr;
+    if (!goes_on || dwarf_formref_die(&attribute, &next) == nullptr) break;
+    die = next;
+  }
+  return die;
+}
+
+void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
+  Dwarf_Line* line = dwarf_getsrc_die(unit, code);
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
+  const char* file = dwarf_linesrc(line, nullptr, nullptr);
+  if (file == nullptr) return;
+  symbol.file = base_name(file);
+  symbol.line = static_cast<uint32_t>(number);
+}
+
+/// Calls use(begin, end) for the code of an entry, piece by piece.
+template <class Use>
+void for_each_range(Dwarf_Die* die, const Use& use) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0;) {
+    if (begin < end) use(begin, end);
+  }
+}
+
+bool has_code(Dwarf_Die* die) {
+  return dwarf_hasattr(die, DW_AT_low_pc) != 0 || dwarf_hasattr(die, DW_AT_ranges) != 0;
+}
+
+template <class Range>
+void sort_by_address(std::vector<Range>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+}
+
+}  // namespace
+
+DebugInfo::DebugInfo(Dwarf* dwarf) {
+  if (dwarf == nullptr) return;
+  Dwarf_CU* cu = nullptr;
+  Unit unit{};
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &unit.die, &unit.content) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    if (type == DW_UT_compile || unit.content.addr == nullptr) unit.content = unit.die;
+    for_each_range(&unit.die, [this](uint64_t begin, uint64_t end) {
+      ranges_.push_back({begin, end, units_.size()});
+    });
+    units_.push_back(unit);
+  }
+  sort_by_address(ranges_);
+}
+
+DebugInfo::Unit* DebugInfo::unit_at(uint64_t code) {
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), code,
+                       [](uint64_t at, const UnitRange& range) { return at < range.begin; });
+  if (after == ranges_.begin() || code >= std::prev(after)->end) return nullptr;
+  return &units_[std::prev(after)->unit];
+}
+
+/// Functions lie in namespaces and in modules, whose names are part of Fortran's linkage names.
+void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit) {
+  Dwarf_Die child;
+  if (dwarf_child(&parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) {
+      for_each_range(&child, [&](uint64_t begin, uint64_t end) {
+        unit.functions.push_back({begin, end, child});
+      });
+      if (!scope.empty() && linkage_name_of(&child) == nullptr) {
+        unit.scopes.emplace(dwarf_dieoffset(&child), scope);
+      }
+    } else if (tag == DW_TAG_namespace) {
+      const char* name = dwarf_diename(&child);
+      index_functions(child,
+                      scope + (name != nullptr ? name : "(anonymous namespace)") + "::", unit);
+    } else if (tag == DW_TAG_module) {
+      index_functions(child, scope, unit);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/// Functions inside of functions, that is where gfortran puts the bodies of parallel regions. Asked
+/// only where no other function is found, since this walks through everything.
+void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions) {
+  Dwarf_Die child;
+  if (dwarf_child(&parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) {
+      for_each_range(
+          &child, [&](uint64_t begin, uint64_t end) { functions.push_back({begin, end, child}); });
+    }
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+        tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module) {
+      index_nested(child, functions);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
+  SourceFrame frame;
+  if (const char* linkage_name = linkage_name_of(die)) {
+    frame.function = readable_name(linkage_name);
+  } else if (const char* name = string_of(die, DW_AT_name)) {
+    Dwarf_Die origin = origin_of(*die);
+    const auto scope = unit.scopes.find(dwarf_dieoffset(&origin));
+    if (scope != unit.scopes.end()) frame.function = scope->second;
+    frame.function += readable_name(name);
+  }
+  if (const char* file = declared_in(die)) frame.file = base_name(file);
+  int line = 0;
+  if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
+  return frame;
+}
+
+/// Appends the functions that were inlined at `code` into the function or block `parent`, from the
+/// outermost on.
+void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
+    const bool holds = dwarf_haspc(&child, code) == 1;
+    // A block that says nothing of its code may still hold an inlined function that does.
+    if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
+    if (tag == DW_TAG_inlined_subroutine) {
+      SourceFrame frame = frame_of(unit, &child);
+      if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+    }
+    add_inlined(unit, &child, code, symbol);
+    if (holds) return;
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+bool DebugInfo::find_among(const std::vector<FunctionRange>& functions, uint64_t code,
+                           Dwarf_Die& found) {
+  auto at =
+      std::upper_bound(functions.begin(), functions.end(), code,
+                       [](uint64_t a, const FunctionRange& range) { return a < range.begin; });
+  while (at != functions.begin()) {
+    if (code >= (--at)->end) continue;
+    found = at->die;
+    return true;
+  }
+  return false;
+}
+
+bool DebugInfo::find_function(Unit& unit, uint64_t code, Dwarf_Die& found) {
+  if (!unit.indexed) {
+    unit.indexed = true;
+    index_functions(unit.content, "", unit);
+    sort_by_address(unit.functions);
+  }
+  if (find_among(unit.functions, code, found)) return true;
+  if (!unit.indexed_nested) {
+    unit.indexed_nested = true;
+    index_nested(unit.content, unit.nested);
+    sort_by_address(unit.nested);
+  }
+  return find_among(unit.nested, code, found);
+}
+
+bool DebugInfo::name(uint64_t code, Symbol& symbol) {
+  Unit* const unit = unit_at(code);
+  if (unit == nullptr) return false;
+  find_line(&unit->die, code, symbol);
+  Dwarf_Die function;
+  if (!find_function(*unit, code, function)) return false;
+  SourceFrame frame = frame_of(*unit, &function);
+  if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+  symbol.program = dwarf_hasattr(&function, DW_AT_main_subprogram) != 0;
+  add_inlined(*unit, &function, code, symbol);
+  return !symbol.frames.empty();
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names that were looked up before, on disk, one file for each build id: the same program is
+// measured again and again, and debug information takes long to read. Only an optimisation: what is
+// missing, of another version or damaged counts as unknown, what cannot be written is not. Files
+// appear whole or not at all, so any number of users may share a folder. Kept are only names from
+// debug information; the rest is found quickly, and would hide debug information installed later.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "assemble/names/symbols.h"
+
+namespace culprit::assemble {
+
+/// The names of one object file.
+class KnownNames {
+ public:
+  /// Reads what the cache has. An empty `file` knows nothing and keeps nothing.
+  explicit KnownNames(std::filesystem::path file);
+
+  const Symbol* find(uint64_t offset) const;
+  void add(uint64_t offset, const Symbol& symbol);
+  /// Writes what was added beside what was known, if it is worth it.
+  void save() const;
+
+ private:
+  std::filesystem::path file_;
+  std::map<uint64_t, Symbol> symbols_;
+  bool worth_saving_ = false;
+};
+
+class NameCache {
+ public:
+  /// An empty folder: there is no cache. The folder is made when there is something to put into it.
+  explicit NameCache(std::filesystem::path folder = {}, uint64_t max_bytes = kMaxBytes)
+      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+
+  /// The user's: where CULPRIT_NAME_CACHE says ("off": none), else in $XDG_CACHE_HOME or ~/.cache.
+  static NameCache of_user();
+
+  /// The names of the object file at `path`; none if it has no build id.
+  KnownNames open(const std::string& path) const;
+  /// Removes those of its own files that were not used for longest until the rest is within bounds.
+  void trim() const;
+
+ private:
+  static constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+
+  std::filesystem::path folder_;
+  uint64_t max_bytes_;
+};
+
+}  // namespace culprit::assemble

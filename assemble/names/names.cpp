@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// From linkage names to names that the program's author recognises.
+
+#include <cxxabi.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "assemble/names/symbols.h"
+
+namespace culprit::assemble {
+namespace {
+
+/// Suffixes of clones that compilers make for themselves. Those of outlined OpenMP code stay: they
+/// tell where a construct's body begins.
+constexpr std::array<std::string_view, 7> kCloneSuffixes = {
+    ".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".localalias"};
+
+void drop_clone_suffix(std::string& name) {
+  for (const auto suffix : kCloneSuffixes) {
+    const auto at = name.find(suffix);
+    if (at != std::string::npos && at != 0) name.resize(at);
+  }
+}
+
+/// "__dbcsr_mm_MOD_multiply" -> "dbcsr_mm::multiply" (gfortran).
+bool split_fortran_module(std::string& name) {
+  constexpr std::string_view kMiddle = "_MOD_";
+  const auto at = name.find(kMiddle);
+  if (!name.starts_with("__") || at == std::string::npos || at == 2) return false;
+  name = name.substr(2, at - 2) + "::" + name.substr(at + kMiddle.size());
+  return true;
+}
+
+/// Position of the bracket that `close`, at `end - 1`, closes; npos if there is none.
+size_t matching_open(std::string_view name, size_t end, char open, char close) {
+  int depth = 0;
+  for (size_t i = end; i-- > 0;) {
+    if (name[i] == close) ++depth;
+    if (name[i] == open && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// Cuts "(int, double) const" and "[abi:cxx11]" off the end.
+void drop_arguments(std::string& name) {
+  for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {
+    if (name.ends_with(qualifier)) name.resize(name.size() - qualifier.size());
+  }
+  if (!name.ends_with(')')) return;
+  const auto open = matching_open(name, name.size(), '(', ')');
+  if (open != std::string::npos && open != 0 && !name.ends_with("operator()")) name.resize(open);
+}
+
+/// Cuts the return type that demanglers print for templates: "void f<int>" -> "f<int>".
+void drop_return_type(std::string& name) {
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, 8, "operator") == 0) break;
+    if (name[i] == '<' || name[i] == '(' || name[i] == '{') ++depth;
+    if (name[i] == '>' || name[i] == ')' || name[i] == '}') --depth;
+    if (name[i] == ' ' && depth == 0) begin = i + 1;
+  }
+  name.erase(0, begin);
+}
+
+/// "foo(int) [clone .omp_outlined]" -> "foo(int)" and ".omp_outlined".
+std::string take_clone(std::string& name) {
+  const auto at = name.find(" [clone ");
+  if (at == std::string::npos) return "";
+  const auto begin = at + std::string_view(" [clone ").size();
+  std::string clone = name.substr(begin, name.find(']', begin) - begin);
+  name.resize(at);
+  return clone;
+}
+
+}  // namespace
+
+std::string readable_name(std::string_view linkage_name) {
+  std::string name(linkage_name.substr(0, linkage_name.find('@')));
+  if (split_fortran_module(name)) {
+    drop_clone_suffix(name);
+    return name;
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)
+                             : nullptr,
+      &std::free);
+  if (!demangled) {
+    drop_clone_suffix(name);
+    return name;
+  }
+  name = demangled.get();
+  const std::string clone = take_clone(name);
+  drop_arguments(name);
+  drop_return_type(name);
+  name += clone;
+  drop_clone_suffix(name);
+  return name;
+}
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/names/object_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+
+#include "assemble/names/unwind_table.h"
+
+namespace culprit::assemble {
+namespace {
+
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = nullptr,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+/// The segment that holds what `predicate` says.
+template <class Predicate>
+std::optional<GElf_Phdr> find_segment(Elf* elf, Predicate predicate) {
+  size_t count = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr && predicate(segment)) {
+      return segment;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string build_id_of(const std::string& path) {
+  elf_version(EV_CURRENT);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string digits;
+  if (Elf* elf = elf_begin(file, ELF_C_READ_MMAP, nullptr)) {
+    const void* id = nullptr;
+    const auto bytes = dwelf_elf_gnu_build_id(elf, &id);
+    const auto* byte = static_cast<const unsigned char*>(id);
+    for (ssize_t i = 0; i < bytes; ++i) digits += fmt::format("{:02x}", byte[i]);
+    elf_end(elf);
+  }
+  close(file);
+  return digits;
+}
+
+void ObjectFile::End::operator()(Dwfl* dwfl) const {
+  dwfl_end(dwfl);
+}
+
+ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
+  dwfl_.reset(dwfl_begin(&kCallbacks));
+  if (!dwfl_) return;
+  dwfl_report_begin(dwfl_.get());
+  module_ = dwfl_report_offline(dwfl_.get(), name_.c_str(), path.c_str(), -1);
+  dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+  if (module_ == nullptr) return;
+  GElf_Addr bias = 0;
+  elf_ = dwfl_module_getelf(module_, &bias);
+  bias_ = bias;
+  Dwarf_Addr debug_bias = 0;
+  debug_info_ = DebugInfo(dwfl_module_getdwarf(module_, &debug_bias));
+  debug_bias_ = debug_bias;
+}
+
+std::optional<uint64_t> ObjectFile::address_of(uint64_t offset) const {
+  const auto segment = find_segment(elf_, [offset](const GElf_Phdr& s) {
+    return s.p_type == PT_LOAD && offset >= s.p_offset && offset - s.p_offset < s.p_filesz;
+  });
+  if (!segment) return std::nullopt;
+  return offset - segment->p_offset + segment->p_vaddr;
+}
+
+std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
+  const auto segment =
+      find_segment(elf_, [](const GElf_Phdr& s) { return s.p_type == PT_GNU_EH_FRAME; });
+  if (!segment) return std::nullopt;
+  Elf_Data* data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(segment->p_offset),
+                                        segment->p_filesz, ELF_T_BYTE);
+  if (data == nullptr) return std::nullopt;
+  return find_function_begin({static_cast<const std::byte*>(data->d_buf), data->d_size},
+                             segment->p_vaddr, address);
+}
+
+void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const {
+  const auto begin = function_begin(address);
+  GElf_Off into = 0;
+  GElf_Sym entry{};
+  const char* name =
+      dwfl_module_addrinfo(module_, address + bias_, &into, &entry, nullptr, nullptr, nullptr);
+  // A stripped file has few symbols; the nearest one below may be another function's.
+  const bool contains =
+      entry.st_size > 0 ? into < entry.st_size : !begin || address - into >= *begin;
+  if (name != nullptr && contains) {
+    symbol.into_function = into;
+    symbol.named = true;
+    if (symbol.frames.empty()) {
+      symbol.frames.push_back({readable_name(name), "", 0});
+    } else if (std::string_view(name).starts_with("_Z")) {
+      // DWARF leaves scopes out where linkage is internal.
+      symbol.frames.front().function = readable_name(name);
+    }
+    return;
+  }
+  symbol.into_function = begin ? address - *begin : 0;
+  if (symbol.frames.empty()) {
+    symbol.frames.push_back({fmt::format("{}+{:#x}", name_, begin.value_or(address)), "", 0});
+  }
+}
+
+Symbol ObjectFile::symbol(uint64_t offset) {
+  Symbol symbol;
+  symbol.module = name_;
+  const auto address = address_of(offset);
+  if (!address) {
+    symbol.frames.push_back({fmt::format("{}+{:#x}", name_, offset), "", 0});
+    return symbol;
+  }
+  symbol.address = *address;
+  const bool from_dwarf = debug_info_.name(*address + bias_ - debug_bias_, symbol);
+  name_from_symbol_table(*address, symbol);
+  symbol.from_debug_info = from_dwarf;
+  symbol.named = symbol.named || from_dwarf;
+  symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";
+  return symbol;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/openmp/mutexes.h"
+
+#include <string>
+
+#include "assemble/openmp/ompt_names.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::Fact;
+using trace::RawKind;
+using trace::RegionRole;
+
+constexpr uint16_t kScopeBegin = 1;  // ompt_scope_endpoint_t
+
+/// Whether a call for a lock came back without it. Tests that fail have a beginning only, and some
+/// runtimes tell of them as of any acquire; but whoever waits does nothing else, except to be ended
+/// by a signal.
+bool has_failed(const MutexName& mutex, RawLog::Cursor ahead) {
+  if (!mutex.is_call) return false;
+  for (RawRecord next; ahead.next(next);) {
+    if (next.kind == RawKind::process_end) break;
+    if (!says_something(next.kind)) continue;
+    return next.kind != RawKind::omp_mutex_acquired && next.kind != RawKind::omp_nest_lock;
+  }
+  return mutex.is_test;
+}
+
+}  // namespace
+
+void OpenmpMutexes::acquire(const RawRecord& record, const RawLog::Cursor& ahead) {
+  const Time time = state_.time(record);
+  const MutexName mutex = mutex_name(record.flags);
+  Regions& regions = state_.process.regions;
+  state_.observe_code(time, record.w[1]);
+  const RegionId region =
+      mutex.is_call ? regions.openmp_call(mutex.name, RegionRole::lock)
+                    : regions.openmp(mutex.name, RegionRole::critical, teams_.place(record.w[1]));
+  Timeline& timeline = state_.timeline;
+  timeline.enter(time, Level::sync, region, kLockIds + record.w[0]);
+  if (has_failed(mutex, ahead)) timeline.leave(time, timeline.innermost());
+}
+
+void OpenmpMutexes::acquired(const RawRecord& record) {
+  const Time time = state_.time(record);
+  const MutexName mutex = mutex_name(record.flags);
+  Timeline& timeline = state_.timeline;
+  const size_t depth = find_level(timeline, Level::sync, kLockIds + record.w[0]);
+  timeline.observe_nothing(time);
+  const Time acquired = timeline.advance(time);
+  timeline.sink().mutex_acquired(acquired, mutex.kind, record.w[0]);
+  if (depth == Timeline::npos) return;
+  if (mutex.is_call) return teams_.close(time, depth);
+  timeline.enter(time, Level::mutex,
+                 state_.process.regions.openmp(std::string(mutex.name) + " body",
+                                               RegionRole::function, teams_.place(record.w[1])),
+                 kLockIds + record.w[0]);
+}
+
+void OpenmpMutexes::released(const RawRecord& record) {
+  const Time time = state_.time(record);
+  Timeline& timeline = state_.timeline;
+  timeline.observe_nothing(time);
+  const Time released = timeline.advance(time);
+  timeline.sink().mutex_released(released, mutex_name(record.flags).kind, record.w[0]);
+  const size_t depth = find_level(timeline, Level::sync, kLockIds + record.w[0]);
+  if (depth != Timeline::npos) teams_.close(time, depth);
+}
+
+/// The holder has it once more, or once less.
+void OpenmpMutexes::nested(const RawRecord& record) {
+  const Time time = state_.time(record);
+  const bool set = record.flags == kScopeBegin;
+  state_.fact(time, set ? Fact::nested_acquire : Fact::nested_release, record.w[0]);
+  const size_t depth = find_level(state_.timeline, Level::sync, kLockIds + record.w[0]);
+  if (set && depth != Timeline::npos) teams_.close(time, depth);
+}
+
+void OpenmpMutexes::init(const RawRecord& record) {
+  state_.fact(state_.time(record), Fact::lock_init, record.w[0]);
+}
+
+void OpenmpMutexes::destroy(const RawRecord& record) {
+  state_.fact(state_.time(record), Fact::lock_destroy, record.w[0]);
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The records of the OpenMP runtime, as events, each group of constructs in a class of its own.
+// Runtimes do not keep to the book, so none of them relies on an end arriving.
+#pragma once
+
+#include "assemble/openmp/constructs.h"
+#include "assemble/openmp/mutexes.h"
+#include "assemble/openmp/targets.h"
+#include "assemble/openmp/tasks.h"
+#include "assemble/openmp/teams.h"
+
+namespace culprit::assemble {
+
+class OpenmpRecords {
+ public:
+  explicit OpenmpRecords(ThreadState& state) : state_(state), teams_(state) {}
+
+  /// `ahead`: the records after this one.
+  void see(const RawRecord& record, const RawLog::Cursor& ahead);
+  /// Closes everything, at the end of the process.
+  void finish(Time end) { teams_.finish(end); }
+
+ private:
+  void see_task(const RawRecord& record);
+  void see_mutex(const RawRecord& record, const RawLog::Cursor& ahead);
+
+  ThreadState& state_;
+  OpenmpTeams teams_;
+  OpenmpConstructs constructs_{state_, teams_};
+  OpenmpMutexes mutexes_{state_, teams_};
+  OpenmpTasks tasks_{state_, teams_};
+  OpenmpTargets targets_{state_, teams_};
+};
+
+}  // namespace culprit::assemble

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/openmp/teams.h"
+
+#include <algorithm>
+
+namespace culprit::assemble {
+
+using trace::RegionInstance;
+using trace::RegionRole;
+
+size_t find_level(const Timeline& timeline, Level level, uint64_t id) {
+  return find_in_team(timeline, [level, id](const Timeline::Entry& entry) {
+    return entry.level == level && entry.id == id;
+  });
+}
+
+void OpenmpTeams::finish(Time end) {
+  while (!openings_.empty()) close_top_opening(end);
+}
+
+const OpenmpTeams::Opening* OpenmpTeams::team() const {
+  for (auto opening = openings_.rbegin(); opening != openings_.rend(); ++opening) {
+    if (opening->team) return &*opening;
+  }
+  return nullptr;
+}
+
+Time OpenmpTeams::due(Time time) const {
+  const Opening* inside = team();
+  return inside != nullptr && !inside->own ? overdue(time, inside->region) : time;
+}
+
+Time OpenmpTeams::overdue(Time time, uint64_t region) const {
+  const auto known = state_.process.survey.regions.find(region);
+  if (known == state_.process.survey.regions.end() || known->second.end_ticks == 0) return time;
+  return std::min(time, state_.process.time(known->second.end_ticks));
+}
+
+void OpenmpTeams::close_top_opening(Time time) {
+  const Opening top = openings_.back();
+  openings_.pop_back();
+  Timeline& timeline = state_.timeline;
+  if (!top.team) {
+    timeline.observe_nothing(time);
+    const Time joined = timeline.advance(time);
+    return timeline.sink().thread_join(joined);
+  }
+  const Time end = top.own ? time : overdue(time, top.region);
+  timeline.leave(end, top.depth);
+  const Time left = timeline.advance(end);
+  timeline.sink().thread_team_end(left);
+}
+
+/// Leaves the construct at `depth` with all teams and forks inside it.
+void OpenmpTeams::close(Time time, size_t depth) {
+  while (!openings_.empty() && openings_.back().depth > depth) close_top_opening(time);
+  state_.timeline.leave(time, depth);
+}
+
+bool OpenmpTeams::is_hidden(uint64_t region) const {
+  const auto known = state_.process.survey.regions.find(region);
+  if (known == state_.process.survey.regions.end() || !known->second.by_new_initial) return false;
+  const Code& fork = state_.process.code.before(known->second.code);
+  return !fork.frames.empty() && fork.frames.front().kind == CodeKind::openmp_runtime;
+}
+
+void OpenmpTeams::parallel_begin(const RawRecord& record) {
+  const Time time = state_.time(record);
+  const uint64_t region = record.w[0];
+  if (is_hidden(region)) return;
+  if (record.arg != 0) {
+    state_.observe(time, record.arg);
+  } else {
+    state_.observe_code(time, record.w[1]);
+  }
+  Timeline& timeline = state_.timeline;
+  const auto known = state_.process.survey.regions.find(region);
+  const uint32_t size = known == state_.process.survey.regions.end() ? 0 : known->second.team_size;
+  openings_.push_back({false, true, region, timeline.stack().size()});
+  const Time forked = timeline.advance(time);
+  timeline.sink().thread_fork(forked, size, RegionInstance{region});
+}
+
+void OpenmpTeams::parallel_end(const RawRecord& record) {
+  const auto fork = std::find_if(openings_.rbegin(), openings_.rend(), [&](const Opening& opening) {
+    return !opening.team && opening.region == record.w[0];
+  });
+  if (fork == openings_.rend()) return;
+  const auto first = static_cast<size_t>(openings_.rend() - fork) - 1;
+  while (openings_.size() > first) close_top_opening(state_.time(record));
+}
+
+void OpenmpTeams::implicit_begin(const RawRecord& record) {
+  const uint64_t region = record.w[0];
+  // Region 0: the initial task, the program itself.
+  if (region == 0 || is_hidden(region)) return;
+  // Recording was off when it was forked: nothing tells of the team.
+  const auto known = state_.process.survey.regions.find(region);
+  const bool surveyed = known != state_.process.survey.regions.end();
+  if (!state_.process.pauses.empty() && !(surveyed && known->second.forked)) return;
+  const Time time = state_.time(record);
+  const bool own =
+      !openings_.empty() && !openings_.back().team && openings_.back().region == region;
+  // A worker that begins anew has left everything else, told or not.
+  if (!own) finish(time);
+  Timeline& timeline = state_.timeline;
+  timeline.observe_nothing(time);
+  const Time begun = timeline.advance(time);
+  timeline.sink().thread_team_begin(begun, RegionInstance{region});
+
+  const bool league = surveyed && known->second.league;
+  openings_.push_back({true, own, region, timeline.stack().size()});
+  last_work = nullptr;
+  timeline.enter(begun, Level::parallel,
+                 state_.process.regions.openmp(league ? "teams" : "parallel", RegionRole::parallel,
+                                               team_place()),
+                 region);
+}
+
+void OpenmpTeams::implicit_end(const RawRecord& record) {
+  const auto ended =
+      std::find_if(openings_.rbegin(), openings_.rend(), [&](const Opening& opening) {
+        return opening.team && (record.w[0] == 0 || opening.region == record.w[0]);
+      });
+  if (ended == openings_.rend()) return;
+  const auto first = static_cast<size_t>(openings_.rend() - ended) - 1;
+  while (openings_.size() > first) close_top_opening(state_.time(record));
+}
+
+const Symbol* OpenmpTeams::place(uint64_t code) const {
+  if (code == 0) return nullptr;
+  const Code& found = state_.process.code.before(code);
+  const bool own = !found.frames.empty() && (found.frames.front().kind == CodeKind::user ||
+                                             found.frames.front().kind == CodeKind::outlined);
+  return own ? found.symbol : nullptr;
+}
+
+const Symbol* OpenmpTeams::team_place() const {
+  const Opening* inside = team();
+  if (inside == nullptr) return nullptr;
+  const auto known = state_.process.survey.regions.find(inside->region);
+  return known == state_.process.survey.regions.end() ? nullptr : place(known->second.code);
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Maps the two files of a log one behind the other, and checks the seals (trace/raw/raw.h).
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include "assemble/raw/reader.h"
+#include "assemble/raw/salvage.h"
+#include "trace/raw/seal.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::kRawSealBytes;
+using trace::kRawWindow;
+using trace::RawHeader;
+using trace::RawKind;
+using trace::RawTail;
+
+constexpr size_t kPage = 4096;
+constexpr size_t kWord = sizeof(uint64_t);
+
+/// A file to be mapped; one that is not there has no bytes.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat status{};
+    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<size_t>(status.st_size);
+  }
+  ~OpenFile() {
+    if (file_ >= 0) close(file_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  size_t size() const { return size_; }
+
+  /// Puts the file's first bytes in place of the memory at `place`.
+  bool map_at(void* place, size_t bytes) const {
+    return bytes == 0 ||
+           mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_, 0) != MAP_FAILED;
+  }
+
+  /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
+  size_t window() const {
+    const size_t window = size_ < sizeof(RawTail) ? 0 : size_ - sizeof(RawTail);
+    return std::has_single_bit(window) && window >= kPage && window <= kRawWindow ? window : 0;
+  }
+
+  std::optional<RawTail> tail() const {
+    RawTail tail;
+    if (window() == 0) return std::nullopt;
+    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(window()));
+    return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
+  }
+
+ private:
+  int file_;
+  size_t size_ = 0;
+};
+
+constexpr size_t rounded_up(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+/// Finds out which stretches of a log are sound.
+class LogCheck {
+ public:
+  LogCheck(RawLog& log, uint64_t start_ticks) : log_(log), start_ticks_(start_ticks) {}
+
+  /// `events_size` bytes of whole windows and maybe a part of one, the end of a thread that ended.
+  void check_ended(size_t events_size) {
+    const size_t window = window_by_seals(events_size);
+    const size_t rest = check_windows(events_size, window);
+    const size_t begin = events_size - rest;
+    if (rest >= kRawSealBytes && is_sealed(begin, rest, begin / window)) {
+      log_.stretches_.push_back({begin, events_size - kRawSealBytes});
+    } else if (rest > 0) {
+      add_damaged(begin, events_size);
+    }
+    if (!ends_in_order(events_size)) log_.damage_.cut = 1;
+  }
+
+  /// As many whole windows as fit into `events_size`.
+  size_t check_windows(size_t events_size, size_t window) {
+    for (size_t begin = 0; begin + window <= events_size; begin += window) {
+      if (is_sealed(begin, window, begin / window)) {
+        log_.stretches_.push_back({begin, begin + window - kRawSealBytes});
+      } else {
+        add_damaged(begin, begin + window);
+      }
+    }
+    return events_size % window;
+  }
+
+  void check_tail(size_t begin, size_t window, const RawTail& tail) {
+    const size_t words = trace::words_of_seal(tail.seal);
+    if (words * kWord > window || seal_of(begin, words, tail.window) != tail.seal) {
+      // Nothing was ever written: the thread was about to begin a window when it was killed.
+      const bool blank = tail.seal == 0 && kind_at(begin) == RawKind::none;
+      return blank ? void() : add_damaged(begin, begin + window);
+    }
+    const size_t sealed = begin + words * kWord;
+    log_.stretches_.push_back({begin, sealed});
+    check_behind_seal(sealed, begin + window);
+  }
+
+ private:
+  const std::byte* at(size_t offset) const { return log_.data_.get() + offset; }
+
+  RawHeader header_at(size_t offset) const {
+    RawHeader header;
+    std::memcpy(&header, at(offset), sizeof header);
+    return header;
+  }
+  RawKind kind_at(size_t offset) const { return header_at(offset).kind; }
+
+  uint64_t seal_of(size_t begin, size_t words, uint64_t window) const {
+    return trace::raw_seal(trace::raw_sum(at(begin), words),
+                           trace::raw_seed(start_ticks_, log_.thread_, window), words);
+  }
+
+  /// Whether the seal that ends these bytes is true of them.
+  bool is_sealed(size_t begin, size_t bytes, uint64_t window) const {
+    const size_t before = bytes - kRawSealBytes;
+    const RawHeader header = header_at(begin + before);
+    if (header.kind != RawKind::seal || header.words != 1 || header.arg != before) return false;
+    uint64_t seal = 0;
+    std::memcpy(&seal, at(begin + before) + sizeof header, sizeof seal);
+    return seal == seal_of(begin, before / kWord, window);
+  }
+
+  /// How large windows are: where their seals lie.
+  size_t window_by_seals(size_t events_size) const {
+    for (size_t window = kPage; window < kRawWindow; window *= 2) {
+      for (size_t end = window; end <= events_size; end += window) {
+        const RawHeader header = header_at(end - kRawSealBytes);
+        if (header.kind == RawKind::seal && header.arg == window - kRawSealBytes) return window;
+      }
+    }
+    return kRawWindow;
+  }
+
+  bool ends_in_order(size_t events_size) const {
+    if (events_size < kRawSealBytes) return false;
+    const RawHeader last = header_at(events_size - kRawSealBytes);
+    return last.kind == RawKind::seal && last.flags == trace::kRawEndOfLog;
+  }
+
+  /// At most one record, which was still to be sealed, and the seal of a thread that is ending.
+  void check_behind_seal(size_t begin, size_t end) {
+    size_t at = begin;
+    unsigned records = 0;
+    while (at + sizeof(RawHeader) <= end) {
+      const RawHeader header = header_at(at);
+      if (header.kind == RawKind::none) break;
+      records += header.kind == RawKind::seal ? 0 : 1;
+      at += sizeof header + header.words * kWord;
+    }
+    if (at == begin) return;
+    if (records > 1 || at > end) return add_damaged(begin, end);
+    log_.stretches_.push_back({begin, at, false, true});
+  }
+
+  void add_damaged(size_t begin, size_t end) {
+    ++log_.damage_.windows;
+    log_.stretches_.push_back({begin, end, false});
+  }
+
+  RawLog& log_;
+  const uint64_t start_ticks_;
+};
+
+std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t thread,
+                                  uint64_t start_ticks) {
+  const OpenFile events(file);
+  const OpenFile tail_file(file.string() + ".tail");
+  const std::optional<RawTail> tail = tail_file.tail();
+  const size_t window = tail_file.window();
+  if (events.size() == 0 && !tail) return std::nullopt;
+  // One stretch of addresses for both: windows are whole pages.
+  const size_t room = rounded_up(events.size(), kRawWindow) + kRawWindow;
+  void* data = mmap(nullptr, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return std::nullopt;
+  RawLog log;
+  log.thread_ = thread;
+  log.data_ = {static_cast<const std::byte*>(data),
+               [data, room](const std::byte*) { munmap(data, room); }};
+  if (!events.map_at(data, events.size())) return std::nullopt;
+  LogCheck check(log, start_ticks);
+  if (!tail) {
+    check.check_ended(events.size());
+    return log;
+  }
+  const size_t whole = events.size() / window;
+  check.check_windows(events.size(), window);
+  if (tail->window == whole) {
+    const size_t begin = whole * window;
+    if (!tail_file.map_at(static_cast<char*>(data) + begin, window)) return std::nullopt;
+    check.check_tail(begin, window, *tail);
+  } else if (tail->window + 1 != whole || events.size() % window != 0) {
+    // But for one that was just appended, it is about windows that are not there, or too many.
+    log.damage_.cut = 1;
+  }
+  const bool blank = log.stretches_.empty() && log.damage_.cut == 0;
+  return blank ? std::nullopt : std::optional(std::move(log));
+}
+
+/// When the last record of a sound stretch was made.
+uint64_t RawLog::newest_of(const Stretch& stretch) const {
+  RawHeader header;
+  uint64_t newest = 0;
+  for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
+    std::memcpy(&header, data_.get() + at, sizeof header);
+    newest = std::max(newest, header.time);
+    at += sizeof header + header.words * kWord;
+  }
+  return newest;
+}
+
+uint64_t RawLog::newest_ticks() const {
+  uint64_t newest = 0;
+  for (const Stretch& stretch : stretches_) {
+    if (stretch.sound) newest = std::max(newest, newest_of(stretch));
+  }
+  return newest;
+}
+
+bool RawLog::is_sound() const {
+  return std::all_of(stretches_.begin(), stretches_.end(),
+                     [](const Stretch& stretch) { return stretch.sound; });
+}
+
+/// When the first record of a sound stretch was made that tells its time.
+uint64_t RawLog::oldest_of(const Stretch& stretch) const {
+  RawHeader header;
+  for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
+    std::memcpy(&header, data_.get() + at, sizeof header);
+    if (header.kind >= RawKind::mpi_enter) return header.time;
+    at += sizeof header + header.words * kWord;
+  }
+  return UINT64_MAX;
+}
+
+/// Between what comes before and after: windows may have changed places.
+void RawLog::salvage(const RecordBounds& bounds) {
+  RecordBounds within = bounds;
+  for (size_t i = 0; i < stretches_.size(); ++i) {
+    Stretch& stretch = stretches_[i];
+    if (stretch.sound) {
+      within.begin = std::max(within.begin, newest_of(stretch));
+      continue;
+    }
+    within.end = bounds.end;
+    for (size_t next = i + 1; next < stretches_.size(); ++next) {
+      if (stretches_[next].sound) within.end = std::min(within.end, oldest_of(stretches_[next]));
+    }
+    // Not damaged: of a process that was killed it may well be what it did last, and long after.
+    within.known = stretch.unsealed ? within.end : std::min(bounds.known, within.end);
+    const std::span bytes(data_.get() + stretch.begin, stretch.end - stretch.begin);
+    Salvaged salvaged = assemble::salvage(bytes, within);
+    stretch.good = std::move(salvaged.good);
+    within.begin = std::max(within.begin, salvaged.newest);
+    damage_.refused += salvaged.refused;
+  }
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads what a process says of itself (trace::RawProcessFile): the newest of its snapshots that is
+// whole, and of a process that was killed what it has counted since. A record whose clock readings
+// contradict each other is no record: every time would be wrong by any amount.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "trace/raw/raw.h"
+
+namespace culprit::assemble {
+
+struct ProcessRecord {
+  trace::RawProcess process{};
+  bool damaged = false;  ///< parts of it may be wrong, or older than they should be
+};
+
+/// None if the file is unreadable, another version's, or senseless.
+std::optional<ProcessRecord> read_process(const std::filesystem::path& file);
+
+}  // namespace culprit::assemble

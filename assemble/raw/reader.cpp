@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/raw/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+
+#include "assemble/raw/process.h"
+#include "base/fnv.h"
+#include "base/parallel.h"
+
+namespace culprit::assemble {
+namespace {
+
+namespace fs = std::filesystem;
+
+using trace::RawHeader;
+using trace::RawKind;
+using trace::RawProcess;
+
+constexpr std::string_view kTail = ".tail";
+constexpr unsigned kLaterWord = 2;  // of the kinds that note later moments
+
+int words_of_openmp(RawKind kind) {
+  switch (kind) {
+    case RawKind::omp_thread_begin:
+    case RawKind::omp_thread_end:
+    case RawKind::omp_work_end:
+    case RawKind::omp_masked_end:
+    case RawKind::omp_reduction_end:
+    case RawKind::omp_target_end:
+      return 0;
+    case RawKind::omp_parallel_end:
+    case RawKind::omp_implicit_end:
+    case RawKind::omp_work_begin:
+    case RawKind::omp_masked_begin:
+    case RawKind::omp_task_depends:
+    case RawKind::omp_task_fulfilled:
+    case RawKind::omp_cancel:
+    case RawKind::omp_reduction_begin:
+      return 1;
+    case RawKind::omp_parallel_begin:
+    case RawKind::omp_implicit_begin:
+    case RawKind::omp_sync_begin:
+    case RawKind::omp_sync_end:
+    case RawKind::omp_wait_begin:
+    case RawKind::omp_wait_end:
+    case RawKind::omp_mutex_acquire:
+    case RawKind::omp_mutex_acquired:
+    case RawKind::omp_mutex_released:
+    case RawKind::omp_task_create:
+    case RawKind::omp_task_switch:
+    case RawKind::omp_task_edge:
+    case RawKind::omp_nest_lock:
+    case RawKind::omp_lock_init:
+    case RawKind::omp_lock_destroy:
+    case RawKind::omp_target_begin:
+      return 2;
+    default:
+      return kUnknownKind;
+  }
+}
+
+/// What probes of devices record.
+int words_of_device(RawKind kind) {
+  switch (kind) {
+    case RawKind::device_enter:
+    case RawKind::device_leave:
+    case RawKind::device_after:
+    case RawKind::device_runtime:
+      return 0;
+    case RawKind::device_launch:
+    case RawKind::device_wait:
+    case RawKind::device_def:
+    case RawKind::device_lost:
+    case RawKind::device_overhead:
+      return 1;
+    case RawKind::device_queue_def:
+      return 2;
+    case RawKind::device_clock:
+    case RawKind::device_point:
+      return 3;
+    case RawKind::device_op:
+      return 7;
+    default:
+      return words_of_openmp(kind);
+  }
+}
+
+}  // namespace
+
+int words_of(RawKind kind) {
+  switch (kind) {
+    case RawKind::string_def:
+    case RawKind::mpi_enter:
+    case RawKind::mpi_leave:
+    case RawKind::mpi_comm_free:
+    case RawKind::mpi_init_done:
+    case RawKind::mpi_finalized:
+    case RawKind::mpi_awaits:
+    case RawKind::sample:
+    case RawKind::tool_begin:
+    case RawKind::tool_end:
+    case RawKind::process_end:
+    case RawKind::thread_ended:
+    case RawKind::rma_win_free:
+    case RawKind::rma_fence:
+    case RawKind::file_close:
+    case RawKind::file_op_issued:
+    case RawKind::user_leave:
+      return 0;
+    case RawKind::func_leave:
+    case RawKind::recording_off:
+    case RawKind::recording_on:
+    case RawKind::mpi_isend_done:
+    case RawKind::mpi_cancelled:
+    case RawKind::mpi_comm_more:
+    case RawKind::mpi_rank_set:
+    case RawKind::mpi_rank_set_more:
+    case RawKind::mpi_part_ready:
+    case RawKind::counter_def:
+    case RawKind::counter_refused:
+    case RawKind::counters:
+    case RawKind::rma_win_def:
+    case RawKind::rma_op_done:
+    case RawKind::rma_epoch:
+    case RawKind::rma_lock:
+    case RawKind::rma_sync:
+    case RawKind::file_def:
+    case RawKind::file_op:
+    case RawKind::file_op_done:
+    case RawKind::sampling_period:
+    case RawKind::blocked:
+    case RawKind::woke:
+    case RawKind::thread_begun:
+      return 1;
+    case RawKind::user_enter:
+    case RawKind::func_enter:
+    case RawKind::path_def:
+    case RawKind::cpu_time:
+    case RawKind::mpi_send:
+    case RawKind::mpi_recv:
+    case RawKind::mpi_icoll_post:
+    case RawKind::mpi_comm_def:
+      return 2;
+    case RawKind::mpi_irecv_post:
+    case RawKind::mpi_irecv:
+    case RawKind::mpi_probe:
+    case RawKind::mpi_part_init:
+    case RawKind::mpi_tests:
+    case RawKind::mpi_collective:
+    case RawKind::mpi_comm_link:
+    case RawKind::rma_op:
+    case RawKind::clock_met:
+      return 3;
+    case RawKind::mpi_isend:
+    case RawKind::mpi_icoll:
+      return 4;
+    default:
+      return words_of_device(kind);
+  }
+}
+
+namespace {
+
+std::optional<uint32_t> number_after(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+RawKind first_kind(const RawLog& log) {
+  RawRecord record;
+  return log.cursor().next(record) ? record.kind : RawKind::none;
+}
+
+/// What a folder holds, by name.
+struct Listing {
+  std::set<uint32_t> logs;
+  std::map<uint32_t, fs::path, std::greater<>> maps;
+};
+
+Listing list_files(const fs::path& folder) {
+  Listing found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename();
+    if (const auto number = number_after(name, "maps.")) found.maps[*number] = entry.path();
+    if (name.ends_with(kTail)) name.resize(name.size() - kTail.size());
+    if (const auto thread = number_after(name, "events.")) found.logs.insert(*thread);
+  }
+  return found;
+}
+
+/// Whether its last line is true of what stands before.
+bool is_whole_copy(const fs::path& maps) {
+  std::ifstream in(maps, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const size_t mark = text.rfind("# ");
+  if (mark == std::string::npos) return false;
+  return text.substr(mark) ==
+         fmt::format("# {:x}\n", fnv1a(std::string_view(text).substr(0, mark)));
+}
+
+/// A log that is to be checked.
+struct Job {
+  RawProcessFolder* folder;
+  uint32_t thread;
+  std::optional<RawLog> log;
+};
+
+void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses) {
+  Listing found = list_files(folder.path);
+  for (const uint32_t thread : found.logs) jobs.push_back({&folder, thread, std::nullopt});
+  uint64_t whole = 0;
+  for (auto& [number, path] : found.maps) {
+    whole += is_whole_copy(path) ? 1 : 0;
+    folder.maps.push_back(std::move(path));
+  }
+  losses.add("damaged_maps", Severity::data_loss,
+             "Lists of the libraries that a process had loaded are damaged or missing: functions "
+             "may lack their names, or bear wrong ones.",
+             folder.process.maps - std::min(folder.process.maps, whole));
+}
+
+/// When the process is known to have lived. Threads may record a little longer than it says, and of
+/// one that was killed only the records tell.
+RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
+  constexpr uint64_t kSlack = 16;                   // of its life, a part
+  constexpr uint64_t kForever = uint64_t{1} << 45;  // ticks: hours, whatever the clock
+  RecordBounds bounds;
+  bounds.begin = process.start_ticks;
+  if (process.end_ticks > process.start_ticks) {
+    bounds.end = process.end_ticks + (process.end_ticks - process.start_ticks) / kSlack;
+    bounds.known = bounds.end;
+  } else {
+    bounds.known = std::max({newest, process.last.ticks, process.start_ticks});
+    bounds.end = bounds.known + kForever;
+  }
+  return bounds;
+}
+
+void add_log(RawLog log, RawProcessFolder& folder) {
+  const RawKind first = first_kind(log);
+  if (first == RawKind::none) return;
+  auto& logs = first >= RawKind::device_def ? folder.device_logs : folder.logs;
+  logs.push_back(std::move(log));
+}
+
+void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
+  losses.add("damaged_records", Severity::data_loss,
+             "Blocks of raw records are damaged (their checksums are wrong): what is plausible in "
+             "them was used, but nothing that depends on them can be relied on.",
+             damage.windows);
+  losses.add("refused_records", Severity::data_loss,
+             "Damaged records whose times or contents are impossible were left out.",
+             damage.refused);
+  losses.add("missing_records", Severity::data_loss,
+             "Files with records of threads are missing or cut short.", damage.cut + missing);
+}
+
+/// Takes the logs of its folder from `jobs`, and tells what is wrong with them.
+void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
+  uint64_t newest = 0;
+  const bool sound = std::all_of(jobs.begin(), jobs.end(),
+                                 [](const Job& job) { return !job.log || job.log->is_sound(); });
+  for (const Job& job : jobs) {
+    if (!sound && job.log) newest = std::max(newest, job.log->newest_ticks());
+  }
+  const RecordBounds bounds = bounds_of(folder.process, newest);
+  LogDamage damage;
+  uint64_t there = 0;
+  for (Job& job : jobs) {
+    if (!job.log) continue;
+    ++there;
+    job.log->salvage(bounds);
+    damage.windows += job.log->damage().windows;
+    damage.cut += job.log->damage().cut;
+    damage.refused += job.log->damage().refused;
+    add_log(std::move(*job.log), folder);
+  }
+  count_damage(damage, folder.process.logs - std::min(folder.process.logs, there), losses);
+}
+
+}  // namespace
+
+/// The next moment noted in an acquire, or in the begin of a region. Released, the mutex was
+/// acquired before.
+bool RawLog::Cursor::next_later(RawRecord& record) {
+  constexpr unsigned kMoments = 2, kBits = 32;
+  if (noted_.words <= kLaterWord || later_ == kMoments) return false;
+  const uint64_t moments = noted_.w[kLaterWord];
+  const auto ticks = static_cast<uint32_t>(moments >> (kBits * later_));
+  if (ticks == 0 || ticks < (later_ > 0 ? static_cast<uint32_t>(moments) : 0)) return false;
+  record = noted_;
+  record.noted = true;
+  record.ticks += ticks;
+  if (noted_.kind == RawKind::omp_parallel_begin) {
+    record.kind = RawKind::omp_implicit_begin;
+    lone_[0] = noted_.w[0];
+    record.arg = 0;
+    record.w = lone_;
+    record.words = 2;
+    later_ = kMoments;
+  } else {
+    record.kind = later_ == 0 ? RawKind::omp_mutex_acquired : RawKind::omp_mutex_released;
+    ++later_;
+  }
+  return true;
+}
+
+void RawLog::Cursor::leave_stretch() {
+  ++stretch_;
+  offset_ = 0;
+}
+
+/// Where the next record of the stretch at hand begins, or of a later one.
+bool RawLog::Cursor::find_next(size_t& at) {
+  for (; stretch_ < log_->stretches_.size(); leave_stretch()) {
+    const Stretch& stretch = log_->stretches_[stretch_];
+    if (!stretch.sound) {
+      if (offset_ == stretch.good.size()) continue;
+      at = stretch.begin + stretch.good[offset_++];
+      return true;
+    }
+    at = stretch.begin + offset_;
+    if (at + sizeof(RawHeader) > stretch.end) continue;
+    RawHeader header;
+    std::memcpy(&header, log_->data_.get() + at, sizeof header);
+    if (header.kind == RawKind::none) continue;
+    const size_t bytes = sizeof header + size_t{header.words} * sizeof(uint64_t);
+    damaged_ = damaged_ || at + bytes > stretch.end;
+    if (at + bytes > stretch.end) continue;
+    offset_ += bytes;
+    return true;
+  }
+  return false;
+}
+
+bool RawLog::Cursor::next(RawRecord& record) {
+  if (next_later(record)) return true;
+  for (size_t at = 0; find_next(at);) {
+    RawHeader header;
+    std::memcpy(&header, log_->data_.get() + at, sizeof header);
+    if (header.kind == RawKind::pad || header.kind == RawKind::seal) continue;
+    const int wanted = words_of(header.kind);
+    if (wanted == kUnknownKind || header.words < wanted) {
+      ++skipped_;
+      continue;
+    }
+    const std::byte* payload = log_->data_.get() + at + sizeof header;
+    record = {header.time,  header.arg,  header.flags,
+              header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
+    later_ = 0;
+    const bool notes =
+        record.kind == RawKind::omp_mutex_acquire || record.kind == RawKind::omp_parallel_begin;
+    if (notes) {
+      noted_ = record;
+    } else {
+      noted_.words = 0;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsigned threads) {
+  std::vector<RawProcessFolder> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(raw, ignored)) {
+    if (!entry.is_directory()) continue;
+    const auto record = read_process(entry.path() / "process");
+    losses.add("unreadable_processes", Severity::data_loss,
+               "The records of a process cannot be read; it is missing from the result.",
+               record ? 0 : 1);
+    losses.add("damaged_processes", Severity::data_loss,
+               "What a process said of itself is damaged: its rank, its clock, its end and its "
+               "counts may be wrong.",
+               record && record->damaged ? 1 : 0);
+    if (!record) continue;
+    RawProcessFolder& folder = folders.emplace_back();
+    folder.path = entry.path();
+    folder.process = record->process;
+  }
+  std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
+    const auto& p = a.process;
+    const auto& q = b.process;
+    return std::tie(p.first.realtime_ns, p.start_ticks, a.path) <
+           std::tie(q.first.realtime_ns, q.start_ticks, b.path);
+  });
+  std::vector<Job> jobs;
+  std::vector<size_t> ends;
+  for (RawProcessFolder& folder : folders) {
+    find_logs(folder, jobs, losses);
+    ends.push_back(jobs.size());
+  }
+  parallel_for(jobs.size(), threads, [&](size_t i) {
+    Job& job = jobs[i];
+    job.log = RawLog::map(job.folder->path / fmt::format("events.{}", job.thread), job.thread,
+                          job.folder->process.start_ticks);
+  });
+  size_t begin = 0;
+  for (size_t i = 0; i < folders.size(); begin = ends[i++]) {
+    take_logs(folders[i], std::span(jobs).subspan(begin, ends[i] - begin), losses);
+  }
+  return folders;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads what the collector left (trace/raw/raw.h): process folders, and the records of each thread.
+// It assumes nothing about how the program ended: a log stops at its first unwritten record.
+// Windows whose checksum is wrong are counted, and of their records those are used that can be true
+// (raw_salvage.h). A record handed out has at least the words that its kind promises, so that
+// nobody behind this file checks sizes again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/losses.h"
+#include "trace/raw/raw.h"
+
+namespace culprit::assemble {
+
+struct RawRecord {
+  uint64_t ticks = 0;
+  uint32_t arg = 0;
+  uint16_t flags = 0;
+  uint8_t words = 0;
+  trace::RawKind kind = trace::RawKind::none;
+  const uint64_t* w = nullptr;  ///< `words` of them
+  bool noted = false;           ///< in another record, so that it takes no room of its own
+};
+
+/// Of RawKind::blocked: when it began, in ticks.
+inline uint64_t began_to_block(const RawRecord& record) {
+  return record.words > 2 ? std::min(record.w[2], record.ticks) : record.ticks;
+}
+
+/// What is wrong with a log, or with several.
+struct LogDamage {
+  uint64_t windows = 0;  ///< whose checksum is wrong
+  uint64_t cut = 0;      ///< logs whose end, or whose beginning, is missing
+  uint64_t refused = 0;  ///< records of such windows that cannot be true
+};
+
+/// Which records of a damaged window can be true.
+struct RecordBounds {
+  uint64_t begin = 0;         ///< ticks: none was made before
+  uint64_t known = 0;         ///< until then the process lived
+  uint64_t end = UINT64_MAX;  ///< none was made after
+};
+
+/// One thread's records: its files mapped read-only, one behind the other. MT: cursors are
+/// independent of each other.
+class RawLog {
+ public:
+  /// Part of a log, in bytes. Of one that is not sound the records at `good` are used.
+  struct Stretch {
+    size_t begin = 0;
+    size_t end = 0;
+    bool sound = true;
+    bool unsealed = false;            ///< the last record, which was still to be sealed
+    std::vector<uint32_t> good = {};  ///< bytes from the stretch's begin, ascending
+  };
+
+  /// A walk over the records; pads are skipped, and what a record tells of later moments comes as
+  /// records of their own. Copy it to look ahead.
+  class Cursor {
+   public:
+    explicit Cursor(const RawLog& log) : log_(&log) {}
+    /// False at the end, and for ever after.
+    bool next(RawRecord& record);
+    /// True if the walk met something that is no record.
+    bool damaged() const { return damaged_; }
+    /// Records left out because they are shorter than their kind, or of no known kind.
+    uint64_t skipped() const { return skipped_; }
+
+   private:
+    bool next_later(RawRecord& record);
+    bool find_next(size_t& at);
+    void leave_stretch();
+
+    const RawLog* log_;
+    size_t stretch_ = 0;
+    size_t offset_ = 0;   ///< in the stretch; of one that is not sound, in its `good`
+    RawRecord noted_;     ///< the newest record, if it may tell of later moments
+    unsigned later_ = 0;  ///< how many of them have come
+    uint64_t lone_[2] = {0, trace::kRawTeamOfOne};  ///< words of an implicit task so noted
+    uint64_t skipped_ = 0;
+    bool damaged_ = false;
+  };
+
+  /// The log of a thread of the process that began at `start_ticks`, its checksums checked. None if
+  /// there are no files, or nothing was ever written to them.
+  static std::optional<RawLog> map(const std::filesystem::path& file, uint32_t thread,
+                                   uint64_t start_ticks);
+
+  Cursor cursor() const { return Cursor(*this); }
+  uint32_t thread() const { return thread_; }
+  const LogDamage& damage() const { return damage_; }
+  /// When the last of the records that are sound was made; 0: there are none.
+  uint64_t newest_ticks() const;
+  bool is_sound() const;
+  /// Until then, of stretches that are not sound nothing is used.
+  void salvage(const RecordBounds& bounds);
+
+ private:
+  friend class LogCheck;
+  uint64_t newest_of(const Stretch& stretch) const;
+  uint64_t oldest_of(const Stretch& stretch) const;
+
+  std::shared_ptr<const std::byte> data_;
+  std::vector<Stretch> stretches_;
+  LogDamage damage_;
+  uint32_t thread_ = 0;
+};
+
+inline constexpr int kUnknownKind = -1;
+/// Words that a record of this kind has at least.
+int words_of(trace::RawKind kind);
+
+struct RawProcessFolder {
+  std::filesystem::path path;
+  trace::RawProcess process{};
+  std::vector<RawLog> logs;                 ///< by thread number; empty logs are left out
+  std::vector<RawLog> device_logs;          ///< of no thread: what devices did
+  std::vector<std::filesystem::path> maps;  ///< the most complete first
+};
+
+/// The processes under `raw`, in order of their start; checked on `threads` threads (0: all cores).
+/// What cannot be read is counted and left out.
+std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses& losses,
+                                       unsigned threads = 1);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/code.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace culprit::assemble {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
+
+/// Libraries whose functions say less than the user's function that calls them.
+constexpr std::array<std::string_view, 35> kSystemLibraries = {
+    "libc.so", "libc-",   "ld-linux", "ld-",         "libpthread",  "libm.so",      "libm-",
+    "libmvec", "libdl",   "librt",    "libstdc++",   "libgcc_s",    "libgfortran",  "libquadmath",
+    "[vdso]",  "libmpi",  "libmpich", "libopen-rte", "libopen-pal", "mca_",         "libpmix",
+    "libucp",  "libuct",  "libucs",   "libfabric",   "libpsm",      "libomptarget", "libOpenCL",
+    "libpocl", "libcuda", "libcupti", "libnvidia-",  "libLLVM",     "libclang-cpp", "libhwloc"};
+
+/// How compilers mark the bodies that they outline: clang, gcc, flang, Intel's (new and old),
+/// NVIDIA's.
+constexpr std::array<std::string_view, 9> kOutlined = {
+    ".omp_outlined", ".omp_task_entry", "._omp_fn.",  "..omp_par", ".DIR.OMP.",
+    "__par_region",  "__par_loop",      "__par_task", "__nv_"};
+
+template <size_t size>
+bool begins_with_one_of(std::string_view name, const std::array<std::string_view, size>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+CodeKind kind_of_module(std::string_view module) {
+  if (module.starts_with("libculprit")) return CodeKind::collector;
+  if (begins_with_one_of(module, kOpenmpRuntimes)) return CodeKind::openmp_runtime;
+  if (begins_with_one_of(module, kSystemLibraries)) return CodeKind::system;
+  return CodeKind::user;
+}
+
+/// What culprit or NVTX gives to programs to include is not theirs.
+bool is_for_tools(const SourceFrame& source) {
+  const std::string_view function = source.function;
+  const bool nvtx = function.starts_with("nvtxRange") || function.starts_with("nvtxDomainRange") ||
+                    function.starts_with("nvtx3::");
+  return nvtx || source.file == "culprit.h" || source.file == "culprit.f90";
+}
+
+bool is_outlined(std::string_view function) {
+  return std::any_of(kOutlined.begin(), kOutlined.end(), [function](std::string_view mark) {
+    return function.find(mark) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+ProcessCode::ProcessCode(const RawProcessFolder& folder) : map_(AddressMap::read(folder.maps)) {}
+
+void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
+  // A return address may be the first byte of the next function: the call lies before it.
+  for (const uint64_t address : survey.addresses) {
+    if (const auto place = map_.find(address - 1)) symbols.add(*place);
+  }
+}
+
+void ProcessCode::learn(const Survey& survey, const Symbols& symbols, Regions& regions) {
+  for (const uint64_t address : survey.addresses) learn_address(address, symbols, regions);
+}
+
+void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Regions& regions) {
+  const auto place = map_.find(address - 1);
+  const Symbol* symbol = place ? symbols.find(*place) : nullptr;
+  if (symbol == nullptr) return;
+  Code& code = code_[address];
+  code.symbol = symbol;
+  code.site =
+      std::hash<std::string>{}(symbol->module) ^ (symbol->address + 1) * 0x9e3779b97f4a7c15u;
+  const CodeKind module = kind_of_module(symbol->module);
+  for (const SourceFrame& source : symbol->frames) {
+    CodeFrame frame;
+    frame.kind = module;
+    if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
+    if (is_for_tools(source)) frame.kind = CodeKind::collector;
+    frame.named = symbol->named;
+    frame.start = source.function == "_start";
+    frame.program = symbol->program && &source == &symbol->frames.front();
+    if (frame.kind == CodeKind::user && !frame.start) frame.region = regions.function(source);
+    code.frames.push_back(frame);
+  }
+}
+
+const Code& ProcessCode::before(uint64_t return_address) const {
+  static const Code kNothing;
+  const auto code = code_.find(return_address);
+  return code == code_.end() ? kNothing : code->second;
+}
+
+uint64_t ProcessCode::site(uint64_t return_address) const {
+  const uint64_t known = before(return_address).site;
+  return known != 0 ? known : return_address | 1;
+}
+
+void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
+  // Parents come before their children; anything else is garbage, and might even be a circle.
+  if (parent < id) nodes_[id] = {parent, address};
+}
+
+std::vector<CodeFrame> Paths::frames_of(uint32_t id) const {
+  std::vector<uint64_t> addresses;
+  for (uint32_t at = id; at != 0;) {
+    const auto node = nodes_.find(at);
+    if (node == nodes_.end()) break;
+    addresses.push_back(node->second.address);
+    at = node->second.parent;
+  }
+  std::vector<CodeFrame> frames;
+  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
+    const Code& code = code_.before(*address);
+    for (CodeFrame frame : code.frames) {
+      frame.site = code_.site(*address);
+      frames.push_back(frame);
+    }
+  }
+  return frames;
+}
+
+/// Drops what starts the program or the thread, down to main or the thread's function.
+void Paths::drop_entry(std::vector<CodeFrame>& frames) {
+  // Threads that the program makes begin in a function of the collector.
+  const auto is_system = [](const CodeFrame& frame) {
+    return frame.kind == CodeKind::system || frame.kind == CodeKind::collector;
+  };
+  const bool started =
+      frames.size() > 1 && is_system(frames[1]) && (frames[0].start || !frames[0].named);
+  const auto begin = std::find_if_not(frames.begin() + (started ? 1 : 0), frames.end(), is_system);
+  frames.erase(frames.begin(), begin);
+  if (started && !frames.empty() && !frames[0].named) {
+    frames[0].region = regions_.function({"main", "", 0});
+  }
+  // A Fortran compiler's main is not the user's; the program that it calls is.
+  if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());
+}
+
+namespace {
+
+/// What the runtime calls is the body of a construct. One with a name that no compiler gives to
+/// bodies is a function that the body called last, and left the stack to.
+bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
+  return i > 0 && frames[i - 1].kind == CodeKind::openmp_runtime && !frames[i].named;
+}
+
+}  // namespace
+
+const UserPath& Paths::user_path(uint32_t id) {
+  const auto [it, added] = known_.try_emplace(id);
+  UserPath& path = it->second;
+  if (!added) return path;
+
+  auto frames = frames_of(id);
+  drop_entry(frames);
+  const auto is_own = [](const CodeFrame& frame) {
+    return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;
+  };
+  while (!frames.empty() && !is_own(frames.back())) frames.pop_back();
+
+  size_t begin = 0;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].kind == CodeKind::openmp_runtime) begin = i + 1;
+    if (frames[i].kind == CodeKind::outlined || is_nameless_body(frames, i)) begin = i + 1;
+  }
+  path.in_construct = begin > 0;
+  if (begin > 0 && begin <= frames.size()) path.base_site = frames[begin - 1].site;
+  for (size_t i = begin; i < frames.size(); ++i) {
+    if (frames[i].kind != CodeKind::user) continue;
+    path.frames.push_back(frames[i].region);
+    path.sites.push_back(frames[i].site);
+  }
+  return path;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The code of one process: what an address of it is called, and to which kind of code it belongs.
+// From raw call paths it makes the user's: without what lies outside of main, without the OpenMP
+// runtime, the system's libraries and the collector, and inside a parallel region or task without
+// everything that led there, since the rest hangs under the construct.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/names/address_map.h"
+#include "assemble/names/symbols.h"
+#include "assemble/raw/reader.h"
+#include "assemble/records/regions.h"
+#include "assemble/records/timeline.h"
+#include "assemble/run/survey.h"
+
+namespace culprit::assemble {
+
+enum class CodeKind : uint8_t {
+  user,
+  outlined,  ///< body of a parallel region or task, which the compiler made a function
+  openmp_runtime,
+  system,  ///< C, C++, Fortran and MPI libraries
+  collector,
+};
+
+struct CodeFrame {
+  RegionId region;  ///< of the user's functions only
+  CodeKind kind = CodeKind::user;
+  bool named = true;     ///< false: a stripped file's, named by its offset
+  bool start = false;    ///< _start, which has libc call main
+  bool program = false;  ///< Fortran's main program
+  uint64_t site = 0;     ///< of a path: from where it calls what follows
+};
+
+/// What lies at an address.
+struct Code {
+  const Symbol* symbol = nullptr;  ///< nullptr: the address was nowhere in the maps
+  std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
+  uint64_t site = 0;               ///< its place in the file, hashed
+};
+
+class ProcessCode {
+ public:
+  explicit ProcessCode(const RawProcessFolder& folder);
+
+  /// Tells `symbols` what will be asked.
+  void announce(const Survey& survey, Symbols& symbols) const;
+  /// Once `symbols` are resolved; they must outlive this.
+  void learn(const Survey& survey, const Symbols& symbols, Regions& regions);
+
+  /// The code before a return address, or before what a path says of a sample, which is likewise
+  /// one past the instruction. MT: safe after learn().
+  const Code& before(uint64_t return_address) const;
+  /// The place as a number on which all processes agree. Never 0.
+  uint64_t site(uint64_t return_address) const;
+
+ private:
+  void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
+
+  AddressMap map_;
+  std::unordered_map<uint64_t, Code> code_;  ///< by return address
+};
+
+/// The call paths of one thread's log. Paths are made when first asked for and kept.
+class Paths {
+ public:
+  Paths(const ProcessCode& code, Regions& regions) : code_(code), regions_(regions) {}
+
+  void define(uint32_t id, uint32_t parent, uint64_t address);
+  /// The user's functions on a path. The reference stays valid.
+  const UserPath& user_path(uint32_t id);
+
+ private:
+  struct Node {
+    uint32_t parent = 0;
+    uint64_t address = 0;
+  };
+  std::vector<CodeFrame> frames_of(uint32_t id) const;
+  void drop_entry(std::vector<CodeFrame>& frames);
+
+  const ProcessCode& code_;
+  Regions& regions_;
+  std::unordered_map<uint32_t, Node> nodes_;
+  std::unordered_map<uint32_t, UserPath> known_;
+};
+
+}  // namespace culprit::assemble

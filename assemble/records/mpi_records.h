@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The records of MPI calls, as events.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "assemble/records/stream.h"
+
+namespace culprit::assemble {
+
+class MpiRecords {
+ public:
+  explicit MpiRecords(ThreadState& state) : state_(state) {}
+  void see(const RawRecord& record);
+
+ private:
+  void enter(const RawRecord& record);
+  void leave(const RawRecord& record);
+  void leave_abandoned_call(Time time);
+  void tests(const RawRecord& record);
+  /// A function that asked, of an mpi_tests record.
+  struct Asked {
+    uint16_t name;
+    uint32_t path;
+    uint64_t ticks;
+  };
+  static std::vector<Asked> asked(const RawRecord& record);
+  void fact(const RawRecord& record);
+  /// The communicator, or none (counted) if what happens in it cannot be told.
+  CommId comm_of(const RawRecord& record);
+  trace::MpiMessage message(const RawRecord& record, CommId comm) const;
+  trace::MpiCollective collective(const RawRecord& record, CommId comm);
+  /// None if the operation's kind says it all.
+  GroupId rank_set(uint32_t set, CommId comm);
+  RegionId call(uint16_t name) const;
+
+  static constexpr uint64_t kOpenCall = 1;  ///< a call on the timeline's stack that is to return
+
+  ThreadState& state_;
+  std::map<std::pair<uint32_t, CommId>, GroupId> rank_sets_;
+};
+
+}  // namespace culprit::assemble

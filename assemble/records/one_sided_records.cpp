@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/one_sided_records.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawKind;
+using trace::RmaAssertions;
+using trace::RmaCompletion;
+using trace::RmaEpoch;
+using trace::RmaLockStep;
+using trace::RmaOpId;
+using trace::RmaSyncKind;
+
+/// Ids of ours stay clear of the program's requests.
+constexpr uint64_t kOwnIds = uint64_t{1} << 63;
+
+/// A value of the enumeration that ends with `last`; what lies beyond is damage, and becomes it.
+template <class Enum>
+Enum checked(unsigned value, Enum last) {
+  return value <= static_cast<unsigned>(last) ? static_cast<Enum>(value) : last;
+}
+
+std::optional<uint32_t> target_of(const RawRecord& record) {
+  if (record.w[0] == trace::kRawAllTargets) return std::nullopt;
+  return static_cast<uint32_t>(record.w[0]);
+}
+
+RmaAssertions assertions_of(const RawRecord& record) {
+  return static_cast<RmaAssertions>(record.flags >> trace::kRawRmaAssertionsShift & 0x1f);
+}
+
+}  // namespace
+
+void OneSidedRecords::see(const RawRecord& record) {
+  const WindowId window = window_of(record);
+  if (record.kind == RawKind::rma_epoch && !ranks_.add(record)) return;
+  if (!window.valid()) return;
+  state_.timeline.observe_nothing(state_.time(record));
+  const Time time = state_.timeline.advance(state_.time(record));
+  switch (record.kind) {
+    case RawKind::rma_win_def:
+      return window_made(record, time, window);
+    case RawKind::rma_win_free:
+      return window_freed(record, time, window);
+    case RawKind::rma_op:
+      return operation(record, time, window);
+    case RawKind::rma_op_done:
+      return operation_done(record, time, window);
+    case RawKind::rma_fence:
+      return fence(record, time, window);
+    case RawKind::rma_epoch:
+      return epoch(record, time, window);
+    case RawKind::rma_lock:
+      return lock(record, time, window);
+    case RawKind::rma_sync:
+      return sync(record, time, window);
+    default:
+      return;
+  }
+}
+
+WindowId OneSidedRecords::window_of(const RawRecord& record) {
+  const auto known = state_.process.objects.windows.find(record.arg);
+  if (known != state_.process.objects.windows.end()) return known->second;
+  state_.losses.add("operations_on_unknown_windows", Severity::data_loss,
+                    "One-sided communication on windows whose communicator is unknown is left out; "
+                    "waiting for it counts as computation.");
+  return WindowId::none();
+}
+
+void OneSidedRecords::window_made(const RawRecord&, Time time, WindowId window) {
+  sink().rma_window_created(time, window);
+  trace::RmaCollective made;
+  made.op = trace::CollectiveOp::create_handle;
+  made.window = window;
+  sink().rma_collective(time, made);
+}
+
+void OneSidedRecords::window_freed(const RawRecord&, Time time, WindowId window) {
+  sink().rma_window_destroyed(time, window);
+  trace::RmaCollective freed;
+  freed.op = trace::CollectiveOp::destroy_handle;
+  freed.window = window;
+  sink().rma_collective(time, freed);
+  complete(time, window, std::nullopt, true);
+  windows_.erase(window);
+}
+
+void OneSidedRecords::operation(const RawRecord& record, Time time, WindowId window) {
+  trace::RmaOperation operation;
+  operation.window = window;
+  operation.target = static_cast<uint32_t>(record.w[0]);
+  operation.op = checked(record.flags, trace::RmaOp::fetch_and_accumulate);
+  operation.bytes_sent = record.w[1];
+  operation.bytes_received = record.w[2];
+  WindowState& state = windows_[window];
+  if (record.words > 3) {
+    operation.id = RmaOpId{record.w[3]};
+    state.special.push_back({operation.target, operation.id, false});
+  } else {
+    const auto [open, fresh] = state.open.try_emplace(operation.target, RmaOpId{kOwnIds | ids_});
+    if (fresh) ++ids_;
+    operation.id = open->second;
+  }
+  sink().rma_operation(time, operation);
+}
+
+void OneSidedRecords::operation_done(const RawRecord& record, Time time, WindowId window) {
+  for (UnderWay& one : windows_[window].special) {
+    if (one.id != RmaOpId{record.w[0]}) continue;
+    one.done_here = true;
+    sink().rma_complete(time, window, one.id, RmaCompletion::local);
+    return;
+  }
+}
+
+void OneSidedRecords::complete(Time time, WindowId window, std::optional<uint32_t> target,
+                               bool remote) {
+  WindowState& state = windows_[window];
+  const auto wanted = [&](uint32_t of) { return !target || *target == of; };
+  std::erase_if(state.open, [&](const auto& one) {
+    if (!wanted(one.first)) return false;
+    state.special.push_back({one.first, one.second, false});
+    return true;
+  });
+  for (UnderWay& one : state.special) {
+    if (!wanted(one.target)) continue;
+    if (!one.done_here) sink().rma_complete(time, window, one.id, RmaCompletion::local);
+    if (remote) sink().rma_complete(time, window, one.id, RmaCompletion::remote);
+    one.done_here = true;
+  }
+  if (!remote) return;
+  std::erase_if(state.special, [&](const UnderWay& one) { return wanted(one.target); });
+}
+
+void OneSidedRecords::fence(const RawRecord& record, Time time, WindowId window) {
+  trace::RmaCollective fence;
+  fence.window = window;
+  fence.assertions = static_cast<RmaAssertions>(record.flags & 0x1f);
+  sink().rma_collective(time, fence);
+  complete(time, window, std::nullopt, true);
+}
+
+void OneSidedRecords::epoch(const RawRecord& record, Time time, WindowId window) {
+  trace::RmaGroupSync sync;
+  sync.epoch = checked(record.flags & 0xf, RmaEpoch::other);
+  sync.window = window;
+  sync.assertions = assertions_of(record);
+  WindowState& state = windows_[window];
+  GroupId& group = sync.epoch == RmaEpoch::start || sync.epoch == RmaEpoch::complete
+                       ? state.accessed
+                       : state.exposed;
+  if (sync.epoch == RmaEpoch::start || sync.epoch == RmaEpoch::post) {
+    const auto known = state_.process.objects.groups.find({record.arg, ranks_.ranks()});
+    group = known == state_.process.objects.groups.end() ? GroupId::none() : known->second;
+  }
+  sync.group = group;
+  if (sync.epoch == RmaEpoch::complete) {
+    complete(time, window, std::nullopt, false);
+    state.special.clear();  // when they are complete at the target, only that knows
+  }
+  sink().rma_group_sync(time, sync);
+}
+
+void OneSidedRecords::lock(const RawRecord& record, Time time, WindowId window) {
+  trace::RmaLock lock;
+  lock.window = window;
+  lock.target = target_of(record);
+  const auto kind = static_cast<trace::RawRmaLock>(record.flags & 0xf);
+  if (kind == trace::RawRmaLock::release) {
+    lock.step = RmaLockStep::released;
+    complete(time, window, lock.target, true);
+  } else {
+    lock.exclusive = kind == trace::RawRmaLock::exclusive;
+    lock.assertions = assertions_of(record);
+  }
+  sink().rma_lock(time, lock);
+}
+
+void OneSidedRecords::sync(const RawRecord& record, Time time, WindowId window) {
+  trace::RmaSync sync;
+  sync.kind = checked(record.flags, RmaSyncKind::flush_local);
+  sync.window = window;
+  sync.target = target_of(record);
+  sink().rma_sync(time, sync);
+  if (sync.kind != RmaSyncKind::memory) {
+    complete(time, window, sync.target, sync.kind == RmaSyncKind::flush);
+  }
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The records of one-sided communication, as events. The operations of a thread complete where that
+// thread synchronises: all that it has under way with a target share one id, unless they have a
+// request.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/records/epoch_ranks.h"
+#include "assemble/records/stream.h"
+
+namespace culprit::assemble {
+
+class OneSidedRecords {
+ public:
+  explicit OneSidedRecords(ThreadState& state) : state_(state) {}
+  void see(const RawRecord& record);
+
+ private:
+  struct UnderWay {
+    uint32_t target = 0;
+    trace::RmaOpId id{};
+    bool done_here = false;
+  };
+  struct WindowState {
+    GroupId accessed;  ///< of the epoch begun last
+    GroupId exposed;
+    std::map<uint32_t, trace::RmaOpId> open;  ///< by target
+    std::vector<UnderWay> special;            ///< with a request, or complete at the origin only
+  };
+
+  void window_made(const RawRecord& record, Time time, WindowId window);
+  void window_freed(const RawRecord& record, Time time, WindowId window);
+  void operation(const RawRecord& record, Time time, WindowId window);
+  void operation_done(const RawRecord& record, Time time, WindowId window);
+  void fence(const RawRecord& record, Time time, WindowId window);
+  void epoch(const RawRecord& record, Time time, WindowId window);
+  void lock(const RawRecord& record, Time time, WindowId window);
+  void sync(const RawRecord& record, Time time, WindowId window);
+
+  /// Completes what is under way with `target` (none: with all), at the origin and, if `remote`, at
+  /// the target.
+  void complete(Time time, WindowId window, std::optional<uint32_t> target, bool remote);
+  WindowId window_of(const RawRecord& record);
+  trace::EventSink& sink() { return state_.timeline.sink(); }
+
+  ThreadState& state_;
+  std::unordered_map<WindowId, WindowState> windows_;
+  EpochRanks ranks_;
+  uint64_t ids_ = 0;
+};
+
+}  // namespace culprit::assemble

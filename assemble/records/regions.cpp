@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/regions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::Paradigm;
+using trace::RegionRole;
+
+constexpr std::array<std::string_view, 17> kCollectives = {"Bcast",
+                                                           "Gather",
+                                                           "Gatherv",
+                                                           "Scatter",
+                                                           "Scatterv",
+                                                           "Allgather",
+                                                           "Allgatherv",
+                                                           "Alltoall",
+                                                           "Alltoallv",
+                                                           "Alltoallw",
+                                                           "Allreduce",
+                                                           "Reduce",
+                                                           "Scan",
+                                                           "Exscan",
+                                                           "Barrier",
+                                                           "Reduce_scatter",
+                                                           "Reduce_scatter_block"};
+
+constexpr std::array<std::string_view, 22> kPointToPoint = {
+    "Send",   "Bsend",  "Ssend",  "Rsend",   "Recv",     "Isend",
+    "Ibsend", "Issend", "Irsend", "Irecv",   "Sendrecv", "Sendrecv_replace",
+    "Mrecv",  "Imrecv", "Wait",   "Waitall", "Waitany",  "Waitsome",
+    "Probe",  "Mprobe", "Start",  "Startall"};
+
+template <size_t size>
+bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+RegionRole role_of_mpi(std::string_view name) {
+  if (!name.starts_with("MPI_")) return RegionRole::function;
+  name.remove_prefix(4);
+  if (name == "Barrier") return RegionRole::barrier;
+  if (contains(kCollectives, name)) return RegionRole::collective;
+  if (contains(kPointToPoint, name)) return RegionRole::point_to_point;
+  return RegionRole::function;
+}
+
+/// What stands behind the '@': the source line, or the place in the function.
+std::string place_name(const Symbol& place) {
+  if (place.line != 0) return fmt::format("{}:{}", place.file, place.line);
+  if (!place.named) return fmt::format("{}+{:#x}", place.module, place.address);
+  return fmt::format("{}+{:#x}", place.frames.back().function, place.into_function);
+}
+
+}  // namespace
+
+RegionId Regions::intern(trace::Region region) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, added] = ids_.try_emplace({region.name, region.file, region.line, region.role},
+                                            RegionId(regions_.size()));
+  if (added) regions_.push_back(std::move(region));
+  return it->second;
+}
+
+RegionId Regions::function(const SourceFrame& frame) {
+  return intern({frame.function, RegionRole::function, Paradigm::user, frame.file, frame.line});
+}
+
+RegionId Regions::mpi(std::string_view name) {
+  return intern({std::string(name), role_of_mpi(name), Paradigm::mpi, "", 0});
+}
+
+RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symbol* place) {
+  trace::Region region{fmt::format("!$omp {}", construct), role, Paradigm::openmp, "", 0};
+  if (place != nullptr) {
+    region.name += " @" + place_name(*place);
+    region.file = place->file;
+    region.line = place->line;
+  }
+  return intern(std::move(region));
+}
+
+RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
+  return intern({std::string(name), role, Paradigm::openmp, "", 0});
+}
+
+RegionId Regions::system_call(std::string_view name) {
+  const Paradigm paradigm =
+      name.starts_with("pthread_") ? Paradigm::pthread : Paradigm::measurement_system;
+  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+}
+
+RegionId Regions::user(std::string_view name, RegionRole role) {
+  std::string plain(name);
+  std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, Paradigm::user, "", 0});
+}
+
+RegionId Regions::device_call(std::string_view name) {
+  const Paradigm paradigm = name.starts_with("cl") ? Paradigm::opencl : Paradigm::cuda;
+  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+}
+
+RegionId Regions::on_device(std::string_view name, RegionRole role, Paradigm paradigm) {
+  std::string plain(name);
+  if (!plain.starts_with("operator")) std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, paradigm, "", 0});
+}
+
+RegionId Regions::not_recorded() {
+  return intern({std::string(trace::kNotRecorded), RegionRole::artificial,
+                 Paradigm::measurement_system, "", 0});
+}
+
+RegionId Regions::not_sampled() {
+  return intern({std::string(trace::kNotSampled), RegionRole::function, Paradigm::user, "", 0});
+}
+
+void Regions::is_instrumented(RegionId function) {
+  const std::lock_guard lock(mutex_);
+  regions_[function.index()].paradigm = Paradigm::compiler;
+}
+
+RegionId Regions::measuring() {
+  return intern({"culprit measuring", RegionRole::artificial, Paradigm::measurement_system, "", 0});
+}
+
+}  // namespace culprit::assemble

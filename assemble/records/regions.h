@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The regions of the trace under construction: equal ones get one id, whichever process or thread
+// meets them first. Names never contain '/', which joins regions to call paths, except where C++
+// puts it (operator/).
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "assemble/names/symbols.h"
+#include "base/ids.h"
+#include "trace/definitions.h"
+
+namespace culprit::assemble {
+
+/// MT: internally synchronised; streams keep what they got.
+class Regions {
+ public:
+  RegionId function(const SourceFrame& frame);
+  /// An MPI function by its C name; its role follows from the name.
+  RegionId mpi(std::string_view name);
+  /// "!$omp <construct> @file.c:42"; without a place only the construct.
+  RegionId openmp(std::string_view construct, trace::RegionRole role, const Symbol* place);
+  /// A call of OpenMP's library ("omp_set_lock").
+  RegionId openmp_call(std::string_view name, trace::RegionRole role);
+  /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
+  RegionId user(std::string_view name, trace::RegionRole role);
+  /// A call of the system's library in which threads wait ("pthread_join").
+  RegionId system_call(std::string_view name);
+  /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
+  RegionId device_call(std::string_view name);
+  /// What a device executes: a kernel, or the kind of operation.
+  RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
+  /// Time that the collector itself took.
+  RegionId measuring();
+  /// Time of which nobody knows in which function it went by (trace::kNotSampled).
+  RegionId not_sampled();
+  /// The function tells of its own begin and end.
+  void is_instrumented(RegionId function);
+  /// Time in which recording was off (trace::kNotRecorded).
+  RegionId not_recorded();
+
+  /// All regions by id; no more are added.
+  std::vector<trace::Region> take() { return std::move(regions_); }
+
+ private:
+  RegionId intern(trace::Region region);
+
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, std::string, uint32_t, trace::RegionRole>, RegionId> ids_;
+  std::vector<trace::Region> regions_;
+};
+
+}  // namespace culprit::assemble

@@ -1,0 +1,346 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/stream.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "assemble/openmp/records.h"
+#include "assemble/records/device_records.h"
+#include "assemble/records/file_records.h"
+#include "assemble/records/mpi_records.h"
+#include "assemble/records/one_sided_records.h"
+#include "assemble/records/user_records.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawKind;
+
+class Stream {
+ public:
+  Stream(const RawLog& log, const ProcessContext& process, trace::EventSink& sink)
+      : log_(log), state_(process, sink) {}
+
+  StreamResult play() {
+    if (log_.thread() == 0) begin_program();
+    auto cursor = log_.cursor();
+    for (RawRecord record; cursor.next(record);) {
+      pass_switches(record.ticks);
+      if (record.kind == RawKind::sample) last_seen_ = state_.time(record);
+      if (off_) {
+        see_while_off(record, cursor);
+      } else {
+        see(record, cursor);
+      }
+    }
+    end_program();
+    return {state_.timeline.events(), std::move(state_.losses)};
+  }
+
+ private:
+  /// The thread that runs main is in it from the beginning, so that its time is told in full.
+  void begin_program() {
+    const uint64_t start = state_.process.folder.process.start_ticks;
+    state_.timeline.enter(state_.process.time(start), Level::root, program_region());
+  }
+
+  /// The outermost function of the first call path: main, or Fortran's program.
+  RegionId program_region() {
+    Paths paths(state_.process.code, state_.process.regions);
+    auto cursor = log_.cursor();
+    for (RawRecord record; cursor.next(record);) {
+      if (record.kind == RawKind::path_def) paths.define(record.arg, record.w[0], record.w[1]);
+      if (!carries_path(record)) continue;
+      const UserPath& path = paths.user_path(record.arg);
+      if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+    }
+    return state_.process.regions.function({"main", "", 0});
+  }
+
+  static bool carries_path(const RawRecord& record) {
+    return record.arg != 0 &&
+           (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
+            record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
+            record.kind == RawKind::blocked || record.kind == RawKind::woke ||
+            record.kind == RawKind::user_enter || record.kind == RawKind::device_enter);
+  }
+
+  void see(const RawRecord& record, const RawLog::Cursor& ahead) {
+    switch (record.kind) {
+      case RawKind::path_def:
+        return state_.paths.define(record.arg, static_cast<uint32_t>(record.w[0]), record.w[1]);
+      case RawKind::string_def:
+        return define_name(record);
+      case RawKind::sample:
+        return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg),
+                                      uint64_t{1} + record.flags);
+      case RawKind::sampling_period:
+        return state_.timeline.set_period(static_cast<double>(record.w[0]));
+      case RawKind::blocked:
+        return see_blocked(record);
+      case RawKind::woke:
+        state_.observe(state_.time(record), record.arg);
+        return tell(state_.time(record), trace::Fact::woke, record.w[0]);
+      case RawKind::thread_begun:
+        return begin_thread(record);
+      case RawKind::thread_ended:
+        return end_thread(record);
+      case RawKind::cpu_time:
+        return;
+      case RawKind::tool_begin:
+        state_.timeline.observe_nothing(state_.time(record));
+        return state_.timeline.enter(state_.time(record), Level::tool,
+                                     state_.process.regions.measuring());
+      case RawKind::tool_end:
+        return end_tool(state_.time(record));
+      case RawKind::user_enter:
+      case RawKind::user_leave:
+      case RawKind::func_enter:
+      case RawKind::func_leave:
+        return user_.see(record);
+      case RawKind::recording_off:
+      case RawKind::recording_on:
+      case RawKind::process_end:
+      case RawKind::clock_met:
+        return;
+      case RawKind::counter_def:
+        return counters_.define(record);
+      case RawKind::counter_refused:
+        return counters_.refuse(record);
+      case RawKind::counters:
+        return counters_.values(record, state_.time(record));
+      default:
+        if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
+        if (record.kind >= RawKind::device_enter) return devices_.see(record);
+        if (record.kind >= RawKind::file_def) return files_.see(record);
+        if (record.kind >= RawKind::rma_win_def) return one_sided_.see(record);
+        return openmp_.see(record, ahead);
+    }
+  }
+
+  /// A thread that the program made is in its function from the beginning to the end.
+  /// A log goes on with another thread of the program's when the one before has ended.
+  void begin_thread(const RawRecord& record) {
+    if (record.flags != 0 || !state_.timeline.stack().empty()) return;
+    state_.timeline.restore_period();
+    const Code& code = state_.process.code.before(record.w[0] + 1);
+    const bool own = !code.frames.empty() && code.frames.front().region.valid();
+    state_.timeline.enter(state_.time(record), Level::root,
+                          own ? code.frames.front().region : program_region());
+  }
+
+  void end_thread(const RawRecord& record) {
+    const Time end = state_.time(record);
+    openmp_.finish(end);
+    if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
+    if (record.flags != 0) tell(end, trace::Fact::ended, record.flags == trace::kRawNestedThread);
+  }
+
+  /// It came back from a call in which it slept, or waited: there are no samples, nor need be.
+  void see_blocked(const RawRecord& record) {
+    Timeline& timeline = state_.timeline;
+    const Time begin = state_.process.time(began_to_block(record));
+    const Time end = std::max(begin, state_.process.time(record.w[0]));
+    const bool knows_for_what = record.words > 1 && record.w[1] != 0;
+    if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, record.w[1]);
+    timeline.drop_samples(begin);
+    state_.observe(begin, record.arg);
+    const auto name = state_.names.find(record.flags);
+    if (name == state_.names.end()) return timeline.stay(end);
+    const size_t depth = timeline.stack().size();
+    timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
+    if (knows_for_what) tell(end, trace::Fact::awaited, record.w[1]);
+    timeline.leave(end, depth);
+  }
+
+  void tell(Time time, trace::Fact fact, uint64_t value) {
+    const Time at = state_.timeline.advance(time);
+    state_.timeline.sink().fact(at, fact, value);
+  }
+
+  void define_name(const RawRecord& record) {
+    const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
+    const std::string_view name(reinterpret_cast<const char*>(record.w), length);
+    state_.names[static_cast<uint16_t>(record.arg)] = name;
+  }
+
+  void end_tool(Time time) {
+    const size_t depth = state_.timeline.innermost();
+    if (depth == Timeline::npos || state_.timeline.stack()[depth].level != Level::tool) return;
+    state_.timeline.leave(time, depth);
+  }
+
+  // --- While recording was off ---
+
+  /// Begins and ends the pauses that lie before `ticks`. A call that was begun in a pause ends it.
+  void pass_switches(uint64_t ticks) {
+    const std::vector<Pause>& pauses = state_.process.pauses;
+    while (next_pause_ < pauses.size()) {
+      const Pause& pause = pauses[next_pause_];
+      if (!off_ && pause.begin > ticks) return;
+      const bool unborn = !off_ && state_.timeline.events() == 0;
+      if (unborn && pause.end <= ticks) {
+        ++next_pause_;
+        continue;
+      }
+      if (!off_) begin_pause(state_.process.time(unborn ? ticks : pause.begin));
+      if (pause.end > ticks || in_call_) return;
+      end_pause(state_.process.time(pause.end));
+    }
+  }
+
+  void begin_pause(Time time) {
+    Timeline& timeline = state_.timeline;
+    openmp_.finish(time);
+    const size_t kept =
+        !timeline.stack().empty() && timeline.stack()[0].level == Level::root ? 1 : 0;
+    if (timeline.stack().size() > kept) timeline.leave(time, kept);
+    const Time off = timeline.advance(time);
+    timeline.sink().recording(off, false);
+    timeline.enter(off, Level::off, state_.process.regions.not_recorded());
+    off_ = true;
+  }
+
+  void end_pause(Time time) {
+    Timeline& timeline = state_.timeline;
+    timeline.leave(time, timeline.innermost());
+    const Time on = timeline.advance(time);
+    timeline.sink().recording(on, true);
+    off_ = in_call_ = false;
+    ++next_pause_;
+  }
+
+  /// Each call of MPI is a visit of its own, so that what it says has a begin and an end.
+  void split_pause(Time time, bool in_call) {
+    Timeline& timeline = state_.timeline;
+    timeline.leave(time, timeline.innermost());
+    timeline.enter(time, Level::off, state_.process.regions.not_recorded());
+    in_call_ = in_call;
+  }
+
+  void see_while_off(const RawRecord& record, const RawLog::Cursor& ahead) {
+    switch (record.kind) {
+      case RawKind::mpi_enter:
+        in_call_ = false;  // of a call that never came back
+        pass_switches(record.ticks);
+        if (!off_) return see(record, ahead);
+        return split_pause(state_.time(record), true);
+      case RawKind::mpi_leave:
+        split_pause(state_.time(record), false);
+        return pass_switches(record.ticks);
+      case RawKind::tool_begin:
+      case RawKind::tool_end:
+        return;
+      default:
+        if (trace::is_kept_when_off(record.kind)) see(record, ahead);
+    }
+  }
+
+  /// What was switched after this thread's last record.
+  void end_pauses(Time end) {
+    in_call_ = false;
+    const std::vector<Pause>& pauses = state_.process.pauses;
+    while (next_pause_ < pauses.size()) {
+      const Pause& pause = pauses[next_pause_];
+      if (!off_ && (state_.timeline.events() == 0 || state_.process.time(pause.begin) >= end))
+        return;
+      if (!off_) begin_pause(state_.process.time(pause.begin));
+      if (pause.end == Pause::kOpen) {
+        state_.timeline.leave(end, state_.timeline.innermost());
+        return;
+      }
+      end_pause(std::min(end, state_.process.time(pause.end)));
+    }
+  }
+
+  void end_program() {
+    end_pauses(state_.process.end());
+    Timeline& timeline = state_.timeline;
+    const bool in_team = timeline.base() != Timeline::npos;
+    const Time end = in_team || lives_on() ? state_.process.end() : timeline.last();
+    if (is_in_call() && lives_on() && state_.process.awaited) {
+      state_.fact(end, trace::Fact::unanswered, *state_.process.awaited);
+    }
+    openmp_.finish(end);
+    timeline.observe_bare(end);
+    if (!timeline.stack().empty()) timeline.leave(end, 0);
+  }
+
+  /// Whether the thread goes on to the end of a run that was ended from outside: it is in a call
+  /// that has not returned, or was seen shortly before.
+  bool lives_on() const {
+    if (state_.process.has_end() || !state_.process.run_end) return false;
+    const Timeline& timeline = state_.timeline;
+    if (timeline.stack().empty()) return false;
+    const Duration kShortly = Duration::from_nanos(1'000'000'000);
+    return is_in_call() ||
+           *state_.process.run_end - std::max(timeline.last(), last_seen_) < kShortly;
+  }
+
+  bool is_in_call() const {
+    const std::vector<Timeline::Entry>& stack = state_.timeline.stack();
+    return !stack.empty() &&
+           (stack.back().level == Level::call || stack.back().level == Level::sync);
+  }
+
+  const RawLog& log_;
+  ThreadState state_;
+  MpiRecords mpi_{state_};
+  OpenmpRecords openmp_{state_};
+  CounterRecords counters_{state_.process.metrics, state_.timeline};
+  OneSidedRecords one_sided_{state_};
+  FileRecords files_{state_};
+  UserRecords user_{state_};
+  DeviceRecords devices_{state_};
+  size_t next_pause_ = 0;
+  Time last_seen_;        ///< by a sample
+  bool off_ = false;      ///< in the pause of that number
+  bool in_call_ = false;  ///< in a call that was begun in it
+};
+
+}  // namespace
+
+bool ProcessContext::has_end() const {
+  const trace::RawProcess& process = folder.process;
+  return (process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0;
+}
+
+Time ProcessContext::end() const {
+  if (has_end()) return time(folder.process.end_ticks);
+  const Time heard = time(std::max(survey.last_ticks, folder.process.last.ticks));
+  return std::max(heard, run_end.value_or(heard));
+}
+
+void ThreadState::observe(Time time, uint32_t path) {
+  const UserPath* known = path == 0 ? nullptr : &paths.user_path(path);
+  if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
+  timeline.observe(time, *known);
+}
+
+void ThreadState::observe_code(Time time, uint64_t code) {
+  const Code* known = code == 0 ? nullptr : &process.code.before(code);
+  if (known == nullptr || known->frames.empty()) return timeline.observe_nothing(time);
+  std::vector<RegionId> frames;
+  bool named = true;
+  for (const CodeFrame& frame : known->frames) {
+    if (frame.kind == CodeKind::outlined) frames.clear();
+    if (frame.kind == CodeKind::user) frames.push_back(frame.region);
+    if (frame.kind == CodeKind::openmp_runtime) return timeline.observe_nothing(time);
+    named = named && frame.named;
+  }
+  timeline.observe_innermost(time, frames, process.code.site(code), named);
+}
+
+void ThreadState::fact(Time time, trace::Fact fact, uint64_t value) {
+  timeline.observe_nothing(time);
+  const Time at = timeline.advance(time);
+  timeline.sink().fact(at, fact, value);
+}
+
+StreamResult play_log(const RawLog& log, const ProcessContext& process, trace::EventSink& sink) {
+  return Stream(log, process, sink).play();
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,404 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/result.h"
+
+namespace culprit::assemble {
+namespace {
+
+Time middle(Time a, Time b) {
+  return Time::from_nanos(a.nanos() + (b.nanos() - a.nanos()) / 2);
+}
+
+/// Where the thread is not in the user's own code, whatever a sample may show.
+bool hides_samples(Level level) {
+  return level == Level::call || level == Level::sync || level == Level::tool ||
+         level == Level::off;
+}
+
+bool is_function(Level level) {
+  return level == Level::frame || level == Level::root || level == Level::function;
+}
+
+/// How stretches begin and end, in their kinds.
+enum StretchEnd : StretchKind {
+  kEntered = 1,
+  kLeft,
+  kObserved,
+  kPath,
+  kBare,
+  kNothing,
+  kInnermost
+};
+
+/// 0: unknown, so perhaps the same.
+bool are_different(uint64_t site, uint64_t other) {
+  return site != 0 && other != 0 && site != other;
+}
+
+/// The functions that are the same calls in both: the innermost of them may call from elsewhere.
+template <class Functions>
+Functions common_of(const Functions& a, const Functions& b) {
+  Functions common;
+  if (are_different(a.base, b.base)) return common;
+  common.base = a.base == b.base ? a.base : 0;
+  const size_t most = std::min(a.regions.size(), b.regions.size());
+  for (size_t i = 0; i < most && a.regions[i] == b.regions[i]; ++i) {
+    common.regions.push_back(a.regions[i]);
+    common.sites.push_back(a.site(i) == b.site(i) ? a.site(i) : 0);
+    if (are_different(a.site(i), b.site(i))) break;
+  }
+  return common;
+}
+
+}  // namespace
+
+Time Timeline::advance(Time time) {
+  last_ = std::max(last_, time);
+  return last_;
+}
+
+// Enters and leaves that are made up for moments before the reading come before it, those for its
+// own moment after it.
+void Timeline::read_counters(Time time, MetricSetId set, std::vector<double> values) {
+  if (reading_) write_reading();
+  reading_ = {time, set, std::move(values)};
+}
+
+void Timeline::write_reading() {
+  sink().metrics(advance(reading_->time), reading_->set, reading_->values);
+  reading_.reset();
+}
+
+void Timeline::push(Time time, Entry entry) {
+  if (reading_ && time >= reading_->time) write_reading();
+  sink().enter(advance(time), entry.region);
+  stack_.push_back(entry);
+}
+
+void Timeline::pop(Time time) {
+  if (reading_ && time >= reading_->time) write_reading();
+  sink().leave(advance(time), stack_.back().region);
+  stack_.pop_back();
+}
+
+size_t Timeline::innermost() const {
+  for (size_t i = stack_.size(); i-- > 0;) {
+    if (stack_[i].level != Level::frame) return i;
+  }
+  return npos;
+}
+
+size_t Timeline::base() const {
+  for (size_t i = stack_.size(); i-- > 0;) {
+    const Level level = stack_[i].level;
+    if (level == Level::parallel || level == Level::task || level == Level::root) return i;
+  }
+  return npos;
+}
+
+std::span<const Timeline::Entry> Timeline::frames() const {
+  const size_t construct = innermost();
+  return std::span(stack_).subspan(construct == npos ? 0 : construct + 1);
+}
+
+void Timeline::enter(Time time, Level level, RegionId region, uint64_t id) {
+  const StretchKind entry = with(last_end_, region.index());
+  push(time, {region, level, id, 0, entry});
+  known_ = last_;
+  edge_ = with(entry, kEntered);
+}
+
+void Timeline::leave(Time time, size_t depth) {
+  CULPRIT_CHECK(depth < stack_.size());
+  observe_bare(time);
+  edge_ = with(stack_[depth].entry, kLeft);
+  while (stack_.size() > depth) pop(time);
+  known_ = last_;
+}
+
+Timeline::Functions Timeline::relative(const UserPath& path) const {
+  const size_t construct = innermost();
+  const auto& all = path.frames;
+  size_t taken = 0;
+  size_t begin = 0;
+  if (path.in_construct) {
+    const size_t from = base();
+    begin = from == npos ? 0 : from + (stack_[from].level == Level::root ? 0 : 1);
+  }
+  for (size_t i = begin; construct != npos && i <= construct; ++i) {
+    if (!is_function(stack_[i].level)) continue;
+    const auto found =
+        std::find(all.begin() + static_cast<ptrdiff_t>(taken), all.end(), stack_[i].region);
+    if (found != all.end()) taken = static_cast<size_t>(found - all.begin()) + 1;
+  }
+  Functions functions{{all.begin() + static_cast<ptrdiff_t>(taken), all.end()}, {}, 0};
+  if (taken == 0) {
+    functions.base = path.base_site;
+  } else if (taken <= path.sites.size()) {
+    functions.base = path.sites[taken - 1];
+  }
+  if (taken < path.sites.size()) {
+    functions.sites.assign(path.sites.begin() + static_cast<ptrdiff_t>(taken), path.sites.end());
+  }
+  return functions;
+}
+
+Timeline::Functions Timeline::known_functions() const {
+  Functions functions;
+  const size_t construct = innermost();
+  if (construct != npos) functions.base = stack_[construct].site;
+  for (const Entry& entry : frames()) {
+    functions.regions.push_back(entry.region);
+    functions.sites.push_back(entry.site);
+  }
+  return functions;
+}
+
+// A function that now calls from elsewhere is the same, but what it calls is not.
+void Timeline::set_frames(Time leave_time, Time enter_time, const Functions& wanted) {
+  const size_t first = stack_.size() - frames().size();
+  size_t common = 0;
+  bool same_call = first == 0 || !are_different(stack_[first - 1].site, wanted.base);
+  if (first > 0 && wanted.base != 0) stack_[first - 1].site = wanted.base;
+  while (same_call && first + common < stack_.size() && common < wanted.regions.size()) {
+    Entry& entry = stack_[first + common];
+    if (entry.region != wanted.regions[common]) break;
+    same_call = !are_different(entry.site, wanted.site(common));
+    if (wanted.site(common) != 0) entry.site = wanted.site(common);
+    ++common;
+  }
+  while (stack_.size() > first + common) pop(leave_time);
+  for (; common < wanted.regions.size(); ++common) {
+    push(enter_time, {wanted.regions[common], Level::frame, 0, wanted.site(common), 0});
+  }
+}
+
+void Timeline::play_samples(Time until, bool to_the_end) {
+  Time before = known_;
+  for (const Sample& sample : samples_) {
+    const Time change = middle(before, sample.time);
+    set_frames(change, change, relative(*sample.path));
+    before = sample.time;
+    tell_samples(1);
+  }
+  known_ = to_the_end ? until : middle(before, until);
+}
+
+void Timeline::tell_samples(uint64_t count) {
+  if (count > 0) sink().fact(last_, trace::Fact::samples, count);
+}
+
+// --- Folding ---
+
+/// Outside of everything, and where samples are not looked at, there is nothing to be divided.
+bool Timeline::may_be_folded(Time time) const {
+  if (folder_.folding == nullptr && folder_.tally == nullptr) return false;
+  const size_t construct = innermost();
+  return time > known_ && construct != npos && base() != npos &&
+         !hides_samples(stack_[construct].level);
+}
+
+StretchKind Timeline::kind_until(StretchKind end) const {
+  StretchKind kind = with(edge_, end);
+  for (const Entry& entry : stack_) {
+    if (entry.level != Level::frame) kind = with(kind, entry.region.index());
+  }
+  return kind;
+}
+
+double Timeline::expected_samples(Duration length) const {
+  if (folder_.period_ns <= 0) return 0;
+  return static_cast<double>(length.nanos()) / folder_.period_ns * folder_.core_share;
+}
+
+std::vector<StretchSample> Timeline::own_samples(Time until) const {
+  std::vector<StretchSample> own;
+  const double length = static_cast<double>((until - known_).nanos());
+  for (const Sample& sample : samples_) {
+    const double position = static_cast<double>((sample.time - known_).nanos()) / length;
+    own.push_back({relative(*sample.path).regions, std::min(position, 1.0), sample.weight});
+  }
+  return own;
+}
+
+/// Functions that tell of themselves have been left if anything else ran: it is their own time. And
+/// a part that the program named has what no function in it is known to have.
+void Timeline::set_not_sampled(Time time, const Functions& around) {
+  const size_t construct = innermost();
+  const Level level = construct != npos ? stack_[construct].level : Level::root;
+  if (level == Level::function || (level == Level::region && around.regions.empty())) {
+    return set_frames(time, time, around);
+  }
+  Functions functions = around;
+  functions.sites.resize(functions.regions.size());
+  functions.regions.push_back(folder_.not_sampled);
+  functions.sites.push_back(0);
+  set_frames(time, time, functions);
+}
+
+/// Between two moments at which the functions are known. Each speaks for the time halfway to the
+/// other, but no further than samples are apart: what lies beyond would have had some of its own.
+void Timeline::play_gap(Time begin, Time end, const Functions& before, const Functions& after) {
+  constexpr double kTickNs = 4e6;  // the kernel's own period
+  const double period = folder_.period_ns / folder_.core_share;
+  const bool is_long = folder_.folding->asleep_part() > 0.5 &&
+                       static_cast<double>((end - begin).nanos()) > 3 * period + 2 * kTickNs;
+  if (is_long && before.regions != after.regions) {
+    const Duration reach = Duration::from_nanos(static_cast<int64_t>(period));
+    set_not_sampled(begin + reach, common_of(before, after));
+    set_frames(end - reach, end - reach, after);
+  } else {
+    const Time change = middle(begin, end);
+    set_frames(change, change, after);
+  }
+}
+
+/// At the edges the samples nearest to them speak: calls are short that lead there.
+void Timeline::play_own(Time until, const Functions& before, const Functions& common) {
+  constexpr double kTickNs = 4e6;
+  const double reach = 3 * folder_.period_ns / folder_.core_share + 2 * kTickNs;
+  const bool sleeps = folder_.folding->asleep_part() > 0.5;
+  const auto is_far = [&](Time a, Time b) {
+    return sleeps && static_cast<double>((b - a).nanos()) > reach;
+  };
+  Functions last = relative(*samples_.front().path);
+  if (is_far(known_, samples_.front().time) && before.regions != last.regions) {
+    set_not_sampled(known_, common_of(before, last));
+    const Time begin =
+        samples_.front().time - Duration::from_nanos(static_cast<int64_t>(folder_.period_ns));
+    set_frames(begin, begin, last);
+  } else {
+    set_frames(known_, known_, last);
+  }
+  tell_samples(1);
+  for (size_t i = 1; i < samples_.size(); ++i) {
+    const Functions next = relative(*samples_[i].path);
+    play_gap(samples_[i - 1].time, samples_[i].time, last, next);
+    tell_samples(1);
+    last = next;
+  }
+  if (is_far(samples_.back().time, until) && common.regions != last.regions) {
+    set_not_sampled(
+        samples_.back().time + Duration::from_nanos(static_cast<int64_t>(folder_.period_ns)),
+        common_of(last, common));
+  }
+}
+
+void Timeline::play_portions(Time until, const std::vector<Portion>& portions,
+                             const Functions& common, std::span<const StretchSample> own) {
+  Time at = known_;
+  // Where samples tell that the callers have been left, nothing is known of them either.
+  Functions around = common;
+  for (const Portion& portion : portions) {
+    if (portion.sampled) around = common_of(around, Functions{portion.frames, {}, 0});
+  }
+  for (const Portion& portion : portions) {
+    if (portion.length <= Duration::zero() || at >= until) continue;
+    if (portion.sampled) {
+      set_frames(at, at, {portion.frames, {}, 0});
+    } else {
+      set_not_sampled(at, around);
+    }
+    tell_samples(static_cast<uint64_t>(
+        std::count_if(own.begin(), own.end(), [&](const StretchSample& sample) {
+          return portion.sampled && sample.frames == portion.frames;
+        })));
+    at = at + portion.length;
+  }
+}
+
+void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
+  constexpr size_t kManySamples = 20;
+  last_end_ = end;
+  if (!may_be_folded(time)) {
+    const bool sampled = !samples_.empty();
+    if (sampled) play_samples(time, exact == nullptr);
+    // With a sample the change lies halfway between it and now; without, what was certain is kept.
+    if (exact != nullptr) set_frames(known_, sampled ? known_ : time, *exact);
+  } else {
+    const StretchKind kind = kind_until(end);
+    const std::vector<StretchSample> own = own_samples(time);
+    const Duration length = time - known_;
+    if (folder_.tally != nullptr) {
+      folder_.tally->add(kind, length, expected_samples(length), own);
+    }
+    const Functions before = known_functions();
+    const Functions common = exact != nullptr ? common_of(before, *exact) : before;
+    if (folder_.folding == nullptr) {
+      // Only stretches count in this walk, not what lies in them.
+    } else if (!own.empty() &&
+               (own.size() >= kManySamples || folder_.folding->is_alone(kind, own))) {
+      play_own(time, before, exact != nullptr ? *exact : before);
+    } else {
+      const auto portions = folder_.folding->divide(kind, length, expected_samples(length), own);
+      if (portions.empty()) set_frames(known_, known_, common);
+      play_portions(time, portions, common, own);
+    }
+    set_frames(time, time, exact != nullptr ? *exact : before);
+  }
+  samples_.clear();
+  // What is told of a construct just entered says no more of how the stretch begins.
+  if (exact != nullptr || time > known_) edge_ = with(end, kObserved);
+  known_ = time;
+}
+
+void Timeline::observe(Time time, const UserPath& path) {
+  const Functions exact = relative(path);
+  StretchKind end = with(kPath, exact.base);
+  for (size_t i = 0; i < exact.regions.size(); ++i) {
+    end = with(with(end, exact.regions[i].index()), exact.site(i));
+  }
+  settle(time, end, &exact);
+}
+
+void Timeline::stay(Time end) {
+  const Duration length = end - known_;
+  if (length <= Duration::zero()) return;
+  advance(end);
+  known_ = last_;
+  sink().fact(last_, trace::Fact::observed, static_cast<uint64_t>(length.nanos()));
+}
+
+void Timeline::observe_bare(Time time) {
+  const Functions none;
+  settle(time, kBare, &none);
+}
+
+void Timeline::observe_nothing(Time time) {
+  settle(time, kNothing, nullptr);
+}
+
+void Timeline::observe_innermost(Time time, std::span<const RegionId> known, uint64_t site,
+                                 bool certain) {
+  if (known.empty()) return observe_bare(time);
+  Functions path = samples_.empty() ? known_functions() : relative(*samples_.back().path);
+  const auto found = std::find(path.regions.rbegin(), path.regions.rend(), known.front());
+  if (found != path.regions.rend()) {
+    path.regions.erase(found.base() - 1, path.regions.end());
+    path.regions.insert(path.regions.end(), known.begin(), known.end());
+  } else {
+    path = {};
+    if (certain) path = relative({{known.begin(), known.end()}, true});
+  }
+  path.sites.clear();
+  settle(time, with(kInnermost, site), &path);
+}
+
+void Timeline::sample(Time time, const UserPath& path, uint64_t weight) {
+  const size_t construct = innermost();
+  const bool hidden = construct != npos && hides_samples(stack_[construct].level);
+  if (hidden || !path.says_something() || time < known_) return;
+  samples_.push_back({time, &path, weight});
+}
+
+void Timeline::drop_samples(Time time) {
+  std::erase_if(samples_, [time](const Sample& sample) { return sample.time >= time; });
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/records/user_records.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawKind;
+using trace::RawUserRegion;
+using trace::RegionRole;
+
+RegionRole role_of(uint64_t kind) {
+  if (kind == static_cast<uint64_t>(RawUserRegion::phase)) return RegionRole::phase;
+  return kind == static_cast<uint64_t>(RawUserRegion::iteration) ? RegionRole::iteration
+                                                                 : RegionRole::code;
+}
+
+/// Of a region that is no iteration.
+constexpr uint64_t kNoNumber = uint64_t{1} << 63;
+
+/// Whether the frame that begins at `a` (low half of its address) lies deeper than that at `b`.
+bool lies_deeper(uint32_t a, uint32_t b) {
+  return static_cast<int32_t>(a - b) < 0;
+}
+
+}  // namespace
+
+void UserRecords::see(const RawRecord& record) {
+  switch (record.kind) {
+    case RawKind::user_enter:
+      return region_enter(record);
+    case RawKind::user_leave:
+      return region_leave(record);
+    case RawKind::func_enter:
+      return function_enter(record);
+    case RawKind::func_leave:
+      return function_leave(record);
+    default:
+      return;
+  }
+}
+
+// --- Regions that the program named ---
+
+RegionId UserRecords::region(uint16_t name, uint64_t kind) {
+  const auto known = state_.names.find(name);
+  return state_.process.regions.user(known != state_.names.end() ? known->second : "(unnamed)",
+                                     role_of(kind));
+}
+
+void UserRecords::region_enter(const RawRecord& record) {
+  const Time time = state_.time(record);
+  state_.observe(time, record.arg);
+  push({time, region(record.flags, record.w[0]), role_of(record.w[0]) == RegionRole::iteration,
+        record.w[1]});
+}
+
+void UserRecords::push(const OpenRegion& region) {
+  Timeline& timeline = state_.timeline;
+  timeline.enter(region.time, Level::region, region.region,
+                 region.numbered ? region.number : kNoNumber);
+  if (region.numbered)
+    timeline.sink().iteration(timeline.last(), static_cast<int64_t>(region.number));
+}
+
+void UserRecords::region_leave(const RawRecord& record) {
+  Timeline& timeline = state_.timeline;
+  const RegionId left = region(record.flags, record.arg);
+  const size_t base = timeline.base();
+  for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
+    if (timeline.stack()[i].level != Level::region || timeline.stack()[i].region != left) continue;
+    return timeline.leave(state_.time(record), i);
+  }
+  // Where recording was off, begins are missing by right.
+  state_.losses.add("user_regions_without_begin", Severity::warning,
+                    "The program ended user-defined regions that it had not begun on the same "
+                    "thread and in the same parallel region; these ends were left out.",
+                    state_.process.pauses.empty() ? 1 : 0);
+}
+
+// --- Functions ---
+
+void UserRecords::drop_closed() {
+  const auto& stack = state_.timeline.stack();
+  while (!open_.empty()) {
+    const OpenFunction& last = open_.back();
+    if (last.depth < stack.size() && stack[last.depth].level == Level::function &&
+        stack[last.depth].id == last.address) {
+      return;
+    }
+    open_.pop_back();
+  }
+}
+
+void UserRecords::function_enter(const RawRecord& record) {
+  const Code& code = state_.process.code.before(record.w[0] + 1);
+  const bool own = !code.frames.empty() && code.frames.front().kind == CodeKind::user &&
+                   code.frames.front().region.valid();
+  if (!own) return;
+  const RegionId function = code.frames.front().region;
+  state_.process.regions.is_instrumented(function);
+  Timeline& timeline = state_.timeline;
+  const auto& stack = timeline.stack();
+  // The thread that runs main is in it from the beginning.
+  if (stack.size() == 1 && stack[0].level == Level::root && stack[0].region == function) return;
+  const Time time = state_.time(record);
+  drop_closed();
+  const size_t base = timeline.base();
+  while (!open_.empty() && (base == Timeline::npos || open_.back().depth > base) &&
+         lies_deeper(open_.back().frame, record.arg)) {
+    leave_function(time, open_.size() - 1);
+  }
+  state_.observe_code(time, record.w[1]);
+  open_.push_back({stack.size(), record.w[0], record.arg});
+  timeline.enter(time, Level::function, function, record.w[0]);
+}
+
+void UserRecords::function_leave(const RawRecord& record) {
+  drop_closed();
+  const size_t base = state_.timeline.base();
+  for (size_t i = open_.size(); i-- > 0;) {
+    if (base != Timeline::npos && open_[i].depth <= base) return;
+    if (open_[i].address != record.w[0]) continue;
+    return leave_function(state_.time(record), i);
+  }
+}
+
+/// Regions that were begun in the function, and not ended, go on: programs wrap the calls.
+void UserRecords::leave_function(Time time, size_t open) {
+  Timeline& timeline = state_.timeline;
+  std::vector<OpenRegion> regions;
+  for (size_t i = open_[open].depth; i < timeline.stack().size(); ++i) {
+    const Timeline::Entry& entry = timeline.stack()[i];
+    if (entry.level != Level::region) continue;
+    regions.push_back({time, entry.region, entry.id != kNoNumber, entry.id});
+  }
+  timeline.leave(time, open_[open].depth);
+  open_.resize(open);
+  for (const OpenRegion& region : regions) push(region);
+}
+
+}  // namespace culprit::assemble

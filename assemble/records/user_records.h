@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the program told of itself, as events: its regions, phases and iterations, and functions
+// that were compiled with -finstrument-functions. Ends may be missing (longjmp, exceptions) or come
+// without a begin (it lay before the recording).
+#pragma once
+
+#include <vector>
+
+#include "assemble/records/stream.h"
+
+namespace culprit::assemble {
+
+class UserRecords {
+ public:
+  explicit UserRecords(ThreadState& state) : state_(state) {}
+  void see(const RawRecord& record);
+
+ private:
+  struct OpenFunction {
+    size_t depth;  ///< in the timeline's stack
+    uint64_t address;
+    uint32_t frame;
+  };
+  struct OpenRegion {
+    Time time;
+    RegionId region;
+    bool numbered;
+    uint64_t number;
+  };
+  void push(const OpenRegion& region);
+  void leave_function(Time time, size_t open);
+  void region_enter(const RawRecord& record);
+  void region_leave(const RawRecord& record);
+  void function_enter(const RawRecord& record);
+  void function_leave(const RawRecord& record);
+  RegionId region(uint16_t name, uint64_t kind);
+  /// Forgets functions that have been closed with something around them.
+  void drop_closed();
+
+  ThreadState& state_;
+  std::vector<OpenFunction> open_;
+};
+
+}  // namespace culprit::assemble

@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/run/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::RawDeviceLoss;
+using trace::RawKind;
+
+/// Queues that keep their order can seem to overlap by what their clock is uncertain of.
+constexpr uint64_t kUncertain = 1000;  // ns
+/// Sums and differences of times stay within 64 bits.
+constexpr uint64_t kFarthest = uint64_t{1} << 61;
+
+std::string_view text_of(const RawRecord& record, size_t first_word, size_t offset, size_t length) {
+  const size_t there = (record.words - std::min<size_t>(first_word, record.words)) * 8;
+  const size_t begin = std::min(offset, there);
+  return {reinterpret_cast<const char*>(record.w + first_word) + begin,
+          std::min(length, there - begin)};
+}
+
+template <class Enum>
+Enum enum_of(unsigned value, Enum last, Enum otherwise) {
+  return value <= static_cast<unsigned>(last) ? static_cast<Enum>(value) : otherwise;
+}
+
+const char* name_of(trace::RawDeviceApi api) {
+  return api == trace::RawDeviceApi::cuda ? "CUDA" : "OpenCL";
+}
+
+class Reader {
+ public:
+  Reader(ProcessDevices& result, Losses& losses) : result_(result), losses_(losses) {}
+
+  void read(const RawLog& log) {
+    first_name_ = last_name_;
+    auto cursor = log.cursor();
+    for (RawRecord record; cursor.next(record);) see(record);
+    senseless_ += cursor.skipped() + (cursor.damaged() ? 1 : 0);
+  }
+
+  void finish() {
+    find_recordings();
+    for (uint32_t queue = 0; queue < ops_.size(); ++queue) make_lanes(queue);
+    report();
+  }
+
+ private:
+  void see(const RawRecord& record) {
+    switch (record.kind) {
+      case RawKind::string_def:
+        last_name_ = std::max(last_name_, first_name_ + record.arg);
+        result_.names[first_name_ + record.arg] = text_of(record, 0, 0, record.flags);
+        return;
+      case RawKind::device_def:
+        return define_device(record);
+      case RawKind::device_queue_def:
+        return define_queue(record);
+      case RawKind::device_op:
+        return operation(record);
+      case RawKind::device_clock:
+        return moment(record);
+      case RawKind::device_point:
+        return point(record);
+      case RawKind::device_overhead:
+        result_.overhead_ns += record.w[0];
+        return;
+      case RawKind::device_lost:
+        if (record.flags < kLosses) lost_[record.flags] += record.w[0];
+        return;
+      case RawKind::device_runtime:
+        return runtime(record);
+      default:
+        ++senseless_;
+    }
+  }
+
+  void define_device(const RawRecord& record) {
+    const auto index = static_cast<uint32_t>(result_.devices.size());
+    if (!result_.device_index.emplace(record.arg, index).second) return void(++senseless_);
+    const auto name = static_cast<uint32_t>(record.w[0]);
+    const uint64_t identity = record.w[0] >> 32;
+    result_.devices.push_back({static_cast<trace::RawDeviceApi>(record.flags & 1),
+                               std::string(text_of(record, 1, 0, name)),
+                               std::string(text_of(record, 1, name, identity)),
+                               {}});
+  }
+
+  void define_queue(const RawRecord& record) {
+    const auto device = result_.device_index.find(static_cast<uint32_t>(record.w[0]));
+    const auto index = static_cast<uint32_t>(result_.queues.size());
+    if (device == result_.device_index.end() ||
+        !result_.queue_index.emplace(record.arg, index).second) {
+      return void(++senseless_);
+    }
+    result_.queues.push_back({device->second, static_cast<uint32_t>(record.w[0] >> 32), record.w[1],
+                              (record.flags & 1) != 0});
+    ops_.emplace_back();
+  }
+
+  void operation(const RawRecord& record) {
+    const auto queue = result_.queue_index.find(record.arg);
+    if (queue == result_.queue_index.end()) return void(++senseless_);
+    DeviceOp op;
+    op.number = trace::OperationNumber{record.w[0]};
+    op.begin = record.w[1];
+    op.end = record.w[2];
+    const auto name = static_cast<uint32_t>(record.w[3]);
+    op.name = name == 0 ? 0 : first_name_ + name;
+    op.graph_node = static_cast<uint32_t>(record.w[3] >> 32);
+    op.bytes = record.w[4];
+    op.queued = record.w[5];
+    op.submitted = record.w[6];
+    const unsigned flags = record.flags;
+    op.kind = enum_of(flags & 0xff, trace::kLastDeviceOpKind, trace::DeviceOpKind::other);
+    op.direction = enum_of(flags >> trace::raw_device_op::kDirectionShift & 0xf,
+                           trace::kLastCopyDirection, trace::CopyDirection::none);
+    op.memory = enum_of(flags >> trace::raw_device_op::kMemoryShift & 0xf, trace::kLastHostMemory,
+                        trace::HostMemory::unknown);
+    if (op.begin == 0 || op.end == 0) return void(++without_times_);
+    if (std::max({op.begin, op.end, op.queued, op.submitted}) > kFarthest) {
+      return void(++senseless_);
+    }
+    if (op.begin > op.end) return void(++reversed_);
+    ops_[queue->second].push_back(op);
+    // Numbers of 32 bits are the runtime's own: its calls do not tell the queue.
+    if (record.w[0] != 0 && record.w[0] <= UINT32_MAX) {
+      result_.queue_of_operation.emplace(record.w[0], queue->second);
+    }
+  }
+
+  void moment(const RawRecord& record) {
+    const auto device = result_.device_index.find(record.arg);
+    if (device == result_.device_index.end() || record.w[1] > record.w[2] ||
+        record.w[0] > kFarthest) {
+      return void(++senseless_);
+    }
+    result_.devices[device->second].moments.push_back({record.w[0], record.w[1], record.w[2]});
+  }
+
+  void point(const RawRecord& record) {
+    using Point = trace::RawDevicePoint;
+    if (record.flags > static_cast<uint16_t>(Point::host_waits_for_device)) {
+      return void(++senseless_);
+    }
+    DeviceCall call;
+    call.what = static_cast<Point>(record.flags);
+    if (call.what == Point::host_waits_for_device) {
+      const auto device = result_.device_index.find(record.arg);
+      if (device == result_.device_index.end()) return void(++senseless_);
+      call.device = device->second;
+    } else if (call.what != Point::host_waits_for_event) {
+      const auto queue = result_.queue_index.find(record.arg);
+      if (queue == result_.queue_index.end()) return void(++senseless_);
+      call.queue = queue->second;
+    }
+    result_.calls.emplace(record.w[0], call);
+    if (call.what == Point::event_recorded) {
+      result_.queue_of_operation.emplace(record.w[0], call.queue);
+      recordings_[record.w[1]].push_back(record.w[0]);
+      if (record.w[2] != 0) recording_of_sync_.emplace(record.w[2], record.w[0]);
+    } else if (call.what != Point::host_waits_for_queue &&
+               call.what != Point::host_waits_for_device) {
+      waits_.push_back({record.w[0], record.w[1], record.w[2]});
+    }
+    if (call.what == Point::queue_waits_for_event) {
+      result_.queue_of_operation.emplace(record.w[0], call.queue);
+    }
+  }
+
+  /// Who waits for an event waits for its last recording before the wait; calls are numbered in
+  /// their order.
+  void find_recordings() {
+    for (auto& [event, numbers] : recordings_) std::sort(numbers.begin(), numbers.end());
+    for (const EventWait& wait : waits_) {
+      uint64_t found = 0;
+      const auto sync = recording_of_sync_.find(wait.sync);
+      const auto event = recordings_.find(wait.event);
+      if (wait.sync != 0 && sync != recording_of_sync_.end()) {
+        found = sync->second;
+      } else if (event != recordings_.end()) {
+        const auto& numbers = event->second;
+        const auto after = std::lower_bound(numbers.begin(), numbers.end(), wait.number);
+        if (after != numbers.begin()) found = *(after - 1);
+      }
+      result_.calls[wait.number].recording = trace::OperationNumber{found};
+    }
+  }
+
+  void runtime(const RawRecord& record) {
+    const auto refusal = static_cast<trace::RawDeviceRefusal>(record.flags >> 8);
+    if (refusal == trace::RawDeviceRefusal::none) return;
+    const char* api = name_of(static_cast<trace::RawDeviceApi>(record.flags & 1));
+    std::string_view why = text_of(record, 0, 0, size_t{record.words} * 8);
+    why = why.substr(0, why.find('\0'));
+    const char* reason = refusal == trace::RawDeviceRefusal::other_tool
+                             ? "another tool is using its tools interface, which accepts only one"
+                         : refusal == trace::RawDeviceRefusal::no_tools
+                             ? "its tools library was not found or is too old"
+                             : "it refused the measurement";
+    result_.refusals.push_back(fmt::format("The program's use of {} was not observed: {}{}{}{}.",
+                                           api, reason, why.empty() ? "" : " (", why,
+                                           why.empty() ? "" : ")"));
+  }
+
+  /// The first lane that is free takes an operation, so most queues have one.
+  void make_lanes(uint32_t queue) {
+    std::vector<DeviceOp>& ops = ops_[queue];
+    std::stable_sort(ops.begin(), ops.end(), [](const DeviceOp& a, const DeviceOp& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    });
+    const DeviceQueue& facts = result_.queues[queue];
+    const bool in_order =
+        !facts.out_of_order && result_.devices[facts.device].api == trace::RawDeviceApi::opencl;
+    const size_t first = result_.lanes.size();
+    result_.lanes.push_back({queue, 0, {}});
+    for (DeviceOp& op : ops) {
+      size_t lane = first;
+      for (; lane < result_.lanes.size(); ++lane) {
+        const auto& before = result_.lanes[lane].ops;
+        const uint64_t free = before.empty() ? 0 : before.back().end;
+        if (op.begin < free && !in_order && free - op.begin > kUncertain) continue;
+        op.begin = std::max(op.begin, free);
+        op.end = std::max(op.end, op.begin);
+        break;
+      }
+      if (lane == result_.lanes.size()) {
+        result_.lanes.push_back({queue, static_cast<uint32_t>(lane - first), {}});
+      }
+      result_.lanes[lane].ops.push_back(op);
+    }
+    ops = {};
+  }
+
+  uint64_t lost(RawDeviceLoss what) const { return lost_[static_cast<size_t>(what)]; }
+
+  void report() {
+    losses_.add("device_records_senseless", Severity::data_loss,
+                "Invalid device records were left out.", senseless_);
+    losses_.add("device_times_missing", Severity::data_loss,
+                "Device operations whose times were missing or zero; they were left out, and their "
+                "device appears idle during that time.",
+                without_times_ + lost(RawDeviceLoss::no_times));
+    losses_.add("device_times_reversed", Severity::data_loss,
+                "Device operations recorded as ending before they start were left out.", reversed_);
+    losses_.add(
+        "device_ops_unfinished", Severity::info,
+        "Device operations that had not finished when the program ended, or that failed; it "
+        "is unknown when they ran.",
+        lost(RawDeviceLoss::unfinished));
+    losses_.add("device_ops_not_followed", Severity::data_loss,
+                "Device operations that were left out because too many were in flight at once.",
+                lost(RawDeviceLoss::no_room));
+    losses_.add("device_records_dropped", Severity::data_loss,
+                "Device records that the device runtime dropped for lack of buffer space.",
+                lost(RawDeviceLoss::dropped));
+    losses_.add("device_flushes_hung", Severity::data_loss,
+                "Device runtimes did not return their last records in time; these are missing.",
+                lost(RawDeviceLoss::hung_flush));
+    losses_.add("device_not_observed", Severity::warning,
+                "Processes whose use of devices was not observed; waits for devices count as work.",
+                result_.refusals.size());
+  }
+
+  static constexpr size_t kLosses = 5;
+  struct EventWait {
+    uint64_t number, event, sync;
+  };
+
+  std::unordered_map<uint64_t, std::vector<uint64_t>> recordings_;  ///< numbers, by event
+  std::unordered_map<uint64_t, uint64_t> recording_of_sync_;
+  std::vector<EventWait> waits_;
+
+  ProcessDevices& result_;
+  Losses& losses_;
+  std::vector<std::vector<DeviceOp>> ops_;  ///< by queue
+  uint32_t first_name_ = 0, last_name_ = 0;
+  uint64_t lost_[kLosses] = {};
+  uint64_t senseless_ = 0, without_times_ = 0, reversed_ = 0;
+};
+
+}  // namespace
+
+ProcessDevices read_devices(const std::vector<RawLog>& logs, Losses& losses) {
+  ProcessDevices result;
+  Reader reader(result, losses);
+  for (const RawLog& log : logs) reader.read(log);
+  reader.finish();
+  return result;
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which process folder is which process of the trace. Those of the program's MPI_COMM_WORLD come
+// first, in order of rank and without gaps (a rank that left nothing keeps its place); then worlds
+// of spawned processes; then processes without MPI.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assemble/raw/reader.h"
+#include "assemble/run/comms.h"
+#include "base/ids.h"
+#include "base/losses.h"
+
+namespace culprit::assemble {
+
+struct ProcessSlot {
+  std::optional<size_t> folder;  ///< index; none: this rank left nothing
+  std::optional<size_t> world;   ///< index; none: no MPI
+};
+
+struct Processes {
+  std::vector<ProcessSlot> slots;  ///< by ProcessId
+  std::vector<World> worlds;
+};
+
+/// `folders` in order of start. Sentences that the reader must know are added to `notes`.
+Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses& losses,
+                            std::vector<std::string>& notes);
+
+}  // namespace culprit::assemble

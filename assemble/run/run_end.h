@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Until when a run lasted whose processes did not come to their end. A process that waits writes
+// nothing: the run lasted until whoever started it saw it end, or last saw it run (trace/raw/raw.h,
+// RawHeartbeat). Launchers may need seconds to notice that ranks have died. But if a process spins
+// as it waits, its sampling timer notes now and then that it lives: where one had done so for long,
+// and the launcher came seconds later, the last of these moments is when it died.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "assemble/facts.h"
+#include "assemble/raw/reader.h"
+#include "assemble/run/clock.h"
+#include "base/time.h"
+
+namespace culprit::assemble {
+
+/// `accounts` by process. None if it is unknown.
+std::optional<Time> find_run_end(const std::filesystem::path& raw,
+                                 const std::vector<RawProcessFolder>& processes,
+                                 const std::vector<ProcessAccount>& accounts, const Clock& clock);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A first walk over the records of a process, for what the second one must know beforehand: which
+// addresses need a name, which communicators were made, where and when parallel regions began and
+// ended (workers' ends come overdue, and their barriers do not know their line), which code a task
+// runs, and how much there is of everything.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "assemble/raw/reader.h"
+
+namespace culprit::assemble {
+
+struct ParallelRegion {
+  uint64_t code = 0;       ///< return address of the fork, 0 if unknown
+  uint64_t end_ticks = 0;  ///< when the master left it, 0: never
+  uint32_t team_size = 0;
+  bool league = false;          ///< of teams
+  bool by_new_initial = false;  ///< forked by an initial thread that is not the process's first
+  bool forked = false;          ///< its begin was recorded
+};
+
+/// Where the creator stands in a task's number (RawKind::omp_task_create).
+inline constexpr unsigned kTaskCreatorShift = 40;
+
+struct CommDefinition {
+  uint64_t ticks = 0;
+  uint32_t comm = 0;
+  uint32_t parent = 0;
+  trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
+  std::vector<uint32_t> members;  ///< as mpi_comm_def tells them
+  std::vector<uint32_t> remote;
+  trace::RawCommLink link = trace::RawCommLink::none;  ///< with what mpi_comm_link tells:
+  uint64_t key = 0;
+  uint64_t entered = 0;          ///< ticks
+  std::optional<uint32_t> root;  ///< in `members`
+};
+
+struct WindowDefinition {
+  uint64_t ticks = 0;
+  uint32_t window = 0;
+  uint32_t comm = 0;
+};
+
+struct FileDefinition {
+  uint64_t ticks = 0;
+  uint32_t file = 0;
+  uint32_t comm = 0;
+  std::string name;
+};
+
+/// Ranks in a window (its number).
+using EpochGroup = std::pair<uint32_t, std::vector<uint32_t>>;
+
+/// trace::RawKind::clock_met.
+struct ClockMeeting {
+  uint32_t rank = 0;  ///< of the other process, in this one's world
+  uint64_t own_ticks = 0;
+  uint64_t other_ticks = 0;
+  uint64_t length = 0;
+};
+
+/// Recording goes off or on.
+struct Switch {
+  uint64_t ticks = 0;
+  bool on = false;
+};
+
+/// A set of ranks (trace/raw/raw.h, mpi_rank_set): index i and bits of the ranks from 64 * i on.
+using RankBits = std::vector<std::pair<uint64_t, uint64_t>>;
+
+/// One side of partitioned communication. Sides meet in the order of their making.
+struct PartitionedInit {
+  uint64_t ticks = 0;
+  uint64_t number = 0;
+  uint32_t comm = 0;
+  uint64_t peer_and_tag = 0;
+  bool sends = false;
+};
+
+/// Of one thread, or of a process once its threads' surveys are merged.
+struct Survey {
+  std::unordered_set<uint64_t> addresses;  ///< return addresses
+  std::vector<CommDefinition> comms;       ///< in order of creation
+  std::vector<WindowDefinition> windows;   ///< likewise
+  std::vector<FileDefinition> files;       ///< likewise
+  std::set<EpochGroup> epoch_groups;
+  std::unordered_map<uint64_t, ParallelRegion> regions;
+  std::vector<ClockMeeting> clock_meetings;
+  std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
+  std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
+  std::vector<Switch> switches;                          ///< in order of time
+  std::unordered_map<uint32_t, RankBits> rank_sets;
+  std::vector<PartitionedInit> partitioned;  ///< in order of time
+  /// By the number of an operation for a device: when the call was entered that handed it over.
+  std::unordered_map<uint64_t, uint64_t> device_launches;
+  uint64_t last_ticks = 0;
+  uint64_t last_act_ticks = 0;  ///< of a record that says what the program did
+  uint64_t records = 0;
+  uint64_t skipped = 0;  ///< records that made no sense
+  uint64_t damaged_logs = 0;
+  bool truncated_comms = false;
+
+  void merge(Survey&& other);
+  /// By number: which of those with the same communicator, peer, tag and direction, from 1.
+  std::unordered_map<uint64_t, uint32_t> partitioned_pairs() const;
+};
+
+/// What the survey of one thread costs its program, in the collector's own account.
+struct ToolTime {
+  uint64_t records = 0;
+  uint64_t paths = 0;  ///< call paths taken
+  uint64_t ticks = 0;  ///< between tool_begin and tool_end
+};
+
+/// What the kernel says of a thread, when it last did (RawKind::cpu_time).
+struct CoreUse {
+  uint64_t on_core_ns = 0;  ///< 0: it never did
+  uint64_t without_ns = 0;
+  uint64_t from_ticks = 0;     ///< the thread's begin, as far as is known
+  uint64_t until_ticks = 0;    ///< of that moment
+  uint64_t blocked_ticks = 0;  ///< in calls that slept (RawKind::blocked)
+
+  /// Of the time in which the thread could compute, that in which it did.
+  double share() const {
+    constexpr double kLeast = 0.05;
+    const auto on_core = static_cast<double>(on_core_ns);
+    const double could = on_core + static_cast<double>(without_ns);
+    return could > 0 ? std::max(kLeast, on_core / could) : 1;
+  }
+};
+
+struct ThreadSurvey {
+  Survey survey;
+  ToolTime tool;
+  CoreUse core_use;
+  std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined
+};
+
+ThreadSurvey survey_log(const RawLog& log);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,402 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Four passes. Where each waiter and its cause met last (intervals.cpp): parallel over waiters.
+// Excess vectors: parallel over the late locations, because many waiters often wait for the same
+// work. Propagation (propagation.cpp): one walk over all waits from the latest to the earliest,
+// scalars only. Costs: parallel over the late locations.
+//
+// A late location's waits lie scattered over the waiters' lists, so each look at one would wait for
+// memory: they are asked for ahead.
+#include "blame/delay/delay.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "base/merge_runs.h"
+#include "base/parallel.h"
+#include "blame/delay/delay_costs.h"
+#include "blame/delay/guests.h"
+#include "blame/delay/intervals.h"
+#include "blame/delay/propagation.h"
+#include "blame/delay/waiting_sums.h"
+
+namespace culprit::blame {
+
+namespace {
+
+using replay::Run;
+using replay::Wait;
+using replay::WaitGraph;
+
+/// A wait, and when its interval ends on the late location.
+struct Ended {
+  Time end;
+  WaitRef wait;
+};
+
+class Delays {
+ public:
+  Delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times, unsigned threads,
+         const ShareExcess& share)
+      : run_(run), graph_(graph), times_(times), threads_(threads), share_(share) {
+    result_.causes.resize(run.timelines.size());
+    result_.caused.resize(run.timelines.size());
+    result_.excess.resize(run.timelines.size());
+    result_.shared.resize(run.timelines.size());
+    if (!run.ranks->alone()) guests_.emplace(run, graph);
+  }
+
+  void find_intervals();
+  void measure();
+  void propagate();
+  void sum_costs();
+  DelayAnalysis take() { return std::move(result_); }
+
+ private:
+  /// An interval on the late location, and what it did there.
+  struct Late {
+    explicit Late(const Run& run) : sums(run.callpaths.size()) {}
+    PathSums sums;
+    Time begin, end;
+    bool is_measured = false;  ///< what is in `sums`
+    Duration waiting;
+    uint32_t first_wait = 0, end_wait = 0;  ///< its waits that reach into it
+    Duration first_part, last_part;
+  };
+  /// Of a late location whose waits are walked over in the order in which intervals end.
+  struct Scratch {
+    explicit Scratch(const Run& run)
+        : own(run.callpaths.size()), part(run.callpaths.size()), late(run) {}
+    Column<Ended> order;
+    PathSums own, part;
+    Late late;
+    size_t late_last = 0;   ///< the activity at the interval's end
+    size_t begin_wait = 0;  ///< the first wait of the late location that begins at or after it
+    size_t room = 0;        ///< so many entries may long excess vectors still have
+    std::optional<PathClock> clock;  ///< made once there is no room
+  };
+
+  void list_caused();
+  void list_caused_by(std::span<const LocationId> waiters, std::vector<Column<Ended>>& lists);
+  void gather(LocationId late, Column<Ended>& order);
+  void measure_caused_by(LocationId late, Scratch& scratch);
+  void move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                     Scratch& scratch) const;
+  void measure_late(LocationId late, Scratch& scratch) const;
+  bool is_long(LocationId late, const Scratch& scratch) const;
+  void find_inner_waits(LocationId late, const WaitingSums& waiting, Scratch& scratch) const;
+  Duration part_inside(LocationId late, const Wait& wait, Scratch& scratch) const;
+  void measure_own(WaitRef ref, Time begin, PathSums& own) const;
+  void compare_waiting(WaitRef ref, Time begin, const Scratch& scratch, WaitCause& cause) const;
+  bool share(LocationId late, WaitCause& cause, Scratch& scratch);
+  void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
+
+  const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
+  WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
+  const WaitCause& cause(WaitRef ref) const {
+    return result_.causes[ref.location.index()][ref.wait];
+  }
+  bool is_guest(WaitRef ref) const { return guests_ && guests_->is_guest(ref); }
+
+  const Run& run_;
+  WaitGraph& graph_;
+  const std::vector<PathTimes>& times_;
+  unsigned threads_;
+  const ShareExcess share_;
+  std::optional<Guests> guests_;        // if there are other ranks
+  std::optional<Intervals> intervals_;  // of this rank's waiters
+  /// By part of the waiters, by LocationId of the cause.
+  std::vector<std::vector<Column<Ended>>> caused_;
+  std::array<PatternSums, 2> lost_{};  // by Unattributed
+  DelayAnalysis result_;
+};
+
+// --- intervals --------------------------------------------------------------------------------
+
+void Delays::find_intervals() {
+  intervals_.emplace(run_, graph_, threads_);
+  if (guests_) guests_->invite(times_, *intervals_, threads_);
+  list_caused();
+}
+
+/// What own locations caused, guests among it: each thread lists a part of the waiters.
+void Delays::list_caused() {
+  std::vector<LocationId> waiters;
+  for (size_t id = 0; id < run_.timelines.size(); ++id) {
+    if (!graph_.waits[id].empty()) waiters.push_back(LocationId(id));
+  }
+  const size_t parts = thread_count(threads_);
+  caused_.resize(parts);
+  parallel_for(parts, threads_, [&](size_t part) {
+    const size_t begin = waiters.size() * part / parts;
+    const size_t end = waiters.size() * (part + 1) / parts;
+    caused_[part].resize(run_.timelines.size());
+    list_caused_by({waiters.data() + begin, end - begin}, caused_[part]);
+  });
+}
+
+void Delays::list_caused_by(std::span<const LocationId> waiters,
+                            std::vector<Column<Ended>>& lists) {
+  for (LocationId id : waiters) {
+    const Column<Wait>& waits = graph_.waits[id.index()];
+    result_.causes[id.index()].resize(waits.size());
+    for (uint32_t w = 0; w < waits.size(); ++w) {
+      if (guests_ && !run_.owns(waits[w].cause)) continue;
+      lists[waits[w].cause.index()].push_back({waits[w].end, {id, w}});
+    }
+  }
+}
+
+/// All that `late` caused. Who waits for the same moment is next to each other.
+void Delays::gather(LocationId late, Column<Ended>& order) {
+  order.clear();
+  for (std::vector<Column<Ended>>& part : caused_) {
+    Column<Ended>& some = part[late.index()];
+    for (const Ended& ended : some) order.push_back(ended);
+    some.release();
+  }
+  merge_runs(order.begin(), order.end(),
+             [](const Ended& a, const Ended& b) { return a.end < b.end; });
+}
+
+// --- excess -----------------------------------------------------------------------------------
+
+void Delays::measure() {
+  parallel_for(
+      run_.locations.size(), threads_, [&] { return Scratch(run_); },
+      [&](size_t i, Scratch& scratch) { measure_caused_by(run_.locations[i], scratch); });
+  if (guests_) {
+    guests_->tell_waiters([&](WaitRef guest) { return cause(guest); },
+                          [&](WaitRef ref, const WaitCause& found) {
+                            cause(ref) = found;
+                            cause(ref).first_excess = cause(ref).end_excess = 0;  // not here
+                          });
+  }
+  caused_.clear();
+  intervals_.reset();
+  graph_.syncs.clear();  // nobody else asks
+}
+
+void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
+  gather(late, scratch.order);
+  const WaitingSums waiting(graph_.waits[late.index()]);
+  scratch.late.begin = scratch.late.end = Time::min();
+  scratch.late_last = scratch.begin_wait = 0;
+  const size_t linear = run_.at(late).activities.size() + scratch.order.size();
+  scratch.room = static_cast<size_t>(share_.written * static_cast<double>(linear));
+  scratch.clock.reset();
+  Column<WaitRef>& caused = result_.caused[late.index()];
+  caused.reserve(scratch.order.size());
+  for (size_t i = 0; i < scratch.order.size(); ++i) {
+    const auto& [end, ref] = scratch.order[i];
+    const Time begin = is_guest(ref) ? guests_->interval_begin(ref) : intervals_->begin(ref);
+    if (scratch.late.begin != begin || scratch.late.end != end) {
+      move_interval(late, begin, end, waiting, scratch);
+    }
+    measure_own(ref, begin, scratch.own);
+    WaitCause& c = cause(ref);
+    compare_waiting(ref, begin, scratch, c);
+    c.first_wait = scratch.late.first_wait;
+    c.end_wait = scratch.late.end_wait;
+    c.first_part = scratch.late.first_part;
+    c.last_part = scratch.late.last_part;
+    c.first_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
+    if (!share(late, c, scratch)) subtract(late, c, scratch);
+    c.end_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
+    scratch.own.clear();
+    caused.push_back(ref);
+  }
+  CULPRIT_CHECK(result_.excess[late.index()].size() < UINT32_MAX);
+}
+
+void Delays::move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
+                           Scratch& scratch) const {
+  const Column<Wait>& inner = graph_.waits[late.index()];
+  // Ends come in ascending order.
+  scratch.late_last = run_.at(late).activities.after(end, scratch.late_last);
+  size_t& next = scratch.begin_wait;
+  while (next < inner.size() && inner[next].begin < end) ++next;
+  scratch.late.begin = begin, scratch.late.end = end;
+  scratch.late.is_measured = false;
+  find_inner_waits(late, waiting, scratch);
+}
+
+void Delays::measure_late(LocationId late, Scratch& scratch) const {
+  Late& to = scratch.late;
+  to.sums.clear();
+  times_[late.index()].sum_back(to.begin, to.end, scratch.late_last, scratch.begin_wait, to.sums);
+  to.is_measured = true;
+}
+
+/// Those that reach into the interval, and how much of them lies inside. All but the first and the
+/// last are whole.
+void Delays::find_inner_waits(LocationId id, const WaitingSums& waiting, Scratch& scratch) const {
+  const Column<Wait>& inner = graph_.waits[id.index()];
+  Late& late = scratch.late;
+  const size_t end = scratch.begin_wait;
+  // Few lie inside, mostly.
+  size_t first = end;
+  for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].end > late.begin; ++n) --first;
+  if (first > 0 && inner[first - 1].end > late.begin) {
+    first = static_cast<size_t>(
+        std::partition_point(inner.begin(), inner.begin() + first,
+                             [&](const Wait& wait) { return wait.end <= late.begin; }) -
+        inner.begin());
+  }
+  late.first_wait = static_cast<uint32_t>(first);
+  late.end_wait = static_cast<uint32_t>(end);
+  late.first_part = late.last_part = late.waiting = Duration::zero();
+  if (first == end) return;
+  late.waiting = late.first_part = part_inside(id, inner[first], scratch);
+  if (end - first == 1) return;
+  late.last_part = part_inside(id, inner[end - 1], scratch);
+  late.waiting += late.last_part + waiting.between(first + 1, end - 1);
+}
+
+/// What of a wait lies in the interval.
+Duration Delays::part_inside(LocationId id, const Wait& wait, Scratch& scratch) const {
+  const Time begin = std::max(wait.begin, scratch.late.begin);
+  const Time end = std::min(wait.end, scratch.late.end);
+  if (begin == wait.begin && end == wait.end) return wait.amount;
+  Duration part = end - begin;
+  if (wait.amount == wait.end - wait.begin) return part;
+  scratch.part.clear();
+  times_[id.index()].sum(begin, end, scratch.part);  // tasks
+  for (CallPathId path : scratch.part.paths()) part -= scratch.part[path];
+  return part;
+}
+
+/// What the waiter did since the meeting.
+void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
+  if (is_guest(ref)) {
+    for (const Excess& done : guests_->done_by(ref)) own.add(done.path(), done.time());
+  } else {
+    const Wait& w = wait(ref);
+    times_[ref.location.index()].sum_back(begin, w.begin, w.activity, ref.wait, own);
+  }
+}
+
+/// What the waiter waited itself since the meeting, before this wait, made it late as well
+/// (decision 0020).
+void Delays::compare_waiting(WaitRef ref, Time begin, const Scratch& scratch,
+                             WaitCause& cause) const {
+  const Duration late = scratch.late.waiting;
+  Duration own = wait(ref).begin - begin;
+  for (CallPathId path : scratch.own.paths()) own -= scratch.own[path];
+  cause.waiting = std::clamp(late - own, Duration::zero(), late);
+  if (late > Duration::zero()) cause.more = cause.waiting.seconds() / late.seconds();
+}
+
+bool Delays::is_long(LocationId late, const Scratch& scratch) const {
+  const size_t first = run_.at(late).activities.after_back(scratch.late.begin, scratch.late_last);
+  return scratch.late_last - first >= share_.activities;
+}
+
+/// Where excess vectors have become longer than all that led to them: the vector as a whole
+/// interval, and what is to be taken off. Not if next to nothing were left: the rest of a large
+/// sum would be rounding.
+bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
+  if (scratch.room > 0 || scratch.late.is_measured || !is_long(late, scratch)) return false;
+  if (!scratch.clock) scratch.clock.emplace(run_, late, graph_.waits[late.index()]);
+  const auto [begin, end] = std::pair(scratch.late.begin, scratch.late.end);
+  const Duration all = scratch.clock->time(begin, end);
+  Column<Excess>& excess = result_.excess[late.index()];
+  Duration more = all;
+  for (CallPathId path : scratch.own.paths()) {
+    const Duration both = std::min(scratch.own[path], scratch.clock->time(path, begin, end));
+    if (both <= Duration::zero()) continue;
+    more -= both;
+    excess.push_back(Excess(both, path));
+  }
+  constexpr double kLeast = 1e-3;
+  if (more <= Duration::zero() || more.seconds() < kLeast * all.seconds()) {
+    excess.resize(cause.first_excess, Excess(Duration::zero(), CallPathId::none()));
+    return false;
+  }
+  cause.excess = more;
+  const auto place = static_cast<uint32_t>(result_.caused[late.index()].size());
+  result_.shared[late.index()].push_back({begin, end, place});
+  return true;
+}
+
+/// Excess vector: what the late location did more than the waiter (equations 4.1 and 4.2).
+void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
+  if (!scratch.late.is_measured) measure_late(late, scratch);
+  const PathSums& sums = scratch.late.sums;
+  Column<Excess>& excess = result_.excess[late.index()];
+  for (CallPathId path : sums.paths()) {
+    const Duration more = sums[path] - scratch.own[path];
+    if (more <= Duration::zero()) continue;
+    excess.push_back(Excess(more, path));
+    cause.excess += more;
+  }
+  constexpr size_t kFew = 32;
+  const size_t paths = sums.paths().size();
+  if (paths > kFew) scratch.room -= std::min(scratch.room, paths);
+}
+
+// --- propagation ------------------------------------------------------------------------------
+
+void Delays::propagate() {
+  PatternSums& circular = lost_[static_cast<size_t>(Unattributed::circular)];
+  circular = propagate_waits(run_, graph_, result_.causes, Followed::waiting);
+  const auto polls = [](const Column<replay::Polling>& list) { return !list.empty(); };
+  const bool own = std::any_of(graph_.pollings.begin(), graph_.pollings.end(), polls);
+  if (replay::sum(*run_.ranks, uint64_t{own}) > 0) {
+    const PatternSums of_polling = propagate_waits(run_, graph_, result_.causes, Followed::polling);
+    circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
+  }
+  if (guests_) {
+    guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
+                         [&](WaitRef guest, const WaitCause& from) {
+                           WaitCause& to = cause(guest);
+                           const WaitCause here = to;
+                           to = from;
+                           to.first_excess = here.first_excess, to.end_excess = here.end_excess;
+                         });
+  }
+}
+
+// --- costs ------------------------------------------------------------------------------------
+
+void Delays::sum_costs() {
+  std::vector<LocationCosts> costs(run_.timelines.size());
+  parallel_for(run_.locations.size(), threads_, [&](size_t i) {
+    const LocationId id = run_.locations[i];
+    costs[id.index()] = sum_delay_costs(run_, graph_, result_, id);
+  });
+  PatternSums& unexplained = lost_[static_cast<size_t>(Unattributed::unexplained)];
+  for (const LocationCosts& of_one : costs) {
+    result_.costs.insert(result_.costs.end(), of_one.rows.begin(), of_one.rows.end());
+    result_.polling_causes.insert(result_.polling_causes.end(), of_one.polling.begin(),
+                                  of_one.polling.end());
+    result_.unexplained_waits += of_one.unexplained_waits;
+    for (size_t p = 0; p < unexplained.size(); ++p) unexplained[p] += of_one.unexplained_s[p];
+  }
+  for (const Unattributed reason : {Unattributed::unexplained, Unattributed::circular}) {
+    const PatternSums& own = lost_[static_cast<size_t>(reason)];
+    std::vector<double> all(own.begin(), own.end());
+    replay::add_up(*run_.ranks, all);
+    for (size_t p = 0; p < all.size(); ++p) {
+      if (all[p] > 0) result_.unattributed.push_back({replay::Pattern(p), reason, all[p]});
+    }
+  }
+}
+
+}  // namespace
+
+DelayAnalysis analyze_delays(const Run& run, WaitGraph& graph, const std::vector<PathTimes>& times,
+                             unsigned threads, const ShareExcess& share) {
+  Delays delays(run, graph, times, threads, share);
+  delays.find_intervals();
+  delays.measure();
+  delays.propagate();
+  delays.sum_costs();
+  return delays.take();
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Delay analysis: which excess work of whom is answerable for each wait (thesis chapter 4; the
+// formulas are numbered there, equations 4.1 to 4.7). For a wait (p,i) with amount w, cause (q,k)
+// and the synchronisation interval, which begins on both when p and q met last, and ends on p when
+// it begins to wait, on q when it lets p go on:
+//
+//   delta(q,c) = max(d_q(c) - d_p(c), 0)      excess time of the late location at call path c
+//   D = sum of delta,  V = sum of the waits on q inside the interval, of each the part inside
+//   W = max(V - V of p, 0): what held up both made neither late (decision 0020, not the thesis's)
+//   short-term cost(q,c) += delta(q,c) / (D + W) * w
+//   long-term  cost(q,c) += delta(q,c) / (D + W) * phi(p,i)
+//   phi(q,l) += w(q,l) / V * W / (D + W) * (w + phi(p,i))    for each wait l of q inside it
+//
+// Both sides begin at one moment and tile their time, so w <= D + W: no call path is charged, for
+// one wait, with more than its own excess. Where that does not hold all the same, D + W is taken
+// for w, and what it does not explain is unattributed.
+//
+// Polling is followed in the same way, and waits are through it; what it costs is summed apart.
+//
+// Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
+// the number of threads: each sum is made in one fixed order. Of several ranks each explains what
+// its own locations caused; the waits of others among it are guests (guests.h).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "blame/delay/path_clock.h"
+#include "blame/path/path_times.h"
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+/// What delay analysis says of one wait.
+struct WaitCause {
+  Duration excess;                        ///< of the cause's work over the waiter's
+  Duration waiting;                       ///< likewise, of its waiting
+  double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
+  double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
+  double polling_s = 0;                   ///< as long_s: polling that this wait causes elsewhere
+  uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause that reach into the interval
+  Duration first_part, last_part;         ///< of the first and the last of them: what is inside
+  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
+  double more = 1;  ///< the part of the cause's waits in the interval that is `waiting`
+
+  Duration explained() const { return excess + waiting; }
+  /// What its cost is shared out by. Not zero.
+  double denominator_s(Duration amount) const { return std::max(explained(), amount).seconds(); }
+  /// Of its cost, what nobody is charged with.
+  double unexplained(Duration amount) const {
+    return explained() >= amount ? 0 : (amount - explained()).seconds() / amount.seconds();
+  }
+  double indirect_s(Duration amount) const {
+    return waiting.seconds() / denominator_s(amount) * amount.seconds();
+  }
+};
+
+/// A wait: whose, and which of that location's.
+struct WaitRef {
+  LocationId location;
+  uint32_t wait;
+};
+
+/// There are several to a wait: kept in twelve bytes.
+class Excess {
+ public:
+  Excess(Duration time, CallPathId path)
+      : high_(static_cast<uint32_t>(time.nanos() >> 32)),
+        low_(static_cast<uint32_t>(time.nanos())),
+        path_(path) {}
+  Duration time() const {
+    return Duration::from_nanos(static_cast<int64_t>(uint64_t{high_} << 32 | low_));
+  }
+  CallPathId path() const { return path_; }
+
+ private:
+  uint32_t high_, low_;
+  CallPathId path_;
+};
+
+using PatternSums = std::array<double, replay::kPatterns.size()>;
+
+/// Of what passes as a wait: polling is followed like waiting, but its time is told apart.
+inline double waiting_s(const replay::Wait& wait) {
+  return replay::counts_as_waiting(wait.pattern) ? wait.amount.seconds() : 0;
+}
+inline double polling_s(const replay::Wait& wait) {
+  return wait.pattern == replay::pattern("mpi.polling") ? wait.amount.seconds() : 0;
+}
+
+/// Polling that excess time at a call path is answerable for, directly or not.
+struct PollingCost {
+  LocationId location;
+  CallPathId path;
+  double time_s = 0;
+};
+
+struct DelayCost {
+  LocationId location;
+  CallPathId path;
+  replay::Pattern pattern;
+  double short_s = 0;
+  double long_s = 0;
+};
+
+enum class Unattributed : uint8_t {
+  unexplained,  ///< the wait is longer than D + W
+  circular,     ///< locations wait for each other in a circle
+};
+
+struct UnattributedCost {
+  replay::Pattern pattern;
+  Unattributed reason;
+  double time_s = 0;
+};
+
+struct DelayAnalysis {
+  std::vector<Column<WaitCause>> causes;  ///< by LocationId of the waiter, by wait; guests', too
+  std::vector<Column<WaitRef>> caused;    ///< by LocationId of the cause
+  std::vector<Column<Excess>> excess;     ///< by LocationId of the cause
+  /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
+  std::vector<Column<SharedExcess>> shared;
+  std::vector<DelayCost> costs;                ///< by location, then first come
+  std::vector<PollingCost> polling_causes;     ///< likewise
+  std::vector<UnattributedCost> unattributed;  ///< of all ranks
+  uint64_t unexplained_waits = 0;              ///< for which this rank's locations are the cause
+};
+
+/// When excess vectors are shared instead of written out (path_clock.h). What comes out is the
+/// same.
+struct ShareExcess {
+  size_t activities = 64;  ///< of intervals with at least so many
+  double written = 1;      ///< once long vectors have more entries for each activity and wait
+};
+
+/// Adds guests to the graph's waits, and uses its synchronisation points up. Collective.
+DelayAnalysis analyze_delays(const replay::Run& run, replay::WaitGraph& graph,
+                             const std::vector<PathTimes>& times, unsigned threads,
+                             const ShareExcess& share = {});
+
+}  // namespace culprit::blame

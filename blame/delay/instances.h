@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The longest single waits of each pattern: where and when to look in a time line.
+#pragma once
+
+#include <vector>
+
+#include "blame/delay/delay.h"
+#include "blame/findings.h"
+
+namespace culprit::blame {
+
+inline constexpr size_t kWorstInstances = 5;  ///< of each pattern
+
+/// Of all ranks, by pattern in the table's order, the longest first; of equal ones the earlier,
+/// then the lower location. Collective.
+std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
+                                           const DelayAnalysis& delays, unsigned threads);
+
+}  // namespace culprit::blame

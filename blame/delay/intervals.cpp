@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/delay/intervals.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "blame/delay/makers.h"
+#include "blame/delay/meetings.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// Of each wait. What happens at the moment in which a wait begins comes before it. What the one
+/// did before the other came to be cannot be compared with anything.
+Column<Time> find_begins(const replay::Run& run, LocationId waiter,
+                         const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
+                         const Makers& makers, Meetings& meetings) {
+  Column<Time> begins;
+  begins.reserve(waits.size());
+  meetings.start();
+  size_t next = 0;
+  for (const replay::Wait& wait : waits) {
+    for (; next < syncs.size() && syncs[next].moment() <= wait.begin; ++next) {
+      meetings.add(syncs[next]);
+    }
+    if (replay::is_before_begin(wait.pattern)) {
+      begins.push_back(wait.begin);
+      continue;
+    }
+    const LocationId cause = makers.holder(wait.cause, wait.begin);
+    begins.push_back(std::max({run.begin, meetings.last(cause), makers.birth(waiter, wait.begin),
+                               makers.birth(cause, wait.begin)}));
+  }
+  return begins;
+}
+
+}  // namespace
+
+Intervals::Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads)
+    : begins_(run.timelines.size()) {
+  const Makers makers(run, graph);
+  parallel_for(
+      run.locations.size(), threads, [&] { return Meetings(graph.groups); },
+      [&](size_t i, Meetings& meetings) {
+        const LocationId id = run.locations[i];
+        const size_t at = id.index();
+        begins_[at] = find_begins(run, id, graph.waits[at], graph.syncs[at], makers, meetings);
+      });
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits that cause waits: phi, and what of a wait propagates (thesis, equations 4.5 to 4.7).
+#pragma once
+
+#include "blame/delay/delay.h"
+
+namespace culprit::blame {
+
+enum class Followed : uint8_t { waiting, polling };
+
+/// Fills WaitCause::long_s and propagating_s, or polling_s, of all waits of this rank's locations;
+/// everything else of them must be known. Waits that lie in each other's intervals in a circle
+/// (clocks lie, or tasks ran within) hand on what they inherit a few times around; the rest is
+/// returned. Collective.
+PatternSums propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
+                            std::vector<Column<WaitCause>>& causes, Followed followed);
+
+}  // namespace culprit::blame

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/device/device_course.h"
+
+#include <algorithm>
+#include <span>
+
+namespace culprit::blame {
+
+/// Where a part begins. In two steps, since wall time times parts may not fit.
+Time DeviceCourse::edge(size_t part) const {
+  constexpr auto kCount = static_cast<int64_t>(kParts);
+  const int64_t whole = wall_.nanos() / kCount, rest = wall_.nanos() % kCount;
+  const auto k = static_cast<int64_t>(part);
+  return begin_ + Duration::from_nanos(whole * k + rest * k / kCount);
+}
+
+template <class Visit>
+void DeviceCourse::split(Time begin, Time end, const Visit& visit) {
+  if (end <= begin || wall_ <= Duration::zero()) return;
+  parts_.resize(kParts);
+  const double place = static_cast<double>((begin - begin_).nanos()) /
+                       static_cast<double>(wall_.nanos()) * static_cast<double>(kParts);
+  size_t part = std::min(kParts - 1, static_cast<size_t>(std::max(place, 0.0)));
+  while (part > 0 && edge(part) > begin) --part;  // rounded up
+  while (part + 1 < kParts && edge(part + 1) <= begin) ++part;
+  for (Time at = begin; at < end; ++part) {
+    const Time until = part + 1 < kParts ? std::min(end, edge(part + 1)) : end;
+    if (until > at) visit(part, until - at);
+    at = until;
+  }
+}
+
+void DeviceCourse::busy(Time begin, Time end) {
+  split(begin, end, [&](size_t part, Duration time) { parts_[part].busy += time; });
+}
+
+void DeviceCourse::kernel(Time begin, Time end) {
+  split(begin, end, [&](size_t part, Duration time) { parts_[part].kernels += time; });
+}
+
+void DeviceCourse::late(Time begin, Time end, CallPathId path, bool launching) {
+  split(begin, end, [&](size_t part, Duration time) {
+    parts_[part].late += time;
+    if (launching) parts_[part].launching += time;
+    code_[{part, path}] += time;
+  });
+}
+
+void DeviceCourse::latency(Time begin, Time end) {
+  split(begin, end, [&](size_t part, Duration time) { parts_[part].latency += time; });
+}
+
+void DeviceCourse::unknown(Time begin, Time end) {
+  split(begin, end, [&](size_t part, Duration time) { parts_[part].unknown += time; });
+}
+
+void DeviceCourse::add(const DeviceCourse& other) {
+  if (other.parts_.empty()) return;
+  parts_.resize(kParts);
+  for (size_t i = 0; i < kParts; ++i) {
+    parts_[i].busy += other.parts_[i].busy;
+    parts_[i].kernels += other.parts_[i].kernels;
+    parts_[i].late += other.parts_[i].late;
+    parts_[i].launching += other.parts_[i].launching;
+    parts_[i].latency += other.parts_[i].latency;
+    parts_[i].unknown += other.parts_[i].unknown;
+  }
+  for (const auto& [place, time] : other.code_) code_[place] += time;
+}
+
+void DeviceCourse::pack(replay::Packer& to) const {
+  to.put_list(std::span<const Part>(parts_));
+  to.put(uint64_t{code_.size()});
+  for (const auto& [place, time] : code_) {
+    to.put(place.first), to.put(place.second), to.put(time);
+  }
+}
+
+void DeviceCourse::unpack(replay::Unpacker& from) {
+  DeviceCourse other = *this;
+  other.parts_ = from.get_list<Part>();
+  other.code_.clear();
+  for (auto left = from.get<uint64_t>(); left > 0; --left) {
+    const auto part = from.get<size_t>();
+    const auto path = from.get<CallPathId>();
+    other.code_[{part, path}] = from.get<Duration>();
+  }
+  add(other);
+}
+
+void DeviceCourse::write(FoundDeviceId device, std::vector<FoundDeviceTime>& rows) const {
+  auto code = code_.begin();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    if (part.busy + part.late + part.latency + part.unknown == Duration::zero()) continue;
+    FoundDeviceTime row;
+    row.device = device;
+    row.begin_s = (edge(i) - begin_).seconds();
+    row.end_s = (edge(i + 1) - begin_).seconds();
+    row.busy_s = part.busy.seconds();
+    row.kernels_s = part.kernels.seconds();
+    row.late_s = part.late.seconds();
+    row.launching_s = part.launching.seconds();
+    row.latency_s = part.latency.seconds();
+    row.unknown_s = part.unknown.seconds();
+    Duration most;
+    for (; code != code_.end() && code->first.first == i; ++code) {
+      if (code->second <= most) continue;
+      most = code->second;
+      row.callpath = code->first.second;
+    }
+    row.callpath_s = most.seconds();
+    rows.push_back(row);
+  }
+}
+
+}  // namespace culprit::blame

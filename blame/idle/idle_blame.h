@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Blame shifting, undirected: while threads of a process are idle, the code that its other threads
+// execute is to blame, for it is not parallel enough, or not evenly cut (Tallent and Mellor-
+// Crummey, "Effective performance measurement and analysis of multithreaded applications", PPoPP
+// 2009). There it is sampled; here it is exact and conserved.
+//
+// Threads that ever were in a team together are a crew; they are idle while they wait in OpenMP for
+// anything but a lock. In an instant with i idle and w working threads of a crew, each working one
+// earns i/w a second, at its call path. With the potential F, dF/dt = i/w, a stretch of work earns
+// F(end) - F(begin), so that all is O(1) for each change of a state. When nobody works, the time
+// goes to a reason for other explanations to look at.
+//
+//     sum of earned + sum of nobody's = sum of the crews' idle time      (identity 4)
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "blame/path/path_kinds.h"
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+/// Why nobody of a crew works, the first that holds of any of its threads.
+enum class NobodyReason : uint8_t {
+  io,        ///< is in a file operation
+  mpi,       ///< is in MPI and does not wait
+  waiting,   ///< waits in MPI
+  mutex,     ///< waits for a lock
+  device,    ///< waits for a device
+  waking,    ///< was called to a team and is not there yet
+  start_up,  ///< starts the program or ends it (start_up.h), or waits there
+  absent,    ///< all are idle, or not alive
+};
+inline constexpr size_t kNobodyReasons = 8;
+
+/// All times are allocation time.
+struct IdleBlame {
+  struct Earned {
+    LocationId location;
+    CallPathId path;
+    double time_s;
+  };
+  struct Crew {
+    std::vector<LocationId> members;  ///< in order
+    double idle_s = 0;
+    /// Of it, while nobody works: by reason, of threads in teams and of those in none.
+    std::array<double, kNobodyReasons> nobody_team_s{}, nobody_pool_s{};
+  };
+  std::vector<Earned> earned;  ///< by location and call path
+  std::vector<Crew> crews;     ///< of more than one thread, by their first members
+};
+
+IdleBlame blame_for_idleness(const replay::Run& run, const replay::WaitGraph& graph,
+                             unsigned threads);
+
+}  // namespace culprit::blame

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/idle/lock_blame.h"
+
+#include <map>
+#include <tuple>
+
+#include "base/parallel.h"
+#include "blame/path/path_kinds.h"
+
+namespace culprit::blame {
+
+namespace {
+
+using replay::LockWait;
+using replay::Wait;
+
+/// Holder, where it acquired and released, where it was waited for, how.
+using Key = std::tuple<LocationId, CallPathId, CallPathId, CallPathId, replay::Pattern>;
+struct Sum {
+  uint64_t count = 0;
+  double time_s = 0;
+};
+using Sums = std::map<Key, Sum>;
+
+/// A wait and what is known of its lock begin together, and both lists are in order.
+Sums sum_waits(std::span<const Wait> waits, std::span<const LockWait> locks) {
+  Sums sums;
+  auto lock = locks.begin();
+  for (const Wait& wait : waits) {
+    if (wait_kind(wait.pattern) != WaitKind::mutex) continue;
+    while (lock != locks.end() && lock->begin < wait.begin) ++lock;
+    const bool known = lock != locks.end() && lock->begin == wait.begin;
+    const CallPathId none;
+    Sum& sum = sums[{wait.cause, known ? lock->acquired : none, known ? lock->released : none,
+                     wait.path, wait.pattern}];
+    ++sum.count;
+    sum.time_s += wait.amount.seconds();
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::vector<FoundLockBlame> blame_for_locks(const replay::Run& run, const replay::WaitGraph& graph,
+                                            unsigned threads) {
+  std::vector<Sums> by_waiter(run.locations.size());
+  parallel_for(by_waiter.size(), threads, [&](size_t i) {
+    const size_t id = run.locations[i].index();
+    by_waiter[i] = sum_waits(graph.waits[id], graph.lock_waits[id]);
+  });
+  Sums all;
+  for (const Sums& sums : by_waiter) {
+    for (const auto& [key, sum] : sums) {
+      all[key].count += sum.count;
+      all[key].time_s += sum.time_s;
+    }
+  }
+  std::vector<FoundLockBlame> found;
+  for (const auto& [key, sum] : all) {
+    const auto& [holder, acquired, released, path, pattern] = key;
+    found.push_back({std::string(replay::text(pattern).id), holder, acquired, released, path,
+                     sum.count, sum.time_s});
+  }
+  return found;
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit analyze: findings for an experiment, in place, or for any OTF2 trace, in a new
+// experiment that refers to it. Nothing is ever written beside a foreign trace. Started by mpirun
+// or srun, its copies share the analysis; the first does all the rest.
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "assemble/assemble.h"
+#include "base/printable.h"
+#include "cli/commands/subcommands.h"
+#include "cli/commands/verdict.h"
+#include "cli/launch/launcher.h"
+#include "cli/message.h"
+#include "cli/pipeline.h"
+#include "trace/otf2/anchor.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr log::Component kLog("analyze");
+
+struct AnalyzeArguments {
+  fs::path input;
+  fs::path output;
+  bool report = false;
+  bool alone = false;
+  PipelineOptions pipeline;
+};
+
+int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& arguments,
+             const fs::path& experiment) {
+  if (!findings) return fail(findings.error());
+  if (arguments.report) print_report(findings.value(), experiment);
+  return judge(findings.value(), experiment);
+}
+
+Result<void> look_for_records(const fs::path& experiment) {
+  std::error_code code;
+  const auto info = read_info(experiment);
+  if (!info) return info.error();
+  if (assemble::needs_assembly(experiment)) {
+    if (!has_raw_records(experiment)) {
+      return Error{"'" + experiment.string() +
+                   "' contains no records: the program used neither MPI nor OpenMP nor a device"};
+    }
+    return {};
+  }
+  if (!fs::exists(trace_file(experiment, info.value()), code)) {
+    return Error{"'" + experiment.string() + "' contains neither a trace nor records"};
+  }
+  return {};
+}
+
+/// Removes a new experiment, unless it is worth keeping.
+class Draft {
+ public:
+  explicit Draft(fs::path experiment) : experiment_(std::move(experiment)) {}
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    std::error_code ignored;
+    if (!kept_) fs::remove_all(experiment_, ignored);
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  const fs::path experiment_;
+  bool kept_ = false;
+};
+
+/// What is known of the run beyond its trace, and the trace if there is none.
+Result<void> take_over(const fs::path& from, const fs::path& to, bool has_trace,
+                       const PipelineOptions& options) {
+  if (!has_trace) return assemble_elsewhere(to, from, options);
+  const auto facts = assemble::read_facts(from);
+  return facts ? assemble::write_facts(to, facts.value()) : Result<void>();
+}
+
+/// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analyzed.
+int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
+                      ExperimentInfo info) {
+  info.trace = fs::absolute(anchor).lexically_normal().string();
+  const auto experiment = create_experiment(arguments.output, program_name({info.program}));
+  if (!experiment) return fail(experiment.error());
+  Draft draft(experiment.value());
+  auto findings = [&]() -> Result<blame::Findings> {
+    if (auto written = write_info(experiment.value(), info); !written) return written.error();
+    return analyze_experiment(experiment.value(), arguments.pipeline);
+  }();
+  if (findings) draft.keep();
+  return conclude(findings, arguments, experiment.value());
+}
+
+/// The experiment stays as it is, even if it has no trace yet: there may be no room.
+int analyze_experiment_elsewhere(const AnalyzeArguments& arguments, ExperimentInfo info) {
+  const fs::path& from = arguments.input;
+  const bool has_trace = !assemble::needs_assembly(from);
+  if (has_trace) info.trace = fs::absolute(trace_file(from, info)).lexically_normal().string();
+  const auto experiment = create_experiment(arguments.output, info.program);
+  if (!experiment) return fail(experiment.error());
+  Draft draft(experiment.value());
+  auto findings = [&]() -> Result<blame::Findings> {
+    if (auto written = write_info(experiment.value(), info); !written) return written.error();
+    if (auto made = take_over(from, experiment.value(), has_trace, arguments.pipeline); !made) {
+      return made.error();
+    }
+    return analyze_experiment(experiment.value(), arguments.pipeline);
+  }();
+  if (findings) draft.keep();
+  return conclude(findings, arguments, experiment.value());
+}
+
+int analyze_experiment_folder(const AnalyzeArguments& arguments) {
+  const fs::path& experiment = arguments.input;
+  const bool in_place = arguments.output.empty();
+  if (auto ready = look_for_records(experiment); !ready) return fail(ready.error());
+  if (!in_place) return analyze_experiment_elsewhere(arguments, read_info(experiment).value());
+  if (assemble::needs_assembly(experiment)) {
+    if (auto made = assemble_experiment(experiment, arguments.pipeline); !made) {
+      return fail(made.error());
+    }
+  }
+  return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
+}
+
+/// A trace is named by its folder: its anchor is nearly always called traces.otf2.
+std::string name_of_trace(const fs::path& anchor) {
+  const fs::path folder = fs::absolute(anchor).lexically_normal().parent_path().filename();
+  return folder.empty() ? anchor.stem().string() : folder.string();
+}
+
+int analyze_input(const AnalyzeArguments& arguments) {
+  std::error_code code;
+  const fs::path& input = arguments.input;
+  if (!fs::exists(input, code)) return fail({"there is no '" + input.string() + "'"});
+  const bool folder = fs::is_directory(input, code);
+  const fs::path anchor = folder ? trace::find_anchor(input) : input;
+  if (anchor.empty()) return analyze_experiment_folder(arguments);
+  ExperimentInfo info;
+  info.program = name_of_trace(anchor);
+  return analyze_elsewhere(arguments, anchor, info);
+}
+
+/// The arguments that must be the same for all copies.
+std::string shared_arguments(const AnalyzeArguments& arguments) {
+  std::string text = "analyze " + arguments.input.string();
+  if (!arguments.output.empty()) text += " -o " + arguments.output.string();
+  if (arguments.pipeline.threads != 0) text += fmt::format(" -j {}", arguments.pipeline.threads);
+  if (arguments.pipeline.memory != 0)
+    text += fmt::format(" --memory {}", arguments.pipeline.memory);
+  return text;
+}
+
+int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
+  if (auto same = check_same(ranks, shared_arguments(arguments)); !same) {
+    return ranks.rank() == 0 ? fail(same.error()) : 0;
+  }
+  arguments.pipeline.ranks = &ranks;
+  if (ranks.rank() > 0) {
+    log::show_from(log::Level::error);  // the first speaks for all
+    return help_to_analyze(arguments.pipeline);
+  }
+  kLog.debug("sharing the analysis among {} ranks", ranks.size());
+  TaskForOthers others(ranks);
+  arguments.pipeline.others = &others;
+  return analyze_input(arguments);
+}
+
+int analyze(AnalyzeArguments arguments) {
+  const auto ranks = open_ranks(arguments.alone);
+  if (!ranks) return fail(ranks.error());
+  replay::Transport& all = *ranks.value();
+  if (all.alone()) return analyze_input(arguments);
+  try {
+    return analyze_together(arguments, all);
+  } catch (const std::bad_alloc&) {
+    all.give_up("out of memory: analyze this trace on more nodes");
+  } catch (const std::exception& problem) {
+    all.give_up(printable(problem.what()).c_str());
+  }
+  return kFailure;
+}
+
+}  // namespace
+
+Action add_analyze(CLI::App& command, const Program&) {
+  auto arguments = std::make_shared<AnalyzeArguments>();
+  command.add_option("experiment", arguments->input, "an experiment folder, or a traces.otf2")
+      ->required();
+  command.add_option("-o,--output", arguments->output,
+                     "the experiment folder to create (default: in place; for a trace: "
+                     "culprit.<its folder>.<time>)");
+  command.add_option("-j,--jobs", arguments->pipeline.threads,
+                     "threads to use (default: all cores)");
+  command
+      .add_option(
+          "--memory", arguments->pipeline.memory,
+          "memory that the analysis may use, as in 100G; a trace that needs more is refused "
+          "(default: all free memory)")
+      ->transform(CLI::AsSizeValue(false));
+  command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
+                   "keep the collector's raw records beside the trace");
+  command.add_flag("--alone", arguments->alone,
+                   "when started by a launcher: do not share the work with the other copies");
+  command.add_flag("--report", arguments->report, "also print the report");
+  return [arguments] { return analyze(*arguments); };
+}
+
+}  // namespace culprit::cli

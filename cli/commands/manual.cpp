@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit manual: the manual page (man 1 culprit) as troff on stdout, for the build to install.
+// What it says of commands, options and environment variables is taken from the command line's own
+// definition, so that it cannot differ from --help.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands/subcommands.h"
+#include "cli/installation.h"
+#include "cli/message.h"
+
+namespace culprit::cli {
+namespace {
+
+/// Text that troff prints as it is.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string bold(std::string_view text) {
+  return "\\fB" + escaped(text) + "\\fR";
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); });
+}
+
+/// "-o, --output TEXT", or a positional argument's name.
+std::string spelling(const CLI::Option& option) {
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += bold("-" + name) + ", ";
+  for (const std::string& name : option.get_lnames()) names += bold("--" + name) + ", ";
+  if (names.empty()) return "\\fI" + escaped(option.get_name(true)) + "\\fR";
+  names.resize(names.size() - 2);
+  if (option.get_type_name().empty()) return names;  // a flag
+  return names + " \\fI" + escaped(option.get_type_name()) + "\\fR";
+}
+
+std::string options_text(const CLI::App& app) {
+  std::string text;
+  for (const CLI::Option* option : options_of(app)) {
+    text += ".TP\n" + spelling(*option) + "\n" + escaped(option->get_description());
+    if (!option->get_default_str().empty()) {
+      text += " (default: " + escaped(option->get_default_str()) + ")";
+    }
+    if (!option->get_envname().empty()) text += " [" + bold(option->get_envname()) + "]";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string commands_text(const CLI::App& root) {
+  std::string text = ".SH COMMANDS\n";
+  for (const CLI::App* command : visible_commands(root)) {
+    text += ".SS culprit " + escaped(command->get_name()) + "\n";
+    text += escaped(command->get_description()) + "\n" + options_text(*command);
+    // Commands without one of their own have the program's.
+    const std::string footer = command->get_footer();
+    if (footer != root.get_footer()) text += ".PP\n" + escaped(footer) + "\n";
+  }
+  return text;
+}
+
+std::string environment_text(const CLI::App& root) {
+  std::vector<std::string> lines;
+  for (const CLI::App* command : visible_commands(root)) {
+    for (const CLI::Option* option : options_of(*command)) {
+      if (option->get_envname().empty()) continue;
+      lines.push_back(".TP\n" + bold(option->get_envname()) + "\nas " + bold(option->get_name()) +
+                      "\n");
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::string text =
+      ".SH ENVIRONMENT\nAn option on the command line takes precedence over its variable.\n"
+      ".TP\n\\fBCULPRIT_LOG\\fR\nwhich messages are shown: debug, info (the default), warning, "
+      "or error\n";
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+constexpr const char* kExitStatus = R"(.SH EXIT STATUS
+.TP
+0
+success; with \fBrun\fR and \fBrecord\fR, the program succeeded, too
+.TP
+{failure}
+culprit failed, and said why in one sentence
+.TP
+{usage}
+wrong usage
+.TP
+{damaged}
+results were found, but records are damaged or missing
+.TP
+{contradiction}
+results were found, but their sums do not agree: a bug in culprit
+.TP
+{stuck}
+results were found, and the run was stuck: a deadlock, or a wait for what never comes
+.TP
+{cannot}, {absent}
+the program cannot be executed, or was not found
+.PP
+\fBculprit run\fR and \fBculprit record\fR otherwise return the status of the program.
+)";
+
+constexpr const char* kFiles = R"(.SH FILES
+.TP
+culprit.\fIprogram\fR.\fItime\fR/
+the experiment folder of a run: the trace (OTF2) and the results
+.TP
+~/.cache/culprit/names
+names and lines of functions that were looked up before, by binary; may be deleted
+.SH SEE ALSO
+.BR mpirun (1),
+.BR otf2\-print (1)
+)";
+
+std::string exit_status_text() {
+  return fmt::format(fmt::runtime(kExitStatus), fmt::arg("failure", kFailure),
+                     fmt::arg("usage", kUsage), fmt::arg("damaged", kDamaged),
+                     fmt::arg("contradiction", kContradiction), fmt::arg("stuck", kStuck),
+                     fmt::arg("cannot", kCannotExecute), fmt::arg("absent", kNotFound));
+}
+
+std::string manual(const CLI::App& root) {
+  std::string text = fmt::format(".TH CULPRIT 1 \"\" \"culprit {}\" \"User Commands\"\n", kVersion);
+  text += ".SH NAME\nculprit \\- find out which code makes an MPI, OpenMP or GPU program wait\n";
+  text +=
+      ".SH SYNOPSIS\n.B culprit\n\\fIcommand\\fR [\\fIoptions\\fR] [\\-\\-] "
+      "[\\fIprogram\\fR [\\fIarguments\\fR]]\n";
+  text +=
+      ".SH DESCRIPTION\nculprit measures an unmodified program that uses MPI, OpenMP or GPUs, "
+      "replays the trace,\nand reports which code made which rank or thread wait, and what "
+      "that cost.\n";
+  if (!root.get_footer().empty()) text += ".PP\n" + escaped(root.get_footer()) + "\n";
+  text += ".SH OPTIONS\n" + options_text(root);
+  return text + commands_text(root) + environment_text(root) + exit_status_text() + kFiles;
+}
+
+}  // namespace
+
+Action add_manual(CLI::App& command, const Program&) {
+  command.group("");  // for the build, not for users
+  return [&command] {
+    std::fputs(manual(*command.get_parent()).c_str(), stdout);
+    return 0;
+  };
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// See launch_environment.h. Open MPI takes names to carry in two ways that exclude each other: -x
+// on its command line, and a variable. The variable does no harm to other launchers, so it is what
+// culprit uses; where the command line has -x already (which only Open MPI knows), further -x go
+// beside it. Slurm carries everything unless it is told a list, by srun's --export, or by the
+// variable that `sbatch --export` leaves to the sruns in its script: culprit's names join the list.
+
+#include "cli/launch/launch_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+namespace culprit::cli {
+namespace {
+
+constexpr std::string_view kCarryList = "OMPI_MCA_mca_base_env_list";
+constexpr std::string_view kCarryDelimiter = "OMPI_MCA_mca_base_env_list_delimiter";
+constexpr std::string_view kSlurmExport = "SLURM_EXPORT_ENV";
+
+class Variables {
+ public:
+  explicit Variables(std::vector<std::string> entries) : entries_(std::move(entries)) {}
+
+  std::string get(std::string_view name) const {
+    const auto it = find(name);
+    return it == entries_.end() ? "" : it->substr(name.size() + 1);
+  }
+  void set(std::string_view name, const std::string& value) {
+    const auto it = find(name);
+    std::string entry = std::string(name) + "=" + value;
+    if (it == entries_.end()) {
+      entries_.push_back(std::move(entry));
+    } else {
+      entries_[static_cast<size_t>(it - entries_.begin())] = std::move(entry);
+    }
+  }
+  std::vector<std::string> take() && { return std::move(entries_); }
+
+ private:
+  std::vector<std::string>::const_iterator find(std::string_view name) const {
+    return std::find_if(entries_.begin(), entries_.end(), [&](const std::string& entry) {
+      return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+    });
+  }
+  std::vector<std::string> entries_;
+};
+
+/// One of the programs that mpirun starts side by side, separated by ':'. Each has options.
+bool has_option_x(std::vector<std::string> context) {
+  const auto program = context.begin() + static_cast<std::ptrdiff_t>(program_index(context));
+  return std::find(context.begin(), program, "-x") != program;
+}
+
+/// For each program, where in `command` its options begin; and whether any has an option -x.
+std::pair<std::vector<size_t>, bool> contexts_of(const std::vector<std::string>& command) {
+  std::pair<std::vector<size_t>, bool> found{{}, false};
+  std::vector<std::string> context;
+  for (size_t i = 0; i <= command.size(); ++i) {
+    const bool ends = i == command.size() || command[i] == ":";
+    if (ends) found.second = found.second || has_option_x(context);
+    if (i == 0 || ends) {
+      context = {command.front()};
+      if (i < command.size()) found.first.push_back(i + 1);
+    } else {
+      context.push_back(command[i]);
+    }
+  }
+  return found;
+}
+
+void carry_to_remote_ranks(Launch& launch, Variables& variables,
+                           const std::vector<std::string_view>& names) {
+  if (const auto [places, has_x] = contexts_of(launch.command); has_x) {
+    std::vector<std::string> options;
+    for (const std::string_view name : names)
+      options.insert(options.end(), {"-x", std::string(name)});
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      launch.command.insert(launch.command.begin() + static_cast<std::ptrdiff_t>(*place),
+                            options.begin(), options.end());
+    }
+    return;
+  }
+  const std::string given = variables.get(kCarryDelimiter);
+  const std::string delimiter = given.empty() ? ";" : given;
+  std::string list = variables.get(kCarryList);
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += delimiter;
+    list += name;
+  }
+  variables.set(kCarryList, list);
+}
+
+std::string in_capitals(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// What Slurm is told to export, and our names with it. Values in it may hold quoted commas, so it
+/// is not taken apart.
+std::string with_ours(const std::string& exported, const std::vector<std::string_view>& names) {
+  const std::string said = in_capitals(exported);
+  if (said.empty() || said == "ALL" || said.starts_with("ALL,") || said.ends_with(",ALL") ||
+      said.find(",ALL,") != said.npos) {
+    return exported;
+  }
+  std::string list = said == "NONE" || said == "NIL" ? "" : exported;
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += ',';
+    list += name;
+  }
+  return list;
+}
+
+void carry_through_slurm(Launch& launch, Variables& variables,
+                         const std::vector<std::string_view>& names) {
+  const std::string inherited = variables.get(kSlurmExport);
+  if (!inherited.empty()) variables.set(kSlurmExport, with_ours(inherited, names));
+  constexpr std::string_view kOption = "--export";
+  const size_t program = program_index(launch.command);
+  for (size_t i = 0; i < program; ++i) {
+    std::string& word = launch.command[i];
+    if (word == kOption && i + 1 < program) {
+      launch.command[i + 1] = with_ours(launch.command[i + 1], names);
+    } else if (word.starts_with(kOption) && word.size() > kOption.size() &&
+               word[kOption.size()] == '=') {
+      word.replace(kOption.size() + 1, word.npos,
+                   with_ours(word.substr(kOption.size() + 1), names));
+    }
+  }
+}
+
+/// gcc's AddressSanitizer starts no program in which a library, such as ours, is loaded before its
+/// own; it stands in for what that one forwards as well as for what the program calls. It takes the
+/// thread-local data of libraries that are loaded later, as libomp is, for anything, and its leak
+/// check ends there; the data is found without that, too. False if the command sets the options by
+/// itself, so that there is nothing to carry.
+bool make_room_for_sanitizers(Launch& launch, Variables& variables) {
+  constexpr std::string_view kName = "ASAN_OPTIONS";
+  constexpr std::string_view kOptions = "verify_asan_link_order=0:intercept_tls_get_addr=0";
+  const std::string given = variables.get(kName);
+  variables.set(kName, (given.empty() ? "" : given + ":") + std::string(kOptions));
+  const size_t program = program_index(launch.command);
+  bool carries = true;
+  for (size_t i = 0; i < program; ++i) {
+    std::string& word = launch.command[i];
+    if (!word.starts_with(kName) || word.size() == kName.size() || word[kName.size()] != '=') {
+      continue;
+    }
+    word += ":" + std::string(kOptions);
+    carries = false;
+  }
+  return carries;
+}
+
+}  // namespace
+
+Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
+                      const std::vector<std::string>& environment) {
+  Launch launch{command, {}};
+  Variables variables(environment);
+  const std::string preloaded = variables.get("LD_PRELOAD");
+  variables.set("LD_PRELOAD",
+                settings.preload.string() + (preloaded.empty() ? "" : ":" + preloaded));
+  variables.set("CULPRIT_EXPERIMENT", settings.experiment.string());
+  variables.set("CULPRIT_SAMPLING_HZ", std::to_string(settings.sampling_hz));
+  std::vector<std::string_view> names = {"LD_PRELOAD", "CULPRIT_EXPERIMENT", "CULPRIT_SAMPLING_HZ"};
+  if (!settings.openmp_runtime.empty()) {
+    variables.set("CULPRIT_OPENMP_RUNTIME", settings.openmp_runtime.string());
+    names.push_back("CULPRIT_OPENMP_RUNTIME");
+  }
+  if (!settings.counters.empty()) {
+    variables.set("CULPRIT_COUNTERS", settings.counters);
+    names.push_back("CULPRIT_COUNTERS");
+  }
+  for (const auto& [name, value] : settings.selected) {
+    variables.set(name, value);
+    names.push_back(name);
+  }
+  if (settings.memory_mib != 0) {
+    variables.set("CULPRIT_MEMORY", std::to_string(settings.memory_mib));
+    names.push_back("CULPRIT_MEMORY");
+  }
+  if (settings.max_size != 0) {
+    variables.set("CULPRIT_MAX_SIZE", std::to_string(settings.max_size));
+    names.push_back("CULPRIT_MAX_SIZE");
+  }
+  if (!settings.opencl_layer.empty()) {
+    const std::string layers = variables.get("OPENCL_LAYERS");
+    variables.set("OPENCL_LAYERS",
+                  (layers.empty() ? "" : layers + ":") + settings.opencl_layer.string());
+    names.push_back("OPENCL_LAYERS");
+  }
+  for (const auto& [name, library] :
+       {std::pair("CUDA_INJECTION64_PATH", &settings.cuda_injection),
+        std::pair("NVTX_INJECTION64_PATH", &settings.nvtx_injection)}) {
+    if (library->empty() || !variables.get(name).empty()) continue;
+    variables.set(name, library->string());
+    names.emplace_back(name);
+  }
+  if (!settings.cuda_graphs.empty()) {
+    variables.set("CULPRIT_CUDA_GRAPHS", settings.cuda_graphs);
+    names.push_back("CULPRIT_CUDA_GRAPHS");
+  }
+  if (make_room_for_sanitizers(launch, variables)) names.emplace_back("ASAN_OPTIONS");
+  if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
+  carry_through_slurm(launch, variables, names);
+  launch.environment = std::move(variables).take();
+  return launch;
+}
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+}  // namespace culprit::cli

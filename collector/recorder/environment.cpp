@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The environment contract between `culprit run` or `record` and the collector. Assumes nothing of
+// the values: one that makes no sense counts as unset.
+#include "collector/recorder/environment.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "collector/recorder/system_file.h"
+
+namespace culprit::collector {
+
+namespace {
+
+constexpr unsigned kMaxSamplingHz = 10000;
+constexpr size_t kDefaultMemoryMib = 64;
+
+Environment g_environment;
+bool g_read = false;
+
+bool copy_path(const char* variable, char (&to)[PATH_MAX]) {
+  const char* value = getenv(variable);
+  if (value == nullptr || value[0] != '/') return false;
+  const size_t length = strlen(value);
+  if (length >= sizeof to) return false;
+  memcpy(to, value, length + 1);
+  return true;
+}
+
+/// Nothing rather than a part of it.
+template <size_t size>
+void copy_text(const char* variable, char (&to)[size]) {
+  const char* value = getenv(variable);
+  if (value != nullptr && strlen(value) < size) snprintf(to, size, "%s", value);
+}
+
+unsigned sampling_rate() {
+  const char* value = getenv("CULPRIT_SAMPLING_HZ");
+  if (value == nullptr) return 0;
+  const unsigned long hz = strtoul(value, nullptr, 10);
+  return hz > kMaxSamplingHz ? kMaxSamplingHz : static_cast<unsigned>(hz);
+}
+
+/// A positive number, or `otherwise`.
+size_t size_in(const char* variable, size_t otherwise) {
+  const char* value = getenv(variable);
+  const unsigned long long number = value == nullptr ? 0 : strtoull(value, nullptr, 10);
+  return number == 0 ? otherwise : static_cast<size_t>(number);
+}
+
+bool switched_off() {
+  const char* value = getenv("CULPRIT_DISABLE");
+  return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/// Field 4 of /proc/<pid>/stat; the name in field 2 may hold anything, so it is counted from its
+/// end.
+long parent_of(long process) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  if (!read_text(path, text, sizeof text)) return 0;
+  const char* name_end = strrchr(text, ')');
+  long parent = 0;
+  return name_end != nullptr && sscanf(name_end + 1, " %*c %ld", &parent) == 1 ? parent : 0;
+}
+
+/// MPICH's own launcher gives its jobs no name, but all its proxies, one a node, are told the port
+/// of the mpiexec that they serve. A rank's proxy is its parent, or that of a shell in between.
+template <size_t size>
+void copy_port_of_hydra(char (&to)[size]) {
+  constexpr char kOption[] = "--control-port";
+  constexpr int kGenerations = 5;
+  long process = getppid();
+  for (int i = 0; i < kGenerations && process > 1; ++i, process = parent_of(process)) {
+    char path[64], words[1024] = {};
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", process);
+    if (!read_text(path, words, sizeof words - 1)) return;
+    for (const char* word = words; *word != '\0'; word += strlen(word) + 1) {
+      if (strcmp(word, kOption) != 0) continue;
+      snprintf(to, size, "hydra.%s", word + sizeof kOption);
+      return;
+    }
+  }
+}
+
+/// Something that is the same for all ranks of a job and for no other job at the same time.
+template <size_t size>
+void copy_job(char (&to)[size]) {
+  for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "PALS_APID"}) {
+    const char* value = getenv(name);
+    if (value == nullptr || value[0] == '\0') continue;
+    snprintf(to, size, "%s", value);
+    return;
+  }
+  if (getenv("PMI_FD") != nullptr || getenv("PMI_PORT") != nullptr) copy_port_of_hydra(to);
+  const char* job = getenv("SLURM_JOB_ID");
+  const char* step = getenv("SLURM_STEP_ID");
+  if (to[0] != '\0' || job == nullptr || step == nullptr) return;
+  // In a heterogeneous job the ranks of one world have different numbers.
+  if (getenv("SLURM_HET_SIZE") == nullptr) snprintf(to, size, "%s.%s", job, step);
+}
+
+/// The first of the variables that holds a number, else -1.
+int first_number(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* value = getenv(name);
+    if (value == nullptr) continue;
+    char* end = nullptr;
+    const long number = strtol(value, &end, 10);
+    if (end != value && *end == '\0' && number >= 0 && number < INT_MAX) {
+      return static_cast<int>(number);
+    }
+  }
+  return -1;
+}
+
+/// Open MPI tells a spawned program the port of its parents' root: "<job>.<rank>:<number>".
+template <size_t size>
+void copy_parent(char (&to)[size]) {
+  const char* port = getenv("OMPI_PARENT_PORT");
+  if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
+}
+
+/// CULPRIT_WITHOUT: names, divided by commas.
+bool is_without(const char* name) {
+  const char* at = getenv("CULPRIT_WITHOUT");
+  const size_t length = strlen(name);
+  while (at != nullptr && *at != '\0') {
+    const size_t word = strcspn(at, ",");
+    if (word == length && strncmp(at, name, length) == 0) return true;
+    at += word + (at[word] == ',' ? 1 : 0);
+  }
+  return false;
+}
+
+bool says(const char* variable, const char* word) {
+  const char* value = getenv(variable);
+  return value != nullptr && strcmp(value, word) == 0;
+}
+
+Without without() {
+  return {is_without("locks"), is_without("tasks"),     is_without("loops"),
+          is_without("tests"), is_without("functions"), is_without("regions")};
+}
+
+}  // namespace
+
+const Environment& environment() {
+  if (g_read) return g_environment;
+  g_environment.monotonic_clock = says("CULPRIT_CLOCK", "monotonic");
+  g_environment.sampling_hz = is_without("samples") ? 0 : sampling_rate();
+  g_environment.memory_bytes = size_in("CULPRIT_MEMORY", kDefaultMemoryMib) << 20;
+  g_environment.max_size = size_in("CULPRIT_MAX_SIZE", 0);
+  copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
+  g_environment.probes_libgomp = says("CULPRIT_OPENMP_RUNTIME", "libgomp");
+  copy_text("CULPRIT_COUNTERS", g_environment.counters);
+  copy_job(g_environment.job);
+  copy_parent(g_environment.parent);
+  g_environment.launcher_rank =
+      first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  g_environment.launcher_size =
+      first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
+  copy_text("CULPRIT_WINDOW", g_environment.window);
+  copy_text("CULPRIT_RANKS", g_environment.ranks);
+  copy_text("CULPRIT_PHASE", g_environment.phase);
+  g_environment.without = without();
+  copy_text("CULPRIT_EXCLUDE", g_environment.exclude);
+  g_environment.omp_tools_disabled = says("OMP_TOOL", "disabled");
+  g_environment.estimate = getenv("CULPRIT_COUNT_ONLY") != nullptr;
+  g_environment.wanted =
+      copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
+  g_read = true;
+  return g_environment;
+}
+
+}  // namespace culprit::collector

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The order of the steps in turn_over() matters: at any moment the process may be killed, and a
+// reader must find each record once. While the window is appended, the tail still counts, and what
+// has arrived of it in the events file does not; once it has arrived in full, the tail no longer
+// does; the tail counts again, empty, when it says that it is the next window. Meanwhile it has no
+// seal, as it could be that of no window.
+#include "collector/recorder/log_file.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "collector/recorder/environment.h"
+#include "collector/recorder/system_file.h"
+#include "trace/raw/raw.h"
+
+namespace culprit::collector {
+
+using trace::kRawWindow;
+using trace::RawTail;
+
+namespace {
+
+constexpr uint64_t kWindowsOfEstimate = 4;
+
+size_t tail_bytes(size_t window_bytes) {
+  return window_bytes + sizeof(RawTail);
+}
+
+}  // namespace
+
+const char* LogFile::events_path() {
+  path_[length_] = '\0';
+  return path_;
+}
+
+const char* LogFile::tail_path() {
+  memcpy(path_ + length_, ".tail", sizeof ".tail");
+  return path_;
+}
+
+void LogFile::reseed(uint64_t window) {
+  seed_ = trace::raw_seed(start_ticks_, number_, window);
+}
+
+bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
+  length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
+  if (length_ <= 0 || length_ >= PATH_MAX) return false;
+  touch_file(events_path());
+  number_ = number;
+  start_ticks_ = start_ticks;
+  reseed(0);
+  window_bytes_ = window_bytes;
+  window_ = static_cast<char*>(map_file(tail_path(), tail_bytes(window_bytes)));
+  has_file_ = window_ != nullptr;
+  return has_file_;
+}
+
+bool LogFile::open_scratch() {
+  window_bytes_ = kRawWindow;
+  window_ = static_cast<char*>(map_memory(tail_bytes(window_bytes_)));
+  return window_ != nullptr;
+}
+
+// The first record's kind is stored last: until then the log counts as empty.
+bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks) {
+  char* const from = window_;
+  const size_t bytes = window_bytes_;
+  if (open(folder, number, bytes, start_ticks) && used >= sizeof(trace::RawHeader)) {
+    uint64_t second_half;
+    memcpy(window_, from, sizeof second_half);
+    memcpy(&second_half, from + sizeof second_half, sizeof second_half);
+    memcpy(window_ + sizeof(trace::RawHeader), from + sizeof(trace::RawHeader),
+           used - sizeof(trace::RawHeader));
+    std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(window_ + sizeof second_half))
+        .store(second_half, std::memory_order_release);
+  }
+  unmap_memory(from, tail_bytes(bytes));
+  return has_file_;
+}
+
+bool LogFile::is_only_counted() {
+  return environment().estimate && tail().window >= kWindowsOfEstimate;
+}
+
+bool LogFile::append(size_t bytes) {
+  return write_at(events_path(), tail().window * window_bytes_, window_, bytes);
+}
+
+void LogFile::clear() {
+  std::atomic_ref<uint64_t>(tail().seal).store(0, std::memory_order_release);
+  memset(window_, 0, window_bytes_);
+  const uint64_t next = tail().window + 1;
+  std::atomic_ref<uint64_t>(tail().window).store(next, std::memory_order_release);
+  reseed(next);
+  seal(0, 0);
+}
+
+bool LogFile::turn_over() {
+  if (!has_file_ || (!is_only_counted() && !append(window_bytes_))) return false;
+  clear();
+  return true;
+}
+
+void LogFile::close(size_t used) {
+  if (window_ == nullptr) return;
+  if (has_file_ && !is_only_counted() && append(used)) unlink(tail_path());
+  unmap_memory(window_, tail_bytes(window_bytes_));
+  window_ = nullptr;
+  has_file_ = false;
+}
+
+}  // namespace culprit::collector

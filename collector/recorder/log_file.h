@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The two files of a thread's log (trace/raw/raw.h): the tail, mapped, into which records are
+// stored, and the events file, to which each full window is appended. Why two: storing into fresh
+// pages of a mapped file costs a page fault and the file system's bookkeeping each, six times the
+// price of writing the same window from memory that is mapped already. And yet all records lie in a
+// file at any moment, so that they survive SIGKILL. MT: one thread. Async-signal-safe, but for what
+// `errno` does.
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+
+#include "trace/raw/raw.h"
+#include "trace/raw/seal.h"
+
+namespace culprit::collector {
+
+class LogFile {
+ public:
+  /// Makes `folder`/events.`number` and its tail, kRawWindow or a smaller power of two, of a
+  /// process that began at `start_ticks`. False (and no memory) if the disk has no room for the
+  /// tail.
+  bool open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks);
+  /// A window in memory only, for calibration.
+  bool open_scratch();
+  /// Gives a window in memory, of which `used` bytes are written, the two files. False (and no
+  /// window) if that is impossible. It has no seal then.
+  bool settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks);
+
+  /// Where records are stored; nullptr unless open.
+  char* window() const { return window_; }
+  size_t window_bytes() const { return window_bytes_; }
+
+  /// The checksum of the window's first `used` bytes, whose raw_sum is `sum`.
+  uint64_t seal_of(uint64_t sum, size_t used) const {
+    return trace::raw_seal(sum, seed_, used / sizeof(uint64_t));
+  }
+  /// From now on that is what the tail says of itself.
+  void seal(uint64_t sum, size_t used) {
+    std::atomic_ref<uint64_t>(tail().seal).store(seal_of(sum, used), std::memory_order_release);
+  }
+
+  /// Appends the window, which must be full, and clears it; it is sealed again, empty. False if
+  /// that is impossible: then the window keeps what it has.
+  bool turn_over();
+
+  /// Appends the first `used` bytes of the window and gives all back.
+  void close(size_t used);
+
+ private:
+  trace::RawTail& tail() { return *reinterpret_cast<trace::RawTail*>(window_ + window_bytes_); }
+  void reseed(uint64_t window);
+  /// For an estimate the first windows suffice; the tail counts the others.
+  bool is_only_counted();
+  bool append(size_t bytes);
+  void clear();
+
+  char* window_ = nullptr;
+  size_t window_bytes_ = 0;
+  bool has_file_ = false;
+  uint32_t number_ = 0;
+  uint64_t start_ticks_ = 0;
+  uint64_t seed_ = 0;  ///< of the window's seal
+  const char* events_path();
+  const char* tail_path();
+
+  // Names are put together in here: the threads that need them may have next to no stack.
+  char path_[PATH_MAX + 8] = {};
+  int length_ = 0;
+};
+
+}  // namespace culprit::collector

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The process's own record (trace::RawProcess): what it is, its clock, and what was lost.
+// MT: counting and refreshing are safe from any thread and from signal handlers.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/raw/raw.h"
+
+namespace culprit::collector {
+
+/// Maps `<folder>/process` and fills in what is known at load. nullptr if the file cannot be made.
+trace::RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first);
+
+/// Adds to a counter of the record, if there is one that this process may write to.
+void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
+
+/// Keeps what the record is now (trace::RawSnapshot). `end`: the process ends, or stops recording,
+/// at these ticks, which the record says too from then on.
+enum class Moment { going_on, exit, limit };
+void take_snapshot(Moment moment = Moment::going_on, uint64_t end = 0);
+
+/// Reads all clocks again, so that drift within the run can be corrected.
+void refresh_clock_pair();
+
+}  // namespace culprit::collector

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The process's life as the recorder sees it: inert until a probe activates it, active, then ended
+// by exit or by being the child of a recorded process. Nothing is ever torn down: other threads may
+// be anywhere when the process exits, so they only find that recording is over. The records are
+// safe already.
+#include "collector/recorder/recorder.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "collector/callpath/unwind.h"
+#include "collector/lifecycle.h"
+#include "collector/recorder/calibration.h"
+#include "collector/recorder/clock.h"
+#include "collector/recorder/code_map.h"
+#include "collector/recorder/core_use.h"
+#include "collector/recorder/cpu_time.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
+#include "collector/recorder/thread_registry.h"
+
+namespace culprit::collector {
+
+namespace {
+
+enum class Mode : uint32_t {
+  inert,  ///< no probe has seen anything yet
+  activating,
+  active,
+  impossible,  ///< not wanted, or the experiment cannot be written
+  ended,       ///< exit, or the limit of size: what comes later is no part of the run
+  forked,      ///< a child: the record belongs to the parent
+};
+
+std::atomic<Mode> g_mode{Mode::inert};
+trace::RawProcess* g_record = nullptr;
+trace::RawClockPair g_load{};
+char g_folder[PATH_MAX];
+std::atomic<bool> g_early{false};  ///< threads are watched while inert
+
+bool make_process_folder(const char* experiment) {
+  char host[64] = {};
+  gethostname(host, sizeof host - 1);
+  make_folder(experiment);
+  char raw[PATH_MAX + 8];
+  snprintf(raw, sizeof raw, "%s/raw", experiment);
+  if (!make_folder(raw)) return false;
+  const int length =
+      snprintf(g_folder, sizeof g_folder, "%s/%s.%ld.%llx", raw, host, static_cast<long>(getpid()),
+               static_cast<unsigned long long>(g_load.ticks));
+  // Room for the longest name of a file inside.
+  return length > 0 && length + 32 < PATH_MAX && make_folder(g_folder);
+}
+
+/// A child made without fork's handlers (clone) shares the mapped files with its parent.
+bool is_recorded_process() {
+  return g_record->pid == static_cast<uint32_t>(getpid());
+}
+
+/// Where nothing was recorded before the fork, the child may still be what is to be recorded: a
+/// run of its own, which starts here.
+void in_forked_child() {
+  const Mode mode = g_mode.load(std::memory_order_relaxed);
+  if (mode == Mode::impossible) return;
+  if (mode == Mode::inert) {
+    registry::drop_early_logs();
+    g_load = clock::read_pair();
+  } else {
+    g_mode.store(Mode::forked, std::memory_order_relaxed);
+  }
+}
+
+bool set_up() {
+  const Environment& wishes = environment();
+  if (!wishes.wanted) return false;
+  lifecycle::load();
+  if (!make_process_folder(wishes.experiment)) return false;
+  g_record = create_process_record(g_folder, g_load);
+  if (g_record == nullptr) return false;
+  registry::begin(g_folder);
+  g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
+  warm_up_unwinder();
+  code_map::begin(g_folder);
+  code_map::loaded_more();
+  calibrate(*g_record);
+  begin_core_use();
+  return true;
+}
+
+/// The one thread that found the recorder inert sets it up; what it triggers meanwhile is ignored.
+bool activate_first() {
+  const KeepErrno keep;
+  registry::set_setting_up(true);
+  const bool possible = set_up();
+  if (possible) registry::settle_parked_logs();
+  // Late: there was no log yet for what switched recording meanwhile.
+  if (possible) g_record->starts_off = recording() ? 0 : 1;
+  if (possible) take_snapshot();
+  registry::set_setting_up(false);
+  g_mode.store(possible ? Mode::active : Mode::impossible, std::memory_order_release);
+  return possible;
+}
+
+}  // namespace
+
+namespace lifecycle {
+
+void load() {
+  if (g_load.ticks != 0) return;
+  clock::choose(environment().monotonic_clock);
+  registry::load();
+  g_load = clock::read_pair();
+  selection::load(g_load);
+  // As early as possible: children call such handlers in the order of their registration, and an
+  // OpenMP runtime's own already sends events.
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+}
+
+void begin_early() {
+  warm_up_unwinder();
+  code_map::refresh();
+  g_early.store(true, std::memory_order_release);
+}
+
+bool is_watching() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  return mode == Mode::active || (mode == Mode::inert && g_early.load(std::memory_order_relaxed));
+}
+
+ThreadLog* watched_log() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  if (mode != Mode::active && !is_watching()) return nullptr;
+  if (registry::is_own_thread()) return registry::log_of_own_thread(mode != Mode::active);
+  return registry::existing_log();
+}
+
+ThreadLog* watched_log_in_signal() {
+  if (registry::hooks_are_signal_safe()) return watched_log();
+  if (!is_watching()) return nullptr;
+  if (registry::is_own_thread()) return registry::log_of_own_thread(true);
+  return registry::existing_log();
+}
+
+void end() {
+  Mode expected = Mode::active;
+  if (g_mode.load(std::memory_order_relaxed) != expected || !is_recorded_process()) return;
+  const KeepErrno keep;
+  checkpoint();
+  const uint64_t time = now();
+  if (ThreadLog* log = watched_log()) {
+    put_cpu_time(*log);
+    if (log->counting) log->count(time);
+    log->put(RawKind::process_end, time);
+  }
+  take_snapshot(Moment::exit, time);
+  g_mode.compare_exchange_strong(expected, Mode::ended);
+}
+
+void stop_at_limit() {
+  Mode expected = Mode::active;
+  const uint64_t time = now();
+  if (!is_recorded_process() || !g_mode.compare_exchange_strong(expected, Mode::ended)) return;
+  take_snapshot(Moment::limit, time);
+}
+
+bool is_active() {
+  return g_mode.load(std::memory_order_acquire) == Mode::active;
+}
+
+}  // namespace lifecycle
+
+ThreadLog* thread_log() {
+  const bool active = g_mode.load(std::memory_order_acquire) == Mode::active;
+  return active ? registry::log_of_this_thread() : nullptr;
+}
+
+ThreadLog* make_extra_log() {
+  return lifecycle::is_active() ? registry::make_extra_log() : nullptr;
+}
+
+bool is_active() {
+  return lifecycle::is_active();
+}
+
+bool activate() {
+  Mode mode = g_mode.load(std::memory_order_acquire);
+  if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {
+    return activate_first();
+  }
+  while (mode == Mode::activating) {
+    if (registry::is_setting_up()) return false;
+    sched_yield();
+    mode = g_mode.load(std::memory_order_acquire);
+  }
+  return mode == Mode::active;
+}
+
+trace::RawProcess* process() {
+  const Mode mode = g_mode.load(std::memory_order_acquire);
+  return mode == Mode::forked || mode == Mode::impossible ? nullptr : g_record;
+}
+
+void checkpoint() {
+  const KeepErrno keep;
+  if (!lifecycle::is_active()) {
+    // MPI may be finalized by a library's destructor, after all else.
+    const bool ended = g_mode.load(std::memory_order_relaxed) == Mode::ended;
+    if (ended && is_recorded_process()) take_snapshot();
+    return;
+  }
+  refresh_clock_pair();
+  refresh_core_use();
+  if (code_map::loaded_more()) code_map::refresh();
+  take_snapshot();  // with what has become known
+}
+
+}  // namespace culprit::collector

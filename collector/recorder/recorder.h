@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recorder: where probes put what they see. One ThreadLog per thread, a file mapped in windows
+// (trace/raw/raw.h says why), no locks and no allocation on the path of a record. It knows no
+// probe.
+//
+// Rules of the house, for everything under collector/: it runs inside somebody else's program, so
+// it never prints, never aborts, never throws, holds no lock across a foreign call, keeps errno,
+// and counts what it cannot do in RawProcess. Until a probe activates it, the collector is inert:
+// it makes no file and no thread (the preload reaches shells and launchers too).
+#pragma once
+
+#include <cstdint>
+
+#include "trace/raw/raw.h"
+
+#define CULPRIT_EXPORT __attribute__((visibility("default")))
+
+namespace culprit::collector {
+
+using trace::RawKind;
+
+/// Ticks of the process's clock (RawProcess::clock). Async-signal-safe.
+CULPRIT_EXPORT uint64_t now();
+
+/// Call paths by number, local to a thread; 0 is "unknown".
+enum class PathId : uint32_t { unknown = 0 };
+/// Names by number, local to a thread.
+enum class StringId : uint16_t { none = 0 };
+
+class CULPRIT_EXPORT ThreadLog {
+ public:
+  /// Appends one record. `words` follow the header. Drops (and counts) when the log is broken;
+  /// most kinds are also left out while recording is off (selection.h).
+  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2, uint64_t w3);
+  /// The general form; at most 255 words a record. Returns false if dropped.
+  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+                 unsigned count);
+
+  /// One more test by the function `name` in the newest record, which ended at `end` and took
+  /// `ticks`. False if that is no mpi_tests, or none that knows of this function.
+  bool put_test(uint64_t end, uint16_t name, uint64_t ticks);
+  /// The same, of a function that the newest record does not know yet. False if that is no
+  /// mpi_tests, or has no room.
+  bool put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks);
+
+  /// The thread was blocked from `begin` to `end`, in a call of `caller` (RawKind::blocked). It may
+  /// have been sampled since.
+  void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);
+
+  /// Sets the last word of the newest record, if it is of `kind`.
+  void set_last_word(RawKind kind, uint64_t value);
+
+  /// Makes the newest record as if it had never been, if it is of `kind`.
+  void take_back(RawKind kind);
+
+  /// Notes in the newest record when something happened that follows from it: in half `half` (0:
+  /// the lower) of its last word, as ticks since its time. False if that record is not of `kind`
+  /// with `flags` and first word `w0`, or they do not fit: then it needs a record of its own.
+  bool put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+
+  /// The caller's call path, taken from the stack; frames of the collector itself are left out.
+  /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
+  PathId current_path();
+
+  /// The number of a name in this thread's file; writes a string_def the first time. `name` must
+  /// live for ever (a literal): it is compared by address.
+  StringId name(const char* name);
+
+  /// Reads the thread's counters, at the border whose record comes next. Only while `counting`.
+  void count(uint64_t time);
+  bool counting = false;
+
+  /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
+  int waiting = 0;
+
+ private:
+  friend class Recorder;
+  struct Impl;
+  Impl* impl_ = nullptr;
+};
+
+/// This thread's log, made at first use. nullptr while the collector is inert, after it has ended,
+/// in a child forked since, or inside the collector itself. MT: each thread sees its own.
+CULPRIT_EXPORT ThreadLog* thread_log();
+
+/// A log of no thread, for what happens elsewhere (on devices). It never ends; whoever has it sees
+/// to it that one thread at a time uses it, and none once is_active() is false. nullptr when
+/// thread_log() would be.
+CULPRIT_EXPORT ThreadLog* make_extra_log();
+
+/// Whether this process is being recorded: activated, not ended, not a child forked since.
+CULPRIT_EXPORT bool is_active();
+
+/// A probe has seen that this process is worth recording (MPI_Init, start of
+/// OMPT, a queue of a device): from now on
+/// logs are made. Idempotent. False when switched off by the environment or impossible.
+CULPRIT_EXPORT bool activate();
+
+/// The process's record, or nullptr while inert. Fields may be updated in place.
+CULPRIT_EXPORT trace::RawProcess* process();
+
+/// Refreshes RawProcess::last and copies /proc/self/maps if code was loaded since.
+CULPRIT_EXPORT void checkpoint();
+
+}  // namespace culprit::collector

@@ -1,0 +1,501 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Appends records to the mapped window of a thread's file. The common case is a bound check, a few
+// stores, and as many multiplications for the window's seal; everything rare (the window's end, a
+// full disk) goes through append_at_end. Assumes that the header's second half is one 64-bit word
+// whose top byte is `kind`: storing it last publishes the record to whoever reads the file, even
+// after this process was killed half way.
+#include "collector/recorder/thread_log.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "collector/lifecycle.h"
+#include "collector/recorder/budget.h"
+#include "collector/recorder/code_map.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
+
+namespace culprit::collector {
+
+using trace::RawHeader;
+
+namespace {
+
+constexpr unsigned kMaxWords = 255;
+constexpr uint32_t kLongestRetryWait = 64;  // seconds
+
+static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
+              offsetof(RawHeader, kind) == 15);
+
+constexpr uint32_t record_bytes(unsigned words) {
+  return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
+}
+
+/// Nanoseconds of a clock that is good to a few milliseconds and costs next to nothing to read.
+uint64_t coarse_now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+constexpr uint64_t second_half(RawKind kind, uint16_t flags, uint32_t arg, unsigned words) {
+  return uint64_t{arg} | uint64_t{flags} << 32 | uint64_t{words} << 48 |
+         static_cast<uint64_t>(kind) << 56;
+}
+
+}  // namespace
+
+uint16_t* NameTable::find(const char* name) {
+  const auto key = reinterpret_cast<uintptr_t>(name);
+  unsigned at = static_cast<unsigned>((key * 0x9e3779b97f4a7c15u) >> 52) % kSlots;
+  while (names_[at] != nullptr && names_[at] != name) at = (at + 1) % kSlots;
+  if (names_[at] == nullptr && count_ == kMaxNames) return nullptr;
+  return &ids_[at];
+}
+
+uint16_t NameTable::enter(uint16_t* slot, const char* name) {
+  names_[slot - ids_] = name;
+  *slot = ++count_;
+  return count_;
+}
+
+namespace {
+
+uint64_t start_ticks() {
+  const trace::RawProcess* record = process();
+  return record != nullptr ? record->start_ticks : 0;
+}
+
+}  // namespace
+
+/// A window that could not be made is full.
+void ThreadLog::Impl::begin_window(bool has_files) {
+  if (file.window() == nullptr) used = capacity;
+  if (file.window() == nullptr || !has_files) return;
+  file.seal(sum, grows ? newest : used);
+  tally(&trace::RawProcess::logs);
+}
+
+void ThreadLog::Impl::open(const char* folder, uint32_t number) {
+  capacity = static_cast<uint32_t>(budget::take_window());
+  limit = capacity - trace::kRawSealBytes;
+  budget::take_first_on_disk(capacity);
+  file.open(folder, number, capacity, start_ticks());
+  begin_window(true);
+}
+
+void ThreadLog::Impl::open_scratch() {
+  scratch = true;
+  file.open_scratch();
+  begin_window(false);
+}
+
+void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
+  const Busy keep_out(busy);
+  budget::take_whole_window();
+  budget::take_first_on_disk(capacity);
+  scratch = false;
+  file.settle(folder, number, used, start_ticks());
+  begin_window(true);
+}
+
+bool ThreadLog::Impl::rest() {
+  memo.clear();
+  last.forget();
+  return file.window() != nullptr;
+}
+
+void ThreadLog::Impl::close() {
+  memo.release();
+  paths.release();
+  if (file.window() != nullptr) {
+    if (grows) finish_newest();
+    put_seal(trace::kRawEndOfLog);
+  }
+  file.close(used);
+  if (!scratch) {
+    budget::give_back_window(capacity);
+    budget::give_back_on_disk(capacity - used);
+  }
+  used = capacity;
+}
+
+// One that may grow is sealed when it no longer can, so that the seal holds at any moment.
+inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                   const uint64_t* words, unsigned count) {
+  if (grows) finish_newest();
+  auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
+  const uint64_t second = second_half(kind, flags, arg, count);
+  const uint64_t place = used / sizeof(uint64_t);
+  uint64_t with_it = sum + trace::raw_sum_of(time, place) + trace::raw_sum_of(second, place + 1);
+  for (unsigned i = 0; i < count; ++i) {
+    to[2 + i] = words[i];
+    with_it += trace::raw_sum_of(words[i], place + 2 + i);
+  }
+  to[0] = time;
+  std::atomic_ref<uint64_t>(to[1]).store(second, std::memory_order_release);
+  newest = used;
+  used += record_bytes(count);
+  grows = trace::may_grow(kind);
+  if (grows) return;
+  sum = with_it;
+  file.seal(sum, used);
+}
+
+void ThreadLog::Impl::finish_newest() {
+  grows = false;
+  sum += trace::raw_sum(file.window() + newest, (used - newest) / sizeof(uint64_t),
+                        newest / sizeof(uint64_t));
+  file.seal(sum, used);
+}
+
+uint64_t* ThreadLog::Impl::growing(RawKind kind) {
+  if (!grows) return nullptr;
+  auto* header = reinterpret_cast<RawHeader*>(file.window() + newest);
+  return header->kind == kind ? reinterpret_cast<uint64_t*>(header + 1) : nullptr;
+}
+
+uint64_t* ThreadLog::Impl::growing(RawKind kind, uint16_t flags) {
+  uint64_t* const words = growing(kind);
+  if (words == nullptr) return nullptr;
+  return (reinterpret_cast<const RawHeader*>(words) - 1)->flags == flags ? words : nullptr;
+}
+
+// The new words are 0 until they are written: whoever finds the file then reads nothing in them.
+bool ThreadLog::Impl::lengthen(unsigned words) {
+  if (used + words * sizeof(uint64_t) + sizeof(RawHeader) > limit) return false;
+  auto* const record = reinterpret_cast<uint64_t*>(file.window() + newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(record);
+  const uint64_t second =
+      second_half(header->kind, header->flags, header->arg, header->words + words);
+  std::atomic_ref<uint64_t>(record[1]).store(second, std::memory_order_release);
+  used += static_cast<uint32_t>(words * sizeof(uint64_t));
+  return true;
+}
+
+// Times may not decrease within a file, but a signal can come between a probe's now() and its
+// put().
+inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                    const uint64_t* words, unsigned count) {
+  if (time < last_time) time = last_time;
+  last_time = time;
+  // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
+  if (used + record_bytes(count) + sizeof(RawHeader) > limit) [[unlikely]] {
+    return append_at_end(kind, time, flags, arg, words, count);
+  }
+  store(kind, time, flags, arg, words, count);
+  return true;
+}
+
+// Whatever follows may be shorter, and what lies behind the newest record must be 0. The seal does
+// not know of what may grow.
+inline void ThreadLog::Impl::take_back(RawKind kind) {
+  if (!grows) return;
+  auto* from = reinterpret_cast<uint64_t*>(file.window() + newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(from);
+  if (header->kind != kind) return;
+  const unsigned words = header->words;
+  std::atomic_ref<uint64_t>(from[1]).store(0, std::memory_order_release);
+  std::memset(from + 2, 0, words * sizeof(uint64_t));
+  used = newest;
+  grows = false;
+}
+
+// What nobody has noted yet is 0, so a moment must not be: one tick is the least.
+inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0,
+                                          unsigned half) {
+  uint64_t* const words = growing(kind, flags);
+  if (words == nullptr || words[0] != w0) return false;
+  const auto* header = reinterpret_cast<const RawHeader*>(words) - 1;
+  const unsigned shift = 32 * half;
+  uint64_t& last = words[header->words - 1];
+  time = std::max({time, last_time, header->time + 1});
+  const uint64_t ticks = time - header->time;
+  const bool in_order = half == 0 || static_cast<uint32_t>(last) != 0;
+  if (!in_order || ticks > UINT32_MAX || static_cast<uint32_t>(last >> shift) != 0) return false;
+  last_time = time;
+  std::atomic_ref<uint64_t>(last).store(last | ticks << shift, std::memory_order_release);
+  return true;
+}
+
+bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                                    const uint64_t* words, unsigned count) {
+  if (used + record_bytes(count) == limit) {
+    store(kind, time, flags, arg, words, count);
+    return true;
+  }
+  const uint64_t begin = now();
+  if (!next_window()) return drop();
+  store(kind, time, flags, arg, words, count);
+  store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, nullptr, 0);
+  last_time = now();
+  store(RawKind::tool_end, last_time, 0, 0, nullptr, 0);
+  return true;
+}
+
+void ThreadLog::Impl::pad() {
+  if (grows) finish_newest();
+  const uint32_t from = used;
+  while (used < limit) {
+    unsigned words = static_cast<unsigned>((limit - used - sizeof(RawHeader)) / 8);
+    if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
+    auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
+    to[0] = last_time;
+    std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::pad, 0, 0, words),
+                                           std::memory_order_release);
+    used += record_bytes(words);
+  }
+  sum += trace::raw_sum(file.window() + from, (used - from) / sizeof(uint64_t),
+                        from / sizeof(uint64_t));
+  file.seal(sum, used);
+}
+
+/// Its room is always left. Not part of what it seals.
+void ThreadLog::Impl::put_seal(uint16_t flags) {
+  auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
+  to[0] = last_time;
+  to[2] = file.seal_of(sum, used);
+  std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::seal, flags, used, 1),
+                                         std::memory_order_release);
+  used += trace::kRawSealBytes;
+}
+
+// A full disk may get room again, but each try writes up to a whole window: the records that come
+// meanwhile are not to pay for one each.
+void ThreadLog::Impl::put_off_retry() {
+  retry_wait = retry_wait == 0 ? 1 : std::min(2 * retry_wait, kLongestRetryWait);
+  retry_at = coarse_now() + uint64_t{retry_wait} * 1'000'000'000;
+}
+
+bool ThreadLog::Impl::next_window() {
+  if (file.window() == nullptr || scratch) return false;
+  const KeepErrno keep;
+  if (retry_wait != 0 && coarse_now() < retry_at) return false;
+  if (!budget::take_on_disk(capacity)) {
+    lifecycle::stop_at_limit();
+    return false;
+  }
+  pad();
+  put_seal(0);
+  if (!file.turn_over()) {
+    used = limit;
+    put_off_retry();
+    return false;
+  }
+  retry_wait = 0;
+  used = 0;
+  sum = 0;
+  refresh_clock_pair();
+  return true;
+}
+
+bool ThreadLog::Impl::drop() {
+  if (!scratch && lifecycle::is_active()) tally(&trace::RawProcess::dropped_records);
+  return false;
+}
+
+bool ThreadLog::Impl::may_append_from_signal() const {
+  return file.window() != nullptr;
+}
+
+PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool keep) {
+  if ((frames.count == 0 && known == 0) || frames.cut) tally(&trace::RawProcess::failed_unwinds);
+  uint32_t path = known > 0 ? last[known - 1].path : 0;
+  bool complete = !frames.cut;
+  if (keep) last.keep(known);
+  for (unsigned i = frames.count; i-- > 0;) {
+    const uintptr_t address = frames.at[i].address;
+    code_map::Owner owner = code_map::owner_of(address - 1);
+    if (owner == code_map::Owner::unknown && code_map::learn()) {
+      owner = code_map::owner_of(address - 1);
+    }
+    if (owner != code_map::Owner::collector) {
+      const PathTree::Node node = paths.child(path, address);
+      if (node.id == 0) {
+        tally(&trace::RawProcess::failed_unwinds);
+        complete = false;
+        break;
+      }
+      if (node.is_new) {
+        const uint64_t words[2] = {path, address};
+        append(RawKind::path_def, last_time, 0, node.id, words, 2);
+      }
+      path = node.id;
+    }
+    complete = complete && (!keep || last.push({frames.at[i].cfa, address, path, 0}));
+  }
+  if (keep && !complete) last.forget();
+  return PathId{path};
+}
+
+void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
+  const PathId path = define_path(frames, 0, false);
+  append(RawKind::sample, time, missed, static_cast<uint32_t>(path), nullptr, 0);
+}
+
+/// One search in many is timed, and counts for all of them.
+uint32_t ThreadLog::Impl::remembered_path(uintptr_t cfa, uintptr_t return_address) {
+  if (until_timing-- > 0) [[likely]]
+    return memo.find(cfa, return_address);
+  until_timing = trace::kRawSearchesPerTiming - 1;
+  const uint64_t begin = now();
+  const uint32_t path = memo.find(cfa, return_address);
+  tally(&trace::RawProcess::search_ticks, trace::kRawSearchesPerTiming * (now() - begin));
+  tally(&trace::RawProcess::searches);
+  return path;
+}
+
+PathId ThreadLog::Impl::take_path(uintptr_t cfa) {
+  const uint64_t begin = now();
+  const unsigned known = unwind_to_known(cfa, frames, last);
+  const PathId path = define_path(frames, known, true);
+  memo.add(last, known);
+  tally(&trace::RawProcess::unwind_ticks, now() - begin);
+  return path;
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
+  if (selection::skips(kind, time)) return;
+  const Busy busy(impl_->busy);
+  impl_->append(kind, time, flags, arg, nullptr, 0);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0) {
+  if (selection::skips(kind, time)) return;
+  const Busy busy(impl_->busy);
+  impl_->append(kind, time, flags, arg, &w0, 1);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1) {
+  if (selection::skips(kind, time)) return;
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1};
+  impl_->append(kind, time, flags, arg, words, 2);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2) {
+  if (selection::skips(kind, time)) return;
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1, w2};
+  impl_->append(kind, time, flags, arg, words, 3);
+}
+
+void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
+                    uint64_t w1, uint64_t w2, uint64_t w3) {
+  if (selection::skips(kind, time)) return;
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {w0, w1, w2, w3};
+  impl_->append(kind, time, flags, arg, words, 4);
+}
+
+bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                          const uint64_t* words, unsigned count) {
+  if (count > kMaxWords) {
+    tally(&trace::RawProcess::dropped_records);
+    return false;
+  }
+  if (selection::skips(kind, time)) return true;
+  const Busy busy(impl_->busy);
+  return impl_->append(kind, time, flags, arg, words, count);
+}
+
+void ThreadLog::put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller,
+                            uint64_t object) {
+  if (selection::skips(RawKind::blocked, begin)) return;
+  const Busy busy(impl_->busy);
+  const uint64_t words[] = {end, object, begin};
+  const unsigned count = begin < impl_->last_time ? 3 : object != 0 ? 2 : 1;
+  impl_->append(RawKind::blocked, begin, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
+                words, count);
+}
+
+void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
+  const Busy busy(impl_->busy);
+  if (!impl_->grows) return;
+  auto* record = reinterpret_cast<uint64_t*>(impl_->file.window() + impl_->newest);
+  const auto* header = reinterpret_cast<const RawHeader*>(record);
+  if (header->kind != kind || header->words == 0) return;
+  std::atomic_ref<uint64_t>(record[1 + header->words]).store(value, std::memory_order_relaxed);
+}
+
+void ThreadLog::take_back(RawKind kind) {
+  const Busy busy(impl_->busy);
+  impl_->take_back(kind);
+}
+
+bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half) {
+  const Busy busy(impl_->busy);
+  return impl_->append_later(kind, time, flags, w0, half);
+}
+
+namespace {
+
+void add_test(uint64_t* words, uint64_t end, uint64_t ticks) {
+  words[0] = end;
+  words[1] += 1;
+  words[2] += ticks;
+}
+
+}  // namespace
+
+bool ThreadLog::put_test(uint64_t end, uint16_t name, uint64_t ticks) {
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::mpi_tests);
+  if (words == nullptr) return false;
+  const auto* header = reinterpret_cast<const RawHeader*>(words) - 1;
+  if (header->flags != name) {
+    unsigned other = trace::kRawTestsWords;
+    while (other < header->words && static_cast<uint16_t>(words[other]) != name) other += 2;
+    if (other >= header->words) return false;
+    words[other + 1] += ticks;
+  }
+  add_test(words, end, ticks);
+  return true;
+}
+
+bool ThreadLog::put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks) {
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::mpi_tests);
+  if (words == nullptr) return false;
+  const unsigned count = (reinterpret_cast<const RawHeader*>(words) - 1)->words;
+  if (count >= trace::kRawTestsWords + 2 * trace::kRawOtherTests) return false;
+  if (!impl_->lengthen(2)) return false;
+  words[count] = uint64_t{static_cast<uint32_t>(caller)} << 32 | name;
+  words[count + 1] = ticks;
+  add_test(words, end, ticks);
+  return true;
+}
+
+[[gnu::noinline]] PathId ThreadLog::current_path() {
+  const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+  const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  if (!recording() && !impl_->scratch) return PathId::unknown;
+  const Busy busy(impl_->busy);
+  if (const uint32_t known = impl_->remembered_path(cfa, caller); known != 0) return PathId{known};
+  return impl_->take_path(cfa);
+}
+
+StringId ThreadLog::name(const char* name) {
+  const Busy busy(impl_->busy);
+  uint16_t* slot = impl_->names.find(name);
+  if (slot == nullptr) return StringId::none;
+  if (*slot != 0) return StringId{*slot};
+  const uint16_t id = impl_->names.enter(slot, name);
+  uint64_t words[32] = {};
+  size_t length = strlen(name);
+  if (length > sizeof words) length = sizeof words;
+  memcpy(words, name, length);
+  impl_->append(RawKind::string_def, impl_->last_time, static_cast<uint16_t>(length), id, words,
+                static_cast<unsigned>((length + 7) / 8));
+  return StringId{id};
+}
+
+}  // namespace culprit::collector

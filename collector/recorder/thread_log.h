@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Inside of a ThreadLog (recorder.h): the window into which records go and the files behind it,
+// this thread's names and call paths. For the recorder's own files only; probes see recorder.h. MT:
+// one thread, and the signal handlers that interrupt it, which stay out while `busy` is set.
+#pragma once
+
+#include <atomic>
+
+#include "collector/callpath/path_memo.h"
+#include "collector/callpath/path_tree.h"
+#include "collector/recorder/log_file.h"
+#include "collector/recorder/recorder.h"
+
+namespace culprit::collector {
+
+/// Names a thread has used: address of the literal -> number. Fixed size: there are about as many
+/// names as MPI functions.
+class NameTable {
+ public:
+  /// The slot of `name`: its number, or 0 where it is yet to be entered. nullptr when full.
+  uint16_t* find(const char* name);
+  uint16_t enter(uint16_t* slot, const char* name);
+
+ private:
+  static constexpr unsigned kSlots = 4096;
+  static constexpr unsigned kMaxNames = kSlots / 4 * 3;
+  const char* names_[kSlots] = {};
+  uint16_t ids_[kSlots] = {};
+  uint16_t count_ = 0;
+};
+
+struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
+  std::atomic<bool> busy{false};
+  uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
+  uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
+  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's seal belongs
+  uint32_t newest = 0;  ///< where in the window the newest record begins
+  bool grows = false;   ///< it may still, so that it is not in `sum`
+  uint64_t sum = 0;     ///< raw_sum of the window's records
+  uint64_t last_time = 0;
+  bool scratch = false;     ///< without files: its drops do not count
+  uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
+  uint64_t retry_at = 0;    ///< not before, by the coarse clock
+  LogFile file;
+  PathMemo memo;
+  PathTree paths;
+  NameTable names;
+  Frames frames;  ///< of the stack that is just being taken: threads may have next to no stack
+  LastStack last;
+  uint32_t until_timing = 0;  ///< searches for call paths until one is timed
+
+  /// A log whose file cannot be made is broken: it drops and counts.
+  void open(const char* folder, uint32_t number);
+  void open_scratch();
+  /// Gives a scratch log its files: what it has is their beginning.
+  void settle(const char* folder, uint32_t number);
+  /// Forgets what only held for the thread that has ended, so that another may go on. False if the
+  /// log is of no use.
+  bool rest();
+  /// Gives everything back.
+  void close();
+
+  bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+              unsigned count);
+  void take_back(RawKind kind);
+  bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+  /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
+  uint64_t* growing(RawKind kind);
+  uint64_t* growing(RawKind kind, uint16_t flags);
+  /// Makes the newest record, which grows, so many words longer. False if there is no room.
+  bool lengthen(unsigned words);
+  /// The path of the stack at `cfa`, as this thread remembers it; 0 if it does not.
+  uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
+  /// The same, taken from the stack.
+  PathId take_path(uintptr_t cfa);
+  /// A sample that found the thread at `frames`.
+  void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
+  /// Not to a broken log: a sample that it drops is none that the program lacks.
+  bool may_append_from_signal() const;
+
+ private:
+  /// The path of frames taken from the stack, defining what is new; ends early when memory does.
+  /// `known`: so many frames of the last stack lie further out; then, and if `keep`, this becomes
+  /// the last one.
+  PathId define_path(const Frames& frames, unsigned known, bool keep);
+  bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                     const uint64_t* words, unsigned count);
+  void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+             unsigned count);
+  void finish_newest();
+  void pad();
+  void put_seal(uint16_t flags);
+  bool next_window();
+  void begin_window(bool has_files);
+  void put_off_retry();
+  bool drop();
+};
+
+/// Keeps signal handlers out of a log while it changes.
+class Busy {
+ public:
+  explicit Busy(std::atomic<bool>& flag) : flag_(flag) {
+    flag_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Busy() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    flag_.store(false, std::memory_order_relaxed);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+}  // namespace culprit::collector

@@ -1,0 +1,388 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Logs are made at a thread's first event, of whatever kind: runtimes do not announce all threads.
+// They end with the thread, as late as the system allows, because OpenMP's own thread-end event
+// comes from such a destructor too. Making one costs files and mappings, more than many a thread
+// does in its life: that of one of the program's own threads goes on with the next of them, and to
+// the reader the two are one. So does that of a thread of a pool, with the pool's next.
+#include "collector/recorder/thread_registry.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "collector/lifecycle.h"
+#include "collector/recorder/environment.h"
+#include "collector/recorder/process_record.h"
+#include "collector/recorder/system_file.h"
+#include "collector/recorder/thread_log.h"
+
+namespace culprit::collector {
+
+namespace {
+
+/// `early`: the log lies in memory alone.
+enum class Phase : uint8_t { fresh, setting_up, early, live, dead };
+
+struct ThreadState {
+  ThreadLog* log;
+  std::atomic<bool>* busy;  ///< of `log`
+  uint64_t begun;           ///< ticks; of one of the program's own
+  uintptr_t function;       ///< that it runs
+  Phase phase;
+  bool own;
+  uint16_t pool;  ///< kRawPoolThread, kRawNestedThread: an OpenMP runtime's, which ends its threads
+  bool sets_up;   ///< the collector
+};
+
+constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
+    nullptr, nullptr, 0, 0, Phase::fresh, false, 0, false};
+
+constexpr uint32_t kMaxThreads = 1u << 16;
+constexpr unsigned kMaxHooks = 4;
+
+/// Early logs of threads that have ended.
+std::atomic<ThreadLog*> g_parked[64];
+
+/// Logs of threads that have ended, for those of their kind that begin later: the program's own,
+/// and those of pools.
+using Resting = std::atomic<ThreadLog*>[1024];
+Resting g_resting[3];
+
+/// Whether its begin and end are told, and its log may go on with another.
+bool comes_and_goes(const ThreadState& thread) {
+  return thread.own || thread.pool != 0;
+}
+
+Resting& resting_like(const ThreadState& thread) {
+  return g_resting[thread.pool];
+}
+
+const char* g_folder = nullptr;
+/// Made at load, so that its number is low and setting its value allocates nothing.
+pthread_key_t g_key;
+bool g_has_key = false;
+/// Of the destructors of a thread's data: we end in the last.
+uintptr_t g_rounds = PTHREAD_DESTRUCTOR_ITERATIONS;
+ThreadHook g_hooks[kMaxHooks];
+unsigned g_hook_count = 0;
+
+bool is_loading_thread() {
+  return syscall(SYS_gettid) == getpid();
+}
+
+/// False if the thread is in another phase (a signal may have come first).
+bool claim(ThreadState& thread, Phase from, Phase to) {
+  return std::atomic_ref<Phase>(thread.phase).compare_exchange_strong(from, to);
+}
+
+uint32_t next_number() {
+  if (is_loading_thread()) return 0;
+  return std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+}
+
+void be_live(ThreadState& thread) {
+  thread.busy = &Recorder::impl(*thread.log).busy;
+  if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.phase = Phase::live;
+}
+
+ThreadLog* be_dead(ThreadState& thread) {
+  thread.log = nullptr;
+  thread.phase = Phase::dead;
+  tally(&trace::RawProcess::dropped_records);
+  return nullptr;
+}
+
+void note_begin(const ThreadState& thread) {
+  if (!comes_and_goes(thread) || is_loading_thread()) return;
+  thread.log->put(RawKind::thread_begun, thread.begun, thread.pool, 0, thread.function);
+}
+
+/// Puts it where another may take it. False if there is no room, or it is of no use.
+bool rest(const ThreadState& thread, ThreadLog* log) {
+  log->waiting = 0;
+  log->counting = false;
+  if (!Recorder::impl(*log).rest()) return false;
+  for (std::atomic<ThreadLog*>& place : resting_like(thread)) {
+    ThreadLog* nobody = nullptr;
+    if (place.compare_exchange_strong(nobody, log)) return true;
+  }
+  return false;
+}
+
+/// A log whose threads have all ended when this one began: times in it do not decrease.
+ThreadLog* take_resting(const ThreadState& thread) {
+  if (!comes_and_goes(thread)) return nullptr;
+  for (std::atomic<ThreadLog*>& place : resting_like(thread)) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    ThreadLog* const log = place.exchange(nullptr);
+    if (log == nullptr) continue;
+    if (Recorder::impl(*log).last_time <= thread.begun) return log;
+    ThreadLog* nobody = nullptr;
+    if (!place.compare_exchange_strong(nobody, log)) Recorder::destroy(log);
+  }
+  return nullptr;
+}
+
+ThreadLog* make_log() {
+  const uint32_t number = next_number();
+  return number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+}
+
+ThreadLog* create_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::fresh, Phase::setting_up)) return registry::existing_log();
+  thread.log = take_resting(thread);
+  if (thread.log == nullptr) thread.log = make_log();
+  if (thread.log == nullptr) return be_dead(thread);
+  note_begin(thread);
+  be_live(thread);
+  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  return thread.log;
+}
+
+/// Without files. Nobody is told yet.
+ThreadLog* create_early_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::fresh, Phase::setting_up)) return nullptr;
+  thread.log = Recorder::create_scratch();
+  if (thread.log == nullptr) {
+    thread.phase = Phase::fresh;  // it may do later
+    return nullptr;
+  }
+  note_begin(thread);
+  thread.busy = &Recorder::impl(*thread.log).busy;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.phase = Phase::early;
+  return thread.log;
+}
+
+/// Gives an early log its files.
+ThreadLog* settle_log(ThreadState& thread) {
+  const KeepErrno keep;
+  if (!claim(thread, Phase::early, Phase::setting_up)) return registry::existing_log();
+  const uint32_t number = next_number();
+  if (number >= kMaxThreads) {
+    Recorder::destroy(thread.log);
+    return be_dead(thread);
+  }
+  Recorder::impl(*thread.log).settle(g_folder, number);
+  be_live(thread);
+  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  return thread.log;
+}
+
+bool is_busy(const ThreadState& thread) {
+  return thread.busy->load(std::memory_order_relaxed);
+}
+
+bool park(ThreadLog* log) {
+  for (std::atomic<ThreadLog*>& place : g_parked) {
+    ThreadLog* nobody = nullptr;
+    if (place.compare_exchange_strong(nobody, log)) return true;
+  }
+  return false;
+}
+
+void tell_ended() {
+  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].ended();
+}
+
+void end_live_thread(ThreadState& thread) {
+  tell_ended();
+  const bool told = comes_and_goes(thread) && !is_loading_thread();
+  if (told) thread.log->put(RawKind::thread_ended, now(), thread.pool);
+  thread.phase = Phase::dead;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ThreadLog* const log = thread.log;
+  thread.log = nullptr;
+  // Counters belong to one thread, and begin anew with each.
+  const bool may_rest = told && environment().counters[0] == '\0';
+  if (!may_rest || !rest(thread, log)) Recorder::destroy(log);
+}
+
+void end_thread() {
+  ThreadState& thread = t_state;
+  if (thread.phase == Phase::early && lifecycle::is_active()) settle_log(thread);
+  if (thread.phase == Phase::live) {
+    // In a forked child the files are the parent's.
+    if (lifecycle::is_active()) end_live_thread(thread);
+    return;
+  }
+  const bool early = claim(thread, Phase::early, Phase::dead);
+  if (!early && !claim(thread, Phase::fresh, Phase::dead)) return;
+  tell_ended();
+  if (!early) return;
+  if (!is_loading_thread()) thread.log->put(RawKind::thread_ended, now());
+  if (!park(thread.log)) Recorder::destroy(thread.log);
+}
+
+/// Setting the value again asks for another round of destructors, until the last that the system
+/// grants.
+void on_thread_exit(void* rounds) {
+  const auto left = reinterpret_cast<uintptr_t>(rounds);
+  if (left > 1) {
+    pthread_setspecific(g_key, reinterpret_cast<void*>(left - 1));
+  } else {
+    end_thread();
+  }
+}
+
+}  // namespace
+
+struct Recorder::Storage {
+  ThreadLog log;
+  ThreadLog::Impl impl;
+};
+
+Recorder::Storage* Recorder::allocate() {
+  void* memory = map_memory(sizeof(Storage));
+  if (memory == nullptr) return nullptr;
+  auto* storage = new (memory) Storage;
+  storage->log.impl_ = &storage->impl;
+  return storage;
+}
+
+ThreadLog* Recorder::create(const char* folder, uint32_t number) {
+  Storage* storage = allocate();
+  if (storage == nullptr) return nullptr;
+  storage->impl.open(folder, number);
+  return &storage->log;
+}
+
+ThreadLog* Recorder::create_scratch() {
+  Storage* storage = allocate();
+  if (storage == nullptr) return nullptr;
+  storage->impl.open_scratch();
+  return &storage->log;
+}
+
+void Recorder::destroy(ThreadLog* log) {
+  if (log == nullptr) return;
+  log->impl_->close();
+  unmap_memory(log, sizeof(Storage));  // the log is the storage's first member
+}
+
+namespace registry {
+
+void load() {
+  // In the last round ThreadSanitizer forgets the thread; its functions may not be called after.
+  if (dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) --g_rounds;
+  g_has_key = pthread_key_create(&g_key, on_thread_exit) == 0;
+}
+
+void begin(const char* folder) {
+  g_folder = folder;
+}
+
+void begin_own_thread(uintptr_t function) {
+  ThreadState& thread = t_state;
+  if (!g_has_key || thread.own || thread.phase != Phase::fresh) return;
+  thread.begun = now();
+  thread.function = function;
+  pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
+  thread.own = true;
+}
+
+bool is_own_thread() {
+  return t_state.own;
+}
+
+void begin_pool_thread(bool nested) {
+  ThreadState& thread = t_state;
+  if (thread.own || thread.phase != Phase::fresh) return;
+  thread.begun = now();
+  thread.pool = nested ? trace::kRawNestedThread : trace::kRawPoolThread;
+}
+
+ThreadLog* log_of_own_thread(bool early) {
+  ThreadState& thread = t_state;
+  switch (thread.phase) {
+    case Phase::fresh:
+      if (!thread.own) return nullptr;
+      return early ? create_early_log(thread) : create_log(thread);
+    case Phase::early:
+      if (is_busy(thread)) return nullptr;
+      return early ? thread.log : settle_log(thread);
+    case Phase::live:
+      return is_busy(thread) ? nullptr : thread.log;
+    default:
+      return nullptr;
+  }
+}
+
+bool hooks_are_signal_safe() {
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (!g_hooks[i].begun_is_signal_safe) return false;
+  }
+  return true;
+}
+
+void settle_parked_logs() {
+  for (std::atomic<ThreadLog*>& place : g_parked) {
+    ThreadLog* const log = place.exchange(nullptr);
+    if (log == nullptr) continue;
+    const uint32_t number =
+        std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+    if (number < kMaxThreads) Recorder::impl(*log).settle(g_folder, number);
+    Recorder::destroy(log);
+  }
+}
+
+void drop_early_logs() {
+  for (std::atomic<ThreadLog*>& place : g_parked) Recorder::destroy(place.exchange(nullptr));
+  ThreadState& thread = t_state;
+  if (thread.phase != Phase::early) return;
+  Recorder::destroy(thread.log);
+  thread.log = nullptr;
+  thread.phase = Phase::fresh;
+}
+
+void add_hook(const ThreadHook& hook) {
+  if (g_hook_count < kMaxHooks) g_hooks[g_hook_count++] = hook;
+}
+
+ThreadLog* existing_log() {
+  const ThreadState& thread = t_state;
+  if (thread.phase != Phase::live || thread.busy->load(std::memory_order_relaxed)) return nullptr;
+  return thread.log;
+}
+
+ThreadLog* log_of_this_thread() {
+  ThreadState& thread = t_state;
+  if (thread.phase == Phase::live) [[likely]] {
+    if (!thread.busy->load(std::memory_order_relaxed)) [[likely]]
+      return thread.log;
+  } else if (thread.phase == Phase::fresh && g_has_key) {
+    return create_log(thread);
+  } else if (thread.phase == Phase::early && !is_busy(thread)) {
+    return settle_log(thread);
+  }
+  tally(&trace::RawProcess::skipped_callbacks);
+  return nullptr;
+}
+
+ThreadLog* make_extra_log() {
+  const KeepErrno keep;
+  const uint32_t number =
+      std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
+  return number < kMaxThreads ? Recorder::create(g_folder, number) : nullptr;
+}
+
+bool is_setting_up() {
+  return t_state.sets_up || t_state.phase == Phase::setting_up;
+}
+
+void set_setting_up(bool value) {
+  t_state.sets_up = value;
+}
+
+}  // namespace registry
+
+}  // namespace culprit::collector

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How findings come to the locations that they concern: from thread to thread, and from rank to
+// rank. A group travels by its members, since each rank numbers those that it meets.
+#include <algorithm>
+#include <utility>
+
+#include "base/flat_map.h"
+#include "base/parallel.h"
+#include "replay/detect/detection.h"
+
+namespace culprit::replay {
+
+void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
+  waits_.push_back({at, pattern, cause, call, until});
+}
+
+GroupId Detection::group_of(const std::vector<LocationId>& members) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, fresh] = group_ids_.try_emplace(members, GroupId(groups.size()));
+  if (fresh) groups.push_back({members});
+  return it->second;
+}
+
+void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
+  std::vector<Outbox> received;
+  if (!run_.ranks->alone()) received = exchange_told(outboxes);
+  threads = thread_count(threads);
+  parallel_for(threads, threads, [&](size_t share) {
+    const auto mine = [&](LocationId at) { return at.index() % threads == share; };
+    for (const std::span<Outbox> boxes : {outboxes, std::span(received)}) {
+      for (const Outbox& box : boxes) {
+        for (const Outbox::ToldWait& told : box.waits_) {
+          if (!mine(told.at)) continue;
+          at(told.at).wait(told.pattern, told.call.path, told.call.enter, told.call.leave,
+                           told.until, told.cause);
+        }
+        for (const Outbox::ToldSync& told : box.syncs_) {
+          if (mine(told.at)) at(told.at).sync(told.sync);
+        }
+      }
+    }
+  });
+  for (Outbox& box : outboxes) box = {};
+}
+
+/// Takes what concerns others' locations out of the outboxes. What others have told, by rank.
+std::vector<Outbox> Detection::exchange_told(std::span<Outbox> outboxes) {
+  std::vector<Outbox> to(run_.ranks->size());
+  const auto sort_out = [&](auto list) {
+    for (Outbox& box : outboxes) {
+      size_t kept = 0;
+      for (const auto& told : box.*list) {
+        if (const size_t owner = run_.owner(told.at); owner != run_.ranks->rank()) {
+          (to[owner].*list).push_back(told);
+        } else {
+          (box.*list)[kept++] = told;
+        }
+      }
+      (box.*list).resize_uninitialized(kept);
+    }
+  };
+  sort_out(&Outbox::waits_);
+  sort_out(&Outbox::syncs_);
+  std::vector<Packer> packers(to.size());
+  for (size_t rank = 0; rank < to.size(); ++rank) {
+    pack_told(to[rank], packers[rank]);
+    to[rank] = {};
+  }
+  const std::vector<Parcel> parcels = exchange(*run_.ranks, std::move(packers));
+  for (size_t rank = 0; rank < to.size(); ++rank) to[rank] = unpack_told(parcels[rank]);
+  return to;
+}
+
+/// First the groups that occur, by the sender's numbers, ended by none.
+void Detection::pack_told(const Outbox& told, Packer& packer) const {
+  std::vector<bool> packed(groups.size());
+  for (const auto& [at, sync] : told.syncs_) {
+    if (!sync.of_group() || packed[sync.group().index()]) continue;
+    packed[sync.group().index()] = true;
+    packer.put(sync.group());
+    packer.put_list(std::span(groups[sync.group().index()].members));
+  }
+  packer.put(GroupId::none());
+  packer.put_list(std::span<const Outbox::ToldWait>(told.waits_));
+  packer.put_list(std::span<const Outbox::ToldSync>(told.syncs_));
+}
+
+Outbox Detection::unpack_told(const Parcel& parcel) {
+  Unpacker unpacker(parcel);
+  FlatMap own;
+  for (auto id = unpacker.get<GroupId>(); id.valid(); id = unpacker.get<GroupId>()) {
+    own.set(id.index(), static_cast<uint32_t>(group_of(unpacker.get_list<LocationId>()).index()));
+  }
+  Outbox told;
+  unpacker.get_list<Outbox::ToldWait>(
+      [&](const Outbox::ToldWait& wait) { told.waits_.push_back(wait); });
+  unpacker.get_list<Outbox::ToldSync>([&](Outbox::ToldSync sync) {
+    if (sync.sync.of_group()) {
+      sync.sync = sync.sync.renumbered(GroupId(own.find(sync.sync.group().index())));
+    }
+    told.syncs_.push_back(sync);
+  });
+  return told;
+}
+
+}  // namespace culprit::replay

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What detectors share: the place where each location collects what it found. A call may complete
+// several operations (Waitall); the location then waits for the last of them, so of all candidates
+// of one stretch the latest wins, and all that were waited for become synchronisation points.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/column.h"
+#include "replay/ranks/exchange.h"
+#include "replay/waits.h"
+
+namespace culprit::replay {
+
+/// What one location found. MT: externally synchronised; a detector gives each location to one
+/// thread.
+class Findings {
+ public:
+  /// The location waited from `begin` (enter of its call) at `path` until `until`, when `cause` let
+  /// it go on. Clipped to `leave`, the end of the call.
+  void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
+  void sync(const Sync& sync) { syncs.push_back(sync); }
+  /// Stretches may overlap, and be empty.
+  void polling(const Polling& stretch) { pollings.push_back(stretch); }
+
+  Column<Wait> waits;
+  Column<Sync> syncs;
+  std::vector<LockWait> lock_waits;
+  Column<Polling> pollings;
+  Column<Handover> handovers;
+  Column<DeviceGap> device_gaps;
+  Column<DeviceCallWait> device_waits;
+  uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
+};
+
+/// Findings for locations that other threads may be filling at the moment, or that another rank
+/// owns; Detection::deliver brings them there.
+class Outbox {
+ public:
+  /// As Findings::wait, of location `at`.
+  void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
+  void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
+  /// As Detection::meet.
+  void meet(LocationId a, LocationId b, Time moment) {
+    sync(a, Sync::with(b, moment));
+    sync(b, Sync::with(a, moment));
+  }
+
+ private:
+  friend class Detection;
+  struct ToldWait {
+    LocationId at;
+    Pattern pattern;
+    LocationId cause;
+    Call call;
+    Time until;
+  };
+  struct ToldSync {
+    LocationId at;
+    Sync sync;
+  };
+  Column<ToldWait> waits_;
+  Column<ToldSync> syncs_;
+};
+
+class Detection {
+ public:
+  explicit Detection(const Run& run) : by_location(run.timelines.size()), run_(run) {}
+
+  Findings& at(LocationId id) { return by_location[id.index()]; }
+
+  /// The group of these locations (sorted), the same for the same set. MT: safe.
+  GroupId group_of(const std::vector<LocationId>& members);
+
+  /// Empties the outboxes. The order of what a location gets depends only on theirs. Collective.
+  void deliver(std::span<Outbox> outboxes, unsigned threads);
+
+  /// Joins two locations of this rank at a synchronisation point.
+  void meet(LocationId a, LocationId b, Time moment) {
+    at(a).sync(Sync::with(b, moment));
+    at(b).sync(Sync::with(a, moment));
+  }
+
+  std::vector<Findings> by_location;  ///< those of other ranks' stay empty
+  std::vector<Group> groups;
+  Losses losses;
+
+ private:
+  std::vector<Outbox> exchange_told(std::span<Outbox> outboxes);
+  void pack_told(const Outbox& told, Packer& packer) const;
+  Outbox unpack_told(const Parcel& parcel);
+
+  const Run& run_;
+  std::mutex mutex_;
+  std::map<std::vector<LocationId>, GroupId> group_ids_;
+};
+
+// The detectors, one per file; detectors.cpp lists them.
+void detect_point_to_point(Run& run, unsigned threads, Detection& out);
+void detect_collectives(Run& run, unsigned threads, Detection& out);
+void detect_one_sided(Run& run, unsigned threads, Detection& out);
+void detect_openmp(Run& run, unsigned threads, Detection& out);
+void detect_threads(Run& run, unsigned threads, Detection& out);
+void detect_devices(Run& run, unsigned threads, Detection& out);
+void detect_device_communication(Run& run, unsigned threads, Detection& out);
+void detect_unanswered(Run& run, unsigned threads, Detection& out);
+void detect_early_end(Run& run, unsigned threads, Detection& out);
+
+}  // namespace culprit::replay

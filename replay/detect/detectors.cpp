@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs the detectors, then turns what they found into a WaitGraph: of overlapping candidates the
+// latest wins, waits and syncs are sorted, and each wait's amount is measured.
+#include "replay/detect/detection.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <tuple>
+
+#include "base/merge_runs.h"
+#include "base/parallel.h"
+#include "replay/clock/repair_run.h"
+#include "replay/match/find_probed.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// All detectors. A new one is one line here.
+constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
+    detect_point_to_point,  //
+    detect_collectives,     //
+    detect_one_sided,       //
+    detect_openmp,          //
+    detect_threads,         //
+    detect_devices,         //
+    detect_device_communication,
+    detect_unanswered,  //
+    detect_early_end,   //
+};
+
+/// Damaged traces nest a send in the call that waits for its message: nobody else is late there.
+void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
+  const Wait* end = std::remove_if(waits.begin(), waits.end(),
+                                   [&](const Wait& wait) { return wait.cause == id; });
+  waits.resize(static_cast<size_t>(end - waits.begin()));
+}
+
+/// Candidates of the same call begin together: keep the one that lasted longest. Candidates of
+/// different calls do not overlap in a proper trace; where they do, the later begin yields.
+void choose_waits(Column<Wait>& waits) {
+  const auto order = [](const Wait& a, const Wait& b) {
+    return std::tie(a.begin, b.end, a.cause, a.pattern, a.path) <
+           std::tie(b.begin, a.end, b.cause, b.pattern, b.path);
+  };
+  merge_runs(waits.begin(), waits.end(), order);
+  size_t chosen = 0;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (chosen > 0 && waits[i].begin < waits[chosen - 1].end) continue;
+    waits[chosen++] = waits[i];
+  }
+  waits.resize(chosen);
+}
+
+/// Tests for messages that had not been sent are followed like waits. Where a location waited
+/// meanwhile, only what comes then is polling.
+void add_pollings(LocationId id, const Column<Polling>& pollings, Column<Wait>& waits) {
+  if (pollings.empty()) return;
+  Column<Wait> all;
+  all.reserve(waits.size() + pollings.size());
+  size_t next = 0;
+  for (const Polling& polling : pollings) {
+    while (next < waits.size() && waits[next].begin < polling.end) all.push_back(waits[next++]);
+    const Time begin = all.empty() ? polling.begin : std::max(polling.begin, all.back().end);
+    if (begin >= polling.end || polling.sender == id) continue;
+    all.push_back({begin, polling.end, Duration::zero(), polling.path, polling.sender, 0,
+                   pattern("mpi.polling")});
+  }
+  for (; next < waits.size(); ++next) all.push_back(waits[next]);
+  waits = std::move(all);
+}
+
+/// Who did hardly anything but test goes on because of the sender.
+void hand_over_polled(const Column<Wait>& waits, Column<Handover>& handovers) {
+  for (const Wait& wait : waits) {
+    if (counts_as_waiting(wait.pattern)) continue;
+    const Duration between_tests = wait.end - wait.begin - wait.amount;
+    if (between_tests <= wait.amount) handovers.push_back({wait.end, wait.cause});
+  }
+}
+
+/// Of a wait, what the location spent where it waits (waits_at) is waiting. Waits that turn out to
+/// last no time are dropped.
+void measure_waits(const Run& run, LocationId id, Column<Wait>& waits) {
+  const Activities& life = run.at(id).activities;
+  size_t kept = 0, first = 0;
+  for (Wait wait : waits) {
+    wait.amount = Duration::zero();
+    first = life.after(wait.begin, first);
+    wait.activity = static_cast<uint32_t>(first);
+    for (size_t i = first; i < life.size() && life.begin(i) < wait.end; ++i) {
+      if (!waits_at(run, wait, life.path(i))) continue;
+      const Duration overlap =
+          std::min(life.end(i), wait.end) - std::max(life.begin(i), wait.begin);
+      if (overlap > Duration::zero()) wait.amount += overlap;
+    }
+    if (wait.amount > Duration::zero()) waits[kept++] = wait;
+  }
+  waits.resize(kept);
+}
+
+/// What is left of a pool thread's idleness once its waits for forks are known: its master has
+/// forked, and it has not begun yet.
+void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) {
+  if (line.teams.empty()) return;
+  Activities& life = line.activities;
+  std::vector<Activities::Piece> pieces;
+  size_t first = 0;
+  for (size_t i = 0; i < life.size(); ++i) {
+    const Time begin = life.begin(i), end = life.end(i);
+    if (life.path(i) != run.idle || begin == end) continue;
+    const auto put = [&](Time at, CallPathId path) {
+      if (at == begin) {
+        life.set_path(i, path);
+      } else {
+        pieces.push_back({at, path});
+      }
+    };
+    while (first < waits.size() && waits[first].end <= begin) ++first;
+    Time at = begin;
+    for (size_t w = first; w < waits.size() && waits[w].begin < end; ++w) {
+      if (waits[w].path != run.idle) continue;
+      if (waits[w].begin > at) {
+        put(at, run.waking);
+        put(waits[w].begin, run.idle);
+      }
+      at = std::min(end, waits[w].end);
+    }
+    if (at < end) put(at, run.waking);
+  }
+  life.split(pieces);
+  size_t before = 0;
+  for (Wait& wait : waits) {
+    while (before < pieces.size() && pieces[before].begin <= wait.begin) ++before;
+    wait.activity += static_cast<uint32_t>(before);
+  }
+}
+
+}  // namespace
+
+void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until,
+                    LocationId cause) {
+  if (until <= begin) return;
+  if (until > leave) ++clock_violations;
+  const Time end = std::min(until, leave);
+  if (end <= begin) return;
+  if (pattern == replay::pattern("mpi.polling")) return polling({begin, end, path, cause});
+  waits.push_back({begin, end, end - begin, path, cause, 0, pattern});
+}
+
+namespace {
+
+std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads) {
+  auto detection = std::make_unique<Detection>(run);
+  for (const auto& detect : kDetectors) detect(run, threads, *detection);
+  return detection;
+}
+
+uint64_t clock_violations(const Detection& detection) {
+  uint64_t sum = 0;
+  for (const Findings& found : detection.by_location) sum += found.clock_violations;
+  return sum;
+}
+
+}  // namespace
+
+/// Whether clocks need repair shows while looking for waits; then all is looked for again.
+WaitGraph detect_waits(Run& run, unsigned threads) {
+  std::unique_ptr<Detection> found_last = run_detectors(run, threads);
+  const bool violated = sum(*run.ranks, clock_violations(*found_last)) > 0;
+  if (violated && repair_run(run, threads)) found_last = run_detectors(run, threads);
+  Detection& detection = *found_last;
+  WaitGraph graph;
+  graph.waits.resize(run.timelines.size());
+  graph.syncs.resize(run.timelines.size());
+  graph.lock_waits.resize(run.timelines.size());
+  graph.pollings.resize(run.timelines.size());
+  graph.handovers.resize(run.timelines.size());
+  graph.device_gaps.resize(run.timelines.size());
+  graph.device_waits.resize(run.timelines.size());
+  parallel_for(run.locations.size(), threads, [&](size_t i) {
+    const LocationId id = run.locations[i];
+    Findings& found = detection.at(id);
+    merge_runs(found.syncs.begin(), found.syncs.end(), std::less<Sync>());
+    drop_waits_for_itself(id, found.waits);
+    choose_waits(found.waits);
+    separate(found.pollings);
+    add_pollings(id, found.pollings, found.waits);
+    measure_waits(run, id, found.waits);
+    hand_over_polled(found.waits, found.handovers);
+    tell_waking_from_idle(run, run.at(id), found.waits);
+    graph.waits[id.index()] = std::move(found.waits);
+    graph.syncs[id.index()] = std::move(found.syncs);
+    graph.lock_waits[id.index()] = std::move(found.lock_waits);
+    graph.pollings[id.index()] = std::move(found.pollings);
+    graph.handovers[id.index()] = std::move(found.handovers);
+    graph.device_gaps[id.index()] = std::move(found.device_gaps);
+    graph.device_waits[id.index()] = std::move(found.device_waits);
+    run.at(id).release_operations();
+  });
+  detection.losses.add("clock_violations", Severity::warning,
+                       "Operations that ended before the event they waited for, according to the "
+                       "clocks: the nodes' clocks disagree, and waits there are cut short.",
+                       clock_violations(detection));
+  run.losses.merge(detection.losses);
+  graph.groups = std::move(detection.groups);
+  return graph;
+}
+
+}  // namespace culprit::replay

@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits in one-sided communication. Fences are collective operations (detect_collectives.cpp).
+//
+//   late post      the call of an access epoch that was under way when a target posted its window:
+//                  the start, or what does not come back before it (an operation on that target,
+//                  the completion)
+//   early wait     MPI_Win_wait waits for the last origin to enter MPI_Win_complete; from the end
+//                  of that origin's last access on it is a late complete
+//   lock           the call of a lock's epoch that was under way when the last one who had held a
+//                  conflicting lock entered its unlock
+//
+// The first two as in KOJAK and Scalasca (Kühnal, Hermanns, Mohr, Wolf: Specification of
+// Inefficiency Patterns for MPI-2 One-Sided Communication, 2006), which leave open where the origin
+// waits. Who held a lock before whom no record tells. Who enters his unlock while another is in its
+// lock has held it; and as conflicting locks exclude each other, the order in which they were given
+// back is that in which they were held.
+//
+// First each process collects its epochs; then those of a window are matched, windows in parallel,
+// each by one rank; then each process looks which of its calls had to wait for what that has told
+// it.
+#include <algorithm>
+#include <tuple>
+
+#include "base/flat_map.h"
+#include "base/parallel.h"
+#include "replay/detect/detection.h"
+#include "replay/match/rma_epochs.h"
+#include "replay/ranks/exchange.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// A process learns that what one of its epochs needed came at `until`.
+struct Awaited {
+  ProcessId process;
+  size_t first, last;  ///< acts of the epoch
+  uint32_t target;     ///< as in RmaFact
+  Pattern pattern;
+  Time until;
+  LocationId cause;
+};
+
+/// What matching the epochs of one window leads to.
+struct Told {
+  std::vector<Awaited> awaited;
+  Outbox box;
+};
+
+struct EpochRef {
+  ProcessId process;
+  size_t epoch;
+};
+
+/// Of one window; each list by process, and then by time.
+struct WindowEpochs {
+  std::vector<EpochRef> accesses, exposures, locks;
+};
+
+class WindowMatcher {
+ public:
+  WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window, Told& told)
+      : run_(run), epochs_(epochs), told_(told) {
+    const CommId comm = run.definitions->windows[window.index()].comm;
+    for (ProcessId member : run.definitions->comms[comm.index()].members) {
+      rank_of_.set(member.index(), static_cast<uint32_t>(rank_of_.size()));
+    }
+  }
+
+  void match(const WindowEpochs& window) {
+    match_exposures(window);
+    match_locks(window.locks);
+  }
+
+ private:
+  /// One origin's part in an access, or in an exposure.
+  struct Half {
+    ProcessId origin, target;
+    size_t epoch;  ///< of the one whose epoch it is
+    auto pair() const { return std::tie(origin, target); }
+  };
+
+  const AccessEpoch& access(const Half& half) const {
+    return epochs_[half.origin.index()].accesses[half.epoch];
+  }
+  const ExposureEpoch& exposure(const Half& half) const {
+    return epochs_[half.target.index()].exposures[half.epoch];
+  }
+
+  std::vector<Half> halves(const std::vector<EpochRef>& refs, bool accesses) const {
+    std::vector<Half> all;
+    for (const auto& [process, epoch] : refs) {
+      const RmaEpochs& own = epochs_[process.index()];
+      const culprit::GroupId group =
+          accesses ? own.accesses[epoch].targets : own.exposures[epoch].origins;
+      for (ProcessId other : run_.definitions->groups[group.index()].members) {
+        all.push_back(accesses ? Half{process, other, epoch} : Half{other, process, epoch});
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Half& a, const Half& b) { return a.pair() < b.pair(); });
+    return all;
+  }
+
+  /// The n-th access of an origin to a target meets the n-th exposure of that to this.
+  void match_exposures(const WindowEpochs& window) {
+    const std::vector<Half> accesses = halves(window.accesses, true);
+    const std::vector<Half> exposures = halves(window.exposures, false);
+    struct Met {
+      Half access, exposure;
+    };
+    std::vector<Met> met;
+    for (size_t a = 0, e = 0; a < accesses.size() && e < exposures.size();) {
+      if (accesses[a].pair() == exposures[e].pair()) {
+        met.push_back({accesses[a++], exposures[e++]});
+      } else {
+        accesses[a].pair() < exposures[e].pair() ? ++a : ++e;
+      }
+    }
+    for (const Met& one : met) post(one.access, one.exposure);
+    std::stable_sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
+      return std::tie(a.exposure.target, a.exposure.epoch) <
+             std::tie(b.exposure.target, b.exposure.epoch);
+    });
+    for (size_t i = 0, end; i < met.size(); i = end) {
+      size_t last = i;
+      for (end = i + 1; end < met.size() && same_exposure(met[end].exposure, met[i].exposure);
+           ++end) {
+        const bool later =
+            access(met[end].access).complete.enter > access(met[last].access).complete.enter;
+        if (later) last = end;
+      }
+      wait(exposure(met[i].exposure), access(met[last].access));
+    }
+  }
+  static bool same_exposure(const Half& a, const Half& b) {
+    return a.target == b.target && a.epoch == b.epoch;
+  }
+
+  void post(const Half& half, const Half& exposed) {
+    const AccessEpoch& epoch = access(half);
+    const ExposureEpoch& other = exposure(exposed);
+    told_.awaited.push_back({half.origin, epoch.first, epoch.last,
+                             rank_of_.find(half.target.index()), pattern("mpi.rma.late_post"),
+                             other.post.enter, other.posted_by});
+  }
+
+  /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
+  void wait(const ExposureEpoch& exposure, const AccessEpoch& last) {
+    const Time until = last.complete.enter;
+    // A call outside of every region lasts no time.
+    if (until <= exposure.wait.enter || !exposure.wait.path.valid()) return;
+    const RegionId region = run_.callpaths[exposure.wait.path].region;
+    if (run_.regions[region.index()].name == "MPI_Win_test") return;
+    Call rest = exposure.wait;
+    const Time accessed = std::min(last.last_access, until);
+    if (accessed > rest.enter) {
+      told_.box.wait(exposure.waited_by, pattern("mpi.rma.early_wait"), rest, accessed,
+                     last.location);
+      told_.box.meet(exposure.waited_by, last.location, std::min(accessed, rest.leave));
+      rest.enter = accessed;
+    }
+    if (accessed < until) {
+      told_.box.wait(exposure.waited_by, pattern("mpi.rma.late_complete"), rest, until,
+                     last.location);
+    }
+    told_.box.meet(exposure.waited_by, last.location, std::min(until, rest.leave));
+  }
+
+  /// The last unlock so far of some locks.
+  struct Last {
+    Time enter = Time::min();
+    const LockEpoch* epoch = nullptr;
+    void see(const LockEpoch& lock) {
+      if (lock.unlock.enter > enter) *this = {lock.unlock.enter, &lock};
+    }
+  };
+  /// The locks of one window that have been given back so far.
+  class Released {
+   public:
+    void see(const LockEpoch& lock) {
+      if (lock.target == RmaFact::kAllTargets) return all_.any.see(lock);
+      OfTarget& target = of(lock.target);
+      target.any.see(lock);
+      if (!lock.exclusive) return;
+      target.exclusive.see(lock);
+      all_.exclusive.see(lock);
+    }
+    /// The last of them that conflicts with this one.
+    const Last& before(const LockEpoch& lock) {
+      if (lock.target == RmaFact::kAllTargets) return all_.exclusive;
+      const OfTarget& target = of(lock.target);
+      if (!lock.exclusive) return target.exclusive;
+      return all_.any.enter > target.any.enter ? all_.any : target.any;
+    }
+
+   private:
+    struct OfTarget {
+      Last exclusive, any;
+    };
+    OfTarget& of(uint32_t target) {
+      const uint32_t place = place_of_.at(target, static_cast<uint32_t>(targets_.size()));
+      if (place == targets_.size()) targets_.emplace_back();
+      return targets_[place];
+    }
+
+    std::vector<OfTarget> targets_;
+    FlatMap place_of_;
+    OfTarget all_;  // exclusive: of any target; any: locks of all targets, which are shared
+  };
+
+  using Lock = std::pair<const LockEpoch*, ProcessId>;
+
+  void match_locks(const std::vector<EpochRef>& refs) {
+    std::vector<Lock> locks;
+    for (const auto& [process, epoch] : refs) {
+      locks.push_back({&epochs_[process.index()].locks[epoch], process});
+    }
+    wait_in_locks(locks);
+    wait_later(locks);
+  }
+
+  /// Libraries that take a lock at once: whoever unlocks during somebody's lock has held it.
+  void wait_in_locks(std::vector<Lock>& locks) {
+    std::vector<Lock> unlocks = locks;
+    std::stable_sort(unlocks.begin(), unlocks.end(), [](const Lock& a, const Lock& b) {
+      return a.first->unlock.enter < b.first->unlock.enter;
+    });
+    std::stable_sort(locks.begin(), locks.end(), [](const Lock& a, const Lock& b) {
+      return a.first->lock.leave < b.first->lock.leave;
+    });
+    Released released;
+    size_t next = 0;
+    for (const Lock& lock : locks) {
+      // Its own may begin where it has the lock: that and what comes then is not before it.
+      for (; next < unlocks.size() && unlocks[next].first->unlock.enter < lock.first->lock.leave;
+           ++next) {
+        released.see(*unlocks[next].first);
+      }
+      const Last& before = released.before(*lock.first);
+      if (before.enter > lock.first->lock.enter) add_holder(lock, before);
+    }
+  }
+
+  /// Libraries that take it no earlier than they need it.
+  void wait_later(std::vector<Lock>& locks) {
+    std::stable_sort(locks.begin(), locks.end(), [](const Lock& a, const Lock& b) {
+      // Of two that end together the one that was in its unlock for longer has waited there.
+      return std::tie(a.first->released, b.first->unlock.enter) <
+             std::tie(b.first->released, a.first->unlock.enter);
+    });
+    Released released;
+    for (const Lock& lock : locks) {
+      const Last& before = released.before(*lock.first);
+      if (before.enter > lock.first->lock.leave) add_holder(lock, before);
+      released.see(*lock.first);
+    }
+  }
+
+  void add_holder(const Lock& lock, const Last& before) {
+    const auto& [epoch, process] = lock;
+    if (run_.location(before.epoch->location).process == process) return;
+    told_.awaited.push_back({process, epoch->first, epoch->last, epoch->target,
+                             pattern("mpi.rma.lock"), before.enter, before.epoch->location});
+  }
+
+  const Run& run_;
+  const std::vector<RmaEpochs>& epochs_;
+  FlatMap rank_of_;  // by process
+  Told& told_;
+};
+
+/// Those of the windows that this rank matches.
+std::vector<WindowEpochs> by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {
+  std::vector<WindowEpochs> windows(run.definitions->windows.size());
+  const auto sort_in = [&](auto WindowEpochs::* refs, const auto& of_process, ProcessId process) {
+    for (size_t i = 0; i < of_process.size(); ++i) {
+      const WindowId window = of_process[i].window;
+      if (matcher_of(run, window) != run.ranks->rank()) continue;
+      (windows[window.index()].*refs).push_back({process, i});
+    }
+  };
+  for (size_t p = 0; p < epochs.size(); ++p) {
+    sort_in(&WindowEpochs::accesses, epochs[p].accesses, ProcessId(p));
+    sort_in(&WindowEpochs::exposures, epochs[p].exposures, ProcessId(p));
+    sort_in(&WindowEpochs::locks, epochs[p].locks, ProcessId(p));
+  }
+  return windows;
+}
+
+/// The call that was under way then is the one that waited, if it has to do with the target.
+void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
+  const RmaCall* act = under_way(own, awaited.first, awaited.last, awaited.until);
+  if (act == nullptr || act->fact.window != own.acts[awaited.first].fact.window) return;
+  const uint32_t all = RmaFact::kAllTargets;
+  if (act->fact.target != all && awaited.target != all && act->fact.target != awaited.target) {
+    return;
+  }
+  box.wait(act->location, awaited.pattern, act->call, awaited.until, awaited.cause);
+  box.meet(act->location, awaited.cause, awaited.until);
+}
+
+/// What this rank's processes learn, on any rank; by process.
+std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<Told>& told) {
+  std::vector<Column<Awaited>> to(run.ranks->size());
+  for (const Told& one : told) {
+    for (const Awaited& awaited : one.awaited) to[run.owner(awaited.process)].push_back(awaited);
+  }
+  std::vector<std::vector<Awaited>> by_process(run.definitions->processes.size());
+  for (const Column<Awaited>& list : exchange(*run.ranks, std::move(to))) {
+    for (const Awaited& awaited : list) by_process[awaited.process.index()].push_back(awaited);
+  }
+  return by_process;
+}
+
+}  // namespace
+
+void detect_one_sided(Run& run, unsigned threads, Detection& out) {
+  if (run.definitions->windows.empty()) return;
+  std::vector<RmaEpochs> epochs(run.definitions->processes.size());
+  parallel_for(epochs.size(), threads, [&](size_t p) {
+    if (run.owns(ProcessId(p))) epochs[p] = collect_epochs(run, ProcessId(p));
+  });
+  exchange_epochs(run, epochs);
+  const std::vector<WindowEpochs> windows = by_window(run, epochs);
+  std::vector<Told> told(windows.size());
+  parallel_for(windows.size(), threads, [&](size_t w) {
+    WindowMatcher(run, epochs, WindowId(w), told[w]).match(windows[w]);
+  });
+  const std::vector<std::vector<Awaited>> awaited = share_awaited(run, told);
+  std::vector<Outbox> boxes;
+  for (Told& one : told) boxes.push_back(std::move(one.box));
+  boxes.resize(windows.size() + epochs.size());
+  parallel_for(epochs.size(), threads, [&](size_t p) {
+    for (const Awaited& a : awaited[p]) look_up(epochs[p], a, boxes[windows.size() + p]);
+  });
+  out.deliver(boxes, threads);
+}
+
+}  // namespace culprit::replay

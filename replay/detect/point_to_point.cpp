@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Late sender and late receiver, of messages that have been matched.
+//
+//   late sender    a call that completes a receive waits for the enter of the send; of a
+//                  partitioned one, of the call that hands over the last partition
+//   wrong order    a late sender, and meanwhile another message was on its way that had been sent
+//                  earlier and was received only by a later call
+//   probe          MPI_Probe waits for the enter of the send of the message it finds (ours)
+//   polling        from the first test that found nothing to the enter of the send: told, and
+//                  followed to its cause, but no waiting (ours)
+//   late receiver  a call that completes a send waits for the enter of the receive's posting, if
+//                  the call ends only after that: an eager send returns earlier and did not wait
+//
+// A call that completes several messages, or a send and a receive, waits once, for the last of all
+// that it had to wait for. Every other that was late is a meeting at its own moment.
+//
+// The others from the thesis, section 2.4.1 (figures 2.3 and 2.4). Small messages may have to wait
+// for their receiver, too: Open MPI was seen to hold an MPI_Sendrecv of 800 bytes until then.
+// Whether a send was synchronous cannot be known; a send that overlaps its receive's posting by
+// chance is taken for one.
+#include <algorithm>
+#include <memory>
+
+#include "base/merge_runs.h"
+#include "replay/detect/detection.h"
+#include "replay/match/find_probed.h"
+#include "replay/match/messages.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// All messages that one process received.
+class Receiver final : public MessageVisitor {
+ public:
+  Receiver(const Run& run, ProcessId process, Detection& out, Outbox& others)
+      : run_(run), process_(process), out_(out), others_(others), probes_(run, process) {}
+
+  void visit(const MatchedMessage& message) override {
+    const SentMessage& sent = message.sent;
+    const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
+    const Call completed = run_.call(completed_ref);
+    received_.push_back({completed.enter, sent.met.enter});
+    if (const auto found = probes_.received(message)) polled(found->location, found->stretch);
+    if (message.recv.may_wait && sent.met.enter > completed.enter) {
+      late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter});
+      meet(completed_ref.location, sent.met_at, std::min(sent.met.enter, completed.leave));
+    }
+    if (!sent.completed_at.valid() || !sent.may_wait) return;
+    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
+    const Call posted = run_.call(posted_ref);
+    if (posted.enter <= sent.completed.enter || sent.completed.leave <= posted.enter) return;
+    wait(sent.completed_at, pattern("mpi.late_receiver"), sent.completed, posted.enter,
+         posted_ref.location);
+    meet(sent.completed_at, posted_ref.location, posted.enter);
+  }
+
+  void finish() override {
+    probes_.finish([&](const FoundProbe& found) { visit(found); });
+    if (late_.empty()) return;
+    sort_received();
+    for (const Late& late : late_) {
+      const bool order = earliest_received_after(late.call.leave) < late.sent;
+      wait(late.at, order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender"), late.call,
+           late.sent, late.sender);
+    }
+  }
+
+ private:
+  struct Late {
+    LocationId at, sender;
+    Call call;
+    Time sent;
+  };
+  struct Received {
+    Time enter;  ///< of the completing call
+    Time sent;
+  };
+
+  void visit(const FoundProbe& found) {
+    const auto& [location, sender, probe, call, sent] = found;
+    if (!probe.waits) {
+      polled(location, {probe.polled_since, std::min(sent.enter, call.leave), call.path, sender});
+    } else if (sent.enter > call.enter) {
+      wait(location, pattern("mpi.probe"), call, sent.enter, sender);
+      meet(location, sender, std::min(sent.enter, call.leave));
+    }
+  }
+
+  void polled(LocationId at, const Polling& stretch) {
+    if (stretch.begin >= stretch.end) return;
+    out_.at(at).polling(stretch);
+    meet(at, stretch.sender, stretch.end);
+  }
+
+  /// By time of receipt; then `sent` becomes the earliest of all from there on.
+  void sort_received() {
+    merge_runs(received_.begin(), received_.end(),
+               [](const Received& a, const Received& b) { return a.enter < b.enter; });
+    for (size_t i = received_.size() - 1; i > 0; --i) {
+      received_[i - 1].sent = std::min(received_[i - 1].sent, received_[i].sent);
+    }
+  }
+
+  Time earliest_received_after(Time time) const {
+    const auto next = std::lower_bound(received_.begin(), received_.end(), time,
+                                       [](const Received& r, Time t) { return r.enter < t; });
+    return next == received_.end() ? Time::max() : next->sent;
+  }
+
+  bool is_own(LocationId at) const { return run_.location(at).process == process_; }
+
+  void wait(LocationId at, Pattern found, const Call& call, Time until, LocationId cause) {
+    if (is_own(at)) {
+      out_.at(at).wait(found, call.path, call.enter, call.leave, until, cause);
+    } else {
+      others_.wait(at, found, call, until, cause);
+    }
+  }
+  void meet(LocationId a, LocationId b, Time moment) {
+    sync(a, Sync::with(b, moment));
+    sync(b, Sync::with(a, moment));
+  }
+  void sync(LocationId at, const Sync& point) {
+    if (is_own(at)) {
+      out_.at(at).sync(point);
+    } else {
+      others_.sync(at, point);
+    }
+  }
+
+  const Run& run_;
+  const ProcessId process_;
+  Detection& out_;
+  Outbox& others_;
+  ProbeFinder probes_;
+  Column<Received> received_;
+  Column<Late> late_;
+};
+
+}  // namespace
+
+void detect_point_to_point(Run& run, unsigned threads, Detection& out) {
+  std::vector<Outbox> others(run.definitions->processes.size());
+  match_messages(
+      run, threads,
+      [&](ProcessId process) {
+        return std::make_unique<Receiver>(run, process, out, others[process.index()]);
+      },
+      out.losses);
+  out.deliver(others, threads);
+}
+
+}  // namespace culprit::replay

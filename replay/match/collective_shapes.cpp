@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/match/collective_shapes.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace culprit::replay {
+
+namespace {
+
+/// What the processes did before MPI_Init is not known. Freeing a communicator waits for nobody,
+/// MPI_Finalize does.
+CollectiveKind kind_of_handles(bool makes, std::string_view name) {
+  if (makes) {
+    const bool init = name == "MPI_Init" || name == "MPI_Init_thread";
+    return {init ? Shape::none : Shape::all_to_all};
+  }
+  if (name == "MPI_Finalize") return {Shape::all_to_all};
+  const bool flushes = name == "MPI_File_close" || name == "MPI_Win_free";
+  return {flushes ? Shape::all_to_all : Shape::none, true};
+}
+
+/// Of an operation that was begun in the call `name`, which matters where `op` leaves it open.
+CollectiveKind kind_of(trace::CollectiveOp op, std::string_view name) {
+  using Op = trace::CollectiveOp;
+  switch (op) {
+    case Op::barrier:
+      return {Shape::barrier};
+    case Op::bcast:
+    case Op::scatter:
+    case Op::scatterv:
+      return {Shape::one_to_all};
+    case Op::gather:
+    case Op::gatherv:
+    case Op::reduce:
+      return {Shape::all_to_one};
+    case Op::scan:
+    case Op::exscan:
+      return {Shape::prefix};
+    case Op::allgather:
+    case Op::allgatherv:
+    case Op::alltoall:
+    case Op::alltoallv:
+    case Op::alltoallw:
+    case Op::allreduce:
+    case Op::reduce_scatter:
+    case Op::reduce_scatter_block:
+      return {Shape::all_to_all};
+    case Op::create_handle:
+      return kind_of_handles(true, name);
+    case Op::destroy_handle:
+      return kind_of_handles(false, name);
+    case Op::neighbor:
+      return {Shape::neighbors};
+    case Op::other:
+      return {name.starts_with("MPI_File_") ? Shape::all_to_all : Shape::none, true};
+  }
+  return {};
+}
+
+}  // namespace
+
+CollectiveShapes::CollectiveShapes(const Run& run) : run_(run) {
+  for (const trace::Group& group : run.definitions->groups) {
+    std::vector<ProcessId>& set = sets_.emplace_back(group.members);
+    std::sort(set.begin(), set.end());
+  }
+}
+
+CollectiveKind CollectiveShapes::of(std::span<const Part> parts) const {
+  if (run_.is_window(parts[0].op->comm)) return {Shape::fence, true};
+  const CallPathId path = parts[0].posted.path;
+  const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
+  std::string_view name;
+  if (region.valid()) name = run_.regions[region.index()].name;
+  return kind_of(parts[0].op->op, name);
+}
+
+bool CollectiveShapes::sparse(std::span<const Part> parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.side != Side::whole || part.op->sends_to.valid() || part.op->receives_from.valid();
+  });
+}
+
+bool CollectiveShapes::contains(culprit::GroupId group, const Part& part) const {
+  if (!group.valid()) return true;
+  const std::vector<ProcessId>& members = sets_[group.index()];
+  return std::binary_search(members.begin(), members.end(), run_.location(part.location).process);
+}
+
+const Part* CollectiveShapes::root_of(std::span<const Part> parts) {
+  const uint32_t rank = parts[0].op->root;
+  if (parts[0].side != Side::whole || rank >= CollectiveOp::kIsRoot) {
+    const auto root = std::find_if(parts.begin(), parts.end(), [](const Part& part) {
+      return part.op->root == CollectiveOp::kIsRoot;
+    });
+    return root == parts.end() ? nullptr : &*root;
+  }
+  const auto found = std::lower_bound(parts.begin(), parts.end(), rank,
+                                      [](const Part& p, uint32_t r) { return p.rank < r; });
+  return found != parts.end() && found->rank == rank ? &*found : nullptr;
+}
+
+}  // namespace culprit::replay

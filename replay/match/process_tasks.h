@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The explicit tasks of one process: who created each, who completed it and when, what it had to
+// wait for, and what barriers had to wait for. Built in time proportional to the tasks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/match/teams.h"
+
+namespace culprit::replay {
+
+class ProcessTasks {
+ public:
+  using Index = Id<struct TaskTag>;
+
+  /// Something that happened on a location; never(): at no time.
+  struct Moment {
+    Time time = Time::min();
+    LocationId location;
+    bool happened() const { return location.valid(); }
+    /// The later one; of two at one time, that of the first location.
+    void keep_later(const Moment& other);
+  };
+
+  /// What happened to the tasks that a barrier of a team had to wait for.
+  struct Epoch {
+    Moment last_created, last_ended;
+  };
+
+  explicit ProcessTasks(const Teams& teams);
+
+  bool empty() const { return tasks_.empty(); }
+  size_t size() const { return tasks_.size(); }
+  Index find(trace::TaskId id) const;
+  const TaskCreation& creation(Index task) const;
+  LocationId creator(Index task) const { return tasks_[task.index()].creator; }
+  /// When and where it was completed.
+  const Moment& end(Index task) const { return tasks_[task.index()].end; }
+  /// The end of the last task that it depends on, of those that were not complete when it was
+  /// created: as the runtime told, or as the data tell that tasks named.
+  Moment ready(Index task) const;
+  /// Of the n-th barrier of a team; nothing happened if it had no tasks.
+  Epoch epoch(TeamNumber team, size_t n) const;
+
+ private:
+  struct Task {
+    trace::TaskId id;
+    LocationId creator;
+    uint32_t creation;  // index into the creator's
+    Moment end;
+  };
+  struct Ready {
+    Index task;
+    Moment moment;
+  };
+
+  void collect();
+  void number();
+  void find_ends();
+  void find_edges();
+  void derive_edges(LocationId id, size_t told);
+  /// Whether one of the first `told` of ready_ is the task's.
+  bool is_told(Index task, size_t told) const;
+  void find_epochs();
+
+  const Teams& teams_;
+  std::vector<Task> tasks_;  // by id
+  struct Creator {
+    uint32_t number;
+    size_t first;  // of its tasks
+  };
+  std::vector<Creator> creators_;
+  std::vector<Ready> ready_;         // of tasks with dependences, by task
+  std::vector<size_t> first_epoch_;  // by team; one more at the end
+  std::vector<Epoch> epochs_;
+};
+
+}  // namespace culprit::replay

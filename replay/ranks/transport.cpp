@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "replay/ranks/transport.h"
+
+#include <unistd.h>
+
+#include <array>
+
+namespace culprit::replay {
+
+std::string Transport::node() const {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace culprit::replay

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Analysis ranks on MPI: a library of its own for each MPI that the build found, opened by culprit
+// when a launcher of that MPI has started it several times. A parcel may be larger than MPI's
+// counts say, so it goes in pieces; most pairs of ranks have nothing for each other, so only what
+// is there is sent. Errors end all ranks, as MPI does by default.
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <thread>
+
+#include "replay/ranks/transport.h"
+
+namespace culprit::replay {
+
+namespace {
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+  ~MpiTransport() override { MPI_Finalize(); }
+
+  size_t rank() const override { return static_cast<size_t>(rank_); }
+  size_t size() const override { return static_cast<size_t>(size_); }
+  void give_up(const char* why) override {
+    std::fprintf(stderr, "culprit: %s (rank %d of the analysis, on %s)\n", why, rank_,
+                 node().c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+
+  std::vector<Parcel> exchange(std::vector<Parcel> to) override {
+    std::vector<Parcel> got(to.size());
+    std::swap(got[rank()], to[rank()]);
+    const std::vector<uint64_t> sizes = exchange_sizes(to);
+    std::vector<MPI_Request> requests;
+    for (size_t r = 0; r < to.size(); ++r) {
+      if (r == rank()) continue;
+      got[r].resize_uninitialized(sizes[r]);
+      in_pieces(got[r], [&](std::byte* piece, int bytes) {
+        MPI_Irecv(piece, bytes, MPI_BYTE, static_cast<int>(r), kTag, MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    for (size_t r = 0; r < to.size(); ++r) {
+      in_pieces(to[r], [&](std::byte* piece, int bytes) {
+        MPI_Isend(piece, bytes, MPI_BYTE, static_cast<int>(r), kTag, MPI_COMM_WORLD,
+                  &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return got;
+  }
+
+ private:
+  static constexpr int kTag = 0;
+  static constexpr size_t kPiece = size_t{1} << 28;
+
+  /// How many bytes each has for this one.
+  static std::vector<uint64_t> exchange_sizes(const std::vector<Parcel>& to) {
+    std::vector<uint64_t> given, got(to.size());
+    for (const Parcel& parcel : to) given.push_back(parcel.size());
+    MPI_Request all = MPI_REQUEST_NULL;
+    MPI_Ialltoall(given.data(), 1, MPI_UINT64_T, got.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD, &all);
+    wait_sparingly(all);
+    return got;
+  }
+
+  /// One rank may have much to do alone (assembly, sorting what all found), and its threads can use
+  /// the cores on which the others would spin in MPI.
+  static void wait_sparingly(MPI_Request& request) {
+    constexpr int kSpins = 10'000;
+    int done = 0;
+    for (int i = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; ++i) {
+      if (i > kSpins) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+
+  template <class Transfer>
+  static void in_pieces(Parcel& parcel, const Transfer& transfer) {
+    for (size_t at = 0; at < parcel.size(); at += kPiece) {
+      transfer(parcel.data() + at, static_cast<int>(std::min(kPiece, parcel.size() - at)));
+    }
+  }
+
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+}  // namespace culprit::replay
+
+/// Starts MPI; deleting what it returns ends MPI. Once in a process.
+extern "C" __attribute__((visibility("default"))) culprit::replay::Transport* culprit_open_ranks() {
+  return new culprit::replay::MpiTransport;
+}

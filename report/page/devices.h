@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of the report that tells of devices: how busy they were, which code of hosts let them
+// idle, what ran while hosts waited, and what habits cost time (launches that take longer than what
+// they launch, waiting for nothing, copies from pageable memory).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/page/layout.h"
+#include "report/page/names.h"
+
+namespace culprit::report {
+
+/// A call path in the blame between devices and hosts, over all locations.
+struct DeviceBlamed {
+  CallPathId callpath;
+  double time_s = 0;
+  double alone_s = 0;
+  double between_s = 0;
+  double critical_s = 0;  ///< wall-clock time, on all locations
+};
+/// `kind` as in FoundDeviceBlame; the largest first.
+std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);
+
+/// Those of "idle device" that are not start-up: before it is over, no device has anything to do.
+std::vector<DeviceBlamed> own_idle_device(const blame::Findings& findings);
+
+/// A sentence for the verdict, of the time without start-up, where devices idle for long because
+/// nothing was handed over; else
+/// "".
+std::string device_verdict(const blame::Findings& findings, const Names& names);
+
+/// The section, with its heading; "" for runs without devices.
+std::string device_section(const blame::Findings& findings, const Names& names,
+                           const TimeFormat& time);
+
+}  // namespace culprit::report

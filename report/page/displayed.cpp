@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/page/displayed.h"
+
+#include "base/printable.h"
+#include "report/db/findings_schema.h"
+
+namespace culprit::report {
+
+blame::Findings displayed(const blame::Findings& findings) {
+  blame::Findings safe = findings;
+  for_each_text(safe, [](std::string& text) { text = printable(text); });
+  safe.losses = {};
+  for (const auto& [name, loss] : findings.losses.all()) {
+    safe.losses.add(printable(name), loss.severity, printable(loss.advice), loss.count);
+  }
+  return safe;
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/page/glance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/page/devices.h"
+#include "report/page/layout.h"
+#include "report/page/patterns.h"
+#include "report/verdict/summary.h"
+#include "report/verdict/verdict.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr size_t kRows = 3;                        ///< of each kind
+constexpr double kRowMatters = 0.01;               ///< of the whole
+constexpr size_t kLabelColumn = 18;                ///< where shares begin
+constexpr size_t kTextColumn = 28;                 ///< where words begin
+constexpr std::string_view kStartUp = "start_up";  ///< a reason that has a line of its own
+constexpr double kAsGoodAsOne = 0.9995;            ///< a factor that would be shown as 100.0 %
+
+/// Rows of a share and a text; the first says what they are shares of.
+class Rows {
+ public:
+  explicit Rows(std::string_view label) : label_(label) {}
+
+  /// `remark` is left out where the line has no room for it.
+  void add(double part, double whole, std::string_view what, const std::string& remark = "") {
+    const size_t width = kPageWidth - kTextColumn;
+    std::string text(what);
+    if (!remark.empty() && text.size() + 2 + remark.size() <= width) text += ": " + remark;
+    lines_ += fmt::format("{}{}  {}\n", left("  " + label_, kLabelColumn),
+                          right(percent(part, whole), kTextColumn - kLabelColumn - 2),
+                          text.size() <= width ? text : shortened(text, width));
+    label_.clear();
+    ++count_;
+  }
+  bool full() const { return count_ == kRows; }
+  const std::string& lines() const { return lines_; }
+
+ private:
+  std::string label_;
+  std::string lines_;
+  size_t count_ = 0;
+};
+
+double efficiency(const Findings& findings, std::string_view name) {
+  for (const blame::FoundEfficiency& row : findings.efficiencies) {
+    if (row.name == name) return row.value;
+  }
+  return 1;
+}
+
+/// "MPI: load balance 95.0 % x serialization 93.0 %", factors of 1 left out.
+std::string factors(const Findings& findings, std::string_view name,
+                    std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
+  std::string text;
+  for (const auto& [id, words] : parts) {
+    const double value = efficiency(findings, id);
+    if (value >= kAsGoodAsOne) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", words, percent(value, 1));
+  }
+  return text.empty() ? std::string(name) : fmt::format("{}: {}", name, text);
+}
+
+std::string efficiency_rows(const Findings& findings) {
+  if (findings.efficiencies.empty()) return "";
+  Rows rows("Efficiency");
+  const double mpi = efficiency(findings, "mpi"), omp = efficiency(findings, "omp");
+  const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
+  rows.add(efficiency(findings, "parallel"), 1,
+           both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
+                              percent(omp, 1))
+                : "parallel efficiency");
+  if (mpi < kAsGoodAsOne) {
+    rows.add(mpi, 1,
+             factors(findings, "MPI",
+                     {{"mpi.load_balance", "load balance"},
+                      {"mpi.serialisation", "serialization"},
+                      {"mpi.transfer", "transfer"}}));
+  }
+  if (omp < kAsGoodAsOne) {
+    rows.add(omp, 1,
+             factors(findings, "OpenMP",
+                     {{"omp.serial", "serial regions"},
+                      {"omp.load_balance", "load balance"},
+                      {"omp.runtime", "runtime"}}));
+  }
+  return rows.lines();
+}
+
+std::string wait_rows(const Findings& findings) {
+  Rows rows("Wait states");
+  for (const PatternTotal& total : waiting_by_pattern(findings)) {
+    if (rows.full() || total.time_s < kRowMatters * findings.identities.waiting_s) break;
+    rows.add(total.time_s, findings.run.allocation_s, pattern_name(total.pattern));
+  }
+  return rows.lines();
+}
+
+/// What to do for devices: of all code that is to blame between them and hosts, that of which most
+/// is on the critical path. No work can be handed over before a device's first operation, nor is
+/// there any after the last.
+void add_advice(const Findings& findings, const Names& names, Rows& rows) {
+  std::string_view kind;
+  DeviceBlamed best;
+  for (const std::string_view each : {"idle device", "waiting host"}) {
+    for (const DeviceBlamed& row : device_blamed(findings, each)) {
+      if (row.between_s < row.time_s / 2) continue;
+      if (row.critical_s > best.critical_s) best = row, kind = each;
+    }
+  }
+  const double wall = findings.run.wall_s;
+  if (best.critical_s < kRowMatters * wall) return;
+  const std::string name = names.region(best.callpath);
+  rows.add(
+      best.critical_s, wall,
+      kind == "idle device"
+          ? fmt::format("on the critical path: launch ahead of {}", name)
+          : fmt::format("on the critical path: speed up {}, or overlap it with other work", name));
+}
+
+/// Do devices idle, and because of whom? What to do?
+std::string device_rows(const Findings& findings, const Names& names) {
+  if (findings.devices.empty()) return "";
+  Rows rows("Devices");
+  double busy = 0, unknown = 0;
+  for (const blame::FoundDevice& device : findings.devices) {
+    busy += device.busy_s;
+    unknown += device.unknown_s;
+  }
+  const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
+  const double late = findings.identities.device_idle_s;
+  if (unknown > late && unknown >= kRowMatters * whole) {
+    rows.add(busy, whole, "of device time busy; cause of idle time unknown");
+  } else if (late < kRowMatters * whole) {
+    rows.add(busy, whole, "of device time busy; devices hardly wait for hosts");
+  } else {
+    const auto blamed = own_idle_device(findings);
+    rows.add(late, whole, "of device time idle: nothing had been launched");
+    if (blamed.empty()) return rows.lines();
+    std::string text = "while hosts executed " + names.code(blamed.front().callpath);
+    if (text.size() > kPageWidth - kTextColumn) {
+      text = "while hosts executed " + names.region(blamed.front().callpath);
+    }
+    rows.add(blamed.front().time_s, whole, text);
+  }
+  add_advice(findings, names, rows);
+  return rows.lines();
+}
+
+/// By function; how its load is distributed is known by call path: said if one has most of it.
+std::string delay_rows(const Findings& findings, const Names& names) {
+  Rows rows("Root causes");
+  const double waiting = own_waiting(findings);
+  for (const Cause& cause : causes(findings)) {
+    if (rows.full() || cause.cost_s < kRowMatters * waiting) break;
+    const bool one_path = cause.costliest_s >= cause.cost_s / 2;
+    rows.add(cause.cost_s, waiting, name_of(cause, names),
+             one_path ? distribution_words(findings, cause.costliest) : "");
+  }
+  return rows.lines();
+}
+
+/// By function, as root causes are.
+std::string critical_rows(const Findings& findings, const Names& names) {
+  std::map<std::string, double> sums;
+  for (const OnCriticalPath& item : on_critical_path(findings)) {
+    if (findings.callpaths[item.callpath.index()].start_up) continue;  // has a line of its own
+    sums[names.code(item.callpath)] += item.time_s;
+  }
+  std::vector<std::pair<std::string, double>> list(sums.begin(), sums.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Rows rows("Critical path");
+  for (const auto& [name, time_s] : list) {
+    if (rows.full() || time_s < kRowMatters * findings.run.wall_s) break;
+    rows.add(time_s, findings.run.wall_s, name);
+  }
+  return rows.lines();
+}
+
+std::string_view reason_words(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"io", "in file I/O"},
+      {"mpi", "in MPI"},
+      {"mpi_wait", "waiting in MPI"},
+      {"mutex", "waiting for a lock"},
+      {"waking", "waking up"},
+      {"device", "waiting for a device"},
+      {"absent", "all idle or absent"},
+  };
+  for (const auto& [id, words] : kWords) {
+    if (id == reason) return words;
+  }
+  return reason;
+}
+
+std::string idle_rows(const Findings& findings, const Names& names) {
+  Rows rows("Idle threads");
+  double idle = findings.identities.idle_s;
+  for (const blame::FoundNobody& row : findings.idle_nobody) {
+    if (row.reason == kStartUp) idle -= row.time_s;
+  }
+  if (idle < kRowMatters * findings.run.allocation_s) return "";
+  for (const IdleTotal& total : idle_totals(findings)) {
+    if (rows.full() || total.time_s < kRowMatters * idle) break;
+    if (total.reason == kStartUp) continue;
+    rows.add(total.time_s, idle,
+             total.callpath.valid()
+                 ? fmt::format("while others executed {}", names.code(total.callpath))
+                 : fmt::format("while no thread worked: {}", reason_words(total.reason)));
+  }
+  return rows.lines();
+}
+
+}  // namespace
+
+std::string at_a_glance(const Findings& findings, const Names& names) {
+  if (findings.identities.waiting_s <= 0) return "";
+  return "\nAT A GLANCE\n" + efficiency_rows(findings) + device_rows(findings, names) +
+         wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
+         idle_rows(findings, names) +
+         wrapped(
+             "Shares are of allocated time (efficiency, wait states), of all waiting time (root "
+             "causes), of the run time (critical path), and of idle threads' time.",
+             2);
+}
+
+namespace {
+
+/// When something began, since the run's begin: fine enough to find it in a trace viewer.
+std::string moment(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.4f} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.1f} ms", seconds * 1e3)
+                         : fmt::format("{:.1f} us", seconds * 1e6);
+}
+
+/// Why the awaited one came late: by what it did, or because it had to wait for others.
+std::string why_late(const blame::FoundInstance& wait, const Names& names) {
+  if (wait.indirect_s > wait.time_s / 2) return ", which had itself been waiting";
+  return wait.cause_callpath.valid() ? ", delayed in " + names.code(wait.cause_callpath) : "";
+}
+
+}  // namespace
+
+std::string longest_waits(const Findings& findings, const Names& names) {
+  std::string lines;
+  for (const PatternTotal& total : waiting_by_pattern(findings)) {
+    if (total.time_s < kRowMatters * findings.identities.waiting_s) break;
+    const auto worst = std::find_if(
+        findings.instances.begin(), findings.instances.end(),
+        [&](const blame::FoundInstance& instance) { return instance.pattern == total.pattern; });
+    if (worst == findings.instances.end()) continue;
+    const std::string text = fmt::format(
+        "{} at t = {}: {} in {} waited for {}{}", pattern_name(worst->pattern),
+        moment(worst->begin_s), names.location(worst->location), names.region(worst->callpath),
+        names.location(worst->cause_location), why_late(*worst, names));
+    std::string entry = wrapped(text, 25);
+    entry.replace(0, 25, left(right(TimeFormat(worst->time_s)(worst->time_s), 14), 25));
+    lines += entry;
+  }
+  return lines.empty() ? "" : "\nLONGEST SINGLE WAITS\n" + lines;
+}
+
+namespace {
+
+const blame::FoundDistribution* find_distribution(const Findings& findings, CallPathId callpath) {
+  for (const blame::FoundDistribution& row : findings.distributions) {
+    if (row.callpath == callpath) return &row;
+  }
+  return nullptr;
+}
+
+std::string shape_words(const blame::FoundDistribution& row) {
+  if (row.shape == "overloaded minority") {
+    return fmt::format("{} of {} overloaded", row.high, row.locations);
+  }
+  if (row.shape == "underloaded minority") {
+    return fmt::format("{} of {} underloaded", row.low, row.locations);
+  }
+  if (row.shape == "clusters") return fmt::format("clusters among {}", row.locations);
+  if (row.shape == "spread") return fmt::format("spread over {}", row.locations);
+  if (row.shape == "even") return fmt::format("evenly distributed over {}", row.locations);
+  return "";  // single: there is no other
+}
+
+}  // namespace
+
+std::string distribution_words(const Findings& findings, CallPathId callpath) {
+  const blame::FoundDistribution* row = find_distribution(findings, callpath);
+  if (row == nullptr) return "";
+  std::string words = shape_words(*row);
+  const std::string course = row->course == "moving"  ? "moving over time"
+                             : row->course == "burst" ? "in a single burst"
+                                                      : "";
+  if (!words.empty() && !course.empty()) words += ", ";
+  return words + course;
+}
+
+std::string distribution_sentence(const Findings& findings, CallPathId callpath) {
+  const std::string words = distribution_words(findings, callpath);
+  return words.empty() ? "" : fmt::format("Load: {}.", words);
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/page/names.h"
+
+#include <fmt/format.h>
+
+#include "report/page/layout.h"
+
+namespace culprit::report {
+
+Names::Names(const blame::Findings& findings) : findings_(findings) {
+  for (const blame::FoundLocation& location : findings.locations) {
+    many_ranks_ |= location.rank != findings.locations.front().rank;
+    many_threads_ |= location.thread != 0 && location.stream.empty();
+  }
+  for (const blame::FoundDevice& device : findings.devices) {
+    device_ = " of " + device.name;
+    if (device.name == findings.devices.front().name) continue;
+    device_.clear();
+    break;
+  }
+}
+
+const blame::FoundCallPath* Names::find(CallPathId id) const {
+  return id.valid() ? &findings_.callpaths[id.index()] : nullptr;
+}
+
+std::string Names::path(CallPathId id, size_t width) const {
+  const blame::FoundCallPath* found = find(id);
+  return found ? shortened(found->name, width) : "(unknown call path)";
+}
+
+std::string Names::region(CallPathId id) const {
+  const blame::FoundCallPath* found = find(id);
+  return found ? shortened(found->region, 60) : "(unknown)";
+}
+
+std::string Names::code(CallPathId id) const {
+  const blame::FoundCallPath* found = find(id);
+  const std::string name = region(id);
+  if (!found) return name;
+  // Score-P's have all of the path, and often the file's name in the region's, too.
+  const std::string_view file = std::string_view(found->file).substr(found->file.rfind('/') + 1);
+  if (file.empty() || name.find(file) != std::string::npos) return name;
+  return name + (found->line > 0 ? fmt::format(" ({}:{})", file, found->line)
+                                 : fmt::format(" ({})", file));
+}
+
+std::string Names::location(LocationId id) const {
+  if (!id.valid()) return "(unknown)";
+  const blame::FoundLocation& location = findings_.locations[id.index()];
+  if (!location.stream.empty()) {
+    std::string_view stream = location.stream;
+    if (!device_.empty() && stream.ends_with(device_)) stream.remove_suffix(device_.size());
+    return many_ranks_ ? fmt::format("rank {} {}", location.rank, stream) : std::string(stream);
+  }
+  if (!many_threads_) return fmt::format("rank {}", location.rank);
+  if (!many_ranks_) return fmt::format("thread {}", location.thread);
+  return fmt::format("rank {} thread {}", location.rank, location.thread);
+}
+
+}  // namespace culprit::report

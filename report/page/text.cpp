@@ -1,0 +1,520 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The report for people: one page that somebody who has never seen culprit understands. It goes
+// from the general to the particular: what ran, how much of it was waiting, who made others wait,
+// where they waited, the critical path, and what the result does not cover. Every
+// figure stands with its share of a whole that is named; rows are joined over locations, and the
+// worst locations are named. Nothing here computes: sums come from summary.h.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/printable.h"
+#include "report/formats.h"
+#include "report/page/counts.h"
+#include "report/page/devices.h"
+#include "report/page/displayed.h"
+#include "report/page/glance.h"
+#include "report/page/layout.h"
+#include "report/page/names.h"
+#include "report/page/nowhere.h"
+#include "report/page/patterns.h"
+#include "report/page/stuck.h"
+#include "report/verdict/evidence.h"
+#include "report/verdict/start_up.h"
+#include "report/verdict/summary.h"
+#include "report/verdict/verdict.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr size_t kTopRows = 5;
+constexpr size_t kNamedLocations = 3;
+constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
+constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
+constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
+constexpr double kListedIsEnough =
+    0.5;                            ///< of all waiting: then the listed call paths tell the story
+constexpr size_t kTextColumn = 25;  ///< where the words of an entry begin, after its figures
+
+/// Writes one report; holds what all sections need.
+class Page {
+ public:
+  Page(const Findings& findings, const std::filesystem::path& experiment);
+  std::string write();
+
+ private:
+  void write_stuck();
+  void write_head();
+  void write_verdict();
+  void write_time_spent();
+  void write_blame();
+  void write_blamed(size_t place, const Blamed& blamed);
+  void write_blamed_regions(const std::vector<Blamed>& list, size_t shown);
+  void write_waits();
+  void write_critical_path();
+  void write_counters();
+  void write_polling();
+  void write_stages();
+  void write_not_covered();
+  void write_foot();
+
+  void heading(std::string_view title) { page_ += fmt::format("\n{}\n", title); }
+  void line(std::string_view text) { page_ += fmt::format("{}\n", text); }
+  void entry(std::string_view mark, double time_s, double whole_s, std::string_view text);
+  void more_line(size_t more, std::string_view what);
+
+  const blame::FoundCallPath* path(CallPathId id) const { return name_.find(id); }
+  std::string path_name(CallPathId id, size_t width) const { return name_.path(id, width); }
+  std::string region_name(CallPathId id) const { return name_.region(id); }
+  std::string code_name(CallPathId id) const { return name_.code(id); }
+  std::string location_name(LocationId id) const { return name_.location(id); }
+  std::string worst(const std::vector<Share>& shares) const;
+  std::string why(const Blamed& blamed);
+
+  const Findings& findings_;
+  const std::filesystem::path experiment_;
+  const TimeFormat time_;
+  const Names name_;
+  const Evidence evidence_;
+  std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
+  std::string page_;
+};
+
+Page::Page(const Findings& findings, const std::filesystem::path& experiment)
+    : findings_(findings),
+      experiment_(experiment),
+      time_(findings.run.wall_s),
+      name_(findings),
+      evidence_(findings) {}
+
+std::string Page::write() {
+  write_stuck();
+  write_head();
+  write_verdict();
+  page_ += at_a_glance(findings_, name_);
+  write_time_spent();
+  write_blame();
+  write_waits();
+  page_ += device_section(findings_, name_, time_);
+  write_polling();
+  write_critical_path();
+  page_ += longest_waits(findings_, name_);
+  write_counters();
+  write_stages();
+  write_not_covered();
+  write_foot();
+  return printable(page_, "\n");  // a text that was cut may end in half a character
+}
+
+// --- names ---
+
+/// The worst locations with their times, and how many more there are if that matters.
+std::string Page::worst(const std::vector<Share>& shares) const {
+  std::vector<std::string> items;
+  double rest_s = 0;
+  size_t rest = 0;
+  for (const Share& share : shares) {
+    if (rest == 0 && items.size() < kNamedLocations &&
+        share.time_s >= kShareMatters * shares.front().time_s) {
+      items.push_back(fmt::format("{} ({})", location_name(share.location), time_(share.time_s)));
+    } else if (share.time_s > 0) {
+      ++rest;
+      rest_s += share.time_s;
+    }
+  }
+  if (items.empty()) return "";
+  const bool others = rest > 0 && rest_s >= kRowMatters * shares.front().time_s;
+  if (items.size() == 1 && !others) return location_name(shares.front().location);
+  if (others) items.push_back(fmt::format("{} more", rest));
+  return listed(items);
+}
+
+// --- sections ---
+
+void Page::write_stuck() {
+  for (const std::string& sentence : stuck_sentences(findings_)) page_ += wrapped(sentence, 0);
+  if (!findings_.stuck.empty()) page_ += '\n';
+}
+
+/// A time, its share of a whole, and what it is the time of; under the text there is room for more.
+void Page::entry(std::string_view mark, double time_s, double whole_s, std::string_view text) {
+  std::string lines = wrapped(text, kTextColumn);
+  lines.replace(0, kTextColumn,
+                fmt::format("{}{} {}  ", left(mark, 3), right(time_(time_s), kTextColumn - 14),
+                            right(percent(time_s, whole_s), 8)));
+  page_ += lines;
+}
+
+void Page::more_line(size_t more, std::string_view what) {
+  if (more > 0) page_ += wrapped(fmt::format("and {}", counted(more, what)), kTextColumn);
+}
+
+/// How many of a list, largest first, are worth a row: few, and none that hardly matters.
+template <class Rows, class Size>
+size_t worth_showing(const Rows& rows, double whole_s, Size size) {
+  size_t count = 0;
+  while (count < rows.size() && count < kTopRows &&
+         (count == 0 || size(rows[count]) >= kRowMatters * whole_s)) {
+    ++count;
+  }
+  return count;
+}
+
+/// "4 threads", "4 threads and 2 device streams".
+std::string time_lines(const Findings& findings) {
+  size_t streams = 0;
+  for (const blame::FoundLocation& location : findings.locations) {
+    streams += !location.stream.empty() && location.life_s > 0;
+  }
+  streams = std::min<size_t>(streams, findings.run.locations);
+  const std::string threads = counted(findings.run.locations - streams, "thread");
+  return streams == 0 ? threads : threads + " and " + counted(streams, "device stream");
+}
+
+/// "2026-11-21T09:40:12+0100" as people write it.
+std::string minute_of(std::string date) {
+  if (date.size() > 16 && date[10] == 'T') date = date.substr(0, 10) + ' ' + date.substr(11, 5);
+  return date;
+}
+
+void Page::write_head() {
+  const blame::RunInfo& run = findings_.run;
+  const std::string& title = !run.command.empty() ? run.command : run.program;
+  line(shortened(title.empty() ? "(unknown command)" : title, kPageWidth));
+  std::string facts = fmt::format(
+      "{}, {} in total, {} wall-clock time",
+      counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
+      time_lines(findings_), time_(run.wall_s));
+  if (!run.date.empty()) facts += fmt::format(", {}", minute_of(run.date));
+  if (run.exit_status != 0) facts += fmt::format(", exit status {}", run.exit_status);
+  page_ += wrapped(facts + '.', 0);
+  std::vector<std::string> libraries;
+  for (const std::string& name : {run.mpi, run.openmp}) {
+    if (!name.empty()) libraries.push_back(name.substr(0, name.find(',')));
+  }
+  if (!libraries.empty()) page_ += wrapped(listed(libraries) + '.', 0);
+  if (!findings_.identities.violations.empty()) {
+    line(
+        "ERROR: the sums in this result do not add up. Do not rely on it (see the end of the "
+        "report).");
+  }
+}
+
+/// The whole page in a sentence or two, for those who read no further.
+void Page::write_verdict() {
+  const Verdict verdict = judge(findings_, name_);
+  if (!verdict.text.empty()) page_ += wrapped("Verdict: " + verdict.text, 0);
+  const std::string start_up = start_up_sentence(findings_, time_);
+  if (!start_up.empty()) page_ += '\n' + wrapped(start_up, 0);
+}
+
+void Page::write_time_spent() {
+  const blame::RunInfo& run = findings_.run;
+  const double waiting = findings_.identities.waiting_s;
+  heading("WHERE THE TIME WENT");
+  if (findings_.locations.size() <= 1 && waiting <= 0) {
+    page_ += wrapped("One thread ran alone: there was nothing for it to wait for.", 2);
+    return;
+  }
+  if (waiting <= 0) {
+    page_ +=
+        wrapped(fmt::format("No waiting time was found in {} of allocated time (summed over {}).",
+                            time_(run.allocation_s), time_lines(findings_)),
+                2);
+    return;
+  }
+  page_ += wrapped(
+      fmt::format("Allocated time (wall-clock time summed over {}): {}. Of this, {} ({}) was "
+                  "waiting time:",
+                  time_lines(findings_), time_(run.allocation_s), time_(waiting),
+                  percent(waiting, run.allocation_s)),
+      2);
+  const std::vector<PatternTotal> totals = waiting_by_pattern(findings_);
+  size_t shown = 0;
+  for (const PatternTotal& total : totals) {
+    if (shown > 0 && total.time_s < kTrifle * run.allocation_s) break;
+    const PatternText* pattern = find_pattern(total.pattern);
+    entry("", total.time_s, run.allocation_s,
+          pattern ? fmt::format("{}: {}", pattern->name, pattern->summary) : total.pattern);
+    ++shown;
+  }
+  more_line(totals.size() - shown, "other pattern");
+  const double start_up = findings_.start_up.waiting_s;
+  if (start_up < kTrifle * run.allocation_s) return;
+  entry("", start_up, run.allocation_s,
+        "of the above is caused by start-up and shutdown, which the root causes leave out");
+}
+
+void Page::write_blame() {
+  const std::vector<Blamed> list = blamed(findings_);
+  const double waiting = own_waiting(findings_);
+  if (findings_.identities.waiting_s <= 0) return;
+  heading("ROOT CAUSES: the code that made others wait");
+  if (list.empty()) {
+    page_ += wrapped("No cause was found for any of the waiting time.", 2);
+  } else {
+    page_ += wrapped(
+        "Delays: this code took longer on the late side than on the side that waited. Cost: the "
+        "waiting time it causes; share: of all waiting time.",
+        2);
+  }
+  const size_t shown =
+      worth_showing(list, waiting, [](const Blamed& blamed) { return blamed.cost_s(); });
+  for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
+  more_line(list.size() - shown, "other call path");
+  write_blamed_regions(list, shown);
+  for (const blame::FoundUnattributed& row : findings_.unattributed) {
+    if (row.time_s < kTrifle * waiting) continue;
+    entry("", row.time_s, waiting,
+          fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
+  }
+}
+
+/// Costs that are spread over many call paths may still be those of a few functions.
+void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
+  const double waiting = own_waiting(findings_);
+  double listed_s = 0;
+  for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
+  if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
+  page_ += wrapped(
+      fmt::format("These {} call paths account for {} of all waiting time. The same costs by "
+                  "function, whatever the caller:",
+                  shown, percent(listed_s, waiting)),
+      2);
+  const std::vector<BlamedRegion> regions = blamed_regions(findings_);
+  const size_t rows =
+      worth_showing(regions, waiting, [](const BlamedRegion& region) { return region.cost_s; });
+  for (size_t i = 0; i < rows; ++i) {
+    entry("", regions[i].cost_s, waiting, code_name(regions[i].example));
+    page_ += wrapped("on " + worst(regions[i].shares), kTextColumn);
+  }
+  more_line(regions.size() - rows, "other function");
+}
+
+void Page::write_blamed(size_t place, const Blamed& blamed) {
+  const blame::FoundCallPath* found = path(blamed.callpath);
+  entry(fmt::format("{}.", place), blamed.cost_s(), own_waiting(findings_),
+        code_name(blamed.callpath));
+  page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
+  if (found && found->name != found->region) {
+    line(std::string(kTextColumn, ' ') + "in " +
+         path_name(blamed.callpath, kPageWidth - kTextColumn - 3));
+  }
+  const std::string spread = distribution_sentence(findings_, blamed.callpath);
+  page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
+  const std::string evidence = evidence_.sentence(blamed.callpath);
+  if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
+    page_ += wrapped(evidence, kTextColumn);
+  }
+}
+
+/// The sentence that says how the cost came about, and what can be done.
+std::string Page::why(const Blamed& blamed) {
+  std::string text;
+  std::vector<std::string> effects;
+  for (const VictimGroup& group : blamed.victims) {
+    if (effects.size() == 2 || (!effects.empty() && group.time_s < 0.05 * blamed.short_s)) break;
+    effects.push_back(fmt::format("{} wait {} in {} [{}]", worst(group.shares), time_(group.time_s),
+                                  region_name(group.callpath), pattern_name(group.pattern)));
+  }
+  if (!effects.empty()) {
+    text = fmt::format("Running late, it made {}.", listed(effects));
+    if (blamed.victims.size() > effects.size())
+      text.insert(text.size() - 1, ", and more elsewhere");
+  }
+  if (blamed.long_s > 0 && blamed.long_s >= kRowMatters * blamed.cost_s()) {
+    text += fmt::format("{}{} of the cost is indirect, through further waits that these caused.",
+                        text.empty() ? "" : " ", time_(blamed.long_s));
+  }
+  const blame::FoundCallPath* found = path(blamed.callpath);
+  if (const std::string_view meaning = explain_nowhere(found ? found->region : "");
+      !meaning.empty()) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", meaning);
+  } else if (!blamed.victims.empty()) {
+    const PatternText* pattern = find_pattern(blamed.victims.front().pattern);
+    if (pattern && advised_.insert(pattern->id).second) {
+      text += fmt::format(" Try: {}.", pattern->remedy);
+    }
+  }
+  return text;
+}
+
+void Page::write_waits() {
+  const std::vector<Suffered> list = suffered(findings_);
+  if (list.empty()) return;
+  heading("WAIT STATES: where time was lost  (share: of allocated time)");
+  const size_t shown = worth_showing(list, findings_.identities.waiting_s,
+                                     [](const Suffered& wait) { return wait.time_s; });
+  for (size_t i = 0; i < shown; ++i) {
+    const Suffered& wait = list[i];
+    entry("", wait.time_s, findings_.run.allocation_s,
+          path_name(wait.callpath, kPageWidth - kTextColumn));
+    page_ += wrapped(fmt::format("{}, {}: {}", pattern_name(wait.pattern),
+                                 counted(wait.count, "time"), worst(wait.shares)),
+                     kTextColumn);
+  }
+  more_line(list.size() - shown, "other place");
+}
+
+void Page::write_critical_path() {
+  const std::vector<OnCriticalPath> list = on_critical_path(findings_);
+  if (list.empty()) return;
+  heading("CRITICAL PATH: what determines the run time  (share: of wall-clock time)");
+  page_ += wrapped(
+      "The chain of work, free of waiting, that determines the run time: only faster code on it "
+      "shortens the run. Imbalance: what would be saved if this work were evenly distributed.",
+      2);
+  const size_t shown = worth_showing(list, findings_.run.wall_s,
+                                     [](const OnCriticalPath& item) { return item.time_s; });
+  for (size_t i = 0; i < shown; ++i) {
+    const OnCriticalPath& item = list[i];
+    entry("", item.time_s, findings_.run.wall_s,
+          path_name(item.callpath, kPageWidth - kTextColumn));
+    std::string text = worst(item.shares);
+    if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
+      text += fmt::format("{}{} of this is imbalance", text.empty() ? "" : "; ",
+                          time_(item.imbalance_s));
+    }
+    page_ += wrapped(text, kTextColumn);
+  }
+  more_line(list.size() - shown, "other call path");
+}
+
+/// The call paths in which counted time went, with what was counted there.
+void Page::write_counters() {
+  const std::vector<CountedPath> list = counted_paths(findings_);
+  if (list.empty()) return;
+  heading("COUNTERS  (share: of allocated time)");
+  const size_t shown = worth_showing(list, findings_.run.allocation_s,
+                                     [](const CountedPath& path) { return path.time_s; });
+  for (size_t i = 0; i < shown; ++i) {
+    entry("", list[i].time_s, findings_.run.allocation_s,
+          path_name(list[i].callpath, kPageWidth - kTextColumn));
+    page_ += wrapped(counts_in_words(findings_.metrics, list[i]), kTextColumn);
+  }
+  more_line(list.size() - shown, "other call path");
+}
+
+/// Phases one by one; of a loop its mean and its slowest iteration.
+/// One line: it may well be time well spent.
+void Page::write_polling() {
+  std::vector<Share> shares;  // by location
+  double sum_s = 0;
+  for (const blame::FoundPolling& row : findings_.polling) {
+    sum_s += row.time_s;
+    const auto known = std::find_if(shares.begin(), shares.end(), [&](const Share& share) {
+      return share.location == row.location;
+    });
+    if (known == shares.end()) {
+      shares.push_back({row.location, row.time_s});
+    } else {
+      known->time_s += row.time_s;
+    }
+  }
+  if (sum_s <= 0) return;
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+  const blame::FoundPolling& most = findings_.polling.front();
+  heading("POLLING: not counted as waiting  (share: of allocated time)");
+  entry("", sum_s, findings_.run.allocation_s, path_name(most.callpath, kPageWidth - kTextColumn));
+  page_ += wrapped(
+      fmt::format(
+          "Most of it here: unsuccessful tests until the message was sent, on {}. Work done "
+          "between the tests is included.",
+          worst(shares)),
+      kTextColumn);
+  if (findings_.polling_causes.empty()) return;
+  const blame::FoundPollingCause& cause = findings_.polling_causes.front();
+  page_ += wrapped(
+      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, kPageWidth - kTextColumn),
+                  location_name(cause.location), time_(cause.time_s)),
+      kTextColumn);
+}
+
+void Page::write_stages() {
+  const std::vector<blame::FoundStage>& stages = findings_.stages;
+  if (stages.empty()) return;
+  heading("PHASES AND ITERATIONS  (share: of allocated time)");
+  const auto waiting = [](const blame::FoundStage& stage) {
+    return fmt::format("{} of it waiting time", percent(stage.waiting_s, stage.time_s));
+  };
+  for (size_t i = 0; i < stages.size();) {
+    const blame::FoundStage& first = stages[i];
+    blame::FoundStage sum = first;
+    const blame::FoundStage* slowest = &first;
+    size_t count = 1;
+    for (++i; i < stages.size() && stages[i].kind == first.kind && stages[i].name == first.name;
+         ++i, ++count) {
+      sum.time_s += stages[i].time_s;
+      sum.waiting_s += stages[i].waiting_s;
+      if (stages[i].longest_s > slowest->longest_s) slowest = &stages[i];
+    }
+    const bool loop = first.kind == "iteration";
+    entry("", sum.time_s, findings_.run.allocation_s,
+          fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
+                      waiting(sum)));
+    page_ +=
+        wrapped(loop ? fmt::format("slowest: iteration {} with {} on {}, {}", slowest->number,
+                                   time_(slowest->longest_s),
+                                   location_name(slowest->longest_location), waiting(*slowest))
+                     : fmt::format("{}, the longest took {} on {}", counted(sum.visits, "visit"),
+                                   time_(sum.longest_s), location_name(sum.longest_location)),
+                kTextColumn);
+  }
+}
+
+std::string_view spoken(Severity severity) {
+  return severity == Severity::data_loss ? "Data loss"
+         : severity == Severity::warning ? "Warning"
+                                         : "Note";
+}
+
+void Page::write_not_covered() {
+  heading("WHAT THIS RESULT DOES NOT COVER");
+  const size_t before = page_.size();
+  for (const std::string& violation : findings_.identities.violations) {
+    page_ += wrapped("ERROR: " + violation, 2);
+  }
+  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
+    for (const auto& [name, loss] : findings_.losses.all()) {
+      if (loss.severity != severity) continue;
+      page_ += wrapped(
+          fmt::format("{}: {} ({}: {})", spoken(severity), loss.advice, name, grouped(loss.count)),
+          2);
+    }
+  }
+  for (const std::string& note : findings_.run.notes) page_ += wrapped("Note: " + note, 2);
+  if (page_.size() == before) line("  Nothing that culprit knows of.");
+  const double overhead = findings_.run.overhead_pct;
+  if (overhead < 0) {
+    line("  The measurement overhead is unknown.");
+  } else {
+    line(
+        fmt::format("  Measurement overhead: {} of the run time (estimate).",
+                    overhead < 0.05 ? "less than 0.1 %" : fmt::format("about {:.1f} %", overhead)));
+  }
+}
+
+void Page::write_foot() {
+  line("");
+  line(fmt::format("Full results: {}", experiment_.string()));
+  line(fmt::format("Machine-readable: culprit report {} --format json", experiment_.string()));
+}
+
+}  // namespace
+
+std::string text(const Findings& findings, const std::filesystem::path& experiment) {
+  const Findings safe = displayed(findings);
+  return Page(safe, printable(experiment.string())).write();
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where something lies that is spread over locations, in as few words as are true.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/page/names.h"
+#include "report/verdict/summary.h"
+
+namespace culprit::report {
+
+/// "on rank 3", "on rank 3 (60.0 %) and rank 5 (25.0 %)", "on 12 ranks, most on rank 3 (14.1 %)",
+/// "on 8 threads of rank 0". `shares` are the largest first, each location once. Percentages are of
+/// their sum.
+std::string on_places(const std::vector<Share>& shares, const blame::Findings& findings,
+                      const Names& names);
+
+}  // namespace culprit::report

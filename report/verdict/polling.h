@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the verdict says of polling: threads that test for messages again and again are not counted
+// as waiting, but whoever sends late costs them time all the same.
+#pragma once
+
+#include <string>
+
+#include "report/page/names.h"
+
+namespace culprit::report {
+
+/// "41.2 % of the allocated time was polling for messages, mostly caused by late (a.c:7) on
+/// rank 1."; empty if it was less than 5 %. The cause is named if at least half of the time is its.
+std::string polling_verdict(const blame::Findings& findings, const Names& names);
+
+}  // namespace culprit::report

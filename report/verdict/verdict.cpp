@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/verdict/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report/page/devices.h"
+#include "report/page/layout.h"
+#include "report/verdict/evidence.h"
+#include "report/verdict/places.h"
+#include "report/verdict/polling.h"
+#include "report/verdict/start_up.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+
+constexpr double kMostOfIt = 0.5;
+constexpr double kWorthSaying = 0.1;  ///< of a whole
+
+/// In calls that could not return before the run was ended: those of the stuck, where there are
+/// any.
+double unanswered_waiting(const Findings& findings) {
+  if (findings.stuck.empty()) return 0;
+  double sum = 0;
+  for (const blame::FoundWait& row : findings.waits) {
+    if (row.pattern == "run.unanswered") sum += row.time_s;
+  }
+  return sum;
+}
+
+class Judge {
+ public:
+  Judge(const Findings& findings, const Names& names)
+      : findings_(findings), names_(names), time_(findings.run.wall_s), evidence_(findings) {}
+
+  Verdict judge() {
+    verdict_.cores = core_shortage(findings_);
+    unanswered_s_ = unanswered_waiting(findings_);
+    look_at_waiting();
+    if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * own_waiting(findings_)) {
+      verdict_.kind = VerdictKind::stuck;
+      say(stuck_waiting());
+      return std::move(verdict_);
+    }
+    verdict_.kind = verdict_.cores.matters()        ? VerdictKind::oversubscribed
+                    : start_up_dominates(findings_) ? VerdictKind::start_up
+                                                    : verdict_.waiting;
+    say(core_sentence(verdict_.cores, findings_));
+    if (start_up_dominates(findings_)) say(start_up_first());
+    say(waiting_sentence());
+    say(polling_verdict(findings_, names_));
+    say(device_verdict(findings_, names_));
+    return std::move(verdict_);
+  }
+
+ private:
+  void say(const std::string& sentence) {
+    if (sentence.empty()) return;
+    if (!verdict_.text.empty()) verdict_.text += ' ';
+    verdict_.text += sentence;
+  }
+
+  void look_at_waiting() {
+    const double waiting = own_waiting(findings_), all = own_allocation(findings_);
+    if (findings_.identities.waiting_s <= 0 || all <= 0) return;
+    verdict_.waiting_share = waiting / all;
+    if (verdict_.waiting_share < kHardlyAny) {
+      verdict_.waiting = VerdictKind::hardly_any_waiting;
+      return;
+    }
+    std::vector<Cause> list = causes(findings_);
+    known_ = list.size();
+    if (list.empty()) {
+      verdict_.waiting = VerdictKind::unknown;
+      return;
+    }
+    const bool one_stands_out = list.front().cost_s >= kNamedCause * waiting;
+    verdict_.waiting = one_stands_out ? VerdictKind::cause : VerdictKind::spread;
+    const double least = one_stands_out
+                             ? std::max(kNamedCause * waiting, kNearlyAsMuch * list.front().cost_s)
+                             : list.front().cost_s;
+    for (Cause& cause : list) {
+      if (verdict_.causes.size() == kMostCauses || cause.cost_s < least) break;
+      verdict_.causes.push_back(std::move(cause));
+      if (!one_stands_out) break;
+    }
+    if (!one_stands_out) verdict_.common = common_caller(findings_);
+  }
+
+  std::string start_up_first() const {
+    const std::string parts = start_up_parts(findings_, time_);
+    return fmt::format("Start-up and shutdown took {} of the run's {}{}.",
+                       time_(findings_.start_up.wall_s), time_(findings_.run.wall_s),
+                       parts.empty() ? "" : fmt::format(", mostly {}", parts));
+  }
+
+  std::string waiting_share() const {
+    return fmt::format("{} of the allocated time was waiting time",
+                       percent(verdict_.waiting_share, 1));
+  }
+
+  std::string stuck_waiting() const {
+    return fmt::format("{}, {} of it in the calls named above, which could not return.",
+                       waiting_share(), percent(unanswered_s_, own_waiting(findings_)));
+  }
+
+  std::string waiting_sentence() const {
+    const std::string share = waiting_share();
+    switch (verdict_.waiting) {
+      case VerdictKind::hardly_any_waiting:
+        return hardly_any();
+      case VerdictKind::cause:
+        return fmt::format("{}, {}.{}{}", share, caused_by(), load_moves(), rest_unknown());
+      case VerdictKind::spread:
+        return fmt::format("{}. {}", share, spread());
+      case VerdictKind::unknown:
+        return fmt::format("{}; what caused it is not known.", share);
+      default:
+        return "";
+    }
+  }
+
+  std::string hardly_any() const {
+    std::string text = fmt::format("Hardly any waiting: {} of the allocated time.",
+                                   percent(verdict_.waiting_share, 1));
+    for (const blame::FoundEfficiency& row : findings_.efficiencies) {
+      if (row.name != "mpi.transfer" || row.value > 1 - kWorthSaying) continue;
+      text += fmt::format(" But {} of the time went into MPI itself, without waiting.",
+                          percent(1 - row.value, 1));
+    }
+    return text;
+  }
+
+  std::string caused_by() const {
+    const double waiting = own_waiting(findings_);
+    std::string text;
+    for (size_t i = 0; i < verdict_.causes.size(); ++i) {
+      const Cause& cause = verdict_.causes[i];
+      const std::string_view joint = i == 0 ? "" : i + 1 < verdict_.causes.size() ? ", " : " and ";
+      text += fmt::format("{}{} {}by {} {}", joint, percent(cause.cost_s, waiting),
+                          i == 0 ? "of it caused " : "", name_of(cause, names_),
+                          on_places(cause.shares, findings_, names_));
+      text += uncertain(cause);
+      if (cause.through_s >= kWorthSaying * cause.cost_s) {
+        text += fmt::format(" ({} of it through {}, which waits for it)",
+                            percent(cause.through_s, cause.cost_s), names_.region(cause.through));
+      }
+    }
+    return text;
+  }
+
+  /// Too few samples to be sure of the name.
+  std::string uncertain(const Cause& cause) const {
+    uint64_t sum = 0;
+    for (CallPathId path : cause.callpaths) {
+      const std::optional<uint64_t> samples = evidence_.samples(path);
+      if (!samples) return "";
+      sum += *samples;
+      if (sum >= kHandful) return "";
+    }
+    return fmt::format(" (uncertain: {})", sum == 0 ? "no samples" : counted(sum, "sample"));
+  }
+
+  /// Of the first cause, if most of it lies at one call path of which that is known.
+  std::string load_moves() const {
+    const Cause& cause = verdict_.causes.front();
+    if (cause.shares.size() < 2 || cause.costliest_s < kMostOfIt * cause.cost_s) return "";
+    for (const blame::FoundDistribution& row : findings_.distributions) {
+      if (row.callpath != cause.costliest || row.course != "moving") continue;
+      return findings_.run.ranks > 1
+                 ? " The imbalance moves: different ranks are late at different times."
+                 : " The imbalance moves: different threads are late at different times.";
+    }
+    return "";
+  }
+
+  std::string rest_unknown() const {
+    const double waiting = own_waiting(findings_);
+    // Calls that could not return are named before the verdict.
+    const double unknown = findings_.identities.unattributed_s - unanswered_s_;
+    if (unknown < kWorthSaying * waiting) return "";
+    return fmt::format(" For {} of the waiting no cause was found.", percent(unknown, waiting));
+  }
+
+  std::string spread() const {
+    const double waiting = own_waiting(findings_);
+    const Cause& top = verdict_.causes.front();
+    std::string text = fmt::format(
+        "No single function stands out among {}: {} causes most, {} of it.",
+        counted(known_, "function"), name_of(top, names_), percent(top.cost_s, waiting));
+    if (verdict_.common.example.valid() && verdict_.common.cost_s > 2 * top.cost_s) {
+      text +=
+          fmt::format(" {} and all that it calls cause {}.", names_.code(verdict_.common.example),
+                      percent(verdict_.common.cost_s, waiting));
+    }
+    return text + rest_unknown();
+  }
+
+  const Findings& findings_;
+  const Names& names_;
+  const TimeFormat time_;
+  const Evidence evidence_;
+  size_t known_ = 0;
+  double unanswered_s_ = 0;
+  Verdict verdict_;
+};
+
+/// What code is called that is nowhere in the program; else as it is.
+std::string_view in_words(std::string_view region) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"(waking up)", "threads that were slow to wake up"},
+      {"(outside)", "code outside all recorded functions"},
+      {"(not recorded)", "code that was not recorded"},
+      {"(device idle)", "an idle device"},
+      {"(stream idle)", "an idle stream"},
+      {"(launch latency)", "the latency of launches"},
+  };
+  for (const auto& [name, words] : kWords) {
+    if (name == region) return words;
+  }
+  return region;
+}
+
+}  // namespace
+
+std::string name_of(const Cause& cause, const Names& names) {
+  const blame::FoundCallPath* path = names.find(cause.example);
+  if (path == nullptr) return names.code(cause.example);
+  if (path->region.starts_with('(')) {
+    return path->parent.valid() ? fmt::format("{} {}", names.code(path->parent), path->region)
+                                : std::string(in_words(path->region));
+  }
+  std::string text = names.code(cause.example);
+  if (cause.with_callees) text += " and what it calls";
+  if (path->region.starts_with("MPI_")) text += " itself (not by waiting in it)";
+  return text;
+}
+
+std::string_view to_string(VerdictKind kind) {
+  constexpr std::string_view kNames[] = {
+      "nothing", "stuck",  "oversubscribed", "start_up", "hardly_any_waiting",
+      "cause",   "spread", "unknown"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Verdict judge(const Findings& findings, const Names& names) {
+  return Judge(findings, names).judge();
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/otf2/promises.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace culprit::trace {
+
+namespace {
+
+constexpr std::string_view kCollectives[] = {"MPI_Barrier",
+                                             "MPI_Bcast",
+                                             "MPI_Gather",
+                                             "MPI_Gatherv",
+                                             "MPI_Scatter",
+                                             "MPI_Scatterv",
+                                             "MPI_Allgather",
+                                             "MPI_Allgatherv",
+                                             "MPI_Alltoall",
+                                             "MPI_Alltoallv",
+                                             "MPI_Alltoallw",
+                                             "MPI_Allreduce",
+                                             "MPI_Reduce",
+                                             "MPI_Scan",
+                                             "MPI_Exscan",
+                                             "MPI_Reduce_scatter",
+                                             "MPI_Reduce_scatter_block"};
+constexpr std::string_view kMessages[] = {"MPI_Send", "MPI_Ssend", "MPI_Rsend",   "MPI_Bsend",
+                                          "MPI_Recv", "MPI_Isend", "MPI_Sendrecv"};
+
+bool is_one_of(std::string_view name, auto& names) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+Promise promise_of(const Region& region) {
+  if (is_one_of(region.name, kCollectives)) return Promise::collective;
+  if (is_one_of(region.name, kMessages)) return Promise::message;
+  if (region.name == "MPI_Finalize") return Promise::finalize;
+  const bool team = region.role == RegionRole::parallel && region.paradigm == Paradigm::openmp;
+  return team ? Promise::team : Promise::none;
+}
+
+bool Promises::left(Promise promise) {
+  switch (promise) {
+    case Promise::collective:
+      collectives_missing_ += !std::exchange(collective_, false);
+      return false;
+    case Promise::finalize:
+      return !std::exchange(collective_, false);
+    case Promise::message:
+      ++message_calls_;
+      return false;
+    case Promise::team:
+      ++parallel_;
+      return false;
+    case Promise::none:
+      break;
+  }
+  return false;
+}
+
+void Promises::report(bool alone, Losses& losses) const {
+  constexpr auto kUnknown = Severity::warning;
+  losses.add(
+      "collectives_without_records", kUnknown,
+      "The trace shows MPI collective calls, but not their communicators; waiting in them is "
+      "unknown and counts as work.",
+      alone ? 0 : collectives_missing_);
+  losses.add("messages_without_records", kUnknown,
+             "The trace shows MPI calls that send or receive on locations without any message "
+             "records; waiting in them is unknown and counts as work.",
+             alone || messages_ != 0 ? 0 : message_calls_);
+  losses.add("regions_without_teams", kUnknown,
+             "The trace shows parallel regions, but not which threads belong to them; waiting in "
+             "them, and for them, is unknown and counts as work.",
+             teams_ == 0 ? parallel_ : 0);
+  losses.add("samples_not_used", kUnknown,
+             "The trace contains call-stack samples; they are not used, and time is attributed to "
+             "the functions that were entered.",
+             samples_);
+}
+
+}  // namespace culprit::trace

@@ -1,0 +1,479 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// References become ids. The order is the meaning: processes by MPI rank (those without one after
+// them), the locations of a process by kind and number, LocationIds along both; regions and
+// communicators by reference, so that ids equal references in an archive that numbers densely.
+// Later stages index without looking, so whatever would lead them outside is left out here.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "trace/otf2/definitions.h"
+#include "trace/otf2/names.h"
+
+namespace culprit::trace {
+
+namespace {
+
+template <class Record>
+std::vector<Record> sorted_by_ref(std::vector<Record> records) {
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Record& a, const Record& b) { return a.ref < b.ref; });
+  return records;
+}
+
+/// Resolves one archive; each method fills one part and uses those before it.
+class Resolver {
+ public:
+  Resolver(const RawGlobalDefinitions& raw, Losses& losses) : raw_(raw), losses_(losses) {}
+
+  ResolvedDefinitions run() {
+    out_.tables.resolution = raw_.resolution;
+    out_.tables.offset = raw_.offset;
+    attributes();
+    facts();
+    regions();
+    metrics();
+    out_.tables.devices = resolve_devices(raw_, out_.definitions.devices);
+    out_.definitions.devices_untold = !out_.tables.devices.numbers_operations();
+    processes();
+    comms();
+    event_groups();
+    windows();
+    files();
+    losses_.add("duplicate_definitions", Severity::warning,
+                "The archive defines some references twice; the first definition was used.",
+                raw_.duplicates + duplicates_);
+    return std::move(out_);
+  }
+
+ private:
+  /// A location group that becomes a process, while its place in the order is being found.
+  struct Candidate {
+    const RawLocationGroup* group = nullptr;
+    std::optional<uint32_t> rank;
+    std::vector<const RawLocation*> locations;
+  };
+
+  void attributes();
+  void facts();
+  void regions();
+  void metrics();
+  void processes();
+  std::map<OTF2_LocationGroupRef, Candidate> candidates();
+  void assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const;
+  void add_process(Candidate candidate, uint32_t rank);
+  void place_stream(const RawLocation& raw, Location& location) const;
+  std::string node_of(OTF2_SystemTreeNodeRef ref) const;
+  void comms();
+  std::optional<Comm> comm(const RawComm& raw) const;
+  std::optional<std::vector<ProcessId>> members(const RawGroup& group) const;
+  void find_world();
+  void event_groups();
+  void windows();
+  void files();
+
+  std::string text(OTF2_StringRef ref) const {
+    const std::string* found = raw_.strings.find(ref);
+    return found ? *found : std::string();
+  }
+  const RawGroup* locations_of(OTF2_Paradigm paradigm) const {
+    for (const RawGroup& group : raw_.comm_locations) {
+      if (group.paradigm == paradigm) return &group;
+    }
+    return nullptr;
+  }
+
+  const RawGlobalDefinitions& raw_;
+  Losses& losses_;
+  ResolvedDefinitions out_;
+  std::map<OTF2_LocationRef, ProcessId> process_of_;
+  uint64_t duplicates_ = 0;
+};
+
+void Resolver::attributes() {
+  static constexpr std::pair<std::string_view, OTF2_AttributeRef Otf2Tables::*> kKnown[] = {
+      {kRegionInstanceAttribute, &Otf2Tables::region_instance},
+      {kMutexKindAttribute, &Otf2Tables::mutex_kind},
+      {kMutexIdAttribute, &Otf2Tables::mutex_id},
+      {kCollectiveOpAttribute, &Otf2Tables::collective_op},
+      {kRmaAssertionsAttribute, &Otf2Tables::rma_assertions},
+      {kSendsToAttribute, &Otf2Tables::sends_to},
+      {kReceivesFromAttribute, &Otf2Tables::receives_from},
+      {kPartitionedAttribute, &Otf2Tables::partitioned},
+      {kReadyRequestAttribute, &Otf2Tables::ready_request},
+      {kMatchedProbeAttribute, &Otf2Tables::matched_probe},
+      {kFoundCommAttribute, &Otf2Tables::found_comm},
+      {kFoundSourceAttribute, &Otf2Tables::found_source},
+      {kFoundTagAttribute, &Otf2Tables::found_tag},
+      {kFoundBytesAttribute, &Otf2Tables::found_bytes},
+  };
+  for (const RawAttribute& attribute : raw_.attributes) {
+    const std::string name = text(attribute.name);
+    for (const auto& [known, place] : kKnown) {
+      if (name == known) out_.tables.*place = attribute.ref;
+    }
+  }
+  for (const RawParameter& parameter : raw_.parameters) {
+    if (text(parameter.name) == kIterationParameter) out_.tables.iteration = parameter.ref;
+  }
+}
+
+/// Other parameters are the program's own.
+void Resolver::facts() {
+  for (const RawParameter& parameter : raw_.parameters) {
+    const std::string name = text(parameter.name);
+    if (!name.starts_with(kFactPrefix)) continue;
+    for (size_t i = 0; i < kFactCount; ++i) {
+      const auto fact = static_cast<Fact>(i);
+      if (name.substr(kFactPrefix.size()) == fact_name(fact)) {
+        out_.tables.facts.add(parameter.ref, fact);
+      }
+    }
+  }
+}
+
+/// Score-P puts a word for the kind of region where there is no source file ("MPI", "OMP").
+bool names_a_file(const std::string& file) {
+  return file.find_first_of("./") != std::string::npos;
+}
+
+/// OTF2 has one record for what these calls do; their region says which it was.
+RmaTraits rma_traits(std::string_view name) {
+  const auto is = [&](std::string_view call) { return name == call; };
+  RmaTraits traits;
+  if (!name.starts_with("MPI_Win_")) return traits;
+  if (is("MPI_Win_start")) traits.epoch = RmaEpoch::start;
+  if (is("MPI_Win_complete")) traits.epoch = RmaEpoch::complete;
+  if (is("MPI_Win_post")) traits.epoch = RmaEpoch::post;
+  if (is("MPI_Win_wait") || is("MPI_Win_test")) traits.epoch = RmaEpoch::wait;
+  if (is("MPI_Win_flush") || is("MPI_Win_flush_all")) traits.sync = RmaSyncKind::flush;
+  if (is("MPI_Win_flush_local") || is("MPI_Win_flush_local_all")) {
+    traits.sync = RmaSyncKind::flush_local;
+  }
+  return traits;
+}
+
+/// TAU writes "MPI_Send()".
+std::string name_of_call(std::string name) {
+  constexpr std::string_view kEnd = "()";
+  if (name.starts_with("MPI_") && name.ends_with(kEnd)) name.resize(name.size() - kEnd.size());
+  return name;
+}
+
+void Resolver::regions() {
+  std::vector<Region>& regions = out_.definitions.regions;
+  for (const RawRegion& raw : sorted_by_ref(raw_.regions)) {
+    if (!out_.tables.regions.add(raw.ref, RegionId(regions.size()))) {
+      ++duplicates_;
+      continue;
+    }
+    Region region{name_of_call(text(raw.name)), role_from_otf2(raw.role, raw.paradigm, raw.flags),
+                  paradigm_from_otf2(raw.paradigm), text(raw.file), raw.line};
+    if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
+    if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();
+    if (raw.line == OTF2_UNDEFINED_UINT32) region.line = 0;
+    out_.tables.rma_traits.push_back(rma_traits(region.name));
+    out_.tables.promises.push_back(promise_of(region));
+    regions.push_back(std::move(region));
+    out_.tables.roles.push_back(raw.role);
+  }
+  for (const RawCallingContext& raw : raw_.calling_contexts) {
+    const RegionId* region = out_.tables.regions.find(raw.region);
+    if (region) duplicates_ += !out_.tables.calling_contexts.add(raw.ref, *region);
+  }
+}
+
+/// Classes whose values come at moments of their own are left to others: they say nothing of
+/// regions. So are those with an unknown member.
+void Resolver::metrics() {
+  std::map<OTF2_MetricMemberRef, MetricId> ids;
+  for (const RawMetricClass& raw : sorted_by_ref(raw_.metric_classes)) {
+    if (raw.occurrence == OTF2_METRIC_ASYNCHRONOUS) continue;
+    MetricClassRef known{MetricSetId(out_.definitions.metric_sets.size()), {}};
+    MetricSet set;
+    for (const OTF2_MetricMemberRef ref : raw.members) {
+      const RawMetricMember* member = raw_.metric_members.find(ref);
+      if (!member) break;
+      const auto [id, fresh] = ids.try_emplace(ref, MetricId(out_.definitions.metrics.size()));
+      const std::string unit = text(member->unit);
+      if (fresh) {
+        out_.definitions.metrics.push_back(
+            {text(member->name), unit == "#" ? "" : unit, metric_mode_from_otf2(member->mode)});
+      }
+      set.push_back(id->second);
+      const double base = member->base == OTF2_BASE_BINARY ? 2 : 10;
+      known.factors.push_back(std::pow(base, static_cast<double>(member->exponent)));
+    }
+    if (set.size() != raw.members.size()) continue;
+    if (!out_.tables.metrics.add(raw.ref, std::move(known))) {
+      ++duplicates_;
+      continue;
+    }
+    out_.definitions.metric_sets.push_back(std::move(set));
+  }
+}
+
+std::string Resolver::node_of(OTF2_SystemTreeNodeRef ref) const {
+  constexpr int kDeepest = 64;  // a damaged tree may be a ring
+  std::string name;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const RawSystemNode* node = raw_.system_nodes.find(ref);
+    if (!node) break;
+    if (name.empty() || text(node->class_name) == "node") name = text(node->name);
+    if (text(node->class_name) == "node") break;
+    ref = node->parent;
+  }
+  return name;
+}
+
+/// Location groups with their locations. A device's group belongs to the process that created it.
+std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
+  std::map<OTF2_LocationGroupRef, Candidate> found;
+  std::map<OTF2_LocationGroupRef, OTF2_LocationGroupRef> owner;
+  for (const RawLocationGroup& group : raw_.location_groups) {
+    const bool device = group.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR &&
+                        group.creator != OTF2_UNDEFINED_LOCATION_GROUP;
+    if (!owner.emplace(group.ref, device ? group.creator : group.ref).second) {
+      ++duplicates_;
+    } else if (!device) {
+      found[group.ref].group = &group;
+    }
+  }
+  uint64_t orphans = 0, metrics = 0;
+  std::map<OTF2_LocationRef, bool> seen;
+  for (const RawLocation& location : raw_.locations) {
+    if (location.type == OTF2_LOCATION_TYPE_METRIC) {
+      ++metrics;
+      continue;
+    }
+    auto group = owner.find(location.group);
+    auto process = group == owner.end() ? found.end() : found.find(group->second);
+    if (process == found.end()) {
+      ++orphans;
+    } else if (!seen.emplace(location.ref, true).second) {
+      ++duplicates_;
+    } else {
+      process->second.locations.push_back(&location);
+    }
+  }
+  losses_.add("locations_without_process", Severity::data_loss,
+              "Locations that belong to no known process were left out.", orphans);
+  losses_.add("metric_locations", Severity::info, "Locations that hold metrics only were left out.",
+              metrics);
+  return found;
+}
+
+void Resolver::assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const {
+  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  if (!mpi) return;
+  std::map<OTF2_LocationRef, Candidate*> by_location;
+  for (auto& [ref, candidate] : candidates) {
+    for (const RawLocation* location : candidate.locations) by_location[location->ref] = &candidate;
+  }
+  for (size_t rank = 0; rank < mpi->members.size(); ++rank) {
+    auto it = by_location.find(mpi->members[rank]);
+    if (it != by_location.end() && !it->second->rank) {
+      it->second->rank = static_cast<uint32_t>(rank);
+    }
+  }
+}
+
+void Resolver::add_process(Candidate candidate, uint32_t rank) {
+  Definitions& definitions = out_.definitions;
+  std::stable_sort(candidate.locations.begin(), candidate.locations.end(),
+                   [](const RawLocation* a, const RawLocation* b) {
+                     const auto kind_a = location_kind_from_otf2(a->type);
+                     const auto kind_b = location_kind_from_otf2(b->type);
+                     return kind_a != kind_b ? kind_a < kind_b : a->ref < b->ref;
+                   });
+  const ProcessId id(definitions.processes.size());
+  Process process{text(candidate.group->name), node_of(candidate.group->parent), rank, {}};
+  for (const RawLocation* raw : candidate.locations) {
+    process.locations.push_back(LocationId(definitions.locations.size()));
+    definitions.locations.push_back(
+        Location{text(raw->name), location_kind_from_otf2(raw->type), id,
+                 static_cast<uint32_t>(process.locations.size() - 1), raw->ref, raw->events});
+    if (definitions.locations.back().kind == LocationKind::accelerator_stream) {
+      place_stream(*raw, definitions.locations.back());
+    }
+    process_of_[raw->ref] = id;
+  }
+  definitions.processes.push_back(std::move(process));
+}
+
+/// Streams of other writers are queues by themselves: by their places in the process.
+void Resolver::place_stream(const RawLocation& raw, Location& location) const {
+  const DeviceTable& devices = out_.tables.devices;
+  const auto device = devices.of_group.find(raw.group);
+  if (device != devices.of_group.end()) location.device = device->second;
+  const auto queue = devices.queues.find(raw.ref);
+  location.queue = queue != devices.queues.end() ? queue->second : location.thread;
+}
+
+void Resolver::processes() {
+  auto found = candidates();
+  assign_ranks(found);
+  std::vector<Candidate> order;
+  uint64_t empty = 0;
+  for (auto& [ref, candidate] : found) {
+    if (candidate.locations.empty())
+      ++empty;
+    else
+      order.push_back(std::move(candidate));
+  }
+  losses_.add("processes_without_locations", Severity::warning,
+              "Processes for which the archive has no location were left out.", empty);
+  std::stable_sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
+    return a.rank.value_or(UINT32_MAX) < b.rank.value_or(UINT32_MAX);
+  });
+  uint32_t next = 0;
+  for (Candidate& candidate : order) {
+    const uint32_t rank = candidate.rank.value_or(next);
+    add_process(std::move(candidate), rank);
+    next = rank + 1;
+  }
+}
+
+/// Members of a communicator's group by rank; nothing if one of them is not a known process.
+std::optional<std::vector<ProcessId>> Resolver::members(const RawGroup& group) const {
+  const RawGroup* locations = locations_of(group.paradigm);
+  const bool direct =
+      group.type == OTF2_GROUP_TYPE_LOCATIONS || group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS;
+  std::vector<ProcessId> members;
+  members.reserve(group.members.size());
+  for (uint64_t member : group.members) {
+    if (!direct && (!locations || member >= locations->members.size())) return std::nullopt;
+    auto process = process_of_.find(direct ? member : locations->members[member]);
+    if (process == process_of_.end()) return std::nullopt;
+    members.push_back(process->second);
+  }
+  return members;
+}
+
+CommKind kind_of(const RawGroup& group) {
+  switch (group.paradigm) {
+    case OTF2_PARADIGM_MPI:
+      return group.type == OTF2_GROUP_TYPE_COMM_SELF ? CommKind::mpi_self : CommKind::mpi;
+    case OTF2_PARADIGM_OPENMP:
+    case OTF2_PARADIGM_PTHREAD:
+      return CommKind::thread_team;
+    default:
+      return CommKind::other;
+  }
+}
+
+/// Nothing if its group is unusable. Ranks that count in all of MPI's locations instead of in the
+/// communicator (a flag of the group) would need a translation that no known writer asks for.
+std::optional<Comm> Resolver::comm(const RawComm& raw) const {
+  const RawGroup* group = raw_.groups.find(raw.group);
+  if (!group || (group->flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS)) return std::nullopt;
+  Comm comm{text(raw.name), kind_of(*group), {}, {}};
+  if (comm.kind != CommKind::mpi_self) {
+    auto local = members(*group);
+    if (!local) return std::nullopt;
+    comm.members = std::move(*local);
+  }
+  if (raw.remote == OTF2_UNDEFINED_GROUP) return comm;
+  const RawGroup* remote_group = raw_.groups.find(raw.remote);
+  auto remote = remote_group ? members(*remote_group) : std::nullopt;
+  if (!remote) return std::nullopt;
+  comm.kind = CommKind::mpi_inter;
+  comm.remote = std::move(*remote);
+  return comm;
+}
+
+void Resolver::comms() {
+  uint64_t unusable = 0;
+  for (const RawComm& raw : sorted_by_ref(raw_.comms)) {
+    std::optional<Comm> found = comm(raw);
+    if (!found) {
+      ++unusable;
+      continue;
+    }
+    const bool inter = found->kind == CommKind::mpi_inter;
+    const size_t peers = found->kind == CommKind::mpi_self ? 1 : found->members.size();
+    const CommRef ref{CommId(out_.definitions.comms.size()),
+                      inter ? 0 : static_cast<uint32_t>(peers)};
+    if (!out_.tables.comms.add(raw.ref, ref)) {
+      ++duplicates_;
+      continue;
+    }
+    out_.definitions.comms.push_back(std::move(*found));
+  }
+  losses_.add("unusable_communicators", Severity::data_loss,
+              "Communicators have unknown members; operations in them were left out.", unusable);
+  find_world();
+}
+
+/// The communicator of that name, or else the first over all MPI processes in their order.
+void Resolver::find_world() {
+  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  if (!mpi) return;
+  Comm* world = nullptr;
+  for (Comm& comm : out_.definitions.comms) {
+    const bool whole = comm.kind == CommKind::mpi && comm.members.size() == mpi->members.size() &&
+                       std::is_sorted(comm.members.begin(), comm.members.end());
+    if (!whole) continue;
+    if (!world) world = &comm;
+    if (comm.name == "MPI_COMM_WORLD") {
+      world = &comm;
+      break;
+    }
+  }
+  if (world) world->kind = CommKind::mpi_world;
+}
+
+/// Those of communicators are among them, so they are kept only where events may name a group.
+void Resolver::event_groups() {
+  const Otf2Tables& tables = out_.tables;
+  if (raw_.windows.empty() && tables.sends_to == OTF2_UNDEFINED_ATTRIBUTE &&
+      tables.receives_from == OTF2_UNDEFINED_ATTRIBUTE) {
+    return;
+  }
+  for (const OTF2_GroupRef ref : raw_.comm_groups) {
+    const RawGroup* group = raw_.groups.find(ref);
+    auto known = group ? members(*group) : std::nullopt;
+    if (!known || !out_.tables.groups.add(ref, GroupId(out_.definitions.groups.size()))) continue;
+    out_.definitions.groups.push_back({std::move(*known)});
+  }
+}
+
+void Resolver::windows() {
+  for (const RawRmaWin& raw : sorted_by_ref(raw_.windows)) {
+    const CommRef* comm = out_.tables.comms.find(raw.comm);
+    if (!comm) continue;  // counted as unusable; events on it will be left out
+    const WindowRef window{WindowId(out_.definitions.windows.size()), *comm};
+    if (!out_.tables.windows.add(raw.ref, window)) {
+      ++duplicates_;
+    } else {
+      out_.definitions.windows.push_back({text(raw.name), comm->id});
+    }
+  }
+}
+
+void Resolver::files() {
+  for (const RawIoHandle& raw : sorted_by_ref(raw_.io_handles)) {
+    if (!out_.tables.files.add(raw.ref, FileId(out_.definitions.files.size()))) {
+      ++duplicates_;
+      continue;
+    }
+    const OTF2_StringRef* name = raw_.io_files.find(raw.file);
+    const OTF2_StringRef* paradigm = raw_.io_paradigms.find(raw.paradigm);
+    const CommRef* comm = out_.tables.comms.find(raw.comm);
+    out_.definitions.files.push_back({text(name ? *name : raw.name),
+                                      paradigm ? text(*paradigm) : "",
+                                      comm ? comm->id : CommId::none()});
+  }
+}
+
+}  // namespace
+
+ResolvedDefinitions resolve_definitions(const RawGlobalDefinitions& raw, Losses& losses) {
+  return Resolver(raw, losses).run();
+}
+
+}  // namespace culprit::trace
