@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "assemble/raw/reader.h"
+#include "base/frequent_events.h"
 
 namespace culprit::assemble {
 namespace {
@@ -21,18 +22,24 @@ namespace fs = std::filesystem;
 using trace::RawKind;
 
 struct Sort {
-  const char* what;
-  const char* left_out;
+  std::string_view what;
+  std::string_view left_out = {};  ///< EstimateRow::left_out
 };
+
+Sort sort_of(Frequent events) {
+  return {text(events).what, text(events).name};
+}
+
+constexpr std::string_view kMpi = "MPI";
 
 /// What a record belongs to, apart from those of MPI calls, which have names.
 Sort sort_of(RawKind kind) {
   switch (kind) {
     case RawKind::path_def:
     case RawKind::string_def:
-      return {"call paths and names", ""};
+      return {"call paths and names"};
     case RawKind::mpi_tests:
-      return {"unsuccessful MPI tests and probes", "tests"};
+      return sort_of(Frequent::tests);
     case RawKind::omp_work_begin:
     case RawKind::omp_work_end:
     case RawKind::omp_masked_begin:
@@ -40,33 +47,33 @@ Sort sort_of(RawKind kind) {
     case RawKind::omp_reduction_begin:
     case RawKind::omp_reduction_end:
     case RawKind::omp_cancel:
-      return {"OpenMP worksharing", "loops"};
+      return sort_of(Frequent::loops);
     case RawKind::omp_mutex_acquire:
     case RawKind::omp_mutex_acquired:
     case RawKind::omp_mutex_released:
     case RawKind::omp_nest_lock:
     case RawKind::omp_lock_init:
     case RawKind::omp_lock_destroy:
-      return {"OpenMP locks and critical sections", "locks"};
+      return sort_of(Frequent::locks);
     case RawKind::omp_task_create:
     case RawKind::omp_task_switch:
     case RawKind::omp_task_depends:
     case RawKind::omp_task_edge:
     case RawKind::omp_task_fulfilled:
-      return {"OpenMP tasks", "tasks"};
+      return sort_of(Frequent::tasks);
     case RawKind::sample:
-      return {"samples", "samples"};
+      return sort_of(Frequent::samples);
     case RawKind::user_enter:
     case RawKind::user_leave:
-      return {"user-defined regions", "regions"};
+      return sort_of(Frequent::regions);
     case RawKind::func_enter:
     case RawKind::func_leave:
-      return {"instrumented functions", "functions"};
+      return sort_of(Frequent::functions);
     default:
       break;
   }
-  if (kind < RawKind::omp_thread_begin) return {"MPI", ""};
-  return kind < RawKind::sample ? Sort{"OpenMP regions and barriers", ""} : Sort{"other", ""};
+  if (kind < RawKind::omp_thread_begin) return {kMpi};
+  return {kind < RawKind::sample ? "OpenMP regions and barriers" : "other"};
 }
 
 bool takes_path(RawKind kind) {
@@ -155,9 +162,10 @@ class Estimator {
       }
       if (record.kind == RawKind::mpi_enter) call = names[record.flags];
       const Sort sort = sort_of(record.kind);
-      EstimateRow& row = rows_[std::string_view(sort.what) == "MPI" ? call : sort.what];
+      const std::string what = sort.what == kMpi ? call : std::string(sort.what);
+      EstimateRow& row = rows_[what];
       if (row.what.empty()) {
-        row.what = std::string_view(sort.what) == "MPI" ? call : sort.what;
+        row.what = what;
         row.left_out = sort.left_out;
       }
       const size_t room = record.noted ? 0 : sizeof(trace::RawHeader) + record.words * 8;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How large the records of a run are, what they consist of, and what they cost, from a run of which
-// the collector kept only each thread's first windows (CULPRIT_COUNT_ONLY). What was counted but
-// not kept is taken to be made of the same.
+// the collector kept only each thread's first windows (`count_only` of base/settings.def). What was
+// counted but not kept is taken to be made of the same.
 #pragma once
 
 #include <cstdint>

@@ -5,15 +5,16 @@
 // contents; each subcommand lies in the file of its name.
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <system_error>
 
+#include "base/settings.h"
 #include "cli/commands/log_options.h"
 #include "cli/commands/subcommands.h"
 #include "cli/installation.h"
+#include "cli/launch/launcher.h"
 #include "cli/message.h"
 
 namespace culprit::cli {
@@ -65,7 +66,7 @@ int main(int argc, char** argv) {
     const Action action = entry.add(*command, program);
     command->callback([&chosen, action] { chosen = action; });
   }
-  set_log_level(std::getenv("CULPRIT_LOG"));
+  set_log_level(process_environment(variable(Setting::log)));
   try {
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));

@@ -22,6 +22,7 @@
 #include "assemble/names/object_file.h"
 #include "base/fnv.h"
 #include "base/regular_file.h"
+#include "base/settings.h"
 
 namespace culprit::assemble {
 namespace {
@@ -224,7 +225,7 @@ void KnownNames::save() const {
 }
 
 NameCache NameCache::of_user() {
-  if (const auto chosen = variable("CULPRIT_NAME_CACHE")) {
+  if (const auto chosen = variable(culprit::variable(Setting::name_cache))) {
     return NameCache(*chosen == "off" ? fs::path() : fs::path(*chosen));
   }
   if (const auto caches = variable("XDG_CACHE_HOME")) {

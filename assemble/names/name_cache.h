@@ -40,7 +40,8 @@ class NameCache {
   explicit NameCache(std::filesystem::path folder = {}, uint64_t max_bytes = kMaxBytes)
       : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-  /// The user's: where CULPRIT_NAME_CACHE says ("off": none), else in $XDG_CACHE_HOME or ~/.cache.
+  /// The user's: where the setting `name_cache` says ("off": none), else in $XDG_CACHE_HOME or
+  /// ~/.cache.
   static NameCache of_user();
 
   /// The names of the object file at `path`; none if it has no build id.

@@ -5,14 +5,18 @@
 // What it says of commands, options and environment variables is taken from the command line's own
 // definition, so that it cannot differ from --help.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/settings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/installation.h"
+#include "cli/launch/settings.h"
 #include "cli/message.h"
 
 namespace culprit::cli {
@@ -78,6 +82,12 @@ std::string commands_text(const CLI::App& root) {
   return text;
 }
 
+/// Of a setting that has no option.
+std::string variable_text(const SettingText& row) {
+  if (row.shape.kind != Shape::Kind::choice) return row.help;
+  return fmt::format("{} (one of {}; default: {})", row.help, listed(row.shape.words), row.initial);
+}
+
 std::string environment_text(const CLI::App& root) {
   std::vector<std::string> lines;
   for (const CLI::App* command : visible_commands(root)) {
@@ -87,12 +97,14 @@ std::string environment_text(const CLI::App& root) {
                       "\n");
     }
   }
+  for (const SettingText& row : kSettings) {
+    if (row.has_option() || row.handed_on) continue;
+    lines.push_back(".TP\n" + bold(row.variable) + "\n" + escaped(variable_text(row)) + "\n");
+  }
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::string text =
-      ".SH ENVIRONMENT\nAn option on the command line takes precedence over its variable.\n"
-      ".TP\n\\fBCULPRIT_LOG\\fR\nwhich messages are shown: debug, info (the default), warning, "
-      "or error\n";
+      ".SH ENVIRONMENT\nAn option on the command line takes precedence over its variable.\n";
   for (const std::string& line : lines) text += line;
   return text;
 }

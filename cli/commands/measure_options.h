@@ -9,7 +9,11 @@
 
 namespace culprit::cli {
 
-/// Adds them to `command`; the action measures with `report` as given.
+/// Those that are settings (base/settings.def), with their variables: `given` will hold what is
+/// said.
+void add_settings(CLI::App& command, GivenSettings& given, bool report);
+
+/// Adds all to `command`; the action measures with `report` as given.
 Action add_measuring(CLI::App& command, const Program& program, bool report);
 
 }  // namespace culprit::cli

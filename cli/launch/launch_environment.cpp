@@ -167,28 +167,10 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
   const std::string preloaded = variables.get("LD_PRELOAD");
   variables.set("LD_PRELOAD",
                 settings.preload.string() + (preloaded.empty() ? "" : ":" + preloaded));
-  variables.set("CULPRIT_EXPERIMENT", settings.experiment.string());
-  variables.set("CULPRIT_SAMPLING_HZ", std::to_string(settings.sampling_hz));
-  std::vector<std::string_view> names = {"LD_PRELOAD", "CULPRIT_EXPERIMENT", "CULPRIT_SAMPLING_HZ"};
-  if (!settings.openmp_runtime.empty()) {
-    variables.set("CULPRIT_OPENMP_RUNTIME", settings.openmp_runtime.string());
-    names.push_back("CULPRIT_OPENMP_RUNTIME");
-  }
-  if (!settings.counters.empty()) {
-    variables.set("CULPRIT_COUNTERS", settings.counters);
-    names.push_back("CULPRIT_COUNTERS");
-  }
-  for (const auto& [name, value] : settings.selected) {
-    variables.set(name, value);
-    names.push_back(name);
-  }
-  if (settings.memory_mib != 0) {
-    variables.set("CULPRIT_MEMORY", std::to_string(settings.memory_mib));
-    names.push_back("CULPRIT_MEMORY");
-  }
-  if (settings.max_size != 0) {
-    variables.set("CULPRIT_MAX_SIZE", std::to_string(settings.max_size));
-    names.push_back("CULPRIT_MAX_SIZE");
+  std::vector<std::string_view> names = {"LD_PRELOAD"};
+  for (const auto& [setting, value] : settings.settings) {
+    variables.set(variable(setting), value);
+    names.emplace_back(variable(setting));
   }
   if (!settings.opencl_layer.empty()) {
     const std::string layers = variables.get("OPENCL_LAYERS");
@@ -202,10 +184,6 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     if (library->empty() || !variables.get(name).empty()) continue;
     variables.set(name, library->string());
     names.emplace_back(name);
-  }
-  if (!settings.cuda_graphs.empty()) {
-    variables.set("CULPRIT_CUDA_GRAPHS", settings.cuda_graphs);
-    names.push_back("CULPRIT_CUDA_GRAPHS");
   }
   if (make_room_for_sanitizers(launch, variables)) names.emplace_back("ASAN_OPTIONS");
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);

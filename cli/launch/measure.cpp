@@ -25,7 +25,9 @@
 #include "cli/launch/launcher.h"
 #include "cli/launch/openmp_runtime.h"
 #include "cli/launch/rendezvous.h"
+#include "cli/launch/selection.h"
 #include "cli/message.h"
+#include "cli/pipeline.h"
 
 namespace culprit::cli {
 namespace {
@@ -39,7 +41,7 @@ ExperimentInfo describe(const MeasureOptions& options) {
   info.command = shell_line(options.command);
   info.program = program_name(options.command);
   info.date = time_for_people();
-  info.selected = sentences_of(options.selection);
+  info.selected = sentences_of(options.settings);
   return info;
 }
 
@@ -47,38 +49,48 @@ ExperimentInfo describe(const MeasureOptions& options) {
 void log_settings(const LaunchSettings& settings) {
   kLog.debug("preloading {}", settings.preload.string());
   const std::pair<const char*, std::string> parts[] = {
-      {"OpenMP runtime", settings.openmp_runtime.string()},
       {"OpenCL layer", settings.opencl_layer.string()},
       {"CUDA probe", settings.cuda_injection.string()},
       {"NVTX probe", settings.nvtx_injection.string()}};
   for (const auto& [name, file] : parts) {
     kLog.debug("{}: {}", name, file.empty() ? "none" : file);
   }
-  for (const auto& [name, value] : settings.selected) kLog.debug("{}={}", name, value);
+  for (const auto& [setting, value] : settings.settings) {
+    kLog.debug("{}={}", variable(setting), value);
+  }
+}
+
+/// What the collector is told of OpenMP; empty: to leave it alone.
+std::string openmp_runtime(const GivenSettings& given) {
+  const auto way = given.value<Setting::openmp>();
+  if (given.value<Setting::no_openmp>() || way == "none") return "";
+  if (way == "gcc") return "libgomp";
+  const auto runtime = best_openmp_runtime();
+  return runtime ? runtime->library.string() : "";
+}
+
+PipelineOptions pipeline_of(const GivenSettings& given) {
+  PipelineOptions options;
+  options.threads = given.value<Setting::jobs>();
+  options.keep_raw = given.value<Setting::keep_raw>();
+  return options;
 }
 
 ChildResult run_measured(const MeasureOptions& options, const fs::path& experiment,
                          const fs::path& preload, const std::string& farewell = {}) {
-  LaunchSettings settings;
-  settings.experiment = experiment;
-  settings.preload = preload;
-  settings.sampling_hz = options.sampling_hz;
-  settings.counters = options.counters;
-  settings.selected = variables_of(options.selection).value();
-  if (options.estimate) settings.selected.emplace_back("CULPRIT_COUNT_ONLY", "1");
-  if (!options.selection.exclude.empty()) {
-    const auto excluded = exclude_functions(options.command, options.selection.exclude, experiment);
+  const GivenSettings& given = options.settings;
+  GivenSettings told = given;
+  told[Setting::experiment] = experiment.string();
+  told[Setting::openmp_runtime] = openmp_runtime(given);
+  if (given.value<Setting::estimate>()) told[Setting::count_only] = "1";
+  if (const std::string& patterns = given[Setting::exclude]; !patterns.empty()) {
+    const auto excluded = exclude_functions(options.command, patterns, experiment);
     if (!excluded) fail(excluded.error());
   }
-  settings.memory_mib = options.memory_mib;
-  settings.max_size = options.max_size;
+  LaunchSettings settings{preload, told.for_program()};
   settings.opencl_layer = device_probe("opencl");
   settings.cuda_injection = device_probe("cuda");
   settings.nvtx_injection = device_probe("nvtx");
-  settings.cuda_graphs = options.cuda_graphs;
-  const auto runtime = options.openmp == "libomp" ? best_openmp_runtime() : std::nullopt;
-  if (runtime) settings.openmp_runtime = runtime->library;
-  if (options.openmp == "gcc") settings.openmp_runtime = "libgomp";
   log_settings(settings);
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
   // Of thousands of ranks, not all shall write to one file every second.
@@ -165,7 +177,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
     explain_nothing_recorded(options.command, status, tried);
     return otherwise;
   }
-  if (options.estimate) return print_estimate(experiment, status);
+  if (options.settings.value<Setting::estimate>()) return print_estimate(experiment, status);
   // Who ended the command may end culprit, too, before it is done.
   if (status != 0) {
     kLog.warning(
@@ -173,7 +185,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
         "was recorded until then",
         status, for_display(experiment).string());
   }
-  if (auto done = assemble_experiment(experiment, options.pipeline); !done) {
+  if (auto done = assemble_experiment(experiment, pipeline_of(options.settings)); !done) {
     fail(done.error());
     return otherwise;
   }
@@ -181,7 +193,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
     kLog.info("recorded: {}", for_display(experiment).string());
     return status;
   }
-  const auto findings = analyze_experiment(experiment, options.pipeline);
+  const auto findings = analyze_experiment(experiment, pipeline_of(options.settings));
   if (!findings) {
     fail(findings.error());
     return otherwise;
@@ -193,7 +205,7 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
 /// culprit stands in front of whatever starts the ranks, if there is such a thing at all.
 int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
   ExperimentInfo info = describe(options);
-  const auto experiment = create_experiment(options.experiment, info.program);
+  const auto experiment = create_experiment(options.settings[Setting::output], info.program);
   if (!experiment) return fail(experiment.error());
   if (auto written = write_info(experiment.value(), info); !written) return fail(written.error());
   const std::string place = for_display(experiment.value()).string();
@@ -219,7 +231,7 @@ int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
 int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::path& preload) {
   ExperimentInfo info = describe(options);
   info.job = job.token;
-  const auto met = meet(job, options.experiment, info);
+  const auto met = meet(job, options.settings[Setting::output], info);
   if (!met) return fail(met.error());
   const MeetingPlace& place = met.value();
   const ChildResult child = run_measured(options, place.experiment, preload);
@@ -239,13 +251,13 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
 }  // namespace
 
 int measure(const MeasureOptions& options) {
-  if (auto selected = variables_of(options.selection); !selected) {
-    kLog.error("{}", selected.error().sentence);
+  if (auto good = options.settings.check(); !good) {
+    kLog.error("{}", good.error().sentence);
     return kUsage;
   }
   const int startable = check_program(options.command.front());
   if (startable != 0) return explain_unstartable(options.command.front(), startable);
-  const std::string outer = process_environment("CULPRIT_EXPERIMENT");
+  const std::string outer = process_environment(variable(Setting::experiment));
   if (!outer.empty()) {
     kLog.info("already being measured into '{}': starting the program unchanged", outer);
     const ChildResult child = run_child(options.command, inherited_environment());

@@ -27,7 +27,7 @@ bool take(std::atomic<size_t>& taken, size_t bytes, size_t limit) {
 }
 
 size_t half_of_memory() {
-  return environment().memory_bytes / 2;
+  return (size_t{environment().memory} << 20) / 2;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void give_back_for_paths(size_t bytes) {
 
 bool take_on_disk(size_t bytes) {
   const size_t limit = environment().max_size;
-  return limit == 0 || environment().estimate || take(g_disk, bytes, limit);
+  return limit == 0 || environment().count_only || take(g_disk, bytes, limit);
 }
 
 void take_first_on_disk(size_t bytes) {

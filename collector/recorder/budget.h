@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How much the collector may take in this process, for all threads together: memory
-// (CULPRIT_MEMORY, in MiB) and room for records on disk (CULPRIT_MAX_SIZE, in bytes; 0: no limit).
-// One half of the memory is for the windows into which records go, the other for what is
-// remembered of call paths. A thread can always record: where the half is spent, it gets the
-// smallest window, and forgets paths rather than take more. MT: any thread. Async-signal-safe.
+// How much the collector may take in this process, for all threads together: memory and room for
+// records on disk, which are settings (base/settings.def). One half of the memory is for the
+// windows into which records go, the other for what is remembered of call paths. A thread can
+// always record: where the half is spent, it gets the smallest window, and forgets paths rather
+// than take more. MT: any thread. Async-signal-safe.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,46 +19,8 @@ namespace culprit::collector {
 
 namespace {
 
-constexpr unsigned kMaxSamplingHz = 10000;
-constexpr size_t kDefaultMemoryMib = 64;
-
 Environment g_environment;
 bool g_read = false;
-
-bool copy_path(const char* variable, char (&to)[PATH_MAX]) {
-  const char* value = getenv(variable);
-  if (value == nullptr || value[0] != '/') return false;
-  const size_t length = strlen(value);
-  if (length >= sizeof to) return false;
-  memcpy(to, value, length + 1);
-  return true;
-}
-
-/// Nothing rather than a part of it.
-template <size_t size>
-void copy_text(const char* variable, char (&to)[size]) {
-  const char* value = getenv(variable);
-  if (value != nullptr && strlen(value) < size) snprintf(to, size, "%s", value);
-}
-
-unsigned sampling_rate() {
-  const char* value = getenv("CULPRIT_SAMPLING_HZ");
-  if (value == nullptr) return 0;
-  const unsigned long hz = strtoul(value, nullptr, 10);
-  return hz > kMaxSamplingHz ? kMaxSamplingHz : static_cast<unsigned>(hz);
-}
-
-/// A positive number, or `otherwise`.
-size_t size_in(const char* variable, size_t otherwise) {
-  const char* value = getenv(variable);
-  const unsigned long long number = value == nullptr ? 0 : strtoull(value, nullptr, 10);
-  return number == 0 ? otherwise : static_cast<size_t>(number);
-}
-
-bool switched_off() {
-  const char* value = getenv("CULPRIT_DISABLE");
-  return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;
-}
 
 /// Field 4 of /proc/<pid>/stat; the name in field 2 may hold anything, so it is counted from its
 /// end.
@@ -127,54 +90,28 @@ void copy_parent(char (&to)[size]) {
   if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
 }
 
-/// CULPRIT_WITHOUT: names, divided by commas.
-bool is_without(const char* name) {
-  const char* at = getenv("CULPRIT_WITHOUT");
-  const size_t length = strlen(name);
-  while (at != nullptr && *at != '\0') {
-    const size_t word = strcspn(at, ",");
-    if (word == length && strncmp(at, name, length) == 0) return true;
-    at += word + (at[word] == ',' ? 1 : 0);
-  }
-  return false;
-}
-
-bool says(const char* variable, const char* word) {
-  const char* value = getenv(variable);
-  return value != nullptr && strcmp(value, word) == 0;
-}
-
-Without without() {
-  return {is_without("locks"), is_without("tasks"),     is_without("loops"),
-          is_without("tests"), is_without("functions"), is_without("regions")};
+/// What several settings mean together.
+void reconcile(Environment& read) {
+  if (read.without.samples) read.sampling = 0;
+  read.probes_libgomp = strcmp(read.openmp_runtime, "libgomp") == 0;
+  if (read.openmp_runtime[0] != '/') read.openmp_runtime[0] = '\0';
+  read.wanted = read.experiment[0] == '/' && !read.disable;
 }
 
 }  // namespace
 
 const Environment& environment() {
   if (g_read) return g_environment;
-  g_environment.monotonic_clock = says("CULPRIT_CLOCK", "monotonic");
-  g_environment.sampling_hz = is_without("samples") ? 0 : sampling_rate();
-  g_environment.memory_bytes = size_in("CULPRIT_MEMORY", kDefaultMemoryMib) << 20;
-  g_environment.max_size = size_in("CULPRIT_MAX_SIZE", 0);
-  copy_path("CULPRIT_OPENMP_RUNTIME", g_environment.openmp_runtime);
-  g_environment.probes_libgomp = says("CULPRIT_OPENMP_RUNTIME", "libgomp");
-  copy_text("CULPRIT_COUNTERS", g_environment.counters);
+  read_program_settings([](const char* name) { return getenv(name); }, g_environment);
+  reconcile(g_environment);
   copy_job(g_environment.job);
   copy_parent(g_environment.parent);
   g_environment.launcher_rank =
       first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   g_environment.launcher_size =
       first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
-  copy_text("CULPRIT_WINDOW", g_environment.window);
-  copy_text("CULPRIT_RANKS", g_environment.ranks);
-  copy_text("CULPRIT_PHASE", g_environment.phase);
-  g_environment.without = without();
-  copy_text("CULPRIT_EXCLUDE", g_environment.exclude);
-  g_environment.omp_tools_disabled = says("OMP_TOOL", "disabled");
-  g_environment.estimate = getenv("CULPRIT_COUNT_ONLY") != nullptr;
-  g_environment.wanted =
-      copy_path("CULPRIT_EXPERIMENT", g_environment.experiment) && !switched_off();
+  const char* tools = getenv("OMP_TOOL");
+  g_environment.omp_tools_disabled = tools != nullptr && strcmp(tools, "disabled") == 0;
   g_read = true;
   return g_environment;
 }

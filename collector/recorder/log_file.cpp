@@ -84,7 +84,7 @@ bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t 
 }
 
 bool LogFile::is_only_counted() {
-  return environment().estimate && tail().window >= kWindowsOfEstimate;
+  return environment().count_only && tail().window >= kWindowsOfEstimate;
 }
 
 bool LogFile::append(size_t bytes) {

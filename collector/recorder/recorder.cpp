@@ -116,7 +116,7 @@ namespace lifecycle {
 
 void load() {
   if (g_load.ticks != 0) return;
-  clock::choose(environment().monotonic_clock);
+  clock::choose(environment().clock == "monotonic");
   registry::load();
   g_load = clock::read_pair();
   selection::load(g_load);

@@ -49,15 +49,13 @@ void change(Reason reason, bool off, uint64_t since) {
   log->put(after != 0 ? RawKind::recording_off : RawKind::recording_on, time, 0, 0, since);
 }
 
-/// "10..60", "10s..", "..2.5".
-void read_window(const char* text) {
-  const char* dots = strstr(text, "..");
-  if (dots == nullptr) return;
-  const double from = strtod(text, nullptr);
-  const double until = strtod(dots + 2, nullptr);
-  g_edges[0] = g_begin.monotonic_ns + (from > 0 ? static_cast<uint64_t>(from * 1e9) : 0);
-  if (until > 0) g_edges[1] = g_begin.monotonic_ns + static_cast<uint64_t>(until * 1e9);
-  if (from > 0) {
+void choose_window(const Window& window) {
+  if (window.begin_s == 0 && window.end_s == 0) return;
+  g_edges[0] = g_begin.monotonic_ns + static_cast<uint64_t>(window.begin_s * 1e9);
+  if (window.end_s > 0) {
+    g_edges[1] = g_begin.monotonic_ns + static_cast<uint64_t>(window.end_s * 1e9);
+  }
+  if (window.begin_s > 0) {
     g_off.fetch_or(kWindow);
   } else {
     g_next_edge = 1;
@@ -122,7 +120,7 @@ std::atomic<uint64_t> g_next_check{kNever};
 void load(const trace::RawClockPair& begin) {
   g_begin = begin;
   const Environment& wishes = environment();
-  if (wishes.window[0] != '\0') read_window(wishes.window);
+  choose_window(wishes.window);
   if (wishes.phase[0] != '\0') read_phase(wishes.phase);
 }
 

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // When to record. The program may switch recording off and on (include/culprit.h, MPI_Pcontrol),
-// and whoever starts the measurement may choose a window of time, ranks, or a phase:
-//   CULPRIT_WINDOW   begin..end in seconds since the process began; either may be missing
-//   CULPRIT_RANKS    ranks of MPI_COMM_WORLD, as in 0-3,8
-//   CULPRIT_PHASE    a phase or loop of the program's own, NAME or NAME:n-m
+// and whoever starts the measurement may choose a window of time since the process began, ranks of
+// MPI_COMM_WORLD, or a phase or loop of the program's own (base/settings.def).
 // While any of them says off, put() drops all kinds but those of trace::is_kept_when_off(), for the
 // whole process. Recording is switched between events, so a window's edge is noticed at the first
 // event behind it; the record of it carries the exact time.

@@ -219,12 +219,12 @@ bool start_timer(unsigned hz) {
 
 /// Whether it now has one.
 bool give_timer() {
-  return t_has_timer || (claim_signal() && start_timer(environment().sampling_hz));
+  return t_has_timer || (claim_signal() && start_timer(environment().sampling));
 }
 
 void on_thread_begun() {
   say_made();
-  const unsigned hz = environment().sampling_hz;
+  const unsigned hz = environment().sampling;
   const bool sampled = give_timer();
   if (trace::RawProcess* record = process(); record != nullptr && sampled) {
     std::atomic_ref<uint32_t>(record->sampling_hz).store(hz, std::memory_order_relaxed);
@@ -282,7 +282,7 @@ void load() {
 }
 
 void start() {
-  if (environment().sampling_hz == 0 || !unwinder_is_signal_safe()) return;
+  if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
   registry::add_hook({on_thread_begun, on_thread_ended, true});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   g_process.store(getpid(), std::memory_order_release);

@@ -178,8 +178,7 @@ void start() {
   // Once only, and before any record: CUPTI mixes up clocks otherwise.
   g_own_clock = g_cupti.cuptiActivityRegisterTimestampCallback != nullptr &&
                 g_cupti.cuptiActivityRegisterTimestampCallback(own_clock) == CUPTI_SUCCESS;
-  const char* nodes = getenv("CULPRIT_CUDA_GRAPHS");
-  result = enable_activities(g_cupti, nodes != nullptr && std::string(nodes) == "nodes");
+  result = enable_activities(g_cupti, collector::environment().cuda_graphs == "nodes");
   if (result != CUPTI_SUCCESS) {
     return go_without(trace::RawDeviceRefusal::failed,
                       "cuptiActivityEnable: " + g_cupti.text_of(result));

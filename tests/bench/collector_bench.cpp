@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
   std::string folder = (std::filesystem::temp_directory_path() / "culprit-bench.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   setenv("CULPRIT_EXPERIMENT", folder.c_str(), 1);
+  setenv("CULPRIT_SAMPLING", "0", 1);
   if (!collector::activate()) return 1;
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     const auto without = run("env -u LD_PRELOAD");
     const auto with =
         run("env LD_PRELOAD=" CULPRIT_PRELOAD_LIBRARY " OPENCL_LAYERS=" CULPRIT_OPENCL_LAYER
-            " CULPRIT_OPENMP_RUNTIME=libgomp CULPRIT_EXPERIMENT=" +
+            " CULPRIT_OPENMP_RUNTIME=libgomp CULPRIT_SAMPLING=0 CULPRIT_EXPERIMENT=" +
             experiment.string());
     const bool recorded = fs::exists(experiment / "raw") && !fs::is_empty(experiment / "raw");
     for (const auto& [name, time] : without) {

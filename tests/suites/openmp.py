@@ -57,7 +57,8 @@ class Suite:
 
     def under(self, experiment):
         return {**self.plain, "LD_PRELOAD": str(self.build / "lib/libculprit.so"),
-                "CULPRIT_EXPERIMENT": str(experiment), "CULPRIT_OPENMP_RUNTIME": LIBOMP}
+                "CULPRIT_EXPERIMENT": str(experiment), "CULPRIT_OPENMP_RUNTIME": LIBOMP,
+                "CULPRIT_SAMPLING": "0"}
 
     def compile(self, source, program):
         command = [*self.options.compiler.split(), *self.options.flags.split(), str(source), "-o",

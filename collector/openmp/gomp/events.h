@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The callbacks of the OMPT tool, called by the stand-ins for libgomp's functions as an OMPT
-// runtime would call them. One that is not wanted (CULPRIT_WITHOUT) does nothing.
+// runtime would call them. One that is not wanted (`--without`) does nothing.
 #pragma once
 
 #include <omp-tools.h>

@@ -59,9 +59,9 @@ class ManualPage(unittest.TestCase):
         for command in commands():
             named.update(re.findall(r"\(Env:(\w+)\)", help_of(command)))
         self.assertTrue(named)
-        # The log level is no option's value.
+        # What no option says.
         self.assertEqual(set(re.findall(r"CULPRIT_\w+", self.sections["ENVIRONMENT"])),
-                         named | {"CULPRIT_LOG"})
+                         named | {"CULPRIT_LOG", "CULPRIT_NAME_CACHE", "CULPRIT_DISABLE", "CULPRIT_CLOCK"})
 
     def test_a_formatter_reads_it(self):
         groff = shutil.which("groff")

@@ -65,7 +65,7 @@ std::string command(const Program& program, int ranks, const fs::path& experimen
       launcher(program.mpi);
   if (std::string(program.mpi) == "openmpi") line += " --bind-to none";
   line += " -n " + std::to_string(ranks) + " env LD_PRELOAD=" CULPRIT_PRELOAD_LIBRARY;
-  if (!experiment.empty()) line += " CULPRIT_EXPERIMENT=" + experiment.string();
+  if (!experiment.empty()) line += " CULPRIT_SAMPLING=0 CULPRIT_EXPERIMENT=" + experiment.string();
   return line + " " + arguments + " 2>&1";
 }
 

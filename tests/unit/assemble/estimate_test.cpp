@@ -59,7 +59,7 @@ TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
   EXPECT_EQ(locks->records, 6);
   EXPECT_EQ(locks->bytes, 3 * 32 + 40);
   EXPECT_EQ(locks->left_out, "locks");
-  EXPECT_EQ(row(found, "samples")->records, 1);
+  EXPECT_EQ(row(found, "samples of the program's call stack")->records, 1);
   double bytes = 0, records = 0;
   for (const EstimateRow& each : found.rows) bytes += each.bytes, records += each.records;
   EXPECT_DOUBLE_EQ(bytes, found.bytes);

@@ -13,7 +13,10 @@ namespace {
 using Words = std::vector<std::string>;
 
 Launch prepared(const Words& command, const Words& environment = {}) {
-  LaunchSettings settings{"/x/exp", "/c/lib/libculprit.so", "/l/libomp.so.5", 100, ""};
+  LaunchSettings settings{"/c/lib/libculprit.so",
+                          {{Setting::sampling, "100"},
+                           {Setting::experiment, "/x/exp"},
+                           {Setting::openmp_runtime, "/l/libomp.so.5"}}};
   return prepare_launch(command, settings, environment);
 }
 
@@ -29,7 +32,7 @@ TEST(PrepareLaunch, SetsTheContract) {
   EXPECT_EQ(value(launch, "LD_PRELOAD"), "/c/lib/libculprit.so");
   EXPECT_EQ(value(launch, "CULPRIT_EXPERIMENT"), "/x/exp");
   EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "/l/libomp.so.5");
-  EXPECT_EQ(value(launch, "CULPRIT_SAMPLING_HZ"), "100");
+  EXPECT_EQ(value(launch, "CULPRIT_SAMPLING"), "100");
   EXPECT_EQ(value(launch, "HOME"), "/h");
   EXPECT_EQ(value(launch, "LD_PRELOADED"), "no");
   EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
@@ -58,7 +61,7 @@ TEST(PrepareLaunch, LetsSanitizersRunBehindIt) {
 }
 
 TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
-  LaunchSettings settings{"/x/exp", "/c.so", "", 0, ""};
+  LaunchSettings settings{"/c.so", {}};
   EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
   settings.opencl_layer = "/c-opencl.so";
   settings.cuda_injection = "/c-cuda.so";
@@ -70,14 +73,6 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   EXPECT_NE(value(launch, "OMPI_MCA_mca_base_env_list")
                 .find(";OPENCL_LAYERS;CUDA_INJECTION64_PATH;NVTX_INJECTION64_PATH"),
             std::string::npos);
-  EXPECT_EQ(value(launch, "CULPRIT_CUDA_GRAPHS"), "(unset)");
-  settings.cuda_graphs = "nodes";
-  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "CULPRIT_CUDA_GRAPHS"), "nodes");
-  // What the environment says is the option's default; the option decides.
-  settings.cuda_graphs = "launches";
-  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {"CULPRIT_CUDA_GRAPHS=nodes"}),
-                  "CULPRIT_CUDA_GRAPHS"),
-            "launches");
   // Layers stand behind each other; of tools for CUDA there is one, and the user's stays.
   const Launch beside = prepare_launch(
       {"./app"}, settings,
@@ -89,7 +84,7 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
 
 TEST(PrepareLaunch, TellsOpenMpiWhatToCarry) {
   const std::string ours =
-      "LD_PRELOAD;CULPRIT_EXPERIMENT;CULPRIT_SAMPLING_HZ;CULPRIT_OPENMP_RUNTIME;ASAN_OPTIONS";
+      "LD_PRELOAD;CULPRIT_SAMPLING;CULPRIT_EXPERIMENT;CULPRIT_OPENMP_RUNTIME;ASAN_OPTIONS";
   EXPECT_EQ(value(prepared({"mpirun", "./app"}), "OMPI_MCA_mca_base_env_list"), ours);
   EXPECT_EQ(value(prepared({"mpirun", "./app", "-x"}), "OMPI_MCA_mca_base_env_list"), ours);
   EXPECT_EQ(value(prepared({"mpiexec", "./app"}, {"OMPI_MCA_mca_base_env_list=A;B=1"}),
@@ -104,9 +99,9 @@ TEST(PrepareLaunch, GoesBesideAnOptionX) {
                           "-x",
                           "LD_PRELOAD",
                           "-x",
-                          "CULPRIT_EXPERIMENT",
+                          "CULPRIT_SAMPLING",
                           "-x",
-                          "CULPRIT_SAMPLING_HZ",
+                          "CULPRIT_EXPERIMENT",
                           "-x",
                           "CULPRIT_OPENMP_RUNTIME",
                           "-x",
@@ -120,7 +115,8 @@ TEST(PrepareLaunch, GoesBesideAnOptionX) {
 }
 
 TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
-  const LaunchSettings settings{"/x/exp", "/c.so", "", 0, ""};
+  const LaunchSettings settings{"/c.so",
+                                {{Setting::sampling, "0"}, {Setting::experiment, "/x/exp"}}};
   const Words command = {"mpirun", "-n", "1", "./a", ":", "-x", "A", "-n", "1", "./b", ":", "./c"};
   const Launch launch = prepare_launch(command, settings, {});
   EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
@@ -128,15 +124,15 @@ TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
   EXPECT_EQ(launch.command[1], "-x");
   EXPECT_EQ(launch.command[2], "LD_PRELOAD");
   const Words last(launch.command.end() - 10, launch.command.end());
-  EXPECT_EQ(last, Words({":", "-x", "LD_PRELOAD", "-x", "CULPRIT_EXPERIMENT", "-x",
-                         "CULPRIT_SAMPLING_HZ", "-x", "ASAN_OPTIONS", "./c"}));
+  EXPECT_EQ(last, Words({":", "-x", "LD_PRELOAD", "-x", "CULPRIT_SAMPLING", "-x",
+                         "CULPRIT_EXPERIMENT", "-x", "ASAN_OPTIONS", "./c"}));
   const Words plain = {"mpirun", "./a", "-x", ":", "./b", "-x"};
   EXPECT_EQ(prepare_launch(plain, settings, {}).command, plain);
 }
 
 TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
   const std::string ours =
-      "LD_PRELOAD,CULPRIT_EXPERIMENT,CULPRIT_SAMPLING_HZ,CULPRIT_OPENMP_RUNTIME,ASAN_OPTIONS";
+      "LD_PRELOAD,CULPRIT_SAMPLING,CULPRIT_EXPERIMENT,CULPRIT_OPENMP_RUNTIME,ASAN_OPTIONS";
   const auto option = [](const std::string& given) {
     return prepared({"srun", given, "-n", "2", "./app", "--export=NONE"}).command[1];
   };
@@ -153,16 +149,24 @@ TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
   EXPECT_EQ(value(prepared({"bash", "job"}), "SLURM_EXPORT_ENV"), "(unset)");
 }
 
-TEST(PrepareLaunch, LeavesAProgramOnItsRuntimeIfThereIsNoOther) {
-  const Launch launch = prepare_launch({"./app"}, {"/x/exp", "/c.so", "", 0, ""}, {});
-  EXPECT_EQ(value(launch, "CULPRIT_OPENMP_RUNTIME"), "(unset)");
-  EXPECT_EQ(value(launch, "CULPRIT_SAMPLING_HZ"), "0");
-  EXPECT_EQ(value(launch, "CULPRIT_COUNTERS"), "(unset)");
+TEST(PrepareLaunch, SaysNothingOfSettingsThatNobodyMentioned) {
+  const Launch launch =
+      prepare_launch({"./app"}, {"/c.so", {{Setting::experiment, "/x/exp"}}}, {"HOME=/h"});
+  for (const std::string& entry : launch.environment) {
+    EXPECT_TRUE(!entry.starts_with("CULPRIT_") || entry == "CULPRIT_EXPERIMENT=/x/exp") << entry;
+  }
+}
+
+TEST(PrepareLaunch, WhatIsGivenGoesBeforeWhatIsInherited) {
+  const LaunchSettings settings{"/c.so", {{Setting::cuda_graphs, "launches"}}};
+  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {"CULPRIT_CUDA_GRAPHS=nodes"}),
+                  "CULPRIT_CUDA_GRAPHS"),
+            "launches");
 }
 
 TEST(PrepareLaunch, CarriesTheCountersToRemoteRanks) {
-  const Launch launch =
-      prepare_launch({"mpirun", "./app"}, {"/x/exp", "/c.so", "", 0, "rusage,sde:::a::b"}, {});
+  const LaunchSettings settings{"/c.so", {{Setting::counters, "rusage,sde:::a::b"}}};
+  const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
   EXPECT_EQ(value(launch, "CULPRIT_COUNTERS"), "rusage,sde:::a::b");
   EXPECT_NE(value(launch, "OMPI_MCA_mca_base_env_list").find(";CULPRIT_COUNTERS"),
             std::string::npos);

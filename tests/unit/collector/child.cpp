@@ -18,6 +18,7 @@ namespace {
 void set_environment(const std::filesystem::path& folder,
                      const std::map<std::string, std::string>& variables) {
   setenv("CULPRIT_EXPERIMENT", folder.c_str(), 1);
+  setenv("CULPRIT_SAMPLING", "0", 1);  // tests ask for samples if they want them
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
 }
 

@@ -40,7 +40,7 @@ volatile uint64_t g_work = 0;
   }
 }
 
-const std::map<std::string, std::string> kFast = {{"CULPRIT_SAMPLING_HZ", "1000"}};
+const std::map<std::string, std::string> kFast = {{"CULPRIT_SAMPLING", "1000"}};
 
 TEST(Sampling, ReadsTheClocksAgainBeforeTheProgramIsKilled) {
   Experiment experiment;
@@ -52,7 +52,7 @@ TEST(Sampling, ReadsTheClocksAgainBeforeTheProgramIsKilled) {
         burn(1.2);
         return raise(SIGKILL);
       },
-      {{"CULPRIT_SAMPLING_HZ", "10"}});
+      {{"CULPRIT_SAMPLING", "10"}});
   const RawRun run = experiment.read_one();
   const auto marks = run.threads.at(0).of(RawKind::mpi_leave);
   ASSERT_EQ(marks.size(), 1u);
@@ -173,7 +173,7 @@ TEST(Sampling, MixesWithRecording) {
         }
         return 0;
       },
-      {{"CULPRIT_SAMPLING_HZ", "10000"}});
+      {{"CULPRIT_SAMPLING", "10000"}});
   const RawRun run = experiment.read_one();
   EXPECT_GT(run.count(RawKind::sample), 0u);
   EXPECT_GT(run.count(RawKind::mpi_enter), 1000u);

@@ -101,7 +101,7 @@ int weather_it() {
 
 TEST(Sampling, SurvivesThreadsThatLoadThrowForkAndAllocate) {
   Experiment experiment;
-  const int status = experiment.run(weather_it, {{"CULPRIT_SAMPLING_HZ", "4000"}});
+  const int status = experiment.run(weather_it, {{"CULPRIT_SAMPLING", "4000"}});
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), kStillRunning);
   const RawRun run = experiment.read_one();
