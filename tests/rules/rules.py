@@ -14,6 +14,7 @@ import sys
 import dependencies
 import patterns_doc
 import prose
+import settings_doc
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -241,6 +242,30 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_settings(tree):
+    """The document about settings says what the tables say."""
+    if settings_doc.TABLE in tree.paths:
+        page = tree.text(settings_doc.DOCUMENT) if settings_doc.DOCUMENT in tree.paths else ""
+        if page != settings_doc.document(tree.text(settings_doc.TABLE), tree.text(settings_doc.EVENTS)):
+            yield f"{settings_doc.DOCUMENT}: not what {settings_doc.TABLE} says (./dev format does it)"
+
+
+def strings_of(text):
+    """The string literals outside of comments."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\ ]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+    return [match.group() for match in token.finditer(text) if not match.group().startswith("/")]
+
+
+def check_variables(tree):
+    """Names of environment variables of ours stand in the table of settings and nowhere else in the product."""
+    for path in tree.ending(CODE):
+        if path.split("/")[0] not in FLOORS or path == settings_doc.TABLE:
+            continue
+        for string in strings_of(tree.text(path)):
+            for name in re.findall(r"\bCULPRIT_[A-Z_]+", string):
+                yield f"{path}: {name} is spelled outside of {settings_doc.TABLE}"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -258,6 +283,8 @@ RULES = {
     "docs": check_docs,
     "width": check_width,
     "patterns": check_patterns,
+    "settings": check_settings,
+    "variables": check_variables,
     "dependencies": dependencies.check,
 }
 

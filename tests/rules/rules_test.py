@@ -7,6 +7,7 @@ import unittest
 
 import patterns_doc
 import rules
+import settings_doc
 
 
 class FakeTree:
@@ -36,6 +37,33 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
+
+    def test_settings(self):
+        table = ('// SETTING(id, no row)\nSETTING(a, program, number(1, 9), "3", "-a,--all", "CULPRIT_A",\n'
+                 '        "how <many>, or "\n        "none")\n\n'
+                 'SETTING(b, culprit, choice("x,y"), "x", "", "CULPRIT_B", "which (of two)")\n// Told.\n'
+                 'HANDED_ON(c, flag(), "CULPRIT_C", "whether")\n')
+        events = 'FREQUENT(locks, "locks and such")\n'
+        page = settings_doc.document(table, events)
+        for row in (r"| `-a`, `--all` | `CULPRIT_A` | 1 to 9 | `3` | how \<many\>, or none | the measured program |",
+                    "| `CULPRIT_B` | `x`, `y` | `x` | which (of two) | culprit |",
+                    "| `locks` | locks and such |", "| `CULPRIT_C` | `1`, `0` | whether |"):
+            self.assertIn("\n" + row + "\n", page)
+
+        def found(**files):
+            return breaches("settings", base__settings_dot_def=table, base__frequent_events_dot_def=events, **files)
+        self.assertFalse(found(docs__settings_dot_md=page))
+        self.assertTrue(found(docs__settings_dot_md=page + "x"))
+        self.assertTrue(found())
+        self.assertFalse(breaches("settings", base__a_dot_cpp="x"))
+
+    def test_variables(self):
+        self.assertTrue(breaches("variables", gpu__a_dot_cpp='getenv("CULPRIT_A");\n'))
+        self.assertTrue(breaches("variables", cli__a_dot_h='#define A "as CULPRIT_A=debug"\n'))
+        self.assertTrue(breaches("variables", cli__a_dot_cpp='x = R"(\n"CULPRIT_A" // x\n)";\n'))
+        self.assertFalse(breaches("variables", base__settings_dot_def='SETTING(a, "CULPRIT_A")\n'))
+        self.assertFalse(breaches("variables", tests__a_dot_cpp='setenv("CULPRIT_A", "1", 1);\n'))
+        self.assertFalse(breaches("variables", gpu__a_dot_cpp='extern "C" CULPRIT_EXPORT int f(); // "CULPRIT_A"\n'))
 
     def test_dependencies(self):
         page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"
