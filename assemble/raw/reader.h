@@ -13,13 +13,16 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/losses.h"
-#include "trace/raw/raw.h"
+#include "trace/raw/records.h"
 
 namespace culprit::assemble {
+
+namespace raw = trace::raw;
 
 struct RawRecord {
   uint64_t ticks = 0;
@@ -29,11 +32,24 @@ struct RawRecord {
   trace::RawKind kind = trace::RawKind::none;
   const uint64_t* w = nullptr;  ///< `words` of them
   bool noted = false;           ///< in another record, so that it takes no room of its own
+
+  /// Its fields. Kinds that begin with the same fields may be read as each other's.
+  template <class Record>
+  Record as() const {
+    return raw::unpack<Record>(arg, flags, w, words);
+  }
+  /// What follows the fields of such a record.
+  template <class Record>
+  std::span<const uint64_t> rest_of() const {
+    constexpr unsigned kFields = raw::words_of_fields<Record>();
+    return words > kFields ? std::span(w + kFields, words - kFields) : std::span<const uint64_t>();
+  }
 };
 
-/// Of RawKind::blocked: when it began, in ticks.
+/// When it began, in ticks.
 inline uint64_t began_to_block(const RawRecord& record) {
-  return record.words > 2 ? std::min(record.w[2], record.ticks) : record.ticks;
+  const uint64_t begun = record.as<raw::blocked>().begun;
+  return begun != 0 ? std::min(begun, record.ticks) : record.ticks;
 }
 
 /// What is wrong with a log, or with several.
@@ -76,16 +92,17 @@ class RawLog {
     uint64_t skipped() const { return skipped_; }
 
    private:
-    bool next_later(RawRecord& record);
+    bool next_noted(RawRecord& record);
+    void be_lone_task(RawRecord& record);
     bool find_next(size_t& at);
     void leave_stretch();
 
     const RawLog* log_;
     size_t stretch_ = 0;
-    size_t offset_ = 0;   ///< in the stretch; of one that is not sound, in its `good`
-    RawRecord noted_;     ///< the newest record, if it may tell of later moments
-    unsigned later_ = 0;  ///< how many of them have come
-    uint64_t lone_[2] = {0, trace::kRawTeamOfOne};  ///< words of an implicit task so noted
+    size_t offset_ = 0;      ///< in the stretch; of one that is not sound, in its `good`
+    RawRecord noted_;        ///< the newest record, which may note later moments
+    unsigned later_ = 0;     ///< how many of them have come
+    uint64_t lone_[2] = {};  ///< words of an implicit task so noted
     uint64_t skipped_ = 0;
     bool damaged_ = false;
   };

@@ -23,10 +23,10 @@ int32_t peer_of(const RawRecord& record) {
 /// Where the words go on after those that every record of the kind has.
 unsigned common_words(RawKind kind) {
   switch (kind) {
-    case RawKind::mpi_isend:
     case RawKind::mpi_irecv:
     case RawKind::mpi_collective:
       return 3;
+    case RawKind::mpi_isend:
     case RawKind::mpi_icoll:
       return 4;
     default:

@@ -88,8 +88,8 @@ class Walk {
         }
         return;
       case RawKind::mpi_isend:
-        return begin_request(record, Pending::Kind::send, record.w[2], record.w[record.words - 1],
-                             side(record, record.w[0]));
+        return begin_request(record, Pending::Kind::send, record.as<raw::mpi_isend>().request,
+                             record.as<raw::mpi_isend>().handle, side(record, record.w[0]));
       case RawKind::mpi_irecv_post:
         return begin_request(record, Pending::Kind::recv, record.w[0], record.w[2],
                              side(record, record.w[1]));
