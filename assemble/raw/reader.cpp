@@ -100,10 +100,7 @@ void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses)
     whole += is_whole_copy(path) ? 1 : 0;
     folder.maps.push_back(std::move(path));
   }
-  losses.add("damaged_maps", Severity::data_loss,
-             "Lists of the libraries that a process had loaded are damaged or missing: functions "
-             "may lack their names, or bear wrong ones.",
-             folder.process.maps - std::min(folder.process.maps, whole));
+  losses.add(LossKind::damaged_maps, folder.process.maps - std::min(folder.process.maps, whole));
 }
 
 /// When the process is known to have lived. Threads may record a little longer than it says, and of
@@ -131,15 +128,9 @@ void add_log(RawLog log, RawProcessFolder& folder) {
 }
 
 void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
-  losses.add("damaged_records", Severity::data_loss,
-             "Blocks of raw records are damaged (their checksums are wrong): what is plausible in "
-             "them was used, but nothing that depends on them can be relied on.",
-             damage.windows);
-  losses.add("refused_records", Severity::data_loss,
-             "Damaged records whose times or contents are impossible were left out.",
-             damage.refused);
-  losses.add("missing_records", Severity::data_loss,
-             "Files with records of threads are missing or cut short.", damage.cut + missing);
+  losses.add(LossKind::damaged_records, damage.windows);
+  losses.add(LossKind::refused_records, damage.refused);
+  losses.add(LossKind::missing_records, damage.cut + missing);
 }
 
 /// Takes the logs of its folder from `jobs`, and tells what is wrong with them.
@@ -252,13 +243,8 @@ std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsi
   for (const auto& entry : fs::directory_iterator(raw, ignored)) {
     if (!entry.is_directory()) continue;
     const auto record = read_process(entry.path() / "process");
-    losses.add("unreadable_processes", Severity::data_loss,
-               "The records of a process cannot be read; it is missing from the result.",
-               record ? 0 : 1);
-    losses.add("damaged_processes", Severity::data_loss,
-               "What a process said of itself is damaged: its rank, its clock, its end and its "
-               "counts may be wrong.",
-               record && record->damaged ? 1 : 0);
+    losses.add(LossKind::unreadable_processes, record ? 0 : 1);
+    losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
     if (!record) continue;
     RawProcessFolder& folder = folders.emplace_back();
     folder.path = entry.path();

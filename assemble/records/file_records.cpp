@@ -31,8 +31,7 @@ trace::MpiCollective on(CommId comm, CollectiveOp op) {
 void FileRecords::see(const RawRecord& record) {
   const auto known = state_.process.objects.files.find(record.arg);
   if (known == state_.process.objects.files.end()) {
-    state_.losses.add("operations_on_unknown_files", Severity::data_loss,
-                      "Transfers to and from files whose communicator is unknown are left out.");
+    state_.losses.add(LossKind::operations_on_unknown_files);
     return;
   }
   state_.timeline.observe_nothing(state_.time(record));

@@ -89,9 +89,7 @@ RegionId MpiRecords::call(uint16_t name) const {
 CommId MpiRecords::comm_of(const RawRecord& record) {
   const auto known = state_.process.comms.find(record.arg);
   if (known != state_.process.comms.end() && known->second.valid()) return known->second;
-  state_.losses.add("operations_in_unknown_communicators", Severity::data_loss,
-                    "Messages and collectives in communicators with unknown members are "
-                    "left out; waiting for them counts as computation.");
+  state_.losses.add(LossKind::operations_in_unknown_communicators);
   return CommId::none();
 }
 
@@ -138,9 +136,7 @@ GroupId MpiRecords::rank_set(uint32_t set, CommId comm) {
     }
   }
   if (!known->second.valid()) {
-    state_.losses.add("unknown_rank_sets", Severity::warning,
-                      "Collectives in which only some processes exchange data were recorded, but "
-                      "not which ones; all are assumed to take part.");
+    state_.losses.add(LossKind::unknown_rank_sets);
   }
   return known->second;
 }
@@ -159,10 +155,7 @@ void MpiRecords::leave_abandoned_call(Time time) {
   for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
     if (timeline.stack()[i].level != Level::call || timeline.stack()[i].id != kOpenCall) continue;
     timeline.leave(time, i);
-    return state_.losses.add(
-        "abandoned_calls", Severity::info,
-        "MPI calls that the program left by longjmp are shown as lasting until "
-        "the thread's next MPI call.");
+    return state_.losses.add(LossKind::abandoned_calls);
   }
 }
 

@@ -65,9 +65,7 @@ void OneSidedRecords::see(const RawRecord& record) {
 WindowId OneSidedRecords::window_of(const RawRecord& record) {
   const auto known = state_.process.objects.windows.find(record.arg);
   if (known != state_.process.objects.windows.end()) return known->second;
-  state_.losses.add("operations_on_unknown_windows", Severity::data_loss,
-                    "One-sided communication on windows whose communicator is unknown is left out; "
-                    "waiting for it counts as computation.");
+  state_.losses.add(LossKind::operations_on_unknown_windows);
   return WindowId::none();
 }
 

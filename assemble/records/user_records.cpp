@@ -73,10 +73,7 @@ void UserRecords::region_leave(const RawRecord& record) {
     return timeline.leave(state_.time(record), i);
   }
   // Where recording was off, begins are missing by right.
-  state_.losses.add("user_regions_without_begin", Severity::warning,
-                    "The program ended user-defined regions that it had not begun on the same "
-                    "thread and in the same parallel region; these ends were left out.",
-                    state_.process.pauses.empty() ? 1 : 0);
+  state_.losses.add(LossKind::user_regions_without_begin, state_.process.pauses.empty() ? 1 : 0);
 }
 
 // --- Functions ---

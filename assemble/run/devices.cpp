@@ -242,31 +242,14 @@ class Reader {
   uint64_t lost(RawDeviceLoss what) const { return lost_[static_cast<size_t>(what)]; }
 
   void report() {
-    losses_.add("device_records_senseless", Severity::data_loss,
-                "Invalid device records were left out.", senseless_);
-    losses_.add("device_times_missing", Severity::data_loss,
-                "Device operations whose times were missing or zero; they were left out, and their "
-                "device appears idle during that time.",
-                without_times_ + lost(RawDeviceLoss::no_times));
-    losses_.add("device_times_reversed", Severity::data_loss,
-                "Device operations recorded as ending before they start were left out.", reversed_);
-    losses_.add(
-        "device_ops_unfinished", Severity::info,
-        "Device operations that had not finished when the program ended, or that failed; it "
-        "is unknown when they ran.",
-        lost(RawDeviceLoss::unfinished));
-    losses_.add("device_ops_not_followed", Severity::data_loss,
-                "Device operations that were left out because too many were in flight at once.",
-                lost(RawDeviceLoss::no_room));
-    losses_.add("device_records_dropped", Severity::data_loss,
-                "Device records that the device runtime dropped for lack of buffer space.",
-                lost(RawDeviceLoss::dropped));
-    losses_.add("device_flushes_hung", Severity::data_loss,
-                "Device runtimes did not return their last records in time; these are missing.",
-                lost(RawDeviceLoss::hung_flush));
-    losses_.add("device_not_observed", Severity::warning,
-                "Processes whose use of devices was not observed; waits for devices count as work.",
-                result_.refusals.size());
+    losses_.add(LossKind::device_records_senseless, senseless_);
+    losses_.add(LossKind::device_times_missing, without_times_ + lost(RawDeviceLoss::no_times));
+    losses_.add(LossKind::device_times_reversed, reversed_);
+    losses_.add(LossKind::device_ops_unfinished, lost(RawDeviceLoss::unfinished));
+    losses_.add(LossKind::device_ops_not_followed, lost(RawDeviceLoss::no_room));
+    losses_.add(LossKind::device_records_dropped, lost(RawDeviceLoss::dropped));
+    losses_.add(LossKind::device_flushes_hung, lost(RawDeviceLoss::hung_flush));
+    losses_.add(LossKind::device_not_observed, result_.refusals.size());
   }
 
   static constexpr size_t kLosses = 5;

@@ -180,11 +180,7 @@ std::vector<std::string> read_sentences(Database& database) {
 Losses read_losses(Database& database) {
   Losses losses;
   for (const LossRow& row : read_rows<LossRow>(database)) {
-    Severity severity = Severity::info;
-    for (const Severity s : {Severity::warning, Severity::data_loss}) {
-      if (row.severity == to_string(s)) severity = s;
-    }
-    losses.add(row.name, severity, row.advice, row.count);
+    losses.restore(row.name, {row.count, severity_named(row.severity), row.advice});
   }
   return losses;
 }

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import dependencies
+import losses_doc
 import patterns_doc
 import prose
 
@@ -241,6 +242,29 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_losses(tree):
+    """The document about losses says what the table says, and names of losses are spelled there alone."""
+    if losses_doc.TABLE not in tree.paths:
+        return
+    page = tree.text(losses_doc.DOCUMENT) if losses_doc.DOCUMENT in tree.paths else ""
+    if page != losses_doc.document(tree.text(losses_doc.TABLE)):
+        yield f"{losses_doc.DOCUMENT}: not what {losses_doc.TABLE} says (./dev format does it)"
+    names = losses_doc.ids(tree.text(losses_doc.TABLE))
+    counted = set()
+    for path in tree.ending((".h", ".cpp")):
+        if path.startswith("tests/"):
+            continue
+        text = tree.text(path)
+        counted.update(re.findall(r"\badd\(\s*LossKind::(\w+)", text))
+        for name in re.findall(r'\brestore\(\s*"(\w*)"', text):
+            yield f"{path}: \"{name}\" is counted by a string: give it a row in {losses_doc.TABLE}"
+        for name in set(re.findall(r'"(\w+)"', text)).intersection(names):
+            yield f"{path}: \"{name}\" is LossKind::{name}"
+    for name in names:
+        if name not in counted:
+            yield f"{losses_doc.TABLE}: nothing counts {name}"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -258,6 +282,7 @@ RULES = {
     "docs": check_docs,
     "width": check_width,
     "patterns": check_patterns,
+    "losses": check_losses,
     "dependencies": dependencies.check,
 }
 

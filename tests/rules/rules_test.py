@@ -5,6 +5,7 @@
 # Do the rules bite? Each is shown something that breaks it, and something near it that does not.
 import unittest
 
+import losses_doc
 import patterns_doc
 import rules
 
@@ -36,6 +37,25 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
+
+    def test_losses(self):
+        table = ('// LOSS(id)\nSTAGE("Reading", "what is\n" "read")\nLOSS(few, info, "It was {}.")\n'
+                 'LOSS(gone, data_loss,\n     "\\"So\\" it "\n     "went.")\n')
+        page = losses_doc.document(table)
+        self.assertIn('| `gone` | data loss | "So" it went. |\n| `few` | info | It was ... |\n', page)
+        self.assertRaises(ValueError, losses_doc.document, table + "LOSS(odd, info, kSentence)\n")
+        source = 'l.add(LossKind::few, 1, "x"); l.add(\n  LossKind::gone); l.restore(name, {1, s, "x"});'
+
+        def found(page=page, source=source, test=""):
+            return breaches("losses", base__losses_dot_def=table, docs__losses_dot_md=page,
+                            trace__a_dot_cpp=source, tests__a_dot_cpp=test)
+        self.assertFalse(found())
+        self.assertTrue(found(page=page + "x"))
+        self.assertTrue(found(source=source.replace("gone", "few")))
+        self.assertTrue(found(source=source + 'l.restore("other", {1, s, "x"});'))
+        self.assertTrue(found(source=source + 'return l.contains("few");'))
+        self.assertFalse(found(test='l.restore("other", {1, s, "x"}); l.all().at("few");'))
+        self.assertFalse(breaches("losses", base__a_dot_cpp="x"))
 
     def test_dependencies(self):
         page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"
