@@ -14,6 +14,7 @@ import sys
 import dependencies
 import patterns_doc
 import prose
+import records_doc
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -241,6 +242,14 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_records(tree):
+    """The document about raw records says what the table says."""
+    if records_doc.TABLE in tree.paths:
+        page = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
+        if page != records_doc.document(tree.text):
+            yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -258,6 +267,7 @@ RULES = {
     "docs": check_docs,
     "width": check_width,
     "patterns": check_patterns,
+    "records": check_records,
     "dependencies": dependencies.check,
 }
 
