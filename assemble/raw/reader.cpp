@@ -123,7 +123,8 @@ RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
 void add_log(RawLog log, RawProcessFolder& folder) {
   const RawKind first = first_kind(log);
   if (first == RawKind::none) return;
-  auto& logs = first >= RawKind::device_def ? folder.device_logs : folder.logs;
+  const bool of_devices = trace::facts_of(first).group == trace::RawGroup::device_log;
+  auto& logs = of_devices ? folder.device_logs : folder.logs;
   logs.push_back(std::move(log));
 }
 

@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/losses.h"
@@ -38,6 +40,8 @@ struct RawRecord {
   Record as() const {
     return raw::unpack<Record>(arg, flags, w, words);
   }
+  /// The call path that it takes; 0: none.
+  uint32_t path() const { return trace::facts_of(kind).takes_path ? arg : 0; }
   /// What follows the fields of such a record.
   template <class Record>
   std::span<const uint64_t> rest_of() const {
@@ -46,10 +50,25 @@ struct RawRecord {
   }
 };
 
+/// Bytes of `words` as text: `length` of them, from `offset` on, or as many as are there.
+inline std::string_view text_in(std::span<const uint64_t> words, size_t length, size_t offset = 0) {
+  const std::string_view all(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+  return all.substr(std::min(offset, all.size()), length);
+}
+
+/// Appends `count` ranks, which are packed two a word; false if fewer are there.
+inline bool append_ranks(std::span<const uint64_t> words, uint64_t count,
+                         std::vector<uint32_t>& ranks) {
+  const size_t taken = std::min<size_t>(count, words.size() * 2);
+  const size_t begin = ranks.size();
+  ranks.resize(begin + taken);
+  if (taken > 0) std::memcpy(ranks.data() + begin, words.data(), taken * sizeof(uint32_t));
+  return taken == count;
+}
+
 /// When it began, in ticks.
-inline uint64_t began_to_block(const RawRecord& record) {
-  const uint64_t begun = record.as<raw::blocked>().begun;
-  return begun != 0 ? std::min(begun, record.ticks) : record.ticks;
+inline uint64_t began_to_block(const raw::blocked& blocked, uint64_t ticks) {
+  return blocked.begun != 0 ? std::min(blocked.begun, ticks) : ticks;
 }
 
 /// What is wrong with a log, or with several.

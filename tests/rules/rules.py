@@ -15,6 +15,7 @@ import dependencies
 import losses_doc
 import patterns_doc
 import prose
+import records_doc
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -265,6 +266,14 @@ def check_losses(tree):
             yield f"{losses_doc.TABLE}: nothing counts {name}"
 
 
+def check_records(tree):
+    """The document about raw records says what the table says."""
+    if records_doc.TABLE in tree.paths:
+        page = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
+        if page != records_doc.document(tree.text):
+            yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -283,6 +292,7 @@ RULES = {
     "width": check_width,
     "patterns": check_patterns,
     "losses": check_losses,
+    "records": check_records,
     "dependencies": dependencies.check,
 }
 

@@ -24,14 +24,19 @@ enum class RawGroup : uint8_t {
   definitions,  ///< call paths and names
   mpi,          ///< a call of MPI
   tests,        ///< its unsuccessful tests and probes
+  one_sided,    ///< windows of MPI
+  files,        ///< of MPI
   openmp,       ///< regions and barriers
   loops,        ///< worksharing
   locks,        ///< and critical sections
   tasks,
   samples,
-  regions,    ///< that the program names
-  functions,  ///< that are compiled to tell
-  other,
+  regions,      ///< that the program names
+  functions,    ///< that are compiled to tell
+  devices,      ///< what host threads do for them
+  device_log,   ///< what they did, in logs of no thread
+  measurement,  ///< says nothing of what the program does: clocks, counters, the collector's time
+  other,        ///< what else threads do
 };
 
 /// All that follows from a kind alone.

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "trace/collective_op.h"
 #include "trace/device.h"
@@ -93,6 +95,18 @@ struct Packed {
   unsigned needed_ = 0;
 };
 
+/// As a field: what is greater than its enumeration can be becomes the greatest that it can, and so
+/// does not seem to be a value that has a name.
+template <class T, class Bits>
+constexpr T fitting(Bits bits) {
+  if constexpr (std::is_enum_v<T> && sizeof(T) < sizeof(Bits)) {
+    constexpr auto kGreatest = std::numeric_limits<std::underlying_type_t<T>>::max();
+    return static_cast<T>(bits < Bits{kGreatest} ? bits : Bits{kGreatest});
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+
 /// Fills in a record from how it lies in the file; words that are not there are 0.
 class Unpacker {
  public:
@@ -100,17 +114,17 @@ class Unpacker {
       : argument_(argument), flag_bits_(flag_bits), words_(words), count_(count) {}
   template <class T>
   constexpr void arg(T& field) {
-    field = static_cast<T>(argument_);
+    field = fitting<T>(argument_);
   }
   template <class T>
   constexpr void flags(T& field) {
-    field = static_cast<T>(flag_bits_);
+    field = fitting<T>(flag_bits_);
   }
   template <class T>
   constexpr void word(T& field) {
     last_ = next_ < count_ ? words_[next_] : 0;
     ++next_;
-    field = static_cast<T>(last_);
+    field = fitting<T>(last_);
   }
   template <class T>
   constexpr void low(T& field) {
