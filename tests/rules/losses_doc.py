@@ -64,7 +64,7 @@ def document(table):
         lines.append(f"\n## {title}\n\n{summary[0].upper()}{summary[1:]}.\n\n")
         lines.append("| loss | severity | meaning |\n|---|---|---|\n")
         for name, severity, sentence in sorted(rows, key=lambda row: (SEVERITIES.index(row[1]), row[0])):
-            meaning = sentence.replace("|", "\\|").replace("{}.", "...")
+            meaning = sentence.replace("|", "\\|").replace("{}.", "...").replace("{}", "...")
             lines.append(f"| `{name}` | {severity.replace('_', ' ')} | {meaning} |\n")
     return "".join(lines)
 

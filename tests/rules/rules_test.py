@@ -41,9 +41,9 @@ class Rules(unittest.TestCase):
 
     def test_losses(self):
         table = ('// LOSS(id)\nSTAGE("Reading", "what is\n" "read")\nLOSS(few, info, "It was {}.")\n'
-                 'LOSS(gone, data_loss,\n     "\\"So\\" it "\n     "went.")\n')
+                 'LOSS(gone, data_loss,\n     "\\"So\\" it ({}) "\n     "went.")\n')
         page = losses_doc.document(table)
-        self.assertIn('| `gone` | data loss | "So" it went. |\n| `few` | info | It was ... |\n', page)
+        self.assertIn('| `gone` | data loss | "So" it (...) went. |\n| `few` | info | It was ... |\n', page)
         self.assertRaises(ValueError, losses_doc.document, table + "LOSS(odd, info, kSentence)\n")
         source = 'l.add(LossKind::few, 1, "x"); l.add(\n  LossKind::gone); l.restore(name, {1, s, "x"});'
 
