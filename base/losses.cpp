@@ -5,18 +5,6 @@
 
 namespace culprit {
 
-std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::data_loss:
-      return "data loss";
-  }
-  return "";
-}
-
 void Losses::add(std::string_view name, Severity severity, std::string_view advice,
                  uint64_t count) {
   if (count == 0) return;

@@ -7,16 +7,40 @@
 // MT: externally synchronised; parallel stages fill one Losses each and merge.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "base/words.h"
+
 namespace culprit {
 
-enum class Severity { info, warning, data_loss };
+#define WORDS(Enum, meaning) enum class Enum : uint8_t {
+#define WORD(value, spelling, meaning) value,
+#define END \
+  }         \
+  ;
+#include "base/severities.def"
+#undef WORDS
+#undef WORD
+#undef END
 
-std::string_view to_string(Severity severity);
+#define WORDS(Enum, meaning) \
+  template <>                \
+  struct Words<Enum> {       \
+    static constexpr std::array kSpelled = {
+#define WORD(value, spelling, meaning) std::string_view(spelling),
+#define END \
+  }         \
+  ;         \
+  }         \
+  ;
+#include "base/severities.def"
+#undef WORDS
+#undef WORD
+#undef END
 
 struct Loss {
   uint64_t count = 0;

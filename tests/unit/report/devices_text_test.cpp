@@ -55,10 +55,10 @@ blame::Findings late_device() {
     }
     f.device_times.push_back(part);
   }
-  f.device_blame = {{"idle device", kPrepare, kHost, 10, 10, 10, 10},
-                    {"idle device", kWork, kHost, 9, 9, 4, 0},
-                    {"idle device", kLaunch, kHost, 2, 2, 2, 2},
-                    {"waiting host", kKernel, kStream, 8, 5, 8, 12}};
+  f.device_blame = {{blame::DeviceBlameKind::idle_device, kPrepare, kHost, 10, 10, 10, 10},
+                    {blame::DeviceBlameKind::idle_device, kWork, kHost, 9, 9, 4, 0},
+                    {blame::DeviceBlameKind::idle_device, kLaunch, kHost, 2, 2, 2, 2},
+                    {blame::DeviceBlameKind::waiting_host, kKernel, kStream, 8, 5, 8, 12}};
   f.device_calls = {{kWork, kHost, 20, 9, 4, 1}};
   return f;
 }
@@ -119,7 +119,7 @@ TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
 TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   blame::Findings f = late_device();
   f.device_blame[3].critical_s = 1;
-  f.device_blame.push_back({"idle device", kPrepare, kStream, 1, 1, 1, 10});
+  f.device_blame.push_back({blame::DeviceBlameKind::idle_device, kPrepare, kStream, 1, 1, 1, 10});
   EXPECT_TRUE(has(text(f, "x"), "main/prepare, on the critical path for 10.00 s"));
   f.device_blame[0].between_s = 0;  // 1 of 11 is left
   EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
@@ -154,7 +154,8 @@ TEST(DevicesText, TellsRowsApart) {
   f.callpaths.push_back({"main/solve/enqueue_busy" + middle, "busy", "", 0});
   f.callpaths.push_back({"main/open_device/calibrate" + middle, "busy", "", 0});
   f.device_blame[3].callpath = CallPathId(4);
-  f.device_blame.push_back({"waiting host", CallPathId(5), kStream, 2, 2, 2, 0});
+  f.device_blame.push_back(
+      {blame::DeviceBlameKind::waiting_host, CallPathId(5), kStream, 2, 2, 2, 0});
   const std::string p = text(f, "x");
   SCOPED_TRACE(p);
   EXPECT_TRUE(has(p, "main/.../enqueue_busy/.../clEnqueueNDRangeKernelOnTheQueue/busy"));
