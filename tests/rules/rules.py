@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import dependencies
+import findings_doc
 import patterns_doc
 import prose
 
@@ -241,6 +242,14 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_findings(tree):
+    """The document about the findings says what their table says."""
+    if findings_doc.TABLE in tree.paths:
+        page = tree.text(findings_doc.DOCUMENT) if findings_doc.DOCUMENT in tree.paths else ""
+        if page != findings_doc.document(page, {path: tree.text(path) for path in findings_doc.SOURCES}):
+            yield f"{findings_doc.DOCUMENT}: not what {findings_doc.TABLE} says (./dev format does it)"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -258,6 +267,7 @@ RULES = {
     "docs": check_docs,
     "width": check_width,
     "patterns": check_patterns,
+    "findings": check_findings,
     "dependencies": dependencies.check,
 }
 
