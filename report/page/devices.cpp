@@ -208,13 +208,12 @@ class Section {
     std::vector<std::pair<double, double>> spans;  ///< begin and end
   };
 
-  /// Parts of the run in which a device mostly waits for launches that are under way.
+  /// Parts of the run in which a device is launch-bound, joined where they touch.
   Phases launch_phases(size_t device) const {
     Phases found;
     for (const blame::FoundDeviceTime& part : findings_.device_times) {
-      const double idle = part.launching_s + part.latency_s;
-      if (part.device.index() != device || 2 * idle < part.end_s - part.begin_s) continue;
-      found.idle_s += idle;
+      if (part.device.index() != device || !part.launch_bound) continue;
+      found.idle_s += part.launching_s + part.latency_s;
       if (found.spans.empty() || found.spans.back().second != part.begin_s) {
         found.spans.emplace_back(part.begin_s, part.end_s);
       }

@@ -47,7 +47,7 @@ blame::Findings late_device() {
       part.late_s = 0.2, part.callpath = kWork, part.callpath_s = 0.2;
     } else if (i < 40) {
       part.launching_s = part.late_s = 0.2, part.latency_s = 0.8;
-      part.callpath = kLaunch, part.callpath_s = 0.2;
+      part.callpath = kLaunch, part.callpath_s = 0.2, part.launch_bound = true;
     } else if (i < 45) {
       part.unknown_s = 1;
     } else {

@@ -133,7 +133,7 @@ Findings every_field() {
   f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
                 0.865, 0.87, 0.88}};
   f.device_times = {{blame::FoundDeviceId(0), 0.891, 0.892, 0.893, 0.894, 0.895, 0.896, 0.897,
-                     0.898, path(1), 0.899}};
+                     0.898, path(1), 0.899, true}};
   f.device_blame = {
       {blame::DeviceBlameKind::idle_device, path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
   f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
