@@ -98,7 +98,10 @@ class DeviceReport {
           row.latency_s += (life.end(activity - 1) - life.begin(activity - 1)).seconds();
         }
       }
-      for (const auto& [path, row] : rows) found_.device_operations.push_back(row);
+      for (auto& [path, row] : rows) {
+        row.launch_bound = row.latency_s > row.time_s;
+        found_.device_operations.push_back(row);
+      }
     }
   }
 

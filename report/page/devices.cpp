@@ -188,7 +188,7 @@ class Section {
     uint64_t count = 0;
     const blame::FoundDeviceOperation* most = nullptr;
     for (const blame::FoundDeviceOperation& row : findings_.device_operations) {
-      if (row.kind != DeviceOperationKind::kernel || row.latency_s <= row.time_s) continue;
+      if (row.kind != DeviceOperationKind::kernel || !row.launch_bound) continue;
       latency += row.latency_s;
       time += row.time_s;
       count += row.count;

@@ -18,6 +18,7 @@
 //     device_blame    kind  call path  location  time
 //     device_critical kind  call path  location  time alone  between  on the critical path
 //     device_calls    call path  location  calls  redundant ones
+//     device_operations  kind  call path  location  time  latency  launch-bound or not
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     polling_causes  call path  location  time
@@ -133,6 +134,11 @@ void describe_devices(const blame::Findings& found, Sections& out) {
     out["device_calls"].push_back(
         row_of({path(row.callpath), location(row.location), std::to_string(row.count) + " calls",
                 std::to_string(row.redundant) + " redundant"}));
+  }
+  for (const auto& row : found.device_operations) {
+    out["device_operations"].push_back(
+        row_of({word(row.kind), path(row.callpath), location(row.location), number(row.time_s),
+                number(row.latency_s), row.launch_bound ? "launch-bound" : "not launch-bound"}));
   }
   for (const auto& row : found.devices) {
     out["devices"].push_back(

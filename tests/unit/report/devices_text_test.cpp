@@ -125,6 +125,17 @@ TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
 }
 
+/// Kernels that took longer to start than to run; copies are no kernels.
+TEST(DevicesText, NamesLaunchBoundKernels) {
+  blame::Findings f = late_device();
+  using enum blame::DeviceOperationKind;
+  f.device_operations = {{kKernel, kStream, kernel, 20, 2, 9, 0, 0, true},
+                         {kKernel, kStream, kernel, 30, 8, 1, 0, 0, false},
+                         {kKernel, kStream, copy, 40, 1, 3, 0, 0, true}};
+  EXPECT_TRUE(has(text(f, "x"), "Launch-bound: 20 kernels ran for 2.00 s after 9.00 s of launch"))
+      << text(f, "x");
+}
+
 /// Of the 21 s in which nothing had been launched 5 are behind the last operation.
 TEST(DevicesText, KnowsWhatLaunchingEarlierCannotSave) {
   const std::string p = page();

@@ -137,8 +137,8 @@ Findings every_field() {
   f.device_blame = {
       {blame::DeviceBlameKind::idle_device, path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
   f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
-  f.device_operations = {
-      {path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94, uint64_t{1} << 41, 7}};
+  f.device_operations = {{path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94,
+                          uint64_t{1} << 41, 7, true}};
   f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
   f.losses.add("odd", Severity::warning, "w", 8);
   f.losses.add("trifle", Severity::info, "i", 9);
