@@ -32,11 +32,7 @@ class Collector {
     add_counts();
     sum_identities();
     found_.losses = run_.losses;
-    found_.losses.add(
-        "unexplained_waits", Severity::warning,
-        "waits that are longer than all that their cause did and waited since the two "
-        "last met: what exceeds it is unattributed",
-        all_.delays.unexplained_waits);
+    found_.losses.add(LossKind::unexplained_waits, all_.delays.unexplained_waits);
     return std::move(found_);
   }
 

@@ -88,7 +88,7 @@ void add(const replay::Parcel& parcel, Findings& found) {
     const std::string name = from.get_string();
     const auto count = from.get<uint64_t>();
     const auto severity = from.get<Severity>();
-    found.losses.add(name, severity, from.get_string(), count);
+    found.losses.restore(name, {count, severity, from.get_string()});
   }
   for (PassTime& pass : found.passes) pass.time_s = std::max(pass.time_s, from.get<double>());
 }

@@ -38,6 +38,11 @@ MessageFacts message_of(uint32_t comm, const MPI_Status& status) {
   return message;
 }
 
+/// By which the two ends find each other; 0 if in order.
+static uint64_t number_of(const MessageFacts& message) {
+  return message.matching == trace::RawMatching::in_order ? 0 : message.number;
+}
+
 void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message) {
   const auto matching = static_cast<uint16_t>(message.matching);
   if (matching == 0) {
@@ -61,15 +66,14 @@ void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts
 
 void put_isend(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
                uint64_t handle) {
-  const auto matching = static_cast<uint16_t>(message.matching);
-  const uint64_t in_order[] = {peer_and_tag(message), message.bytes, request, handle};
-  const uint64_t numbered[] = {peer_and_tag(message), message.bytes, request, message.number,
-                               handle};
-  if (matching == 0) {
-    log.put_words(RawKind::mpi_isend, time, 0, message.comm, in_order, 4);
-  } else {
-    log.put_words(RawKind::mpi_isend, time, matching, message.comm, numbered, 5);
-  }
+  log.put(time, raw::mpi_isend{.comm = message.comm,
+                               .matching = message.matching,
+                               .peer = message.peer,
+                               .tag = message.tag,
+                               .bytes = message.bytes,
+                               .request = request,
+                               .handle = handle,
+                               .number = number_of(message)});
 }
 
 void put_irecv_post(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,

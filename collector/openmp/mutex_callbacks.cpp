@@ -13,7 +13,6 @@ namespace culprit::collector::openmp {
 namespace {
 
 constexpr uint64_t kNothingYet = 0;
-constexpr unsigned kAcquired = 0, kReleased = 1;  // halves of the acquire's last word
 
 bool may_wait(ompt_mutex_t kind) {
   return kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock;
@@ -33,7 +32,7 @@ void on_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto flags = static_cast<uint16_t>(kind);
-  if (log->put_later(RawKind::omp_mutex_acquire, time, flags, wait, kAcquired)) return;
+  if (log->note(&raw::omp_mutex_acquire::acquired_after, time, flags, wait)) return;
   log->put(RawKind::omp_mutex_acquired, time, flags, 0, wait, as_word(codeptr));
 }
 
@@ -42,7 +41,7 @@ void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto flags = static_cast<uint16_t>(kind);
-  if (log->put_later(RawKind::omp_mutex_acquire, time, flags, wait, kReleased)) return;
+  if (log->note(&raw::omp_mutex_acquire::released_after, time, flags, wait)) return;
   log->put(RawKind::omp_mutex_released, time, flags, 0, wait, as_word(codeptr));
 }
 

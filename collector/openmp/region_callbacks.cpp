@@ -61,12 +61,10 @@ void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned tea
   state.regions.push(region);
   if (region == 0) return;
   if (log.counting) log.count(time);
-  const uint64_t team = team_size | uint64_t{index} << 32;
-  if (team == trace::kRawTeamOfOne &&
-      log.put_later(RawKind::omp_parallel_begin, time, 0, region, 0)) {
+  if (team_size == 1 && log.note(&raw::omp_parallel_begin::lone_task, time, 0, region)) {
     return;
   }
-  log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team);
+  log.put(time, raw::omp_implicit_begin{.region = region, .team_size = team_size, .index = index});
 }
 
 void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {

@@ -202,7 +202,7 @@ class Reader {
 Losses read_losses(Reader& file) {
   Losses losses;
   for (const FoundLoss& row : file.rows<FoundLoss>()) {
-    losses.add(row.name, row.severity, row.advice, row.count);
+    losses.restore(row.name, {row.count, row.severity, row.advice});
   }
   return losses;
 }

@@ -13,7 +13,7 @@ blame::Findings displayed(const blame::Findings& findings) {
   blame::visit_texts(safe, [](std::string& text) { text = printable(text); });
   safe.losses = {};
   for (const auto& [name, loss] : findings.losses.all()) {
-    safe.losses.add(printable(name), loss.severity, printable(loss.advice), loss.count);
+    safe.losses.restore(printable(name), {loss.count, loss.severity, printable(loss.advice)});
   }
   return safe;
 }

@@ -484,7 +484,7 @@ void Page::write_not_covered() {
   for (const std::string& violation : findings_.identities.violations) {
     page_ += wrapped("ERROR: " + violation, 2);
   }
-  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
+  for (const Severity severity : kSeverities) {
     for (const auto& [name, loss] : findings_.losses.all()) {
       if (loss.severity != severity) continue;
       page_ += wrapped(

@@ -13,8 +13,10 @@ import sys
 
 import dependencies
 import findings_doc
+import losses_doc
 import patterns_doc
 import prose
+import records_doc
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -250,6 +252,37 @@ def check_findings(tree):
             yield f"{findings_doc.DOCUMENT}: not what {findings_doc.TABLE} says (./dev format does it)"
 
 
+def check_losses(tree):
+    """The document about losses says what the table says, and names of losses are spelled there alone."""
+    if losses_doc.TABLE not in tree.paths:
+        return
+    page = tree.text(losses_doc.DOCUMENT) if losses_doc.DOCUMENT in tree.paths else ""
+    if page != losses_doc.document(tree.text(losses_doc.TABLE)):
+        yield f"{losses_doc.DOCUMENT}: not what {losses_doc.TABLE} says (./dev format does it)"
+    names = losses_doc.ids(tree.text(losses_doc.TABLE))
+    counted = set()
+    for path in tree.ending((".h", ".cpp")):
+        if path.startswith("tests/"):
+            continue
+        text = tree.text(path)
+        counted.update(re.findall(r"\badd\(\s*LossKind::(\w+)", text))
+        for name in re.findall(r'\brestore\(\s*"(\w*)"', text):
+            yield f"{path}: \"{name}\" is counted by a string: give it a row in {losses_doc.TABLE}"
+        for name in set(re.findall(r'"(\w+)"', text)).intersection(names):
+            yield f"{path}: \"{name}\" is LossKind::{name}"
+    for name in names:
+        if name not in counted:
+            yield f"{losses_doc.TABLE}: nothing counts {name}"
+
+
+def check_records(tree):
+    """The document about raw records says what the table says."""
+    if records_doc.TABLE in tree.paths:
+        page = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
+        if page != records_doc.document(tree.text):
+            yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -268,6 +301,8 @@ RULES = {
     "width": check_width,
     "patterns": check_patterns,
     "findings": check_findings,
+    "losses": check_losses,
+    "records": check_records,
     "dependencies": dependencies.check,
 }
 

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "report/db/sqlite.h"
+#include "report/formats.h"
 #include "samples.h"
 #include "tests/support/filled_findings.h"
 
@@ -95,6 +96,27 @@ TEST_F(FindingsDb, ReadsFromAnOddlyNamedFolder) {
   fs::create_directory(folder);
   ASSERT_TRUE(save_findings(hybrid_chain(), folder / "findings.db"));
   EXPECT_TRUE(load_findings(folder / "findings.db"));
+}
+
+TEST_F(FindingsDb, ShowsLossesThatThisBuildDoesNotKnow) {
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  Database edited(file_, Database::Mode::create);
+  edited.execute("PRAGMA ignore_check_constraints = ON");
+  edited.execute(
+      "INSERT INTO losses (name, count, severity, advice) VALUES"
+      " ('lost_once', 12, 'warning', 'It was told then.'),"
+      " ('lost_in_the_future', 34, 'grave', 'It will be told.')");
+  edited.close();
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  const std::string page = text(loaded.value(), "culprit.x.1");
+  EXPECT_NE(page.find("Warning: It was told then. (lost_once: 12)"), std::string::npos) << page;
+  EXPECT_NE(page.find("Data loss: It will be told. (lost_in_the_future: 34)"), std::string::npos)
+      << page;
+  const std::string told = json(loaded.value(), "culprit.x.1");
+  for (const char* part : {"lost_once", "It was told then.", "lost_in_the_future"}) {
+    EXPECT_NE(told.find(part), std::string::npos) << told;
+  }
 }
 
 TEST_F(FindingsDb, SaysWhenThePlaceIsNotWritable) {

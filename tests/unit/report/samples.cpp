@@ -139,9 +139,9 @@ Findings every_field() {
   f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
   f.device_operations = {{path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94,
                           uint64_t{1} << 41, 7, true}};
-  f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
-  f.losses.add("odd", Severity::warning, "w", 8);
-  f.losses.add("trifle", Severity::info, "i", 9);
+  f.losses.restore("dropped_records", {7, Severity::data_loss, "disk was full"});
+  f.losses.restore("odd", {8, Severity::warning, "w"});
+  f.losses.restore("trifle", {9, Severity::info, "i"});
   f.passes = {{"read", 3.1}, {"match", 3.2}};
   return f;
 }

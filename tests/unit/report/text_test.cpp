@@ -250,7 +250,7 @@ TEST(Text, LeavesTheTerminalAlone) {
 TEST(Text, PutsErrorsFirst) {
   blame::Findings findings = hybrid_chain();
   findings.identities.violations = {"the costs are 3 s short of the waiting"};
-  findings.losses.add("dropped_records", Severity::data_loss, "the disk was full", 12345);
+  findings.losses.restore("dropped_records", {12345, Severity::data_loss, "the disk was full"});
   const std::string p = page(findings);
   EXPECT_LT(p.find("ERROR: the sums"), p.find("ROOT CAUSES"));
   EXPECT_TRUE(has(p, "ERROR: the costs are 3 s short of the waiting"));
