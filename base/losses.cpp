@@ -7,23 +7,8 @@
 
 namespace culprit {
 
-std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::data_loss:
-      return "data loss";
-  }
-  return "";
-}
-
 Severity severity_named(std::string_view name) {
-  for (const Severity severity : kSeverities) {
-    if (name == to_string(severity)) return severity;
-  }
-  return kSeverities.front();
+  return find_word<Severity>(name).value_or(kSeverities.front());
 }
 
 void Losses::add(PlainLoss loss, uint64_t count) {

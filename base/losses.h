@@ -16,14 +16,37 @@
 #include <string>
 #include <string_view>
 
+#include "base/words.h"
+
 namespace culprit {
 
-enum class Severity { info, warning, data_loss };
+#define WORDS(Enum, meaning) enum class Enum : uint8_t {
+#define WORD(value, spelling, meaning) value,
+#define END \
+  }         \
+  ;
+#include "base/severities.def"
+#undef WORDS
+#undef WORD
+#undef END
+
+#define WORDS(Enum, meaning) \
+  template <>                \
+  struct Words<Enum> {       \
+    static constexpr std::array kSpelled = {
+#define WORD(value, spelling, meaning) std::string_view(spelling),
+#define END \
+  }         \
+  ;         \
+  }         \
+  ;
+#include "base/severities.def"
+#undef WORDS
+#undef WORD
+#undef END
 
 /// The worst first.
 inline constexpr std::array kSeverities = {Severity::data_loss, Severity::warning, Severity::info};
-
-std::string_view to_string(Severity severity);
 
 /// The one with this name. One that this build does not know is taken for the worst.
 Severity severity_named(std::string_view name);

@@ -120,13 +120,7 @@ class Collector {
           {id(cost.pattern), cost.path, cost.location, cost.short_s, cost.long_s});
     }
     for (const UnattributedCost& cost : all_.delays.unattributed) {
-      found_.unattributed.push_back(
-          {id(cost.pattern),
-           cost.reason == Unattributed::circular
-               ? "locations wait for each other in a circle (a deadlock, or clocks that disagree)"
-               : "the wait is longer than all that the late location did and waited since the two "
-                 "last synchronized",
-           cost.time_s});
+      found_.unattributed.push_back({id(cost.pattern), cost.reason, cost.time_s});
     }
   }
 

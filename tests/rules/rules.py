@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import dependencies
+import findings_doc
 import losses_doc
 import patterns_doc
 import prose
@@ -243,6 +244,14 @@ def check_patterns(tree):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
+def check_findings(tree):
+    """The document about the findings says what their table says."""
+    if findings_doc.TABLE in tree.paths:
+        page = tree.text(findings_doc.DOCUMENT) if findings_doc.DOCUMENT in tree.paths else ""
+        if page != findings_doc.document(page, {path: tree.text(path) for path in findings_doc.SOURCES}):
+            yield f"{findings_doc.DOCUMENT}: not what {findings_doc.TABLE} says (./dev format does it)"
+
+
 def check_losses(tree):
     """The document about losses says what the table says, and names of losses are spelled there alone."""
     if losses_doc.TABLE not in tree.paths:
@@ -291,6 +300,7 @@ RULES = {
     "docs": check_docs,
     "width": check_width,
     "patterns": check_patterns,
+    "findings": check_findings,
     "losses": check_losses,
     "records": check_records,
     "dependencies": dependencies.check,

@@ -5,6 +5,7 @@
 # Do the rules bite? Each is shown something that breaks it, and something near it that does not.
 import unittest
 
+import findings_doc
 import losses_doc
 import patterns_doc
 import records_doc
@@ -38,6 +39,30 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
+
+    def test_findings(self):
+        sources = {
+            "blame/findings.def": ('// LIST(Row)\nLIST(A, as, each_rank, "one, of \'them\'")\nFIELD(Time, all_s, "")\n'
+                                   'FIELD_AS(Color, hue, tone, "of all_s,"\n " again")\nSENTENCES(notes)\nEND\n'),
+            "blame/columns.def": 'COLUMN(Time, double, {1}, "REAL", false, "s")\n',
+            "blame/words.def": 'WORDS(Color, "c")\nWORD(none, "", "")\nWORD(red, "dark red", "warm")\nEND\n',
+            "base/severities.def": "",
+        }
+        page = findings_doc.document("before\n" + findings_doc.BEGIN + "old" + findings_doc.END + "after\n", sources)
+        self.assertTrue(page.startswith("before\n") and page.endswith("after\n"))
+        self.assertNotIn("old", page)
+        self.assertIn("### `as`\n\nOne, of `them`.\n", page)
+        self.assertIn("| `all_s` | s | |\n", page)
+        self.assertIn("| `hue` | word | of `all_s`, again: `dark red` (warm); in JSON: `tone` |\n", page)
+
+        def found(page):
+            tree = FakeTree()
+            tree.files = {**sources, "docs/findings-db.md": page}
+            tree.paths = sorted(tree.files)
+            return list(rules.RULES["findings"](tree))
+        self.assertFalse(found(page))
+        self.assertTrue(found(page.replace("warm", "cold")))
+        self.assertTrue(found(""))
 
     def test_losses(self):
         table = ('// LOSS(id)\nSTAGE("Reading", "what is\n" "read")\nLOSS(few, info, "It was {}.")\n'
