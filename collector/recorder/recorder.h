@@ -63,17 +63,6 @@ class CULPRIT_EXPORT ThreadLog {
                      packed.count, rest, count);
   }
 
-  /// The forms that these come down to. `words` follow the header, and the rest follows them.
-  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
-           uint64_t w2);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
-           uint64_t w2, uint64_t w3);
-  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
-                 unsigned count, const uint64_t* rest = nullptr, unsigned rest_count = 0);
-
   /// One more test by the function `name` in the newest record, which ended at `end` and took
   /// `ticks`. False if that is no mpi_tests, or none that knows of this function.
   bool put_test(uint64_t end, uint16_t name, uint64_t ticks);
@@ -90,7 +79,6 @@ class CULPRIT_EXPORT ThreadLog {
   void set(uint64_t Record::* field, uint64_t value) {
     set_word(Record::kKind, raw::place_of(field).word, value);
   }
-  void set_word(RawKind kind, unsigned word, uint64_t value);
 
   /// Makes the newest record as if it had never been, if it is of `kind`.
   void take_back(RawKind kind);
@@ -102,7 +90,6 @@ class CULPRIT_EXPORT ThreadLog {
   bool note(uint32_t Record::* moment, uint64_t time, uint16_t flags, uint64_t w0) {
     return note(Record::kKind, raw::place_of(moment), time, flags, w0);
   }
-  bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
 
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
@@ -119,7 +106,22 @@ class CULPRIT_EXPORT ThreadLog {
   /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
   int waiting = 0;
 
+  /// What put() comes down to; probes have no use for it. `words` follow the header, and the rest
+  /// follows them.
+  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2, uint64_t w3);
+  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+                 unsigned count, const uint64_t* rest = nullptr, unsigned rest_count = 0);
+
  private:
+  void set_word(RawKind kind, unsigned word, uint64_t value);
+  bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
+
   friend class Recorder;
   struct Impl;
   Impl* impl_ = nullptr;

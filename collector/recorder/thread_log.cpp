@@ -263,11 +263,13 @@ void ThreadLog::Impl::pad() {
 
 /// Its room is always left. Not part of what it seals.
 void ThreadLog::Impl::put_seal(uint16_t flags) {
+  const raw::Packed<raw::seal> seal({.bytes = used, .end = flags, .seal = file.seal_of(sum, used)});
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
   to[0] = last_time;
-  to[2] = file.seal_of(sum, used);
-  std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::seal, flags, used, 1),
-                                         std::memory_order_release);
+  to[2] = seal.words[0];
+  std::atomic_ref<uint64_t>(to[1]).store(
+      second_half(RawKind::seal, seal.flag_bits, seal.argument, seal.count),
+      std::memory_order_release);
   used += trace::kRawSealBytes;
 }
 
@@ -328,8 +330,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
         break;
       }
       if (node.is_new) {
-        const uint64_t words[2] = {path, address};
-        append(RawKind::path_def, last_time, 0, node.id, {words, 2});
+        append(last_time, raw::path_def{.path = node.id, .parent = path, .address = address});
       }
       path = node.id;
     }
@@ -341,7 +342,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
 
 void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
   const PathId path = define_path(frames, 0, false);
-  append(RawKind::sample, time, missed, static_cast<uint32_t>(path), {});
+  append(time, raw::sample{.path = static_cast<uint32_t>(path), .missed = missed});
 }
 
 /// One search in many is timed, and counts for all of them.
@@ -417,13 +418,11 @@ void ThreadLog::put_blocked(uint64_t begin, uint64_t end, StringId name, PathId 
                             uint64_t object) {
   if (selection::skips(RawKind::blocked, begin)) return;
   const Busy busy(impl_->busy);
-  const raw::Packed<raw::blocked> packed({.path = static_cast<uint32_t>(caller),
-                                          .name = static_cast<uint16_t>(name),
-                                          .until = end,
-                                          .object = object,
-                                          .begun = begin < impl_->last_time ? begin : 0});
-  impl_->append(RawKind::blocked, begin, packed.flag_bits, packed.argument,
-                {packed.words, packed.count});
+  impl_->append(begin, raw::blocked{.path = static_cast<uint32_t>(caller),
+                                    .name = static_cast<uint16_t>(name),
+                                    .until = end,
+                                    .object = object,
+                                    .begun = begin < impl_->last_time ? begin : 0});
 }
 
 void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
@@ -446,9 +445,12 @@ bool ThreadLog::note(RawKind kind, raw::Place moment, uint64_t time, uint16_t fl
 namespace {
 
 void add_test(uint64_t* words, uint64_t end, uint64_t ticks) {
-  words[0] = end;
-  words[1] += 1;
-  words[2] += ticks;
+  constexpr unsigned kUntil = raw::place_of(&raw::mpi_tests::until).word;
+  constexpr unsigned kCount = raw::place_of(&raw::mpi_tests::count).word;
+  constexpr unsigned kInside = raw::place_of(&raw::mpi_tests::inside).word;
+  words[kUntil] = end;
+  words[kCount] += 1;
+  words[kInside] += ticks;
 }
 
 }  // namespace
@@ -500,8 +502,9 @@ StringId ThreadLog::name(const char* name) {
   size_t length = strlen(name);
   if (length > sizeof words) length = sizeof words;
   memcpy(words, name, length);
-  impl_->append(RawKind::string_def, impl_->last_time, static_cast<uint16_t>(length), id,
-                {words, static_cast<unsigned>((length + 7) / 8)});
+  impl_->append(impl_->last_time,
+                raw::string_def{.string = id, .length = static_cast<uint16_t>(length)}, words,
+                static_cast<unsigned>((length + 7) / 8));
   return StringId{id};
 }
 

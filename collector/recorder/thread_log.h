@@ -72,6 +72,14 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void close();
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
+  /// The same, of its fields; `rest`: the words that follow them.
+  template <class Record>
+  bool append(uint64_t time, const Record& record, const uint64_t* rest = nullptr,
+              unsigned count = 0) {
+    const raw::Packed<Record> packed(record);
+    return append(Record::kKind, time, packed.flag_bits, packed.argument,
+                  {packed.words, packed.count, rest, count});
+  }
   void take_back(RawKind kind);
   bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.

@@ -150,7 +150,7 @@ bool ThreadLog::put_test(uint64_t end, uint16_t name, uint64_t ticks) {
 }
 
 void ThreadLog::count(uint64_t time) {
-  put(RawKind::counters, time, 0, 0, 0);
+  put(time, raw::counters{});
 }
 
 PathId ThreadLog::current_path() {

@@ -58,10 +58,6 @@ struct RawHeader {
 };
 static_assert(sizeof(RawHeader) == 16);
 
-/// Of mpi_tests: words without other functions, and how many of those there may be.
-inline constexpr unsigned kRawTestsWords = 3;
-inline constexpr unsigned kRawOtherTests = 3;
-
 /// flags of a seal.
 inline constexpr uint16_t kRawEndOfLog = 1;
 /// A seal, whole.

@@ -217,3 +217,11 @@ constexpr Place place_of(Field Record::* field) {
 }
 
 }  // namespace culprit::trace::raw
+
+namespace culprit::trace {
+
+/// Of mpi_tests: words without other functions, and how many of those there may be.
+inline constexpr unsigned kRawTestsWords = raw::words_of_fields<raw::mpi_tests>();
+inline constexpr unsigned kRawOtherTests = 3;
+
+}  // namespace culprit::trace
