@@ -30,55 +30,22 @@ Sort sort_of(Frequent events) {
   return {text(events).what, text(events).name};
 }
 
-constexpr std::string_view kMpi = "MPI";
-
 /// What a record belongs to, apart from those of MPI calls, which have names.
-Sort sort_of(RawKind kind) {
-  switch (kind) {
-    case RawKind::path_def:
-    case RawKind::string_def:
+Sort sort_of(trace::RawGroup group) {
+  using trace::RawGroup;
+  switch (group) {
+    case RawGroup::definitions:
       return {"call paths and names"};
-    case RawKind::mpi_tests:
-      return sort_of(Frequent::tests);
-    case RawKind::omp_work_begin:
-    case RawKind::omp_work_end:
-    case RawKind::omp_masked_begin:
-    case RawKind::omp_masked_end:
-    case RawKind::omp_reduction_begin:
-    case RawKind::omp_reduction_end:
-    case RawKind::omp_cancel:
-      return sort_of(Frequent::loops);
-    case RawKind::omp_mutex_acquire:
-    case RawKind::omp_mutex_acquired:
-    case RawKind::omp_mutex_released:
-    case RawKind::omp_nest_lock:
-    case RawKind::omp_lock_init:
-    case RawKind::omp_lock_destroy:
-      return sort_of(Frequent::locks);
-    case RawKind::omp_task_create:
-    case RawKind::omp_task_switch:
-    case RawKind::omp_task_depends:
-    case RawKind::omp_task_edge:
-    case RawKind::omp_task_fulfilled:
-      return sort_of(Frequent::tasks);
-    case RawKind::sample:
-      return sort_of(Frequent::samples);
-    case RawKind::user_enter:
-    case RawKind::user_leave:
-      return sort_of(Frequent::regions);
-    case RawKind::func_enter:
-    case RawKind::func_leave:
-      return sort_of(Frequent::functions);
+    case RawGroup::openmp:
+      return {"OpenMP regions and barriers"};
+#define FREQUENT(name, what) \
+  case RawGroup::name:       \
+    return sort_of(Frequent::name);
+#include "base/frequent_events.def"
+#undef FREQUENT
     default:
-      break;
+      return {"other"};
   }
-  if (kind < RawKind::omp_thread_begin) return {kMpi};
-  return {kind < RawKind::sample ? "OpenMP regions and barriers" : "other"};
-}
-
-bool takes_path(RawKind kind) {
-  return kind == RawKind::mpi_enter || kind == RawKind::mpi_tests || kind == RawKind::user_enter ||
-         kind == RawKind::omp_parallel_begin;
 }
 
 /// Bytes of the records at the beginning of a window.
@@ -156,13 +123,15 @@ class Estimator {
     auto cursor = log.cursor();
     for (RawRecord record; cursor.next(record);) {
       if (record.kind == RawKind::string_def) {
-        const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
-        names[static_cast<uint16_t>(record.arg)].assign(reinterpret_cast<const char*>(record.w),
-                                                        length);
+        const auto text = record.as<raw::string_def>();
+        names[static_cast<uint16_t>(text.string)] =
+            text_in(record.rest_of<raw::string_def>(), text.length);
       }
-      if (record.kind == RawKind::mpi_enter) call = names[record.flags];
-      const Sort sort = sort_of(record.kind);
-      const std::string what = sort.what == kMpi ? call : std::string(sort.what);
+      if (record.kind == RawKind::mpi_enter) call = names[record.as<raw::mpi_enter>().name];
+      const trace::RawKindFacts& facts = trace::facts_of(record.kind);
+      const Sort sort = sort_of(facts.group);
+      const bool is_call = facts.group == trace::RawGroup::mpi;
+      const std::string what = is_call ? call : std::string(sort.what);
       EstimateRow& row = rows_[what];
       if (row.what.empty()) {
         row.what = what;
@@ -172,8 +141,8 @@ class Estimator {
       const double size = static_cast<double>(room) * growth;
       row.records += growth;
       row.bytes += size;
-      row.cost_s += growth * 1e-12 *
-                    (process.event_cost_ps + (takes_path(record.kind) ? process.path_cost_ps : 0));
+      row.cost_s +=
+          growth * 1e-12 * (process.event_cost_ps + (facts.takes_path ? process.path_cost_ps : 0));
       result_.records += growth;
       bytes += size;
       last = std::max(last, record.ticks);

@@ -46,49 +46,18 @@ double overhead_pct(const RawProcess& process, const ProcessAccount& account, Du
 }
 
 void count_losses(const RawProcess& process, const Survey& survey, Losses& losses) {
-  losses.add("dropped_records", Severity::data_loss,
-             "Records could not be written (is the disk full?); times after them are unreliable.",
-             process.dropped_records);
-  losses.add("skipped_callbacks", Severity::info,
-             "OpenMP or MPI events that occurred inside the collector or after its end, and "
-             "receives of messages whose probe was not seen.",
-             process.skipped_callbacks);
-  losses.add(
-      "failed_unwinds", Severity::info,
-      "Call paths that could not be unwound; their time is attributed to the innermost known "
-      "caller.",
-      process.failed_unwinds);
-  losses.add("forgotten_paths", Severity::info,
-             "A thread ran out of memory for call paths (--memory) and unwound them again: slower, "
-             "but not wrong.",
-             process.forgotten_paths);
-  losses.add("stopped_at_limit", Severity::data_loss,
-             "Processes reached the size limit (--max-size) and stopped recording; what they did "
-             "afterwards, and who waited for it, is missing.",
-             process.stopped_at_limit);
-  losses.add("failed_counters", Severity::warning,
-             "Threads whose counters could no longer be read; their later activity is not counted.",
-             process.failed_counters);
-  losses.add(
-      "slowed_samplers", Severity::info,
-      "Threads on which sampling would have cost more than 1 % of their time: they were sampled "
-      "less often, so short functions may be missing.",
-      process.slowed_samplers);
-  losses.add(
-      "nvtx_ranges_not_placed", Severity::info,
-      "NVTX ranges that were started and ended rather than pushed and popped: they may begin "
-      "on one thread, end on another and overlap, so they are not part of call paths.",
-      process.nvtx_ranges);
-  losses.add("nvtx_marks", Severity::info, "NVTX marks, which are not recorded.",
-             process.nvtx_marks);
-  losses.add("damaged_logs", Severity::data_loss,
-             "A thread's records are unreadable from some point on; what came after is missing.",
-             survey.damaged_logs);
-  losses.add("skipped_records", Severity::data_loss, "Invalid records were left out.",
-             survey.skipped);
-  losses.add("truncated_communicators", Severity::data_loss,
-             "Definitions of communicators lack members; operations in them are left out.",
-             survey.truncated_comms ? 1 : 0);
+  losses.add(LossKind::dropped_records, process.dropped_records);
+  losses.add(LossKind::skipped_callbacks, process.skipped_callbacks);
+  losses.add(LossKind::failed_unwinds, process.failed_unwinds);
+  losses.add(LossKind::forgotten_paths, process.forgotten_paths);
+  losses.add(LossKind::stopped_at_limit, process.stopped_at_limit);
+  losses.add(LossKind::failed_counters, process.failed_counters);
+  losses.add(LossKind::slowed_samplers, process.slowed_samplers);
+  losses.add(LossKind::nvtx_ranges_not_placed, process.nvtx_ranges);
+  losses.add(LossKind::nvtx_marks, process.nvtx_marks);
+  losses.add(LossKind::damaged_logs, survey.damaged_logs);
+  losses.add(LossKind::skipped_records, survey.skipped);
+  losses.add(LossKind::truncated_communicators, survey.truncated_comms ? 1 : 0);
 }
 
 bool ended_early(const RawProcess& process) {
@@ -107,9 +76,7 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
       fmt::format("The program ended early: {} of its {} processes were killed, aborted, or exited "
                   "without MPI_Finalize. What they did until then is analyzed.",
                   early, folders.size()));
-  facts.losses.add("early_ends", Severity::warning,
-                   "Processes ended early; their last moments may be missing.",
-                   static_cast<uint64_t>(early));
+  facts.losses.add(LossKind::early_ends, static_cast<uint64_t>(early));
 }
 
 /// What users call that which a function of libgomp stands for.
@@ -182,10 +149,8 @@ void note_redirection(const std::vector<RawProcessFolder>& folders,
   }
   const auto refused = processes_with(2);
   if (refused == 0) return;
-  const std::string sentence = why_openmp_is_not_observed(folders);
-  facts.notes.push_back(sentence);
-  facts.losses.add("openmp_not_observed", Severity::warning, sentence,
-                   static_cast<uint64_t>(refused));
+  facts.notes.push_back(why_openmp_is_not_observed(folders));
+  facts.losses.add(LossKind::openmp_not_observed, static_cast<uint64_t>(refused));
 }
 
 void note_clocks(const ClockQuality& clocks, RunFacts& facts) {
@@ -197,16 +162,8 @@ void note_clocks(const ClockQuality& clocks, RunFacts& facts) {
         "{:.1f} us: shorter waits between nodes are not reliable.",
         clocks.nodes - clocks.unrelated, clocks.error_ns / 1000));
   }
-  facts.losses.add("clocks_met_once", Severity::warning,
-                   "Nodes whose clocks were synchronized at the start of MPI, but not at its end: "
-                   "waits between nodes become less accurate towards the end of the run.",
-                   clocks.met_once);
-  facts.losses.add(
-      "clocks_unrelated", Severity::warning,
-      "Nodes whose clocks were not synchronized through MPI; they are aligned by their "
-      "system time, so waits between nodes may be off by as much as their system "
-      "times differ.",
-      clocks.unrelated);
+  facts.losses.add(LossKind::clocks_met_once, clocks.met_once);
+  facts.losses.add(LossKind::clocks_unrelated, clocks.unrelated);
 }
 
 void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
@@ -214,10 +171,8 @@ void note_declined(const std::vector<RawProcessFolder>& folders, RunFacts& facts
     return folder.process.declined != trace::RawDeclined::no;
   });
   if (declined == 0) return;
-  const std::string sentence = why_openmp_is_not_observed(folders);
-  facts.notes.push_back(sentence);
-  facts.losses.add("openmp_not_observed", Severity::warning, sentence,
-                   static_cast<uint64_t>(declined));
+  facts.notes.push_back(why_openmp_is_not_observed(folders));
+  facts.losses.add(LossKind::openmp_not_observed, static_cast<uint64_t>(declined));
 }
 
 /// Where nothing else says why no OpenMP was seen: the program may have its runtime inside.
@@ -229,7 +184,7 @@ void note_static_runtime(const std::vector<RawProcessFolder>& folders, RunFacts&
     const std::string sentence = static_parts_of(folder.process.executable);
     if (sentence.empty()) continue;
     facts.notes.push_back(sentence);
-    facts.losses.add("openmp_not_observed", Severity::warning, sentence, 1);
+    facts.losses.add(LossKind::openmp_not_observed, 1);
   }
 }
 
@@ -314,13 +269,6 @@ json to_json(const RunFacts& facts) {
           {"losses", losses}};
 }
 
-Severity severity_named(const std::string& name) {
-  for (const Severity severity : {Severity::info, Severity::warning}) {
-    if (name == to_string(severity)) return severity;
-  }
-  return Severity::data_loss;
-}
-
 RunFacts from_json(const json& measured) {
   RunFacts facts;
   facts.command = measured.value("command", "");
@@ -335,8 +283,9 @@ RunFacts from_json(const json& measured) {
   facts.stuck = stuck_from_json(measured.value("stuck", json::array()));
   facts.notes = measured.value("notes", std::vector<std::string>());
   for (const json& loss : measured.value("losses", json::array())) {
-    facts.losses.add(loss.value("name", ""), severity_named(loss.value("severity", "")),
-                     loss.value("advice", ""), loss.value("count", uint64_t{0}));
+    facts.losses.restore(loss.value("name", ""),
+                         {loss.value("count", uint64_t{0}),
+                          severity_named(loss.value("severity", "")), loss.value("advice", "")});
   }
   return facts;
 }

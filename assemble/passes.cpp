@@ -412,16 +412,8 @@ class Assembly {
                                 regions_};
     const LaneResult result = play_lane(*lane.device, context, sink);
     lane.events = result.events;
-    lane.losses.add(
-        "device_starts_before_launch", Severity::info,
-        "Device operations that seemed to start before the call that launched them were "
-        "assumed to start with it: this is the accuracy of the device clock.",
-        result.before_launch);
-    lane.losses.add(
-        "device_ops_without_launch", Severity::info,
-        "Device operations that no recorded call launched: it is unknown who could have "
-        "launched them earlier.",
-        result.without_launch);
+    lane.losses.add(LossKind::device_starts_before_launch, result.before_launch);
+    lane.losses.add(LossKind::device_ops_without_launch, result.without_launch);
   }
 
   trace::Definitions definitions(const CommTable& comms, const ObjectTable& objects,

@@ -32,11 +32,7 @@ class Collector {
     add_counts();
     sum_identities();
     found_.losses = run_.losses;
-    found_.losses.add(
-        "unexplained_waits", Severity::warning,
-        "waits that are longer than all that their cause did and waited since the two "
-        "last met: what exceeds it is unattributed",
-        all_.delays.unexplained_waits);
+    found_.losses.add(LossKind::unexplained_waits, all_.delays.unexplained_waits);
     return std::move(found_);
   }
 
@@ -124,13 +120,7 @@ class Collector {
           {id(cost.pattern), cost.path, cost.location, cost.short_s, cost.long_s});
     }
     for (const UnattributedCost& cost : all_.delays.unattributed) {
-      found_.unattributed.push_back(
-          {id(cost.pattern),
-           cost.reason == Unattributed::circular
-               ? "locations wait for each other in a circle (a deadlock, or clocks that disagree)"
-               : "the wait is longer than all that the late location did and waited since the two "
-                 "last synchronized",
-           cost.time_s});
+      found_.unattributed.push_back({id(cost.pattern), cost.reason, cost.time_s});
     }
   }
 

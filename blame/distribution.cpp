@@ -193,25 +193,15 @@ class Distributor {
       row.locations = loads[i].size();
       const Groups groups = find_groups(std::move(loads[i]));
       const Constancy over_time = find_course(slices_[i]);
-      row.shape = name(groups.shape);
+      row.shape = groups.shape;
       row.high = groups.high;
       row.low = groups.low;
       // Load that is even in total, and for which those who share it waited, was not at any time.
       const bool moves = groups.shape == Shape::even && over_time.course != Course::burst &&
                          peers_s_[i] >= 0.5 * row.cost_s;
-      row.course = name(moves ? Course::moving : over_time.course);
+      row.course = moves ? Course::moving : over_time.course;
       row.same_place = over_time.same_place;
     }
-  }
-
-  static const char* name(Shape shape) {
-    constexpr const char* kNames[] = {
-        "single", "even", "overloaded minority", "underloaded minority", "clusters", "spread"};
-    return kNames[static_cast<size_t>(shape)];
-  }
-  static const char* name(Course course) {
-    constexpr const char* kNames[] = {"burst", "steady", "moving"};
-    return kNames[static_cast<size_t>(course)];
   }
 
   const replay::Run& run_;

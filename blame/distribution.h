@@ -17,15 +17,6 @@
 namespace culprit::blame {
 
 /// How loads are distributed over those who share the work.
-enum class Shape : uint8_t {
-  single,               ///< there is nobody to share with
-  even,                 ///< the largest and the smallest differ by at most kEven of the largest
-  overloaded_minority,  ///< two groups, of which the higher is a minority
-  underloaded_minority,
-  clusters,  ///< two groups of similar size, or three
-  spread,    ///< no groups
-};
-
 struct Groups {
   Shape shape = Shape::single;
   size_t high = 0;  ///< size of the highest group, if there are any
@@ -44,13 +35,6 @@ inline constexpr double kMinority = 1.0 / 3;
 
 /// O(n log n) for n loads, in any order and unit.
 Groups find_groups(std::vector<double> loads);
-
-/// How cost is distributed over time.
-enum class Course : uint8_t {
-  burst,   ///< at least kBurst of it falls into one of the run's kSlices equal parts
-  steady,  ///< the same locations cost about as much all along
-  moving,  ///< the costly locations change
-};
 
 inline constexpr size_t kSlices = 32;
 inline constexpr double kBurst = 0.9;

@@ -90,7 +90,7 @@ void charge_idleness(const IdleBlame::Crew& crew, ProcessTimes& times) {
   };
   move(NobodyReason::io, times.mpi_rest_s);
   move(NobodyReason::mpi, times.mpi_rest_s);
-  move(NobodyReason::waiting, times.mpi_wait_s);
+  move(NobodyReason::mpi_wait, times.mpi_wait_s);
   move(NobodyReason::device, times.device_s);
   move(NobodyReason::start_up, times.start_up_s);
   move(NobodyReason::absent, times.mpi_rest_s);
@@ -154,18 +154,18 @@ std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& proce
   const double in_teams = all.useful_s + all.imbalance_s + all.runtime_s;
   const double at_work = all.useful_s + all.runtime_s;
   std::vector<FoundEfficiency> rows = {
-      {"parallel", "", ratio(all.useful_s, n * own_s)},
-      {"mpi", "parallel", ratio(outside, n * own_s)},
-      {"mpi.load_balance", "mpi", ratio(outside, n * largest_outside)},
-      {"mpi.communication", "mpi", ratio(largest_outside, own_s)},
-      {"mpi.serialisation", "mpi.communication", ratio(largest_outside, largest_ideal)},
-      {"mpi.transfer", "mpi.communication", ratio(largest_ideal, own_s)},
-      {"omp", "parallel", ratio(all.useful_s, host)},
-      {"omp.serial", "omp", ratio(in_teams, host)},
-      {"omp.load_balance", "omp", ratio(at_work, in_teams)},
-      {"omp.runtime", "omp", ratio(all.useful_s, at_work)},
+      {Factor::parallel, Factor::none, ratio(all.useful_s, n * own_s)},
+      {Factor::mpi, Factor::parallel, ratio(outside, n * own_s)},
+      {Factor::mpi_load_balance, Factor::mpi, ratio(outside, n * largest_outside)},
+      {Factor::mpi_communication, Factor::mpi, ratio(largest_outside, own_s)},
+      {Factor::mpi_serialisation, Factor::mpi_communication, ratio(largest_outside, largest_ideal)},
+      {Factor::mpi_transfer, Factor::mpi_communication, ratio(largest_ideal, own_s)},
+      {Factor::omp, Factor::parallel, ratio(all.useful_s, host)},
+      {Factor::omp_serial, Factor::omp, ratio(in_teams, host)},
+      {Factor::omp_load_balance, Factor::omp, ratio(at_work, in_teams)},
+      {Factor::omp_runtime, Factor::omp, ratio(all.useful_s, at_work)},
   };
-  if (with_devices) rows.push_back({"offload", "parallel", ratio(host, outside)});
+  if (with_devices) rows.push_back({Factor::offload, Factor::parallel, ratio(host, outside)});
   return rows;
 }
 

@@ -16,15 +16,11 @@ namespace culprit::blame {
 
 namespace {
 
-/// In the order of NobodyReason.
-constexpr const char* kReasons[] = {"io",     "mpi",    "mpi_wait", "mutex",
-                                    "device", "waking", "start_up", "absent"};
-
 void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
   for (size_t reason = 0; reason < kNobodyReasons; ++reason) {
     const double time = crew.nobody_team_s[reason] + crew.nobody_pool_s[reason];
     if (time <= 0) continue;
-    found.idle_nobody.push_back({crew.members.front(), kReasons[reason], time});
+    found.idle_nobody.push_back({crew.members.front(), NobodyReason(reason), time});
     found.identities.idle_nobody_s += time;
   }
 }

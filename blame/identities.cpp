@@ -213,19 +213,23 @@ class Checker {
         at(LocationId(worst), longest[worst] != nullptr ? longest[worst]->callpath : CallPathId()));
   }
 
+  static std::string named(Factor factor) {
+    return "the efficiency " + std::string(to_string(factor));
+  }
+
   void check_efficiencies() {
-    std::map<std::string, double> products;
+    std::map<Factor, double> products;
     for (const FoundEfficiency& row : found_.efficiencies) {
       if (!(row.value >= -kSlack && row.value <= 1 + kSlack)) {
-        violations_.push_back("the efficiency " + row.name + " is not between 0 and 1");
+        violations_.push_back(named(row.name) + " is not between 0 and 1");
       }
-      if (row.parent.empty()) continue;
+      if (row.parent == Factor::none) continue;
       products.try_emplace(row.parent, 1.0).first->second *= row.value;
     }
     for (const FoundEfficiency& row : found_.efficiencies) {
       const auto product = products.find(row.name);
       if (product == products.end() || agree(product->second, row.value)) continue;
-      violations_.push_back("the efficiency " + row.name + " is not the product of its factors");
+      violations_.push_back(named(row.name) + " is not the product of its factors");
     }
   }
 

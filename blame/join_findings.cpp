@@ -53,8 +53,8 @@ void add_part(const Part& part, Findings& found) {
 replay::Parcel pack(const Findings& found) {
   Packer to;
   to.put(part_of(found));
-  visit_own_tables(
-      [&](const char*, const auto& rows) {
+  visit_lists_of<Origin::each_rank>(
+      [&](const auto& rows) {
         to.put(uint64_t{rows.size()});
         for (const auto& row : rows) {
           visit_fields(row, [&](const auto& field) { to.put(field); });
@@ -73,8 +73,8 @@ replay::Parcel pack(const Findings& found) {
 void add(const replay::Parcel& parcel, Findings& found) {
   Unpacker from(parcel);
   add_part(from.get<Part>(), found);
-  visit_own_tables(
-      [&](const char*, auto& rows) {
+  visit_lists_of<Origin::each_rank>(
+      [&](auto& rows) {
         for (auto left = from.get<uint64_t>(); left > 0; --left) {
           visit_fields(rows.emplace_back(), [&](auto& field) { from.get_into(field); });
         }
@@ -88,7 +88,7 @@ void add(const replay::Parcel& parcel, Findings& found) {
     const std::string name = from.get_string();
     const auto count = from.get<uint64_t>();
     const auto severity = from.get<Severity>();
-    found.losses.add(name, severity, from.get_string(), count);
+    found.losses.restore(name, {count, severity, from.get_string()});
   }
   for (PassTime& pass : found.passes) pass.time_s = std::max(pass.time_s, from.get<double>());
 }

@@ -154,10 +154,12 @@ class Stages {
 
   Row& row_of(const StageVisit& visit) {
     const trace::Region& region = run_.regions[visit.region.index()];
-    const bool iteration = region.role == trace::RegionRole::iteration;
-    Row& row = rows_[{iteration, region.name, visit.number}];
-    if (row.stage.kind.empty()) {
-      row.stage.kind = iteration ? "iteration" : "phase";
+    const StageKind kind =
+        region.role == trace::RegionRole::iteration ? StageKind::iteration : StageKind::phase;
+    const auto [at, fresh] = rows_.try_emplace({kind, region.name, visit.number});
+    Row& row = at->second;
+    if (fresh) {
+      row.stage.kind = kind;
       row.stage.name = region.name;
       row.stage.number = visit.number;
     }
@@ -191,9 +193,8 @@ class Stages {
         Row row;
         visit_fields(row.stage, [&](auto& field) { rows.get_into(field); });
         rows.get_into(row.sums);
-        const bool iteration = row.stage.kind == "iteration";
         const auto [known, fresh] =
-            rows_.try_emplace({iteration, row.stage.name, row.stage.number}, row);
+            rows_.try_emplace({row.stage.kind, row.stage.name, row.stage.number}, row);
         if (!fresh) known->second.add(row);
       }
     }
@@ -210,7 +211,7 @@ class Stages {
   const replay::Run& run_;
   const replay::WaitGraph& graph_;
   const std::vector<PathKind> kinds_;
-  std::map<std::tuple<bool, std::string, int64_t>, Row> rows_;
+  std::map<std::tuple<StageKind, std::string, int64_t>, Row> rows_;
   std::vector<std::set<RegionId>> tell_;  ///< by LocationId: the stages that it tells of
   std::vector<LocationId> tellers_;
 };

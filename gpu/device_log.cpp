@@ -22,7 +22,7 @@ namespace {
 
 using collector::now;
 using collector::ThreadLog;
-using trace::RawKind;
+namespace raw = trace::raw;
 
 constexpr size_t kTextBytes = 2000;
 
@@ -30,7 +30,6 @@ struct Text {
   uint64_t words[256] = {};
   size_t bytes = 0;
 
-  explicit Text(size_t first_free_word = 0) : bytes(first_free_word * sizeof(uint64_t)) {}
   /// Returns how much of `more` there was room for.
   size_t add(std::string_view more) {
     const size_t length = std::min(more.size(), kTextBytes - std::min(kTextBytes, bytes));
@@ -85,13 +84,15 @@ bool is_on() {
 DeviceNumber add_device(const DeviceInfo& info) {
   uint32_t number = 0;
   with_log([&](State& state) {
-    Text text(1);
-    const uint64_t name = text.add(info.name.substr(0, kTextBytes / 2));
-    const uint64_t identity = text.add(info.identity);
-    text.words[0] = name | identity << 32;
+    Text text;
+    const size_t name = text.add(info.name.substr(0, kTextBytes / 2));
+    const size_t place = text.add(info.identity);
     number = state.first + state.devices++;
-    state.log->put_words(RawKind::device_def, now(), static_cast<uint16_t>(info.api), number,
-                         text.words, text.count());
+    const raw::device_def device{.device = number,
+                                 .api = info.api,
+                                 .name = static_cast<uint32_t>(name),
+                                 .place = static_cast<uint32_t>(place)};
+    state.log->put(now(), device, text.words, text.count());
   });
   return DeviceNumber{number};
 }
@@ -100,8 +101,11 @@ QueueNumber add_queue(const QueueInfo& info) {
   uint32_t number = trace::kRawNoQueue;
   with_log([&](State& state) {
     number = state.first + state.queues++;
-    state.log->put(RawKind::device_queue_def, now(), info.out_of_order ? 1 : 0, number,
-                   static_cast<uint32_t>(info.device) | uint64_t{info.context} << 32, info.number);
+    state.log->put(now(), raw::device_queue_def{.queue = number,
+                                                .overtakes = info.out_of_order,
+                                                .device = static_cast<uint32_t>(info.device),
+                                                .context = info.context,
+                                                .number = info.number});
   });
   return QueueNumber{number};
 }
@@ -115,67 +119,70 @@ NameNumber name(std::string_view text) {
     const auto [known, is_new] = state.names.try_emplace(std::string(text.substr(0, length)), next);
     number = known->second;
     if (!is_new) return;
-    state.log->put_words(RawKind::string_def, now(), static_cast<uint16_t>(length), number,
-                         kept.words, kept.count());
+    const raw::string_def definition{.string = number, .length = static_cast<uint16_t>(length)};
+    state.log->put(now(), definition, kept.words, kept.count());
   });
   return NameNumber{number};
 }
 
 void executed(const Operation& op) {
-  const auto flags = static_cast<uint16_t>(
+  const auto what = static_cast<uint16_t>(
       static_cast<unsigned>(op.kind) |
       static_cast<unsigned>(op.direction) << trace::raw_device_op::kDirectionShift |
       static_cast<unsigned>(op.memory) << trace::raw_device_op::kMemoryShift);
-  const uint64_t words[] = {static_cast<uint64_t>(op.number),
-                            op.begin,
-                            op.end,
-                            static_cast<uint64_t>(op.name) | uint64_t{op.graph_node} << 32,
-                            op.bytes,
-                            op.queued,
-                            op.submitted};
-  with_log([&](State& state) {
-    state.log->put_words(RawKind::device_op, now(), flags, static_cast<uint32_t>(op.queue), words,
-                         sizeof words / sizeof words[0]);
-  });
+  const raw::device_op operation{.queue = static_cast<uint32_t>(op.queue),
+                                 .what = what,
+                                 .number = static_cast<uint64_t>(op.number),
+                                 .begin = op.begin,
+                                 .end = op.end,
+                                 .name = static_cast<uint32_t>(op.name),
+                                 .node = op.graph_node,
+                                 .bytes = op.bytes,
+                                 .queued = op.queued,
+                                 .submitted = op.submitted};
+  with_log([&](State& state) { state.log->put(now(), operation); });
 }
 
 void passed(const Point& point) {
   const bool of_device = point.what == RawDevicePoint::host_waits_for_device;
-  const uint32_t object =
+  const uint32_t place =
       of_device ? static_cast<uint32_t>(point.device) : static_cast<uint32_t>(point.queue);
   with_log([&](State& state) {
-    state.log->put(RawKind::device_point, now(), static_cast<uint16_t>(point.what), object,
-                   static_cast<uint64_t>(point.number), point.event, point.event_sync);
+    state.log->put(now(), raw::device_point{.place = place,
+                                            .what = point.what,
+                                            .number = static_cast<uint64_t>(point.number),
+                                            .event = point.event,
+                                            .recording = point.event_sync});
   });
 }
 
 void runtime_took(uint64_t nanoseconds) {
-  with_log(
-      [&](State& state) { state.log->put(RawKind::device_overhead, now(), 0, 0, nanoseconds); });
+  with_log([&](State& state) { state.log->put(now(), raw::device_overhead{.time = nanoseconds}); });
 }
 
 void clock_was(DeviceNumber device, uint64_t nanoseconds, uint64_t ticks_at_least,
                uint64_t ticks_at_most) {
   with_log([&](State& state) {
-    state.log->put(RawKind::device_clock, now(), 0, static_cast<uint32_t>(device), nanoseconds,
-                   ticks_at_least, ticks_at_most);
+    state.log->put(now(), raw::device_clock{.device = static_cast<uint32_t>(device),
+                                            .time = nanoseconds,
+                                            .earliest = ticks_at_least,
+                                            .latest = ticks_at_most});
   });
 }
 
 void lost(RawDeviceLoss what, uint64_t count) {
   if (count == 0) return;
-  with_log([&](State& state) {
-    state.log->put(RawKind::device_lost, now(), static_cast<uint16_t>(what), 0, count);
-  });
+  with_log(
+      [&](State& state) { state.log->put(now(), raw::device_lost{.what = what, .count = count}); });
 }
 
 void runtime_is(RawDeviceApi api, std::string_view description, trace::RawDeviceRefusal refusal) {
   with_log([&](State& state) {
     Text text;
     text.add(description);
-    const unsigned flags = static_cast<unsigned>(api) | static_cast<unsigned>(refusal) << 8;
-    state.log->put_words(RawKind::device_runtime, now(), static_cast<uint16_t>(flags), 0,
-                         text.words, text.count());
+    const unsigned what = static_cast<unsigned>(api) | static_cast<unsigned>(refusal) << 8;
+    state.log->put(now(), raw::device_runtime{.what = static_cast<uint16_t>(what)}, text.words,
+                   text.count());
   });
 }
 

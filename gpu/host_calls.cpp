@@ -17,12 +17,12 @@ using collector::now;
 using collector::StringId;
 using collector::thread_log;
 using collector::ThreadLog;
-using trace::RawKind;
+namespace raw = trace::raw;
 
-void wait_record(DeviceWaitFor what, uint32_t object, OperationNumber operation) {
+void wait_record(DeviceWaitFor what, uint32_t place, OperationNumber operation) {
   if (ThreadLog* log = thread_log()) {
-    log->put(RawKind::device_wait, now(), static_cast<uint16_t>(what), object,
-             static_cast<uint64_t>(operation));
+    log->put(now(), raw::device_wait{
+                        .place = place, .what = what, .number = static_cast<uint64_t>(operation)});
   }
 }
 
@@ -33,15 +33,16 @@ bool call_begins(const char* name) {
   if (log == nullptr) return false;
   const uint64_t time = now();
   const auto path = static_cast<uint32_t>(log->current_path());
-  log->put(RawKind::device_enter, time, static_cast<uint16_t>(log->name(name)), path);
+  log->put(time, raw::device_enter{.path = path, .name = static_cast<uint16_t>(log->name(name))});
   ++log->waiting;
   return true;
 }
 
 void call_handed_over(DeviceOpKind kind, QueueNumber queue, OperationNumber number) {
   if (ThreadLog* log = thread_log()) {
-    log->put(RawKind::device_launch, now(), static_cast<uint16_t>(kind),
-             static_cast<uint32_t>(queue), static_cast<uint64_t>(number));
+    log->put(now(), raw::device_launch{.queue = static_cast<uint32_t>(queue),
+                                       .kind = kind,
+                                       .operation = static_cast<uint64_t>(number)});
   }
 }
 
@@ -54,7 +55,7 @@ void call_ordered_after(const OperationNumber* operations, size_t count) {
     for (; here < kMost && done < count; ++here) {
       words[here] = static_cast<uint64_t>(operations[done++]);
     }
-    log->put_words(RawKind::device_after, now(), 0, 0, words, here);
+    log->put(now(), raw::device_after{}, words, here);
   }
 }
 
@@ -74,7 +75,7 @@ void call_ends(const char* name) {
   ThreadLog* log = thread_log();
   if (log == nullptr) return;
   --log->waiting;
-  log->put(RawKind::device_leave, now(), static_cast<uint16_t>(log->name(name)));
+  log->put(now(), raw::device_leave{.name = static_cast<uint16_t>(log->name(name))});
 }
 
 OperationNumber next_operation() {

@@ -16,7 +16,8 @@ using trace::RegionRole;
 bool is_taken_back(RawLog::Cursor ahead) {
   for (RawRecord next; ahead.next(next);) {
     if (says_something(next.kind)) {
-      return next.kind == RawKind::omp_sync_end && (next.flags & trace::kRawTakenBack) != 0;
+      return next.kind == RawKind::omp_sync_end &&
+             (next.as<raw::omp_sync_end>().kind & trace::kRawTakenBack) != 0;
     }
   }
   return false;
@@ -48,46 +49,48 @@ void OpenmpConstructs::close_work(Time time) {
 }
 
 void OpenmpConstructs::work_begin(const RawRecord& record) {
-  const auto work = work_name(record.flags);
+  const auto begun = record.as<raw::omp_work_begin>();
+  const auto work = work_name(begun.kind);
   if (!work) return;
   const Time time = state_.time(record);
   if (!work->inside_work) close_work(time);
   // Where the region was forked is not in the region: a combined construct, at its very begin.
-  const Symbol* const place = teams_.place(record.w[0]);
+  const Symbol* const place = teams_.place(begun.code);
   if (place != nullptr && place == teams_.team_place()) {
     state_.timeline.observe_bare(time);
   } else {
-    state_.observe_code(time, record.w[0]);
+    state_.observe_code(time, begun.code);
   }
   // gcc's combined constructs tell the master alone where they are: where the region was forked.
-  teams_.last_work = record.w[0] != 0 ? teams_.place(record.w[0]) : teams_.team_place();
+  teams_.last_work = begun.code != 0 ? teams_.place(begun.code) : teams_.team_place();
   state_.timeline.enter(
       time, Level::work,
       state_.process.regions.openmp(work->name, RegionRole::worksharing, teams_.last_work),
-      kWorkIds + record.flags);
-  const uint64_t schedule = loop_schedule(record.flags);
+      kWorkIds + begun.kind);
+  const uint64_t schedule = loop_schedule(begun.kind);
   if (schedule != 0) state_.fact(time, Fact::schedule, schedule);
-  if (record.words > 1 && record.w[1] != 0) state_.fact(time, Fact::iterations, record.w[1]);
+  if (begun.count != 0) state_.fact(time, Fact::iterations, begun.count);
 }
 
 void OpenmpConstructs::work_end(const RawRecord& record) {
+  const auto ended = record.as<raw::omp_work_end>();
   const Time time = state_.time(record);
-  const size_t depth = find_level(state_.timeline, Level::work, kWorkIds + record.flags);
+  const size_t depth = find_level(state_.timeline, Level::work, kWorkIds + ended.kind);
   if (depth == Timeline::npos) return;
-  if (record.words > 1 && record.w[0] != 0) {
-    state_.fact(time, Fact::own_chunks, record.w[0]);
-    state_.fact(time, Fact::own_iterations, record.w[1]);
+  if (ended.chunks != 0) {
+    state_.fact(time, Fact::own_chunks, ended.chunks);
+    state_.fact(time, Fact::own_iterations, ended.iterations);
   }
   teams_.close(time, depth);
 }
 
 void OpenmpConstructs::masked_begin(const RawRecord& record) {
+  const uint64_t code = record.as<raw::omp_masked_begin>().code;
   const Time time = state_.time(record);
-  state_.observe_code(time, record.w[0]);
+  state_.observe_code(time, code);
   state_.timeline.enter(
       time, Level::work,
-      state_.process.regions.openmp("masked", RegionRole::function, teams_.place(record.w[0])),
-      kMaskedId);
+      state_.process.regions.openmp("masked", RegionRole::function, teams_.place(code)), kMaskedId);
 }
 
 /// Threads that combine their results inside a barrier go on waiting there: no region of its own.
@@ -96,10 +99,11 @@ void OpenmpConstructs::reduction_begin(const RawRecord& record) {
   const size_t innermost = state_.timeline.innermost();
   if (innermost != Timeline::npos && state_.timeline.stack()[innermost].level == Level::sync)
     return;
-  state_.observe_code(time, record.w[0]);
+  const uint64_t code = record.as<raw::omp_reduction_begin>().code;
+  state_.observe_code(time, code);
   state_.timeline.enter(
       time, Level::work,
-      state_.process.regions.openmp("reduction", RegionRole::function, teams_.place(record.w[0])),
+      state_.process.regions.openmp("reduction", RegionRole::function, teams_.place(code)),
       kReductionId);
 }
 
@@ -109,45 +113,47 @@ void OpenmpConstructs::end(const RawRecord& record, uint64_t id) {
 }
 
 void OpenmpConstructs::cancel(const RawRecord& record) {
+  const auto cancelled = record.as<raw::omp_cancel>();
   const Time time = state_.time(record);
-  state_.observe_code(time, record.w[0]);
-  state_.fact(time, Fact::cancel, record.flags);
+  state_.observe_code(time, cancelled.code);
+  state_.fact(time, Fact::cancel, cancelled.flags);
 }
 
 /// Whether the barrier that has just begun is the one at the end of the region: an implicit task
 /// ends directly after it. At the end of the log, a worker's end has not been told.
-bool OpenmpConstructs::ends_region(const RawRecord& record, RawLog::Cursor ahead) const {
-  if (is_region_end(record.flags)) return true;
-  if (!is_unclear(record.flags)) return false;
+bool OpenmpConstructs::ends_region(uint16_t kind, RawLog::Cursor ahead) const {
+  if (is_region_end(kind)) return true;
+  if (!is_unclear(kind)) return false;
   int depth = 1;
   for (RawRecord next; ahead.next(next);) {
     if (depth == 0 && says_something(next.kind)) return next.kind == RawKind::omp_implicit_end;
     const bool begins = next.kind == RawKind::omp_sync_begin;
     const bool ends = next.kind == RawKind::omp_sync_end;
-    if ((begins || ends) && sync_class(next.flags) == SyncClass::barrier) depth += begins ? 1 : -1;
+    if (!begins && !ends) continue;
+    const uint16_t its_kind = next.as<raw::omp_sync_begin>().kind;
+    if (sync_class(its_kind) == SyncClass::barrier) depth += begins ? 1 : -1;
   }
   return teams_.is_worker();
 }
 
-void OpenmpConstructs::enter_barrier(const RawRecord& record, const RawLog::Cursor& ahead,
-                                     uint64_t id) {
-  const Time time = state_.time(record);
+void OpenmpConstructs::enter_barrier(Time time, const raw::omp_sync_begin& begun,
+                                     const RawLog::Cursor& ahead, uint64_t id) {
   Regions& regions = state_.process.regions;
   close_work(time);
-  if (ends_region(record, ahead)) {
+  if (ends_region(begun.kind, ahead)) {
     state_.timeline.observe_bare(time);
     const RegionId region =
         regions.openmp("implicit barrier", RegionRole::implicit_barrier, teams_.team_place());
     return state_.timeline.enter(time, Level::sync, region, id);
   }
-  state_.observe_code(time, record.w[0]);
+  state_.observe_code(time, begun.code);
   // The runtime's own call, from the end of a worksharing construct, has no return address of ours.
-  const bool may_end_work = is_implicit(record.flags) || is_unclear(record.flags);
-  const bool ends_work = may_end_work && record.w[0] == 0 && teams_.last_work != nullptr;
-  const Symbol* where = ends_work ? teams_.last_work : teams_.place(record.w[0]);
+  const bool may_end_work = is_implicit(begun.kind) || is_unclear(begun.kind);
+  const bool ends_work = may_end_work && begun.code == 0 && teams_.last_work != nullptr;
+  const Symbol* where = ends_work ? teams_.last_work : teams_.place(begun.code);
   if (where == nullptr) where = teams_.team_place();
   const RegionId region =
-      is_implicit(record.flags) || ends_work
+      is_implicit(begun.kind) || ends_work
           ? regions.openmp("implicit barrier", RegionRole::implicit_barrier, where)
           : regions.openmp("barrier", RegionRole::barrier, where);
   state_.timeline.enter(time, Level::sync, region, id);
@@ -155,7 +161,8 @@ void OpenmpConstructs::enter_barrier(const RawRecord& record, const RawLog::Curs
 
 void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor& ahead, bool wait) {
   if (is_taken_back(ahead)) return;
-  const SyncClass sync = sync_class(record.flags);
+  const auto begun = record.as<raw::omp_sync_begin>();
+  const SyncClass sync = sync_class(begun.kind);
   const uint64_t id = sync_id(sync, wait);
   Timeline& timeline = state_.timeline;
   const size_t innermost = timeline.innermost();
@@ -163,20 +170,21 @@ void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor&
                       timeline.stack()[innermost].level == Level::sync &&
                       timeline.stack()[innermost].id == sync_id(sync, false);
   if (wait && inside) return;  // the whole of it is one region
+  const Time time = state_.time(record);
   if (sync == SyncClass::barrier) {
-    if (record.w[1] == 0 || !teams_.is_hidden(record.w[1])) enter_barrier(record, ahead, id);
+    const bool hidden = begun.region != 0 && teams_.is_hidden(begun.region);
+    if (!hidden) enter_barrier(time, begun, ahead, id);
     return;
   }
 
-  const Time time = state_.time(record);
   Regions& regions = state_.process.regions;
-  const Symbol* where = teams_.place(record.w[0]);
+  const Symbol* where = teams_.place(begun.code);
   if (sync == SyncClass::taskwait) {
-    state_.observe_code(time, record.w[0]);
+    state_.observe_code(time, begun.code);
     timeline.enter(time, Level::sync, regions.openmp("taskwait", RegionRole::task_wait, where), id);
   } else if (sync == SyncClass::taskgroup) {
     // The body is the program's own work; only its end waits.
-    state_.observe_code(time, record.w[0]);
+    state_.observe_code(time, begun.code);
     timeline.enter(time, wait ? Level::sync : Level::work,
                    wait ? regions.openmp("end taskgroup", RegionRole::task_wait, where)
                         : regions.openmp("taskgroup", RegionRole::function, where),
@@ -185,8 +193,9 @@ void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor&
 }
 
 void OpenmpConstructs::sync_end(const RawRecord& record, bool wait) {
-  if ((record.flags & trace::kRawTakenBack) != 0) return;
-  const SyncClass sync = sync_class(record.flags);
+  const uint16_t kind = record.as<raw::omp_sync_end>().kind;
+  if ((kind & trace::kRawTakenBack) != 0) return;
+  const SyncClass sync = sync_class(kind);
   const Level level = sync == SyncClass::taskgroup && !wait ? Level::work : Level::sync;
   const size_t depth = find_level(state_.timeline, level, sync_id(sync, wait));
   if (depth == Timeline::npos) return;

@@ -26,9 +26,11 @@ class OpenmpConstructs {
   void sync_end(const RawRecord& record, bool wait);
 
  private:
-  /// Enters the barrier that `record` begins.
-  void enter_barrier(const RawRecord& record, const RawLog::Cursor& ahead, uint64_t id);
-  bool ends_region(const RawRecord& record, RawLog::Cursor ahead) const;
+  /// Enters the barrier that has `begun`.
+  void enter_barrier(Time time, const raw::omp_sync_begin& begun, const RawLog::Cursor& ahead,
+                     uint64_t id);
+  /// `kind`: the barrier's, of OMPT.
+  bool ends_region(uint16_t kind, RawLog::Cursor ahead) const;
   void close_work(Time time);
   void end(const RawRecord& record, uint64_t id);
 

@@ -200,25 +200,15 @@ inline std::string_view target_name(uint16_t flags) {
   }
 }
 
-/// False for records that say nothing of what a thread does.
+/// False for records that say nothing of what a thread does next: waiting belongs to the construct
+/// that it is in.
 inline bool says_something(trace::RawKind kind) {
+  using trace::RawGroup;
   using trace::RawKind;
-  switch (kind) {
-    case RawKind::path_def:
-    case RawKind::string_def:
-    case RawKind::sample:
-    case RawKind::counter_def:
-    case RawKind::counter_refused:
-    case RawKind::counters:
-    case RawKind::sampling_period:
-    case RawKind::tool_begin:
-    case RawKind::tool_end:
-    case RawKind::omp_wait_begin:
-    case RawKind::omp_wait_end:
-      return false;
-    default:
-      return true;
-  }
+  const RawGroup group = trace::facts_of(kind).group;
+  return group != RawGroup::definitions && group != RawGroup::samples &&
+         group != RawGroup::measurement && kind != RawKind::omp_wait_begin &&
+         kind != RawKind::omp_wait_end;
 }
 
 }  // namespace culprit::assemble

@@ -32,52 +32,56 @@ TaskId OpenmpTasks::id(uint64_t number) const {
 }
 
 void OpenmpTasks::create(const RawRecord& record) {
+  const auto task = record.as<raw::omp_task_create>();
   const Time time = state_.time(record);
-  state_.observe_code(time, record.w[1]);
+  state_.observe_code(time, task.code);
   Timeline& timeline = state_.timeline;
-  if (is_taskwait(record.arg)) {
-    const Symbol* where = teams_.place(record.w[1]);
+  if (is_taskwait(task.flags)) {
+    const Symbol* where = teams_.place(task.code);
     timeline.enter(time, Level::sync,
                    state_.process.regions.openmp("taskwait", RegionRole::function, where),
-                   kDependenceWaitIds + record.w[0]);
+                   kDependenceWaitIds + task.task);
   }
   const Time created = timeline.advance(time);
-  timeline.sink().task_create(created, id(record.w[0]));
-  timeline.sink().fact(created, Fact::task_flags, record.arg);
+  timeline.sink().task_create(created, id(task.task));
+  timeline.sink().fact(created, Fact::task_flags, task.flags);
 }
 
 void OpenmpTasks::depends(const RawRecord& record) {
-  for (unsigned i = 1; i + 1 < record.words; i += 2) {
-    const auto fact = dependence(record.w[i + 1]);
-    if (fact) state_.fact(state_.time(record), *fact, record.w[i]);
+  const auto pairs = record.rest_of<raw::omp_task_depends>();
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    const auto fact = dependence(pairs[i + 1]);
+    if (fact) state_.fact(state_.time(record), *fact, pairs[i]);
   }
 }
 
 void OpenmpTasks::edge(const RawRecord& record) {
+  const auto edge = record.as<raw::omp_task_edge>();
   const Time time = state_.time(record);
-  state_.fact(time, Fact::task_successor, id(record.w[1]).number());
-  state_.fact(time, Fact::task_predecessor, id(record.w[0]).number());
+  state_.fact(time, Fact::task_successor, id(edge.second).number());
+  state_.fact(time, Fact::task_predecessor, id(edge.first).number());
 }
 
 void OpenmpTasks::fulfilled(const RawRecord& record) {
+  const auto [status, task] = record.as<raw::omp_task_fulfilled>();
   const Time time = state_.time(record);
-  if (is_detached_event(record.flags)) {
-    state_.fact(time, Fact::task_fulfilled, id(record.w[0]).number());
+  if (is_detached_event(status)) {
+    state_.fact(time, Fact::task_fulfilled, id(task).number());
   }
-  if (!ends_without_being_left(record.flags)) return;
+  if (!ends_without_being_left(status)) return;
   Timeline& timeline = state_.timeline;
   timeline.observe_nothing(time);
-  const size_t wait = find_level(timeline, Level::sync, kDependenceWaitIds + record.w[0]);
+  const size_t wait = find_level(timeline, Level::sync, kDependenceWaitIds + task);
   if (wait != Timeline::npos) teams_.close(time, wait);
   const Time ended = timeline.advance(time);
-  timeline.sink().task_complete(ended, id(record.w[0]));
+  timeline.sink().task_complete(ended, id(task));
 }
 
 /// Leaves what does not go on: all tasks above the one that is resumed, or that which gives way.
 void OpenmpTasks::leave_for(const RawRecord& record) {
+  const auto [status, next, prior] = record.as<raw::omp_task_switch>();
   const Time time = state_.time(record);
   Timeline& timeline = state_.timeline;
-  const uint64_t next = record.w[0];
   size_t kept = next == 0 ? find_in_team(timeline,
                                          [](const Timeline::Entry& entry) {
                                            return entry.level == Level::parallel ||
@@ -85,8 +89,8 @@ void OpenmpTasks::leave_for(const RawRecord& record) {
                                          })
                           : find_level(timeline, Level::task, next);
   if (next != 0 && kept == Timeline::npos) {
-    const size_t left = find_level(timeline, Level::task, record.w[1]);
-    if (record.w[1] != 0 && is_task_left(record.flags) && left != Timeline::npos) {
+    const size_t left = find_level(timeline, Level::task, prior);
+    if (prior != 0 && is_task_left(status) && left != Timeline::npos) {
       teams_.close(time, left);
     }
     return;
@@ -97,15 +101,14 @@ void OpenmpTasks::leave_for(const RawRecord& record) {
 }
 
 void OpenmpTasks::switched(const RawRecord& record) {
+  const auto [status, next, prior] = record.as<raw::omp_task_switch>();
   const Time time = state_.time(record);
   Timeline& timeline = state_.timeline;
-  const uint64_t next = record.w[0];
-  const uint64_t prior = record.w[1];
   leave_for(record);
   if (next == prior) return;
   timeline.observe_nothing(time);
   const Time at = timeline.advance(time);
-  if (prior != 0 && is_task_end(record.flags)) timeline.sink().task_complete(at, id(prior));
+  if (prior != 0 && is_task_end(status)) timeline.sink().task_complete(at, id(prior));
   timeline.sink().task_switch(at, id(next));
   if (next == 0 || find_level(timeline, Level::task, next) != Timeline::npos) return;
   enter(time, next);

@@ -68,12 +68,13 @@ bool OpenmpTeams::is_hidden(uint64_t region) const {
 
 void OpenmpTeams::parallel_begin(const RawRecord& record) {
   const Time time = state_.time(record);
-  const uint64_t region = record.w[0];
+  const auto begun = record.as<raw::omp_parallel_begin>();
+  const uint64_t region = begun.region;
   if (is_hidden(region)) return;
-  if (record.arg != 0) {
-    state_.observe(time, record.arg);
+  if (begun.path != 0) {
+    state_.observe(time, begun.path);
   } else {
-    state_.observe_code(time, record.w[1]);
+    state_.observe_code(time, begun.code);
   }
   Timeline& timeline = state_.timeline;
   const auto known = state_.process.survey.regions.find(region);
@@ -84,8 +85,9 @@ void OpenmpTeams::parallel_begin(const RawRecord& record) {
 }
 
 void OpenmpTeams::parallel_end(const RawRecord& record) {
+  const uint64_t region = record.as<raw::omp_parallel_end>().region;
   const auto fork = std::find_if(openings_.rbegin(), openings_.rend(), [&](const Opening& opening) {
-    return !opening.team && opening.region == record.w[0];
+    return !opening.team && opening.region == region;
   });
   if (fork == openings_.rend()) return;
   const auto first = static_cast<size_t>(openings_.rend() - fork) - 1;
@@ -93,7 +95,7 @@ void OpenmpTeams::parallel_end(const RawRecord& record) {
 }
 
 void OpenmpTeams::implicit_begin(const RawRecord& record) {
-  const uint64_t region = record.w[0];
+  const uint64_t region = record.as<raw::omp_implicit_begin>().region;
   // Region 0: the initial task, the program itself.
   if (region == 0 || is_hidden(region)) return;
   // Recording was off when it was forked: nothing tells of the team.
@@ -120,9 +122,10 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
 }
 
 void OpenmpTeams::implicit_end(const RawRecord& record) {
+  const uint64_t region = record.as<raw::omp_implicit_end>().region;
   const auto ended =
       std::find_if(openings_.rbegin(), openings_.rend(), [&](const Opening& opening) {
-        return opening.team && (record.w[0] == 0 || opening.region == record.w[0]);
+        return opening.team && (region == 0 || opening.region == region);
       });
   if (ended == openings_.rend()) return;
   const auto first = static_cast<size_t>(openings_.rend() - ended) - 1;

@@ -247,7 +247,9 @@ uint64_t RawLog::oldest_of(const Stretch& stretch) const {
   RawHeader header;
   for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
     std::memcpy(&header, data_.get() + at, sizeof header);
-    if (header.kind >= RawKind::mpi_enter) return header.time;
+    const trace::RawGroup group = trace::facts_of(header.kind).group;
+    const bool tells = group != trace::RawGroup::structure && group != trace::RawGroup::definitions;
+    if (tells) return header.time;
     at += sizeof header + header.words * kWord;
   }
   return UINT64_MAX;

@@ -31,146 +31,14 @@ using trace::RawKind;
 using trace::RawProcess;
 
 constexpr std::string_view kTail = ".tail";
-constexpr unsigned kLaterWord = 2;  // of the kinds that note later moments
-
-int words_of_openmp(RawKind kind) {
-  switch (kind) {
-    case RawKind::omp_thread_begin:
-    case RawKind::omp_thread_end:
-    case RawKind::omp_work_end:
-    case RawKind::omp_masked_end:
-    case RawKind::omp_reduction_end:
-    case RawKind::omp_target_end:
-      return 0;
-    case RawKind::omp_parallel_end:
-    case RawKind::omp_implicit_end:
-    case RawKind::omp_work_begin:
-    case RawKind::omp_masked_begin:
-    case RawKind::omp_task_depends:
-    case RawKind::omp_task_fulfilled:
-    case RawKind::omp_cancel:
-    case RawKind::omp_reduction_begin:
-      return 1;
-    case RawKind::omp_parallel_begin:
-    case RawKind::omp_implicit_begin:
-    case RawKind::omp_sync_begin:
-    case RawKind::omp_sync_end:
-    case RawKind::omp_wait_begin:
-    case RawKind::omp_wait_end:
-    case RawKind::omp_mutex_acquire:
-    case RawKind::omp_mutex_acquired:
-    case RawKind::omp_mutex_released:
-    case RawKind::omp_task_create:
-    case RawKind::omp_task_switch:
-    case RawKind::omp_task_edge:
-    case RawKind::omp_nest_lock:
-    case RawKind::omp_lock_init:
-    case RawKind::omp_lock_destroy:
-    case RawKind::omp_target_begin:
-      return 2;
-    default:
-      return kUnknownKind;
-  }
-}
-
-/// What probes of devices record.
-int words_of_device(RawKind kind) {
-  switch (kind) {
-    case RawKind::device_enter:
-    case RawKind::device_leave:
-    case RawKind::device_after:
-    case RawKind::device_runtime:
-      return 0;
-    case RawKind::device_launch:
-    case RawKind::device_wait:
-    case RawKind::device_def:
-    case RawKind::device_lost:
-    case RawKind::device_overhead:
-      return 1;
-    case RawKind::device_queue_def:
-      return 2;
-    case RawKind::device_clock:
-    case RawKind::device_point:
-      return 3;
-    case RawKind::device_op:
-      return 7;
-    default:
-      return words_of_openmp(kind);
-  }
-}
 
 }  // namespace
 
 int words_of(RawKind kind) {
-  switch (kind) {
-    case RawKind::string_def:
-    case RawKind::mpi_enter:
-    case RawKind::mpi_leave:
-    case RawKind::mpi_comm_free:
-    case RawKind::mpi_init_done:
-    case RawKind::mpi_finalized:
-    case RawKind::mpi_awaits:
-    case RawKind::sample:
-    case RawKind::tool_begin:
-    case RawKind::tool_end:
-    case RawKind::process_end:
-    case RawKind::thread_ended:
-    case RawKind::rma_win_free:
-    case RawKind::rma_fence:
-    case RawKind::file_close:
-    case RawKind::file_op_issued:
-    case RawKind::user_leave:
-      return 0;
-    case RawKind::func_leave:
-    case RawKind::recording_off:
-    case RawKind::recording_on:
-    case RawKind::mpi_isend_done:
-    case RawKind::mpi_cancelled:
-    case RawKind::mpi_comm_more:
-    case RawKind::mpi_rank_set:
-    case RawKind::mpi_rank_set_more:
-    case RawKind::mpi_part_ready:
-    case RawKind::counter_def:
-    case RawKind::counter_refused:
-    case RawKind::counters:
-    case RawKind::rma_win_def:
-    case RawKind::rma_op_done:
-    case RawKind::rma_epoch:
-    case RawKind::rma_lock:
-    case RawKind::rma_sync:
-    case RawKind::file_def:
-    case RawKind::file_op:
-    case RawKind::file_op_done:
-    case RawKind::sampling_period:
-    case RawKind::blocked:
-    case RawKind::woke:
-    case RawKind::thread_begun:
-      return 1;
-    case RawKind::user_enter:
-    case RawKind::func_enter:
-    case RawKind::path_def:
-    case RawKind::cpu_time:
-    case RawKind::mpi_send:
-    case RawKind::mpi_recv:
-    case RawKind::mpi_icoll_post:
-    case RawKind::mpi_comm_def:
-      return 2;
-    case RawKind::mpi_irecv_post:
-    case RawKind::mpi_irecv:
-    case RawKind::mpi_probe:
-    case RawKind::mpi_part_init:
-    case RawKind::mpi_tests:
-    case RawKind::mpi_collective:
-    case RawKind::mpi_comm_link:
-    case RawKind::rma_op:
-    case RawKind::clock_met:
-      return 3;
-    case RawKind::mpi_isend:
-    case RawKind::mpi_icoll:
-      return 4;
-    default:
-      return words_of_device(kind);
-  }
+  const trace::RawKindFacts& facts = trace::facts_of(kind);
+  const bool tells =
+      facts.group != trace::RawGroup::unknown && facts.group != trace::RawGroup::structure;
+  return tells ? static_cast<int>(facts.words) : kUnknownKind;
 }
 
 namespace {
@@ -232,10 +100,7 @@ void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses)
     whole += is_whole_copy(path) ? 1 : 0;
     folder.maps.push_back(std::move(path));
   }
-  losses.add("damaged_maps", Severity::data_loss,
-             "Lists of the libraries that a process had loaded are damaged or missing: functions "
-             "may lack their names, or bear wrong ones.",
-             folder.process.maps - std::min(folder.process.maps, whole));
+  losses.add(LossKind::damaged_maps, folder.process.maps - std::min(folder.process.maps, whole));
 }
 
 /// When the process is known to have lived. Threads may record a little longer than it says, and of
@@ -258,20 +123,15 @@ RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
 void add_log(RawLog log, RawProcessFolder& folder) {
   const RawKind first = first_kind(log);
   if (first == RawKind::none) return;
-  auto& logs = first >= RawKind::device_def ? folder.device_logs : folder.logs;
+  const bool of_devices = trace::facts_of(first).group == trace::RawGroup::device_log;
+  auto& logs = of_devices ? folder.device_logs : folder.logs;
   logs.push_back(std::move(log));
 }
 
 void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
-  losses.add("damaged_records", Severity::data_loss,
-             "Blocks of raw records are damaged (their checksums are wrong): what is plausible in "
-             "them was used, but nothing that depends on them can be relied on.",
-             damage.windows);
-  losses.add("refused_records", Severity::data_loss,
-             "Damaged records whose times or contents are impossible were left out.",
-             damage.refused);
-  losses.add("missing_records", Severity::data_loss,
-             "Files with records of threads are missing or cut short.", damage.cut + missing);
+  losses.add(LossKind::damaged_records, damage.windows);
+  losses.add(LossKind::refused_records, damage.refused);
+  losses.add(LossKind::missing_records, damage.cut + missing);
 }
 
 /// Takes the logs of its folder from `jobs`, and tells what is wrong with them.
@@ -299,29 +159,34 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
 
 }  // namespace
 
-/// The next moment noted in an acquire, or in the begin of a region. Released, the mutex was
-/// acquired before.
-bool RawLog::Cursor::next_later(RawRecord& record) {
-  constexpr unsigned kMoments = 2, kBits = 32;
-  if (noted_.words <= kLaterWord || later_ == kMoments) return false;
-  const uint64_t moments = noted_.w[kLaterWord];
-  const auto ticks = static_cast<uint32_t>(moments >> (kBits * later_));
-  if (ticks == 0 || ticks < (later_ > 0 ? static_cast<uint32_t>(moments) : 0)) return false;
+/// The next moment noted in a record. They come one after the other: a mutex is acquired before it
+/// is released.
+bool RawLog::Cursor::next_noted(RawRecord& record) {
+  const auto& notes = trace::notes_of(noted_.kind);
+  if (later_ == notes.size() || noted_.words <= notes[later_].word) return false;
+  const trace::RawNote& note = notes[later_];
+  if (note.of == RawKind::none) return false;
+  const uint64_t moments = noted_.w[note.word];
+  const auto before = static_cast<uint32_t>(note.half == 0 ? 0 : moments);
+  const auto ticks = static_cast<uint32_t>(moments >> (32 * note.half));
+  if (ticks == 0 || ticks < before) return false;
+  ++later_;
   record = noted_;
+  record.kind = note.of;
   record.noted = true;
   record.ticks += ticks;
-  if (noted_.kind == RawKind::omp_parallel_begin) {
-    record.kind = RawKind::omp_implicit_begin;
-    lone_[0] = noted_.w[0];
-    record.arg = 0;
-    record.w = lone_;
-    record.words = 2;
-    later_ = kMoments;
-  } else {
-    record.kind = later_ == 0 ? RawKind::omp_mutex_acquired : RawKind::omp_mutex_released;
-    ++later_;
-  }
+  if (record.kind == RawKind::omp_implicit_begin) be_lone_task(record);
   return true;
+}
+
+/// In a team of one.
+void RawLog::Cursor::be_lone_task(RawRecord& record) {
+  const raw::Packed<raw::omp_implicit_begin> task(
+      {.region = record.as<raw::omp_parallel_begin>().region, .team_size = 1});
+  std::copy_n(task.words, std::size(lone_), lone_);
+  record.arg = task.argument;
+  record.words = static_cast<uint8_t>(task.count);
+  record.w = lone_;
 }
 
 void RawLog::Cursor::leave_stretch() {
@@ -353,7 +218,7 @@ bool RawLog::Cursor::find_next(size_t& at) {
 }
 
 bool RawLog::Cursor::next(RawRecord& record) {
-  if (next_later(record)) return true;
+  if (next_noted(record)) return true;
   for (size_t at = 0; find_next(at);) {
     RawHeader header;
     std::memcpy(&header, log_->data_.get() + at, sizeof header);
@@ -367,13 +232,7 @@ bool RawLog::Cursor::next(RawRecord& record) {
     record = {header.time,  header.arg,  header.flags,
               header.words, header.kind, reinterpret_cast<const uint64_t*>(payload)};
     later_ = 0;
-    const bool notes =
-        record.kind == RawKind::omp_mutex_acquire || record.kind == RawKind::omp_parallel_begin;
-    if (notes) {
-      noted_ = record;
-    } else {
-      noted_.words = 0;
-    }
+    noted_ = record;
     return true;
   }
   return false;
@@ -385,13 +244,8 @@ std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsi
   for (const auto& entry : fs::directory_iterator(raw, ignored)) {
     if (!entry.is_directory()) continue;
     const auto record = read_process(entry.path() / "process");
-    losses.add("unreadable_processes", Severity::data_loss,
-               "The records of a process cannot be read; it is missing from the result.",
-               record ? 0 : 1);
-    losses.add("damaged_processes", Severity::data_loss,
-               "What a process said of itself is damaged: its rank, its clock, its end and its "
-               "counts may be wrong.",
-               record && record->damaged ? 1 : 0);
+    losses.add(LossKind::unreadable_processes, record ? 0 : 1);
+    losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
     if (!record) continue;
     RawProcessFolder& folder = folders.emplace_back();
     folder.path = entry.path();

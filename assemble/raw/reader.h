@@ -10,16 +10,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/losses.h"
-#include "trace/raw/raw.h"
+#include "trace/raw/records.h"
 
 namespace culprit::assemble {
+
+namespace raw = trace::raw;
 
 struct RawRecord {
   uint64_t ticks = 0;
@@ -29,11 +34,41 @@ struct RawRecord {
   trace::RawKind kind = trace::RawKind::none;
   const uint64_t* w = nullptr;  ///< `words` of them
   bool noted = false;           ///< in another record, so that it takes no room of its own
+
+  /// Its fields. Kinds that begin with the same fields may be read as each other's.
+  template <class Record>
+  Record as() const {
+    return raw::unpack<Record>(arg, flags, w, words);
+  }
+  /// The call path that it takes; 0: none.
+  uint32_t path() const { return trace::facts_of(kind).takes_path ? arg : 0; }
+  /// What follows the fields of such a record.
+  template <class Record>
+  std::span<const uint64_t> rest_of() const {
+    constexpr unsigned kFields = raw::words_of_fields<Record>();
+    return words > kFields ? std::span(w + kFields, words - kFields) : std::span<const uint64_t>();
+  }
 };
 
-/// Of RawKind::blocked: when it began, in ticks.
-inline uint64_t began_to_block(const RawRecord& record) {
-  return record.words > 2 ? std::min(record.w[2], record.ticks) : record.ticks;
+/// Bytes of `words` as text: `length` of them, from `offset` on, or as many as are there.
+inline std::string_view text_in(std::span<const uint64_t> words, size_t length, size_t offset = 0) {
+  const std::string_view all(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+  return all.substr(std::min(offset, all.size()), length);
+}
+
+/// Appends `count` ranks, which are packed two a word; false if fewer are there.
+inline bool append_ranks(std::span<const uint64_t> words, uint64_t count,
+                         std::vector<uint32_t>& ranks) {
+  const size_t taken = std::min<size_t>(count, words.size() * 2);
+  const size_t begin = ranks.size();
+  ranks.resize(begin + taken);
+  if (taken > 0) std::memcpy(ranks.data() + begin, words.data(), taken * sizeof(uint32_t));
+  return taken == count;
+}
+
+/// When it began, in ticks.
+inline uint64_t began_to_block(const raw::blocked& blocked, uint64_t ticks) {
+  return blocked.begun != 0 ? std::min(blocked.begun, ticks) : ticks;
 }
 
 /// What is wrong with a log, or with several.
@@ -76,16 +111,17 @@ class RawLog {
     uint64_t skipped() const { return skipped_; }
 
    private:
-    bool next_later(RawRecord& record);
+    bool next_noted(RawRecord& record);
+    void be_lone_task(RawRecord& record);
     bool find_next(size_t& at);
     void leave_stretch();
 
     const RawLog* log_;
     size_t stretch_ = 0;
-    size_t offset_ = 0;   ///< in the stretch; of one that is not sound, in its `good`
-    RawRecord noted_;     ///< the newest record, if it may tell of later moments
-    unsigned later_ = 0;  ///< how many of them have come
-    uint64_t lone_[2] = {0, trace::kRawTeamOfOne};  ///< words of an implicit task so noted
+    size_t offset_ = 0;      ///< in the stretch; of one that is not sound, in its `good`
+    RawRecord noted_;        ///< the newest record, which may note later moments
+    unsigned later_ = 0;     ///< how many of them have come
+    uint64_t lone_[2] = {};  ///< words of an implicit task so noted
     uint64_t skipped_ = 0;
     bool damaged_ = false;
   };

@@ -29,25 +29,31 @@ struct Candidate {
   RawKind kind = RawKind::none;
 };
 
+/// Gathers the latest moment that a record tells of besides its time.
+struct LatestMoment {
+  uint64_t time;
+  uint64_t latest = 0;
+  void moment(uint64_t ticks) { latest = std::max(latest, ticks == 0 ? time : ticks); }
+  void note(uint32_t ticks) { latest = std::max(latest, time + ticks); }
+};
+
 /// The moment, besides its time, that a record tells of; the same if it tells of none.
 uint64_t later_moment(const RawHeader& header, const uint64_t* words) {
-  constexpr unsigned kLaterWord = 2;
+  LatestMoment found{header.time};
   switch (header.kind) {
-    case RawKind::mpi_tests:
-    case RawKind::blocked:
-      return words[0];
-    case RawKind::recording_off:
-    case RawKind::recording_on:
-      return words[0] == 0 ? header.time : words[0];
-    case RawKind::omp_parallel_begin:
-    case RawKind::omp_mutex_acquire: {
-      if (header.words <= kLaterWord) return header.time;
-      const uint64_t moments = words[kLaterWord];
-      return header.time + std::max(moments >> 32, moments & UINT32_MAX);
-    }
-    default:
-      return header.time;
+#define RECORD(kind, number, group, kept, meaning) \
+  case RawKind::kind: {                            \
+    [[maybe_unused]] const auto record =           \
+        raw::unpack<raw::kind>(header.arg, header.flags, words, header.words);
+#define MOMENT(name, meaning) found.moment(record.name);
+#define NOTED_LOW(name, kind, meaning) found.note(record.name);
+#define NOTED_HIGH(name, kind, meaning) found.note(record.name);
+#define END \
+  break;    \
   }
+#include "trace/raw/records.def"
+  }
+  return found.latest != 0 ? found.latest : header.time;
 }
 
 class Salvager {

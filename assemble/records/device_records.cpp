@@ -15,8 +15,8 @@ constexpr uint64_t kDeviceCalls = uint64_t{1} << 48;
 
 void DeviceRecords::see(const RawRecord& record) {
   if (record.kind == RawKind::device_after) {
-    for (unsigned i = 0; i < record.words; ++i) {
-      after_.push_back(trace::OperationNumber{record.w[i]});
+    for (const uint64_t operation : record.rest_of<raw::device_after>()) {
+      after_.push_back(trace::OperationNumber{operation});
     }
     return;
   }
@@ -27,26 +27,25 @@ void DeviceRecords::see(const RawRecord& record) {
   if (record.kind == RawKind::device_wait) return wait(record);
 }
 
-uint32_t DeviceRecords::queue_of(const RawRecord& record) const {
-  const auto queue = state_.process.devices.queue_index.find(record.arg);
+uint32_t DeviceRecords::queue_of(uint32_t number) const {
+  const auto queue = state_.process.devices.queue_index.find(number);
   return queue != state_.process.devices.queue_index.end() ? queue->second : trace::kNoDeviceQueue;
 }
 
 void DeviceRecords::launch(const RawRecord& record) {
+  const auto told = record.as<raw::device_launch>();
   launched_ = state_.time(record);
-  launch_ = {trace::OperationNumber{record.w[0]},
-             record.flags <= static_cast<uint16_t>(trace::kLastDeviceOpKind)
-                 ? static_cast<trace::DeviceOpKind>(record.flags)
-                 : trace::DeviceOpKind::other,
-             queue_of(record),
+  launch_ = {trace::OperationNumber{told.operation},
+             told.kind <= trace::kLastDeviceOpKind ? told.kind : trace::DeviceOpKind::other,
+             queue_of(told.queue),
              {}};
   after_.clear();
   const ProcessDevices& devices = state_.process.devices;
-  const auto queue = devices.queue_of_operation.find(record.w[0]);
+  const auto queue = devices.queue_of_operation.find(told.operation);
   if (launch_->queue == trace::kNoDeviceQueue && queue != devices.queue_of_operation.end()) {
     launch_->queue = queue->second;
   }
-  const auto call = devices.calls.find(record.w[0]);
+  const auto call = devices.calls.find(told.operation);
   if (call != devices.calls.end() && call->second.recording != trace::OperationNumber::none) {
     after_.push_back(call->second.recording);
   }
@@ -78,21 +77,22 @@ bool DeviceRecords::told_by(const DeviceCall& call, trace::DeviceWait& wait) con
 }
 
 void DeviceRecords::wait(const RawRecord& record) {
+  const auto told = record.as<raw::device_wait>();
+  if (told.what > trace::kLastDeviceWaitFor) return;
   trace::DeviceWait wait;
-  if (record.flags > static_cast<uint16_t>(trace::kLastDeviceWaitFor)) return;
-  wait.what = static_cast<trace::DeviceWaitFor>(record.flags);
+  wait.what = told.what;
   if (wait.what == trace::DeviceWaitFor::operation) {
-    wait.operation = trace::OperationNumber{record.w[0]};
-    const auto call = state_.process.devices.calls.find(record.w[0]);
-    const bool told = call != state_.process.devices.calls.end();
-    if (told && !told_by(call->second, wait)) return;
+    wait.operation = trace::OperationNumber{told.number};
+    const auto call = state_.process.devices.calls.find(told.number);
+    const bool is_told = call != state_.process.devices.calls.end();
+    if (is_told && !told_by(call->second, wait)) return;
     // A runtime's own number, of which it told nothing else.
     const auto& known = state_.process.devices.queue_of_operation;
-    if (!told && record.w[0] <= UINT32_MAX && !known.contains(record.w[0])) return;
+    if (!is_told && told.number <= UINT32_MAX && !known.contains(told.number)) return;
   } else if (wait.what == trace::DeviceWaitFor::queue) {
-    wait.queue = queue_of(record);
+    wait.queue = queue_of(told.place);
   } else {
-    const auto device = state_.process.devices.device_index.find(record.arg);
+    const auto device = state_.process.devices.device_index.find(told.place);
     if (device != state_.process.devices.device_index.end()) {
       wait.device = state_.process.device_ids[device->second];
     }
@@ -112,16 +112,17 @@ RegionId DeviceRecords::call(uint16_t name) {
 }
 
 void DeviceRecords::enter(const RawRecord& record) {
+  const auto entered = record.as<raw::device_enter>();
   const Time time = state_.time(record);
-  state_.observe(time, record.arg);
-  state_.timeline.enter(time, Level::call, call(record.flags), kDeviceCalls | record.flags);
+  state_.observe(time, entered.path);
+  state_.timeline.enter(time, Level::call, call(entered.name), kDeviceCalls | entered.name);
 }
 
 void DeviceRecords::leave(const RawRecord& record) {
   const auto& stack = state_.timeline.stack();
   const size_t depth = state_.timeline.innermost();
   const bool open = depth != Timeline::npos && stack[depth].level == Level::call &&
-                    stack[depth].id == (kDeviceCalls | record.flags);
+                    stack[depth].id == (kDeviceCalls | record.as<raw::device_leave>().name);
   if (open) state_.timeline.leave(state_.time(record), depth);
 }
 

@@ -25,7 +25,7 @@ class DeviceRecords {
   void wait(const RawRecord& record);
   void tell_launch();
   bool told_by(const DeviceCall& call, trace::DeviceWait& wait) const;
-  uint32_t queue_of(const RawRecord& record) const;
+  uint32_t queue_of(uint32_t number) const;
   RegionId call(uint16_t name);
 
   ThreadState& state_;

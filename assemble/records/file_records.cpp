@@ -15,8 +15,8 @@ namespace flag = trace::raw_file_op;
 /// Ids of ours stay clear of the program's requests.
 constexpr uint64_t kOwnIds = uint64_t{1} << 63;
 
-bool in_one_call(const RawRecord& record) {
-  return (record.flags & (flag::kRequest | flag::kSplit)) == 0;
+bool in_one_call(uint16_t op) {
+  return (op & (flag::kRequest | flag::kSplit)) == 0;
 }
 
 trace::MpiCollective on(CommId comm, CollectiveOp op) {
@@ -29,10 +29,9 @@ trace::MpiCollective on(CommId comm, CollectiveOp op) {
 }  // namespace
 
 void FileRecords::see(const RawRecord& record) {
-  const auto known = state_.process.objects.files.find(record.arg);
+  const auto known = state_.process.objects.files.find(record.as<raw::file_close>().file);
   if (known == state_.process.objects.files.end()) {
-    state_.losses.add("operations_on_unknown_files", Severity::data_loss,
-                      "Transfers to and from files whose communicator is unknown are left out.");
+    state_.losses.add(LossKind::operations_on_unknown_files);
     return;
   }
   state_.timeline.observe_nothing(state_.time(record));
@@ -41,16 +40,16 @@ void FileRecords::see(const RawRecord& record) {
   switch (record.kind) {
     case RawKind::file_def:
       collective(time, CollectiveOp::create_handle, file.comm);
-      return sink().file_opened(time, file.file, static_cast<trace::FileAccess>(record.flags));
+      return sink().file_opened(time, file.file, record.as<raw::file_def>().access);
     case RawKind::file_close:
       collective(time, CollectiveOp::destroy_handle, file.comm);
       return sink().file_closed(time, file.file);
     case RawKind::file_op:
-      return begin(record, time, file);
+      return begin(record.as<raw::file_op>(), time, file);
     case RawKind::file_op_issued:
-      return issued(record, time, file);
+      return issued(record.as<raw::file_op_issued>(), time, file);
     case RawKind::file_op_done:
-      return done(record, time, file);
+      return done(record.as<raw::file_op_done>(), time, file);
     default:
       return;
   }
@@ -60,19 +59,19 @@ void FileRecords::collective(Time time, CollectiveOp op, CommId comm) {
   sink().mpi_collective(time, on(comm, op));
 }
 
-void FileRecords::begin(const RawRecord& record, Time time, LocalObjects::FileOn file) {
-  const bool has_request = (record.flags & flag::kRequest) != 0 && record.words > 1;
-  const uint64_t id = has_request ? record.w[1] : kOwnIds | ids_++;
-  if (in_one_call(record)) blocking_ = id;
-  if (record.flags & flag::kSplit) splits_[record.arg] = id;
+void FileRecords::begin(const raw::file_op& begun, Time time, LocalObjects::FileOn file) {
+  const bool has_request = (begun.op & flag::kRequest) != 0 && begun.request != 0;
+  const uint64_t id = has_request ? begun.request : kOwnIds | ids_++;
+  if (in_one_call(begun.op)) blocking_ = id;
+  if (begun.op & flag::kSplit) splits_[begun.file] = id;
   trace::FileOperation operation;
   operation.file = file.file;
-  operation.mode = record.flags & flag::kFlush   ? trace::FileMode::flush
-                   : record.flags & flag::kWrite ? trace::FileMode::write
-                                                 : trace::FileMode::read;
-  operation.collective = (record.flags & flag::kCollective) != 0;
-  operation.nonblocking = !in_one_call(record);
-  operation.bytes = record.w[0];
+  operation.mode = begun.op & flag::kFlush   ? trace::FileMode::flush
+                   : begun.op & flag::kWrite ? trace::FileMode::write
+                                             : trace::FileMode::read;
+  operation.collective = (begun.op & flag::kCollective) != 0;
+  operation.nonblocking = !in_one_call(begun.op);
+  operation.bytes = begun.bytes;
   operation.id = FileOpId{id};
   sink().file_operation(time, operation);
   if (operation.collective && operation.nonblocking) {
@@ -80,29 +79,29 @@ void FileRecords::begin(const RawRecord& record, Time time, LocalObjects::FileOn
   }
 }
 
-void FileRecords::issued(const RawRecord& record, Time time, LocalObjects::FileOn file) {
-  const uint64_t id = record.words > 0 ? record.w[0] : splits_[record.arg];
+void FileRecords::issued(const raw::file_op_issued& issued, Time time, LocalObjects::FileOn file) {
+  const uint64_t id = issued.request != 0 ? issued.request : splits_[issued.file];
   sink().file_operation_issued(time, file.file, FileOpId{id});
 }
 
-void FileRecords::done(const RawRecord& record, Time time, LocalObjects::FileOn file) {
+void FileRecords::done(const raw::file_op_done& done, Time time, LocalObjects::FileOn file) {
   uint64_t id = blocking_;
-  if (record.flags & flag::kSplit) {
-    const auto begun = splits_.find(record.arg);
+  if (done.op & flag::kSplit) {
+    const auto begun = splits_.find(done.file);
     if (begun == splits_.end()) return;  // another thread began it
     id = begun->second;
     splits_.erase(begun);
-  } else if (record.words > 1) {
-    id = record.w[1];
+  } else if (done.request != 0) {
+    id = done.request;
   }
-  if (record.flags & flag::kCollective) {
-    if (in_one_call(record)) {
+  if (done.op & flag::kCollective) {
+    if (in_one_call(done.op)) {
       collective(time, CollectiveOp::other, file.comm);
     } else {
       sink().mpi_icollective_complete(time, on(file.comm, CollectiveOp::other), RequestId{id});
     }
   }
-  sink().file_operation_complete(time, file.file, FileOpId{id}, record.w[0]);
+  sink().file_operation_complete(time, file.file, FileOpId{id}, done.bytes);
 }
 
 }  // namespace culprit::assemble

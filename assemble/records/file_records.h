@@ -17,9 +17,9 @@ class FileRecords {
   void see(const RawRecord& record);
 
  private:
-  void begin(const RawRecord& record, Time time, LocalObjects::FileOn file);
-  void issued(const RawRecord& record, Time time, LocalObjects::FileOn file);
-  void done(const RawRecord& record, Time time, LocalObjects::FileOn file);
+  void begin(const raw::file_op& begun, Time time, LocalObjects::FileOn file);
+  void issued(const raw::file_op_issued& issued, Time time, LocalObjects::FileOn file);
+  void done(const raw::file_op_done& done, Time time, LocalObjects::FileOn file);
   void collective(Time time, trace::CollectiveOp op, CommId comm);
   trace::EventSink& sink() { return state_.timeline.sink(); }
 

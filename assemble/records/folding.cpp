@@ -113,7 +113,10 @@ void Pool::merge(const Pool& other) {
 
 void StretchTally::add(StretchKind kind, Duration length, double expected,
                        std::span<const StretchSample> samples) {
-  Pool& pool = pools_[{kind, 0, length_class(length)}];
+  const StretchClass what{kind, 0, length_class(length)};
+  const uint32_t place = places_.at(StretchClassHash()(what), static_cast<uint32_t>(pools_.size()));
+  if (place == pools_.size()) pools_.push_back({what, {}});
+  Pool& pool = pools_[place].second;
   pool.length_ns += static_cast<double>(length.nanos());
   pool.expected += expected;
   for (const StretchSample& sample : samples) {
@@ -175,9 +178,9 @@ LaneFolding::Mixture LaneFolding::mix(StretchKind kind, uint32_t length) const {
 
 LaneFolding::Mixture& LaneFolding::mixture_of(StretchKind kind, Duration length) {
   const StretchClass what{kind, lane_, length_class(length)};
-  const auto [it, is_new] = known_.try_emplace(what);
-  if (is_new) it->second = mix(kind, what.length);
-  return it->second;
+  const uint32_t place = places_.at(StretchClassHash()(what), static_cast<uint32_t>(known_.size()));
+  if (place == known_.size()) known_.push_back(mix(kind, what.length));
+  return known_[place];
 }
 
 /// The stretch's own samples say more of it than those of others.

@@ -10,10 +10,10 @@
 namespace culprit::assemble {
 namespace {
 
-/// The two texts from the second word on, each ended by a zero.
+/// The two texts of a definition, or of a refusal, each ended by a zero.
+template <class Record>
 std::pair<std::string, std::string> texts_of(const RawRecord& record) {
-  const size_t length = std::min<size_t>(record.flags, (size_t{record.words} - 1) * 8);
-  const std::string_view text(reinterpret_cast<const char*>(record.w + 1), length);
+  const std::string_view text = text_in(record.rest_of<Record>(), record.as<Record>().bytes);
   const std::string_view first = text.substr(0, text.find('\0'));
   std::string_view second = text.substr(std::min(first.size() + 1, text.size()));
   second = second.substr(0, second.find('\0'));
@@ -50,23 +50,26 @@ void Metrics::take(trace::Definitions& definitions) {
 }
 
 void CounterRecords::define(const RawRecord& record) {
-  if (record.arg != defined_.size()) return;  // they come in order; all else is garbage
-  auto [name, unit] = texts_of(record);
+  const auto counter = record.as<raw::counter_def>();
+  if (counter.counter != defined_.size()) return;  // they come in order; all else is garbage
+  auto [name, unit] = texts_of<raw::counter_def>(record);
   defined_.push_back(
       {std::move(name), std::move(unit),
-       (record.w[0] & 1) != 0 ? trace::MetricMode::level : trace::MetricMode::accumulated});
+       (counter.height & 1) != 0 ? trace::MetricMode::level : trace::MetricMode::accumulated});
   set_.reset();
 }
 
 void CounterRecords::refuse(const RawRecord& record) {
-  const auto [name, why] = texts_of(record);
+  const auto [name, why] = texts_of<raw::counter_refused>(record);
   metrics_.refuse(name, why);
 }
 
 void CounterRecords::values(const RawRecord& record, Time time) {
   if (record.words != defined_.size() || defined_.empty()) return;
   if (!set_) set_ = metrics_.set(defined_);
-  std::vector<double> values(record.w, record.w + record.words);
+  const auto others = record.rest_of<raw::counters>();
+  std::vector<double> values{static_cast<double>(record.as<raw::counters>().first)};
+  values.insert(values.end(), others.begin(), others.end());
   timeline_.read_counters(time, *set_, std::move(values));
 }
 

@@ -16,30 +16,6 @@ using trace::RequestId;
 
 constexpr double kLoopAlone_ns = 1000;  ///< a pass of a loop that only tests, and its record
 
-int32_t peer_of(const RawRecord& record) {
-  return static_cast<int32_t>(record.w[0]);
-}
-
-/// Where the words go on after those that every record of the kind has.
-unsigned common_words(RawKind kind) {
-  switch (kind) {
-    case RawKind::mpi_isend:
-    case RawKind::mpi_irecv:
-    case RawKind::mpi_collective:
-      return 3;
-    case RawKind::mpi_icoll:
-      return 4;
-    default:
-      return 2;
-  }
-}
-
-/// The word after those, if it is there.
-uint64_t further_word(const RawRecord& record) {
-  const unsigned at = common_words(record.kind);
-  return record.words > at ? record.w[at] : 0;
-}
-
 bool has_comm(RawKind kind) {
   switch (kind) {
     case RawKind::mpi_send:
@@ -87,42 +63,40 @@ RegionId MpiRecords::call(uint16_t name) const {
 }
 
 CommId MpiRecords::comm_of(const RawRecord& record) {
-  const auto known = state_.process.comms.find(record.arg);
+  const auto known = state_.process.comms.find(record.as<raw::mpi_send>().comm);
   if (known != state_.process.comms.end() && known->second.valid()) return known->second;
-  state_.losses.add("operations_in_unknown_communicators", Severity::data_loss,
-                    "Messages and collectives in communicators with unknown members are "
-                    "left out; waiting for them counts as computation.");
+  state_.losses.add(LossKind::operations_in_unknown_communicators);
   return CommId::none();
 }
 
-MpiMessage MpiRecords::message(const RawRecord& record, CommId comm) const {
-  MpiMessage message{comm, static_cast<uint32_t>(peer_of(record)),
-                     static_cast<int32_t>(record.w[0] >> 32), record.w[1]};
-  const uint64_t number = further_word(record);
-  const auto matching = static_cast<trace::RawMatching>(record.flags);
-  if (record.kind == RawKind::mpi_probe || matching == trace::RawMatching::probed) {
+template <class Record>
+MpiMessage MpiRecords::message(const Record& told, CommId comm) const {
+  MpiMessage message{comm, static_cast<uint32_t>(told.peer), told.tag, told.bytes};
+  if constexpr (requires { told.matching; }) match(message, told.matching, told.number);
+  return message;
+}
+
+void MpiRecords::match(MpiMessage& message, trace::RawMatching matching, uint64_t number) const {
+  if (matching == trace::RawMatching::probed) {
     message.probe = trace::MatchedProbe{number};
   } else if (matching == trace::RawMatching::partitioned) {
     const auto pair = state_.process.partitioned_pairs.find(number);
     message.partitioned = pair != state_.process.partitioned_pairs.end() ? pair->second : 1;
   }
-  return message;
 }
 
-MpiCollective MpiRecords::collective(const RawRecord& record, CommId comm) {
+template <class Record>
+MpiCollective MpiRecords::collective(const Record& told, CommId comm) {
   constexpr uint64_t kNoRoot = ~uint64_t{0};
   MpiCollective result;
-  result.op = record.flags <= static_cast<uint16_t>(trace::CollectiveOp::other)
-                  ? static_cast<trace::CollectiveOp>(record.flags)
-                  : trace::CollectiveOp::other;
+  result.op = std::min(told.op, trace::CollectiveOp::other);
   result.comm = comm;
-  result.is_root = record.w[0] != kNoRoot && record.w[0] >> 32 != 0;
-  if (record.w[0] >> 32 == 0) result.root = static_cast<uint32_t>(record.w[0]);
-  result.bytes_sent = record.w[1];
-  result.bytes_received = record.w[2];
-  const uint64_t sets = further_word(record);
-  result.sends_to = rank_set(static_cast<uint32_t>(sets), comm);
-  result.receives_from = rank_set(static_cast<uint32_t>(sets >> 32), comm);
+  result.is_root = told.root != kNoRoot && told.root >> 32 != 0;
+  if (told.root >> 32 == 0) result.root = static_cast<uint32_t>(told.root);
+  result.bytes_sent = told.sent;
+  result.bytes_received = told.received;
+  result.sends_to = rank_set(static_cast<uint32_t>(told.sets), comm);
+  result.receives_from = rank_set(static_cast<uint32_t>(told.sets >> 32), comm);
   return result;
 }
 
@@ -138,9 +112,7 @@ GroupId MpiRecords::rank_set(uint32_t set, CommId comm) {
     }
   }
   if (!known->second.valid()) {
-    state_.losses.add("unknown_rank_sets", Severity::warning,
-                      "Collectives in which only some processes exchange data were recorded, but "
-                      "not which ones; all are assumed to take part.");
+    state_.losses.add(LossKind::unknown_rank_sets);
   }
   return known->second;
 }
@@ -148,8 +120,9 @@ GroupId MpiRecords::rank_set(uint32_t set, CommId comm) {
 void MpiRecords::enter(const RawRecord& record) {
   const Time time = state_.time(record);
   leave_abandoned_call(time);
-  state_.observe(time, record.arg);
-  state_.timeline.enter(time, Level::call, call(record.flags), kOpenCall);
+  const auto entered = record.as<raw::mpi_enter>();
+  state_.observe(time, entered.path);
+  state_.timeline.enter(time, Level::call, call(entered.name), kOpenCall);
 }
 
 /// Calls inside calls are not recorded: what is still open here was left without returning.
@@ -159,16 +132,13 @@ void MpiRecords::leave_abandoned_call(Time time) {
   for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
     if (timeline.stack()[i].level != Level::call || timeline.stack()[i].id != kOpenCall) continue;
     timeline.leave(time, i);
-    return state_.losses.add(
-        "abandoned_calls", Severity::info,
-        "MPI calls that the program left by longjmp are shown as lasting until "
-        "the thread's next MPI call.");
+    return state_.losses.add(LossKind::abandoned_calls);
   }
 }
 
 void MpiRecords::leave(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
-  const RegionId region = call(record.flags);
+  const RegionId region = call(record.as<raw::mpi_leave>().name);
   const size_t base = timeline.base();
   for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
     if (timeline.stack()[i].level != Level::call || timeline.stack()[i].region != region) continue;
@@ -178,22 +148,23 @@ void MpiRecords::leave(const RawRecord& record) {
 
 void MpiRecords::tests(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
+  const auto tests = record.as<raw::mpi_tests>();
   const Time first = state_.time(record);
-  const Time last = state_.process.time(record.w[0]);
-  const Duration inside = state_.process.time(record.ticks + record.w[2]) - first;
+  const Time last = state_.process.time(tests.until);
+  const Duration inside = state_.process.time(record.ticks + tests.inside) - first;
   // Mostly polling: all of it. Mostly work between single tests: their time, at the end. A loop
   // that does nothing but test spends as long between tests as it takes to record them.
   const double between = static_cast<double>((last - first - inside).nanos());
   const bool polling = inside + inside >= last - first ||
-                       between <= kLoopAlone_ns * static_cast<double>(record.w[1]);
+                       between <= kLoopAlone_ns * static_cast<double>(tests.count);
   const Time begin = polling ? first : std::max(first, last - inside);
   timeline.drop_samples(begin);
   // Functions that asked in turn stand one behind the other, each as long as its part of the tests.
   const std::vector<Asked> all = asked(record);
-  const double share =
-      static_cast<double>((last - begin).nanos()) / std::max(static_cast<double>(record.w[2]), 1.0);
+  const double share = static_cast<double>((last - begin).nanos()) /
+                       std::max(static_cast<double>(tests.inside), 1.0);
   for (Time at = begin; const Asked& one : all) {
-    const double nanos = share * static_cast<double>(std::min(one.ticks, record.w[2]));
+    const double nanos = share * static_cast<double>(std::min(one.ticks, tests.inside));
     const Time until =
         &one == &all.back() ? last : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
     state_.observe(at, one.path);
@@ -205,10 +176,12 @@ void MpiRecords::tests(const RawRecord& record) {
 
 /// Which functions asked, from where, and for how long. Records may be damaged.
 std::vector<MpiRecords::Asked> MpiRecords::asked(const RawRecord& record) {
-  std::vector<Asked> all{{record.flags, record.arg, record.w[2]}};
-  for (unsigned i = trace::kRawTestsWords; i + 1 < record.words; i += 2) {
-    const Asked other{static_cast<uint16_t>(record.w[i]), static_cast<uint32_t>(record.w[i] >> 32),
-                      record.w[i + 1]};
+  const auto first = record.as<raw::mpi_tests>();
+  std::vector<Asked> all{{first.name, first.path, first.inside}};
+  const auto others = record.rest_of<raw::mpi_tests>();
+  for (size_t i = 0; i + 1 < others.size(); i += 2) {
+    const Asked other{static_cast<uint16_t>(others[i]), static_cast<uint32_t>(others[i] >> 32),
+                      others[i + 1]};
     if (other.name == 0) continue;  // the process ended before it was written
     all.front().ticks -= std::min(all.front().ticks, other.ticks);
     all.push_back(other);
@@ -221,7 +194,8 @@ void MpiRecords::fact(const RawRecord& record) {
   if (has_comm(record.kind)) {
     comm = comm_of(record);
     if (!comm.valid()) return;
-    if (has_peer(record.kind) && peer_of(record) < 0) return;  // MPI_PROC_NULL and the like
+    if (has_peer(record.kind) && record.as<raw::mpi_send>().peer < 0)
+      return;  // MPI_PROC_NULL and the like
   }
   Timeline& timeline = state_.timeline;
   const Time now = state_.time(record);
@@ -229,30 +203,46 @@ void MpiRecords::fact(const RawRecord& record) {
   const Time time = timeline.advance(now);
   switch (record.kind) {
     case RawKind::mpi_send:
-      return timeline.sink().mpi_send(time, message(record, comm));
+      return timeline.sink().mpi_send(time, message(record.as<raw::mpi_send>(), comm));
     case RawKind::mpi_recv:
-      return timeline.sink().mpi_recv(time, message(record, comm));
-    case RawKind::mpi_isend:
-      return timeline.sink().mpi_isend(time, message(record, comm), RequestId{record.w[2]});
-    case RawKind::mpi_probe:
-      return timeline.sink().mpi_probe(time, message(record, comm));
+      return timeline.sink().mpi_recv(time, message(record.as<raw::mpi_recv>(), comm));
+    case RawKind::mpi_isend: {
+      const auto begun = record.as<raw::mpi_isend>();
+      return timeline.sink().mpi_isend(time, message(begun, comm), RequestId{begun.request});
+    }
+    case RawKind::mpi_probe: {
+      const auto probe = record.as<raw::mpi_probe>();
+      MpiMessage found = message(probe, comm);
+      match(found, trace::RawMatching::probed, probe.number);
+      return timeline.sink().mpi_probe(time, found);
+    }
     case RawKind::mpi_part_ready:
-      return timeline.sink().mpi_isend_ready(time, RequestId{record.w[0]});
+      return timeline.sink().mpi_isend_ready(time,
+                                             RequestId{record.as<raw::mpi_part_ready>().request});
     case RawKind::mpi_isend_done:
-      return timeline.sink().mpi_isend_complete(time, RequestId{record.w[0]});
+      return timeline.sink().mpi_isend_complete(
+          time, RequestId{record.as<raw::mpi_isend_done>().request});
     case RawKind::mpi_irecv_post:
-      return timeline.sink().mpi_irecv_request(time, RequestId{record.w[0]});
-    case RawKind::mpi_irecv:
-      return timeline.sink().mpi_irecv(time, message(record, comm), RequestId{record.w[2]});
+      return timeline.sink().mpi_irecv_request(time,
+                                               RequestId{record.as<raw::mpi_irecv_post>().request});
+    case RawKind::mpi_irecv: {
+      const auto done = record.as<raw::mpi_irecv>();
+      return timeline.sink().mpi_irecv(time, message(done, comm), RequestId{done.request});
+    }
     case RawKind::mpi_cancelled:
-      return timeline.sink().mpi_request_cancelled(time, RequestId{record.w[0]});
+      return timeline.sink().mpi_request_cancelled(
+          time, RequestId{record.as<raw::mpi_cancelled>().request});
     case RawKind::mpi_collective:
-      return timeline.sink().mpi_collective(time, collective(record, comm));
+      return timeline.sink().mpi_collective(time,
+                                            collective(record.as<raw::mpi_collective>(), comm));
     case RawKind::mpi_icoll_post:
-      return timeline.sink().mpi_icollective_request(time, RequestId{record.w[0]});
-    case RawKind::mpi_icoll:
-      return timeline.sink().mpi_icollective_complete(time, collective(record, comm),
-                                                      RequestId{record.w[3]});
+      return timeline.sink().mpi_icollective_request(
+          time, RequestId{record.as<raw::mpi_icoll_post>().request});
+    case RawKind::mpi_icoll: {
+      const auto done = record.as<raw::mpi_icoll>();
+      return timeline.sink().mpi_icollective_complete(time, collective(done, comm),
+                                                      RequestId{done.request});
+    }
     default:
       return;  // communicators were read by the survey; the rest says nothing about time
   }

@@ -32,8 +32,14 @@ class MpiRecords {
   void fact(const RawRecord& record);
   /// The communicator, or none (counted) if what happens in it cannot be told.
   CommId comm_of(const RawRecord& record);
-  trace::MpiMessage message(const RawRecord& record, CommId comm) const;
-  trace::MpiCollective collective(const RawRecord& record, CommId comm);
+  /// `told`: mpi_send, mpi_recv or the like.
+  template <class Record>
+  trace::MpiMessage message(const Record& told, CommId comm) const;
+  /// How its two ends find each other.
+  void match(trace::MpiMessage& message, trace::RawMatching matching, uint64_t number) const;
+  /// `told`: mpi_collective or mpi_icoll.
+  template <class Record>
+  trace::MpiCollective collective(const Record& told, CommId comm);
   /// None if the operation's kind says it all.
   GroupId rank_set(uint32_t set, CommId comm);
   RegionId call(uint16_t name) const;

@@ -17,19 +17,22 @@ using trace::RmaSyncKind;
 /// Ids of ours stay clear of the program's requests.
 constexpr uint64_t kOwnIds = uint64_t{1} << 63;
 
+constexpr uint16_t kAssertions = 0x1f;
+
 /// A value of the enumeration that ends with `last`; what lies beyond is damage, and becomes it.
 template <class Enum>
-Enum checked(unsigned value, Enum last) {
-  return value <= static_cast<unsigned>(last) ? static_cast<Enum>(value) : last;
+Enum checked(Enum value, Enum last) {
+  return value <= last ? value : last;
 }
 
-std::optional<uint32_t> target_of(const RawRecord& record) {
-  if (record.w[0] == trace::kRawAllTargets) return std::nullopt;
-  return static_cast<uint32_t>(record.w[0]);
+std::optional<uint32_t> target_of(uint64_t target) {
+  if (target == trace::kRawAllTargets) return std::nullopt;
+  return static_cast<uint32_t>(target);
 }
 
-RmaAssertions assertions_of(const RawRecord& record) {
-  return static_cast<RmaAssertions>(record.flags >> trace::kRawRmaAssertionsShift & 0x1f);
+/// `what`: of an rma_epoch, or of an rma_lock.
+RmaAssertions assertions_of(uint16_t what) {
+  return static_cast<RmaAssertions>(what >> trace::kRawRmaAssertionsShift & kAssertions);
 }
 
 }  // namespace
@@ -42,36 +45,34 @@ void OneSidedRecords::see(const RawRecord& record) {
   const Time time = state_.timeline.advance(state_.time(record));
   switch (record.kind) {
     case RawKind::rma_win_def:
-      return window_made(record, time, window);
+      return window_made(time, window);
     case RawKind::rma_win_free:
-      return window_freed(record, time, window);
+      return window_freed(time, window);
     case RawKind::rma_op:
-      return operation(record, time, window);
+      return operation(record.as<raw::rma_op>(), time, window);
     case RawKind::rma_op_done:
-      return operation_done(record, time, window);
+      return operation_done(record.as<raw::rma_op_done>(), time, window);
     case RawKind::rma_fence:
-      return fence(record, time, window);
+      return fence(record.as<raw::rma_fence>(), time, window);
     case RawKind::rma_epoch:
-      return epoch(record, time, window);
+      return epoch(record.as<raw::rma_epoch>(), time, window);
     case RawKind::rma_lock:
-      return lock(record, time, window);
+      return lock(record.as<raw::rma_lock>(), time, window);
     case RawKind::rma_sync:
-      return sync(record, time, window);
+      return sync(record.as<raw::rma_sync>(), time, window);
     default:
       return;
   }
 }
 
 WindowId OneSidedRecords::window_of(const RawRecord& record) {
-  const auto known = state_.process.objects.windows.find(record.arg);
+  const auto known = state_.process.objects.windows.find(record.as<raw::rma_win_free>().window);
   if (known != state_.process.objects.windows.end()) return known->second;
-  state_.losses.add("operations_on_unknown_windows", Severity::data_loss,
-                    "One-sided communication on windows whose communicator is unknown is left out; "
-                    "waiting for it counts as computation.");
+  state_.losses.add(LossKind::operations_on_unknown_windows);
   return WindowId::none();
 }
 
-void OneSidedRecords::window_made(const RawRecord&, Time time, WindowId window) {
+void OneSidedRecords::window_made(Time time, WindowId window) {
   sink().rma_window_created(time, window);
   trace::RmaCollective made;
   made.op = trace::CollectiveOp::create_handle;
@@ -79,7 +80,7 @@ void OneSidedRecords::window_made(const RawRecord&, Time time, WindowId window) 
   sink().rma_collective(time, made);
 }
 
-void OneSidedRecords::window_freed(const RawRecord&, Time time, WindowId window) {
+void OneSidedRecords::window_freed(Time time, WindowId window) {
   sink().rma_window_destroyed(time, window);
   trace::RmaCollective freed;
   freed.op = trace::CollectiveOp::destroy_handle;
@@ -89,16 +90,16 @@ void OneSidedRecords::window_freed(const RawRecord&, Time time, WindowId window)
   windows_.erase(window);
 }
 
-void OneSidedRecords::operation(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::operation(const raw::rma_op& begun, Time time, WindowId window) {
   trace::RmaOperation operation;
   operation.window = window;
-  operation.target = static_cast<uint32_t>(record.w[0]);
-  operation.op = checked(record.flags, trace::RmaOp::fetch_and_accumulate);
-  operation.bytes_sent = record.w[1];
-  operation.bytes_received = record.w[2];
+  operation.target = static_cast<uint32_t>(begun.target);
+  operation.op = checked(begun.op, trace::RmaOp::fetch_and_accumulate);
+  operation.bytes_sent = begun.sent;
+  operation.bytes_received = begun.received;
   WindowState& state = windows_[window];
-  if (record.words > 3) {
-    operation.id = RmaOpId{record.w[3]};
+  if (begun.request != 0) {
+    operation.id = RmaOpId{begun.request};
     state.special.push_back({operation.target, operation.id, false});
   } else {
     const auto [open, fresh] = state.open.try_emplace(operation.target, RmaOpId{kOwnIds | ids_});
@@ -108,9 +109,9 @@ void OneSidedRecords::operation(const RawRecord& record, Time time, WindowId win
   sink().rma_operation(time, operation);
 }
 
-void OneSidedRecords::operation_done(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::operation_done(const raw::rma_op_done& done, Time time, WindowId window) {
   for (UnderWay& one : windows_[window].special) {
-    if (one.id != RmaOpId{record.w[0]}) continue;
+    if (one.id != RmaOpId{done.request}) continue;
     one.done_here = true;
     sink().rma_complete(time, window, one.id, RmaCompletion::local);
     return;
@@ -136,25 +137,26 @@ void OneSidedRecords::complete(Time time, WindowId window, std::optional<uint32_
   std::erase_if(state.special, [&](const UnderWay& one) { return wanted(one.target); });
 }
 
-void OneSidedRecords::fence(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::fence(const raw::rma_fence& met, Time time, WindowId window) {
   trace::RmaCollective fence;
   fence.window = window;
-  fence.assertions = static_cast<RmaAssertions>(record.flags & 0x1f);
+  fence.assertions =
+      static_cast<RmaAssertions>(static_cast<uint16_t>(met.assertions) & kAssertions);
   sink().rma_collective(time, fence);
   complete(time, window, std::nullopt, true);
 }
 
-void OneSidedRecords::epoch(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::epoch(const raw::rma_epoch& epoch, Time time, WindowId window) {
   trace::RmaGroupSync sync;
-  sync.epoch = checked(record.flags & 0xf, RmaEpoch::other);
+  sync.epoch = checked(epoch_of(epoch), RmaEpoch::other);
   sync.window = window;
-  sync.assertions = assertions_of(record);
+  sync.assertions = assertions_of(epoch.what);
   WindowState& state = windows_[window];
   GroupId& group = sync.epoch == RmaEpoch::start || sync.epoch == RmaEpoch::complete
                        ? state.accessed
                        : state.exposed;
   if (sync.epoch == RmaEpoch::start || sync.epoch == RmaEpoch::post) {
-    const auto known = state_.process.objects.groups.find({record.arg, ranks_.ranks()});
+    const auto known = state_.process.objects.groups.find({epoch.window, ranks_.ranks()});
     group = known == state_.process.objects.groups.end() ? GroupId::none() : known->second;
   }
   sync.group = group;
@@ -165,26 +167,26 @@ void OneSidedRecords::epoch(const RawRecord& record, Time time, WindowId window)
   sink().rma_group_sync(time, sync);
 }
 
-void OneSidedRecords::lock(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::lock(const raw::rma_lock& told, Time time, WindowId window) {
   trace::RmaLock lock;
   lock.window = window;
-  lock.target = target_of(record);
-  const auto kind = static_cast<trace::RawRmaLock>(record.flags & 0xf);
+  lock.target = target_of(told.target);
+  const trace::RawRmaLock kind = lock_of(told);
   if (kind == trace::RawRmaLock::release) {
     lock.step = RmaLockStep::released;
     complete(time, window, lock.target, true);
   } else {
     lock.exclusive = kind == trace::RawRmaLock::exclusive;
-    lock.assertions = assertions_of(record);
+    lock.assertions = assertions_of(told.what);
   }
   sink().rma_lock(time, lock);
 }
 
-void OneSidedRecords::sync(const RawRecord& record, Time time, WindowId window) {
+void OneSidedRecords::sync(const raw::rma_sync& told, Time time, WindowId window) {
   trace::RmaSync sync;
-  sync.kind = checked(record.flags, RmaSyncKind::flush_local);
+  sync.kind = checked(told.kind, RmaSyncKind::flush_local);
   sync.window = window;
-  sync.target = target_of(record);
+  sync.target = target_of(told.target);
   sink().rma_sync(time, sync);
   if (sync.kind != RmaSyncKind::memory) {
     complete(time, window, sync.target, sync.kind == RmaSyncKind::flush);

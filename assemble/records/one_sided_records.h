@@ -34,14 +34,14 @@ class OneSidedRecords {
     std::vector<UnderWay> special;            ///< with a request, or complete at the origin only
   };
 
-  void window_made(const RawRecord& record, Time time, WindowId window);
-  void window_freed(const RawRecord& record, Time time, WindowId window);
-  void operation(const RawRecord& record, Time time, WindowId window);
-  void operation_done(const RawRecord& record, Time time, WindowId window);
-  void fence(const RawRecord& record, Time time, WindowId window);
-  void epoch(const RawRecord& record, Time time, WindowId window);
-  void lock(const RawRecord& record, Time time, WindowId window);
-  void sync(const RawRecord& record, Time time, WindowId window);
+  void window_made(Time time, WindowId window);
+  void window_freed(Time time, WindowId window);
+  void operation(const raw::rma_op& begun, Time time, WindowId window);
+  void operation_done(const raw::rma_op_done& done, Time time, WindowId window);
+  void fence(const raw::rma_fence& met, Time time, WindowId window);
+  void epoch(const raw::rma_epoch& epoch, Time time, WindowId window);
+  void lock(const raw::rma_lock& told, Time time, WindowId window);
+  void sync(const raw::rma_sync& told, Time time, WindowId window);
 
   /// Completes what is under way with `target` (none: with all), at the origin and, if `remote`, at
   /// the target.

@@ -77,12 +77,29 @@ RegionId Regions::mpi(std::string_view name) {
   return intern({std::string(name), role_of_mpi(name), Paradigm::mpi, "", 0});
 }
 
+size_t Regions::HashConstruct::operator()(const Construct& one) const {
+  constexpr size_t kMixer = 0x9e3779b97f4a7c15;
+  const size_t place = std::hash<const void*>()(one.place) * kMixer;
+  return std::hash<std::string_view>()(one.name) ^ place ^ static_cast<size_t>(one.role);
+}
+
+// Programs have few constructs, and go through them millions of times.
 RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symbol* place) {
-  trace::Region region{fmt::format("!$omp {}", construct), role, Paradigm::openmp, "", 0};
-  if (place != nullptr) {
-    region.name += " @" + place_name(*place);
-    region.file = place->file;
-    region.line = place->line;
+  const std::lock_guard lock(constructs_mutex_);
+  const auto known = constructs_.find({construct, role, place});
+  if (known != constructs_.end()) return known->second;
+  const std::string& name = construct_names_.emplace_back(construct);
+  const Construct kept{name, role, place};
+  return constructs_.emplace(kept, intern_openmp(kept)).first->second;
+}
+
+RegionId Regions::intern_openmp(const Construct& construct) {
+  trace::Region region{fmt::format("!$omp {}", construct.name), construct.role, Paradigm::openmp,
+                       "", 0};
+  if (construct.place != nullptr) {
+    region.name += " @" + place_name(*construct.place);
+    region.file = construct.place->file;
+    region.line = construct.place->line;
   }
   return intern(std::move(region));
 }

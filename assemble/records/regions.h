@@ -6,11 +6,13 @@
 // puts it (operator/).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "assemble/names/symbols.h"
@@ -50,9 +52,24 @@ class Regions {
   std::vector<trace::Region> take() { return std::move(regions_); }
 
  private:
+  /// A construct as its records tell it, so that its name is put together once.
+  struct Construct {
+    std::string_view name;
+    trace::RegionRole role;
+    const Symbol* place;
+    bool operator==(const Construct&) const = default;
+  };
+  struct HashConstruct {
+    size_t operator()(const Construct& one) const;
+  };
+
   RegionId intern(trace::Region region);
+  RegionId intern_openmp(const Construct& construct);
 
   std::mutex mutex_;
+  std::mutex constructs_mutex_;
+  std::unordered_map<Construct, RegionId, HashConstruct> constructs_;
+  std::deque<std::string> construct_names_;  ///< what constructs_ refers to
   std::map<std::tuple<std::string, std::string, uint32_t, trace::RegionRole>, RegionId> ids_;
   std::vector<trace::Region> regions_;
 };

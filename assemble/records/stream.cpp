@@ -4,7 +4,6 @@
 #include "assemble/records/stream.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "assemble/openmp/records.h"
 #include "assemble/records/device_records.h"
@@ -16,6 +15,7 @@
 namespace culprit::assemble {
 namespace {
 
+using trace::RawGroup;
 using trace::RawKind;
 
 class Stream {
@@ -51,60 +51,78 @@ class Stream {
     Paths paths(state_.process.code, state_.process.regions);
     auto cursor = log_.cursor();
     for (RawRecord record; cursor.next(record);) {
-      if (record.kind == RawKind::path_def) paths.define(record.arg, record.w[0], record.w[1]);
-      if (!carries_path(record)) continue;
-      const UserPath& path = paths.user_path(record.arg);
+      if (record.kind == RawKind::path_def) define_path(record, paths);
+      if (record.path() == 0) continue;
+      const UserPath& path = paths.user_path(record.path());
       if (!path.in_construct && !path.frames.empty()) return path.frames.front();
     }
     return state_.process.regions.function({"main", "", 0});
   }
 
-  static bool carries_path(const RawRecord& record) {
-    return record.arg != 0 &&
-           (record.kind == RawKind::mpi_enter || record.kind == RawKind::mpi_tests ||
-            record.kind == RawKind::omp_parallel_begin || record.kind == RawKind::sample ||
-            record.kind == RawKind::blocked || record.kind == RawKind::woke ||
-            record.kind == RawKind::user_enter || record.kind == RawKind::device_enter);
+  static void define_path(const RawRecord& record, Paths& paths) {
+    const auto path = record.as<raw::path_def>();
+    paths.define(path.path, path.parent, path.address);
   }
 
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
-    switch (record.kind) {
-      case RawKind::path_def:
-        return state_.paths.define(record.arg, static_cast<uint32_t>(record.w[0]), record.w[1]);
-      case RawKind::string_def:
-        return define_name(record);
-      case RawKind::sample:
-        return state_.timeline.sample(state_.time(record), state_.paths.user_path(record.arg),
-                                      uint64_t{1} + record.flags);
-      case RawKind::sampling_period:
-        return state_.timeline.set_period(static_cast<double>(record.w[0]));
-      case RawKind::blocked:
-        return see_blocked(record);
-      case RawKind::woke:
-        state_.observe(state_.time(record), record.arg);
-        return tell(state_.time(record), trace::Fact::woke, record.w[0]);
-      case RawKind::thread_begun:
-        return begin_thread(record);
-      case RawKind::thread_ended:
-        return end_thread(record);
-      case RawKind::cpu_time:
+    switch (trace::facts_of(record.kind).group) {
+      case RawGroup::unknown:
+      case RawGroup::structure:
+      case RawGroup::device_log:
         return;
+      case RawGroup::definitions:
+        return define(record);
+      case RawGroup::mpi:
+      case RawGroup::tests:
+        return mpi_.see(record);
+      case RawGroup::one_sided:
+        return one_sided_.see(record);
+      case RawGroup::files:
+        return files_.see(record);
+      case RawGroup::openmp:
+      case RawGroup::loops:
+      case RawGroup::locks:
+      case RawGroup::tasks:
+        return openmp_.see(record, ahead);
+      case RawGroup::samples:
+        return see_sample(record);
+      case RawGroup::regions:
+      case RawGroup::functions:
+        return user_.see(record);
+      case RawGroup::devices:
+        return devices_.see(record);
+      case RawGroup::measurement:
+        return see_measurement(record);
+      case RawGroup::other:
+        return see_thread(record);
+    }
+  }
+
+  void define(const RawRecord& record) {
+    if (record.kind == RawKind::path_def) return define_path(record, state_.paths);
+    const auto text = record.as<raw::string_def>();
+    state_.names[static_cast<uint16_t>(text.string)] =
+        text_in(record.rest_of<raw::string_def>(), text.length);
+  }
+
+  void see_sample(const RawRecord& record) {
+    const auto sample = record.as<raw::sample>();
+    state_.timeline.sample(state_.time(record), state_.paths.user_path(sample.path),
+                           uint64_t{1} + sample.missed);
+  }
+
+  /// What the collector tells of itself, and of its counters.
+  void see_measurement(const RawRecord& record) {
+    switch (record.kind) {
+      case RawKind::sampling_period:
+        return state_.timeline.set_period(
+            static_cast<double>(record.as<raw::sampling_period>().period));
       case RawKind::tool_begin:
         state_.timeline.observe_nothing(state_.time(record));
         return state_.timeline.enter(state_.time(record), Level::tool,
                                      state_.process.regions.measuring());
       case RawKind::tool_end:
         return end_tool(state_.time(record));
-      case RawKind::user_enter:
-      case RawKind::user_leave:
-      case RawKind::func_enter:
-      case RawKind::func_leave:
-        return user_.see(record);
-      case RawKind::recording_off:
-      case RawKind::recording_on:
-      case RawKind::process_end:
-      case RawKind::clock_met:
-        return;
       case RawKind::counter_def:
         return counters_.define(record);
       case RawKind::counter_refused:
@@ -112,20 +130,35 @@ class Stream {
       case RawKind::counters:
         return counters_.values(record, state_.time(record));
       default:
-        if (record.kind < RawKind::omp_thread_begin) return mpi_.see(record);
-        if (record.kind >= RawKind::device_enter) return devices_.see(record);
-        if (record.kind >= RawKind::file_def) return files_.see(record);
-        if (record.kind >= RawKind::rma_win_def) return one_sided_.see(record);
-        return openmp_.see(record, ahead);
+        return;  // the survey has read the rest
+    }
+  }
+
+  void see_thread(const RawRecord& record) {
+    switch (record.kind) {
+      case RawKind::blocked:
+        return see_blocked(record);
+      case RawKind::woke: {
+        const auto woke = record.as<raw::woke>();
+        state_.observe(state_.time(record), woke.path);
+        return tell(state_.time(record), trace::Fact::woke, woke.object);
+      }
+      case RawKind::thread_begun:
+        return begin_thread(record);
+      case RawKind::thread_ended:
+        return end_thread(record);
+      default:
+        return;
     }
   }
 
   /// A thread that the program made is in its function from the beginning to the end.
   /// A log goes on with another thread of the program's when the one before has ended.
   void begin_thread(const RawRecord& record) {
-    if (record.flags != 0 || !state_.timeline.stack().empty()) return;
+    const auto begun = record.as<raw::thread_begun>();
+    if (begun.kind != 0 || !state_.timeline.stack().empty()) return;
     state_.timeline.restore_period();
-    const Code& code = state_.process.code.before(record.w[0] + 1);
+    const Code& code = state_.process.code.before(begun.function + 1);
     const bool own = !code.frames.empty() && code.frames.front().region.valid();
     state_.timeline.enter(state_.time(record), Level::root,
                           own ? code.frames.front().region : program_region());
@@ -133,37 +166,33 @@ class Stream {
 
   void end_thread(const RawRecord& record) {
     const Time end = state_.time(record);
+    const uint16_t kind = record.as<raw::thread_ended>().kind;
     openmp_.finish(end);
     if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
-    if (record.flags != 0) tell(end, trace::Fact::ended, record.flags == trace::kRawNestedThread);
+    if (kind != 0) tell(end, trace::Fact::ended, kind == trace::kRawNestedThread);
   }
 
   /// It came back from a call in which it slept, or waited: there are no samples, nor need be.
   void see_blocked(const RawRecord& record) {
     Timeline& timeline = state_.timeline;
-    const Time begin = state_.process.time(began_to_block(record));
-    const Time end = std::max(begin, state_.process.time(record.w[0]));
-    const bool knows_for_what = record.words > 1 && record.w[1] != 0;
-    if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, record.w[1]);
+    const auto blocked = record.as<raw::blocked>();
+    const Time begin = state_.process.time(began_to_block(blocked, record.ticks));
+    const Time end = std::max(begin, state_.process.time(blocked.until));
+    const bool knows_for_what = blocked.object != 0;
+    if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, blocked.object);
     timeline.drop_samples(begin);
-    state_.observe(begin, record.arg);
-    const auto name = state_.names.find(record.flags);
+    state_.observe(begin, blocked.path);
+    const auto name = state_.names.find(blocked.name);
     if (name == state_.names.end()) return timeline.stay(end);
     const size_t depth = timeline.stack().size();
     timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
-    if (knows_for_what) tell(end, trace::Fact::awaited, record.w[1]);
+    if (knows_for_what) tell(end, trace::Fact::awaited, blocked.object);
     timeline.leave(end, depth);
   }
 
   void tell(Time time, trace::Fact fact, uint64_t value) {
     const Time at = state_.timeline.advance(time);
     state_.timeline.sink().fact(at, fact, value);
-  }
-
-  void define_name(const RawRecord& record) {
-    const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
-    const std::string_view name(reinterpret_cast<const char*>(record.w), length);
-    state_.names[static_cast<uint16_t>(record.arg)] = name;
   }
 
   void end_tool(Time time) {

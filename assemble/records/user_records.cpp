@@ -10,10 +10,9 @@ using trace::RawKind;
 using trace::RawUserRegion;
 using trace::RegionRole;
 
-RegionRole role_of(uint64_t kind) {
-  if (kind == static_cast<uint64_t>(RawUserRegion::phase)) return RegionRole::phase;
-  return kind == static_cast<uint64_t>(RawUserRegion::iteration) ? RegionRole::iteration
-                                                                 : RegionRole::code;
+RegionRole role_of(RawUserRegion kind) {
+  if (kind == RawUserRegion::phase) return RegionRole::phase;
+  return kind == RawUserRegion::iteration ? RegionRole::iteration : RegionRole::code;
 }
 
 /// Of a region that is no iteration.
@@ -43,17 +42,18 @@ void UserRecords::see(const RawRecord& record) {
 
 // --- Regions that the program named ---
 
-RegionId UserRecords::region(uint16_t name, uint64_t kind) {
+RegionId UserRecords::region(uint16_t name, RawUserRegion kind) {
   const auto known = state_.names.find(name);
   return state_.process.regions.user(known != state_.names.end() ? known->second : "(unnamed)",
                                      role_of(kind));
 }
 
 void UserRecords::region_enter(const RawRecord& record) {
+  const auto begun = record.as<raw::user_enter>();
   const Time time = state_.time(record);
-  state_.observe(time, record.arg);
-  push({time, region(record.flags, record.w[0]), role_of(record.w[0]) == RegionRole::iteration,
-        record.w[1]});
+  state_.observe(time, begun.path);
+  push({time, region(begun.name, begun.kind), role_of(begun.kind) == RegionRole::iteration,
+        begun.iteration});
 }
 
 void UserRecords::push(const OpenRegion& region) {
@@ -66,17 +66,15 @@ void UserRecords::push(const OpenRegion& region) {
 
 void UserRecords::region_leave(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
-  const RegionId left = region(record.flags, record.arg);
+  const auto ended = record.as<raw::user_leave>();
+  const RegionId left = region(ended.name, ended.kind);
   const size_t base = timeline.base();
   for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
     if (timeline.stack()[i].level != Level::region || timeline.stack()[i].region != left) continue;
     return timeline.leave(state_.time(record), i);
   }
   // Where recording was off, begins are missing by right.
-  state_.losses.add("user_regions_without_begin", Severity::warning,
-                    "The program ended user-defined regions that it had not begun on the same "
-                    "thread and in the same parallel region; these ends were left out.",
-                    state_.process.pauses.empty() ? 1 : 0);
+  state_.losses.add(LossKind::user_regions_without_begin, state_.process.pauses.empty() ? 1 : 0);
 }
 
 // --- Functions ---
@@ -94,7 +92,8 @@ void UserRecords::drop_closed() {
 }
 
 void UserRecords::function_enter(const RawRecord& record) {
-  const Code& code = state_.process.code.before(record.w[0] + 1);
+  const auto entered = record.as<raw::func_enter>();
+  const Code& code = state_.process.code.before(entered.function + 1);
   const bool own = !code.frames.empty() && code.frames.front().kind == CodeKind::user &&
                    code.frames.front().region.valid();
   if (!own) return;
@@ -108,20 +107,21 @@ void UserRecords::function_enter(const RawRecord& record) {
   drop_closed();
   const size_t base = timeline.base();
   while (!open_.empty() && (base == Timeline::npos || open_.back().depth > base) &&
-         lies_deeper(open_.back().frame, record.arg)) {
+         lies_deeper(open_.back().frame, entered.frame)) {
     leave_function(time, open_.size() - 1);
   }
-  state_.observe_code(time, record.w[1]);
-  open_.push_back({stack.size(), record.w[0], record.arg});
-  timeline.enter(time, Level::function, function, record.w[0]);
+  state_.observe_code(time, entered.caller);
+  open_.push_back({stack.size(), entered.function, entered.frame});
+  timeline.enter(time, Level::function, function, entered.function);
 }
 
 void UserRecords::function_leave(const RawRecord& record) {
+  const uint64_t left = record.as<raw::func_leave>().function;
   drop_closed();
   const size_t base = state_.timeline.base();
   for (size_t i = open_.size(); i-- > 0;) {
     if (base != Timeline::npos && open_[i].depth <= base) return;
-    if (open_[i].address != record.w[0]) continue;
+    if (open_[i].address != left) continue;
     return leave_function(state_.time(record), i);
   }
 }

@@ -35,7 +35,7 @@ class UserRecords {
   void region_leave(const RawRecord& record);
   void function_enter(const RawRecord& record);
   void function_leave(const RawRecord& record);
-  RegionId region(uint16_t name, uint64_t kind);
+  RegionId region(uint16_t name, trace::RawUserRegion kind);
   /// Forgets functions that have been closed with something around them.
   void drop_closed();
 

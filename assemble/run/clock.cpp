@@ -58,9 +58,7 @@ double slope_of(const Node& node, Losses& losses) {
            static_cast<double>(ticks);
   }
   if (node.clock == RawClock::tsc) {
-    losses.add("uncalibrated_clocks", Severity::warning,
-               "A node's clock was read only once before its processes died; its times may run "
-               "too fast or too slow.");
+    losses.add(LossKind::uncalibrated_clocks);
   }
   return 1.0;
 }

@@ -226,18 +226,12 @@ class Unifier {
 
   void give_up(const Entry& entry) {
     table_.local[entry.process][entry.definition->comm] = CommId::none();
-    losses_.add("unknown_communicators", Severity::warning,
-                "A communicator has unknown members (processes that left no records, or joined "
-                "others unobserved); operations in it are not analyzed.");
+    losses_.add(LossKind::unknown_communicators);
   }
 
   void give_up_choice(const Entry& entry) {
     table_.local[entry.process][entry.definition->comm] = CommId::none();
-    losses_.add(
-        "ambiguous_communicators", Severity::warning,
-        "Several communicators that join processes of different MPI_COMM_WORLDs were created "
-        "at the same time in the same way, so it is ambiguous which processes they joined; "
-        "operations in them are not analyzed.");
+    losses_.add(LossKind::ambiguous_communicators);
   }
 
   const std::vector<World>& worlds_;
@@ -264,9 +258,7 @@ void count_incomplete(const CommTable& table, const std::vector<CommUser>& users
     const Comm& comm = table.comms[i];
     if (comm.kind != CommKind::mpi && comm.kind != CommKind::mpi_inter) continue;
     if (known[i] < comm.members.size() + comm.remote.size()) {
-      losses.add(
-          "incomplete_communicators", Severity::warning,
-          "Not all members of a communicator recorded it; operations in it may remain unmatched.");
+      losses.add(LossKind::incomplete_communicators);
     }
   }
 }

@@ -19,16 +19,14 @@ constexpr uint64_t kUncertain = 1000;  // ns
 /// Sums and differences of times stay within 64 bits.
 constexpr uint64_t kFarthest = uint64_t{1} << 61;
 
-std::string_view text_of(const RawRecord& record, size_t first_word, size_t offset, size_t length) {
-  const size_t there = (record.words - std::min<size_t>(first_word, record.words)) * 8;
-  const size_t begin = std::min(offset, there);
-  return {reinterpret_cast<const char*>(record.w + first_word) + begin,
-          std::min(length, there - begin)};
-}
-
 template <class Enum>
 Enum enum_of(unsigned value, Enum last, Enum otherwise) {
   return value <= static_cast<unsigned>(last) ? static_cast<Enum>(value) : otherwise;
+}
+
+/// Of what is damaged, either.
+trace::RawDeviceApi api_of(uint16_t number) {
+  return static_cast<trace::RawDeviceApi>(number & 1);
 }
 
 const char* name_of(trace::RawDeviceApi api) {
@@ -56,25 +54,22 @@ class Reader {
   void see(const RawRecord& record) {
     switch (record.kind) {
       case RawKind::string_def:
-        last_name_ = std::max(last_name_, first_name_ + record.arg);
-        result_.names[first_name_ + record.arg] = text_of(record, 0, 0, record.flags);
-        return;
+        return define_name(record);
       case RawKind::device_def:
         return define_device(record);
       case RawKind::device_queue_def:
-        return define_queue(record);
+        return define_queue(record.as<raw::device_queue_def>());
       case RawKind::device_op:
-        return operation(record);
+        return operation(record.as<raw::device_op>());
       case RawKind::device_clock:
-        return moment(record);
+        return moment(record.as<raw::device_clock>());
       case RawKind::device_point:
-        return point(record);
+        return point(record.as<raw::device_point>());
       case RawKind::device_overhead:
-        result_.overhead_ns += record.w[0];
+        result_.overhead_ns += record.as<raw::device_overhead>().time;
         return;
       case RawKind::device_lost:
-        if (record.flags < kLosses) lost_[record.flags] += record.w[0];
-        return;
+        return lose(record.as<raw::device_lost>());
       case RawKind::device_runtime:
         return runtime(record);
       default:
@@ -82,43 +77,49 @@ class Reader {
     }
   }
 
+  void define_name(const RawRecord& record) {
+    const auto text = record.as<raw::string_def>();
+    last_name_ = std::max(last_name_, first_name_ + text.string);
+    result_.names[first_name_ + text.string] =
+        text_in(record.rest_of<raw::string_def>(), text.length);
+  }
+
   void define_device(const RawRecord& record) {
+    const auto device = record.as<raw::device_def>();
+    const auto texts = record.rest_of<raw::device_def>();
     const auto index = static_cast<uint32_t>(result_.devices.size());
-    if (!result_.device_index.emplace(record.arg, index).second) return void(++senseless_);
-    const auto name = static_cast<uint32_t>(record.w[0]);
-    const uint64_t identity = record.w[0] >> 32;
-    result_.devices.push_back({static_cast<trace::RawDeviceApi>(record.flags & 1),
-                               std::string(text_of(record, 1, 0, name)),
-                               std::string(text_of(record, 1, name, identity)),
+    if (!result_.device_index.emplace(device.device, index).second) return void(++senseless_);
+    result_.devices.push_back({api_of(static_cast<uint16_t>(device.api)),
+                               std::string(text_in(texts, device.name)),
+                               std::string(text_in(texts, device.place, device.name)),
                                {}});
   }
 
-  void define_queue(const RawRecord& record) {
-    const auto device = result_.device_index.find(static_cast<uint32_t>(record.w[0]));
+  void define_queue(const raw::device_queue_def& queue) {
+    const auto device = result_.device_index.find(queue.device);
     const auto index = static_cast<uint32_t>(result_.queues.size());
     if (device == result_.device_index.end() ||
-        !result_.queue_index.emplace(record.arg, index).second) {
+        !result_.queue_index.emplace(queue.queue, index).second) {
       return void(++senseless_);
     }
-    result_.queues.push_back({device->second, static_cast<uint32_t>(record.w[0] >> 32), record.w[1],
-                              (record.flags & 1) != 0});
+    result_.queues.push_back(
+        {device->second, queue.context, queue.number, (queue.overtakes & 1) != 0});
     ops_.emplace_back();
   }
 
-  void operation(const RawRecord& record) {
-    const auto queue = result_.queue_index.find(record.arg);
+  void operation(const raw::device_op& told) {
+    const auto queue = result_.queue_index.find(told.queue);
     if (queue == result_.queue_index.end()) return void(++senseless_);
     DeviceOp op;
-    op.number = trace::OperationNumber{record.w[0]};
-    op.begin = record.w[1];
-    op.end = record.w[2];
-    const auto name = static_cast<uint32_t>(record.w[3]);
-    op.name = name == 0 ? 0 : first_name_ + name;
-    op.graph_node = static_cast<uint32_t>(record.w[3] >> 32);
-    op.bytes = record.w[4];
-    op.queued = record.w[5];
-    op.submitted = record.w[6];
-    const unsigned flags = record.flags;
+    op.number = trace::OperationNumber{told.number};
+    op.begin = told.begin;
+    op.end = told.end;
+    op.name = told.name == 0 ? 0 : first_name_ + told.name;
+    op.graph_node = told.node;
+    op.bytes = told.bytes;
+    op.queued = told.queued;
+    op.submitted = told.submitted;
+    const unsigned flags = told.what;
     op.kind = enum_of(flags & 0xff, trace::kLastDeviceOpKind, trace::DeviceOpKind::other);
     op.direction = enum_of(flags >> trace::raw_device_op::kDirectionShift & 0xf,
                            trace::kLastCopyDirection, trace::CopyDirection::none);
@@ -131,47 +132,49 @@ class Reader {
     if (op.begin > op.end) return void(++reversed_);
     ops_[queue->second].push_back(op);
     // Numbers of 32 bits are the runtime's own: its calls do not tell the queue.
-    if (record.w[0] != 0 && record.w[0] <= UINT32_MAX) {
-      result_.queue_of_operation.emplace(record.w[0], queue->second);
+    if (told.number != 0 && told.number <= UINT32_MAX) {
+      result_.queue_of_operation.emplace(told.number, queue->second);
     }
   }
 
-  void moment(const RawRecord& record) {
-    const auto device = result_.device_index.find(record.arg);
-    if (device == result_.device_index.end() || record.w[1] > record.w[2] ||
-        record.w[0] > kFarthest) {
+  void moment(const raw::device_clock& met) {
+    const auto device = result_.device_index.find(met.device);
+    if (device == result_.device_index.end() || met.earliest > met.latest || met.time > kFarthest) {
       return void(++senseless_);
     }
-    result_.devices[device->second].moments.push_back({record.w[0], record.w[1], record.w[2]});
+    result_.devices[device->second].moments.push_back({met.time, met.earliest, met.latest});
   }
 
-  void point(const RawRecord& record) {
+  void lose(const raw::device_lost& lost) {
+    const auto what = static_cast<size_t>(lost.what);
+    if (what < kLosses) lost_[what] += lost.count;
+  }
+
+  void point(const raw::device_point& point) {
     using Point = trace::RawDevicePoint;
-    if (record.flags > static_cast<uint16_t>(Point::host_waits_for_device)) {
-      return void(++senseless_);
-    }
+    if (point.what > Point::host_waits_for_device) return void(++senseless_);
     DeviceCall call;
-    call.what = static_cast<Point>(record.flags);
+    call.what = point.what;
     if (call.what == Point::host_waits_for_device) {
-      const auto device = result_.device_index.find(record.arg);
+      const auto device = result_.device_index.find(point.place);
       if (device == result_.device_index.end()) return void(++senseless_);
       call.device = device->second;
     } else if (call.what != Point::host_waits_for_event) {
-      const auto queue = result_.queue_index.find(record.arg);
+      const auto queue = result_.queue_index.find(point.place);
       if (queue == result_.queue_index.end()) return void(++senseless_);
       call.queue = queue->second;
     }
-    result_.calls.emplace(record.w[0], call);
+    result_.calls.emplace(point.number, call);
     if (call.what == Point::event_recorded) {
-      result_.queue_of_operation.emplace(record.w[0], call.queue);
-      recordings_[record.w[1]].push_back(record.w[0]);
-      if (record.w[2] != 0) recording_of_sync_.emplace(record.w[2], record.w[0]);
+      result_.queue_of_operation.emplace(point.number, call.queue);
+      recordings_[point.event].push_back(point.number);
+      if (point.recording != 0) recording_of_sync_.emplace(point.recording, point.number);
     } else if (call.what != Point::host_waits_for_queue &&
                call.what != Point::host_waits_for_device) {
-      waits_.push_back({record.w[0], record.w[1], record.w[2]});
+      waits_.push_back({point.number, point.event, point.recording});
     }
     if (call.what == Point::queue_waits_for_event) {
-      result_.queue_of_operation.emplace(record.w[0], call.queue);
+      result_.queue_of_operation.emplace(point.number, call.queue);
     }
   }
 
@@ -195,10 +198,12 @@ class Reader {
   }
 
   void runtime(const RawRecord& record) {
-    const auto refusal = static_cast<trace::RawDeviceRefusal>(record.flags >> 8);
+    const uint16_t what = record.as<raw::device_runtime>().what;
+    const auto refusal = static_cast<trace::RawDeviceRefusal>(what >> 8);
     if (refusal == trace::RawDeviceRefusal::none) return;
-    const char* api = name_of(static_cast<trace::RawDeviceApi>(record.flags & 1));
-    std::string_view why = text_of(record, 0, 0, size_t{record.words} * 8);
+    const char* api = name_of(api_of(what));
+    const auto words = record.rest_of<raw::device_runtime>();
+    std::string_view why = text_in(words, words.size_bytes());
     why = why.substr(0, why.find('\0'));
     const char* reason = refusal == trace::RawDeviceRefusal::other_tool
                              ? "another tool is using its tools interface, which accepts only one"
@@ -242,31 +247,14 @@ class Reader {
   uint64_t lost(RawDeviceLoss what) const { return lost_[static_cast<size_t>(what)]; }
 
   void report() {
-    losses_.add("device_records_senseless", Severity::data_loss,
-                "Invalid device records were left out.", senseless_);
-    losses_.add("device_times_missing", Severity::data_loss,
-                "Device operations whose times were missing or zero; they were left out, and their "
-                "device appears idle during that time.",
-                without_times_ + lost(RawDeviceLoss::no_times));
-    losses_.add("device_times_reversed", Severity::data_loss,
-                "Device operations recorded as ending before they start were left out.", reversed_);
-    losses_.add(
-        "device_ops_unfinished", Severity::info,
-        "Device operations that had not finished when the program ended, or that failed; it "
-        "is unknown when they ran.",
-        lost(RawDeviceLoss::unfinished));
-    losses_.add("device_ops_not_followed", Severity::data_loss,
-                "Device operations that were left out because too many were in flight at once.",
-                lost(RawDeviceLoss::no_room));
-    losses_.add("device_records_dropped", Severity::data_loss,
-                "Device records that the device runtime dropped for lack of buffer space.",
-                lost(RawDeviceLoss::dropped));
-    losses_.add("device_flushes_hung", Severity::data_loss,
-                "Device runtimes did not return their last records in time; these are missing.",
-                lost(RawDeviceLoss::hung_flush));
-    losses_.add("device_not_observed", Severity::warning,
-                "Processes whose use of devices was not observed; waits for devices count as work.",
-                result_.refusals.size());
+    losses_.add(LossKind::device_records_senseless, senseless_);
+    losses_.add(LossKind::device_times_missing, without_times_ + lost(RawDeviceLoss::no_times));
+    losses_.add(LossKind::device_times_reversed, reversed_);
+    losses_.add(LossKind::device_ops_unfinished, lost(RawDeviceLoss::unfinished));
+    losses_.add(LossKind::device_ops_not_followed, lost(RawDeviceLoss::no_room));
+    losses_.add(LossKind::device_records_dropped, lost(RawDeviceLoss::dropped));
+    losses_.add(LossKind::device_flushes_hung, lost(RawDeviceLoss::hung_flush));
+    losses_.add(LossKind::device_not_observed, result_.refusals.size());
   }
 
   static constexpr size_t kLosses = 5;

@@ -101,11 +101,7 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
   for (const Arriving& world : gather_worlds(folders)) {
     const auto& seats = world.seats;
     const auto empty = static_cast<uint64_t>(std::count(seats.begin(), seats.end(), std::nullopt));
-    losses.add(
-        "missing_processes", Severity::data_loss,
-        "Ranks of the program left no records (another node's files not reachable, or killed "
-        "at startup); waiting for them is not explained.",
-        empty);
+    losses.add(LossKind::missing_processes, empty);
     add_world(world, processes);
     if (processes.worlds.size() > 1) notes.push_back(note_on(world, folders, processes));
   }

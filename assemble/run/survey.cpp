@@ -4,7 +4,6 @@
 #include "assemble/run/survey.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -13,19 +12,8 @@
 namespace culprit::assemble {
 namespace {
 
-using trace::RawCommOrigin;
+using trace::RawGroup;
 using trace::RawKind;
-
-/// Appends up to `count` ranks that are packed two a word; false if there are fewer.
-bool unpack_ranks(const RawRecord& record, size_t from_word, size_t count,
-                  std::vector<uint32_t>& ranks) {
-  const size_t there = (record.words - std::min<size_t>(from_word, record.words)) * 2;
-  const size_t taken = std::min(count, there);
-  const size_t begin = ranks.size();
-  ranks.resize(begin + taken);
-  std::memcpy(ranks.data() + begin, record.w + from_word, taken * sizeof(uint32_t));
-  return taken == count;
-}
 
 class Surveyor {
  public:
@@ -39,53 +27,91 @@ class Surveyor {
   void see(const RawRecord& record) {
     if (result_.survey.records++ == 0) result_.core_use.from_ticks = record.ticks;
     ++result_.tool.records;
-    if (record.kind < RawKind::omp_thread_begin) {
-      see_mpi(record);
-    } else if (record.kind < RawKind::sample) {
-      see_openmp(record);
-    } else if (record.kind < RawKind::rma_win_def || record.kind >= RawKind::thread_begun) {
-      see_other(record);
-    } else {
-      see_object(record);
+    const trace::RawKindFacts& facts = trace::facts_of(record.kind);
+    if (facts.takes_path) ++result_.tool.paths;
+    see_code(record);
+    switch (facts.group) {
+      case RawGroup::mpi:
+        see_mpi(record);
+        break;
+      case RawGroup::one_sided:
+      case RawGroup::files:
+        see_object(record);
+        break;
+      case RawGroup::openmp:
+      case RawGroup::tasks:
+        see_openmp(record);
+        break;
+      case RawGroup::devices:
+        see_devices(record);
+        break;
+      case RawGroup::measurement:
+        see_measurement(record);
+        break;
+      case RawGroup::other:
+        see_other(record);
+        break;
+      default:
+        break;
     }
-    if (record.kind != RawKind::path_def && record.kind != RawKind::string_def) {
+    if (facts.group != RawGroup::definitions) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
       if (record.kind != RawKind::cpu_time) result_.survey.last_act_ticks = record.ticks;
     }
   }
 
  private:
+  void add_code(uint64_t return_address) {
+    if (return_address != 0) result_.survey.addresses.insert(return_address);
+  }
+  /// An entry is the address of an instruction, where others are one past it.
+  void add_entry(uint64_t function) {
+    if (function != 0) result_.survey.addresses.insert(function + 1);
+  }
+
+  /// Every address of code that the record has.
+  void see_code(const RawRecord& record) {
+    switch (record.kind) {
+#define RECORD(kind, number, group, kept, meaning) \
+  case RawKind::kind: {                            \
+    [[maybe_unused]] const auto fields = record.as<raw::kind>();
+#define CODE(name, meaning) add_code(fields.name);
+#define ENTRY(name, meaning) add_entry(fields.name);
+#define END \
+  break;    \
+  }
+#include "trace/raw/records.def"
+    }
+  }
+
   void see_mpi(const RawRecord& record) {
-    Survey& survey = result_.survey;
-    if (record.kind == RawKind::path_def) {
-      survey.addresses.insert(record.w[1]);
-    } else if (record.kind == RawKind::mpi_enter) {
-      ++result_.tool.paths;
-    } else if (record.kind == RawKind::mpi_comm_def) {
+    if (record.kind == RawKind::mpi_comm_def) {
       finish_comm();
       begin_comm(record);
     } else if (record.kind == RawKind::mpi_comm_more) {
-      unpack_ranks(record, 1, record.w[0], ranks_);
+      append_ranks(record.rest_of<raw::mpi_comm_more>(), record.as<raw::mpi_comm_more>().ranks,
+                   ranks_);
     } else if (record.kind == RawKind::mpi_comm_link) {
       finish_comm();
       link_comm(record);
     } else if (record.kind == RawKind::mpi_rank_set || record.kind == RawKind::mpi_rank_set_more) {
       see_rank_set(record);
     } else if (record.kind == RawKind::mpi_part_init) {
-      survey.partitioned.push_back(
-          {record.ticks, record.w[2], record.arg, record.w[0], record.flags == 1});
+      const auto made = record.as<raw::mpi_part_init>();
+      result_.survey.partitioned.push_back(
+          {record.ticks, made.number, made.comm, made.peer, made.tag, made.sends == 1});
     }
   }
 
   /// Parts of a set follow each other; one that lacks its end is forgotten, and told by its users.
   void see_rank_set(const RawRecord& record) {
-    RankBits& bits = open_sets_[record.arg];
-    for (unsigned i = 1; i + 1 < record.words; i += 2) {
-      bits.emplace_back(record.w[i], record.w[i + 1]);
-    }
-    if (bits.size() < record.w[0]) return;
-    result_.survey.rank_sets[record.arg] = std::move(bits);
-    open_sets_.erase(record.arg);
+    const auto part = record.as<raw::mpi_rank_set>();
+    const auto words = record.rest_of<raw::mpi_rank_set>();
+    RankBits& bits = open_sets_[part.set];
+    for (size_t i = 0; i + 1 < words.size(); i += 2) bits.emplace_back(words[i], words[i + 1]);
+    if (bits.size() < part.pairs) return;
+    result_.survey.rank_sets[part.set] = std::move(bits);
+    open_sets_.erase(part.set);
   }
 
   void see_openmp(const RawRecord& record) {
@@ -93,46 +119,33 @@ class Surveyor {
     constexpr uint16_t kInitial = 1;  // ompt_thread_t
     switch (record.kind) {
       case RawKind::omp_thread_begin:
-        is_initial_ = record.flags == kInitial;
+        is_initial_ = record.as<raw::omp_thread_begin>().kind == kInitial;
         break;
       case RawKind::omp_parallel_begin: {
-        ParallelRegion& region = survey.regions[record.w[0]];
+        const auto forked = record.as<raw::omp_parallel_begin>();
+        ParallelRegion& region = survey.regions[forked.region];
         region.forked = true;
-        region.code = record.w[1];
-        region.league = record.flags == 1;
+        region.code = forked.code;
+        region.league = forked.league == 1;
         region.by_new_initial = is_initial_ && thread_ != 0;
-        see_code(record.w[1]);
-        ++result_.tool.paths;
         break;
       }
       case RawKind::omp_parallel_end:
-        survey.regions[record.w[0]].end_ticks = record.ticks;
+        survey.regions[record.as<raw::omp_parallel_end>().region].end_ticks = record.ticks;
         break;
       case RawKind::omp_implicit_begin: {
-        ParallelRegion& region = survey.regions[record.w[0]];
-        const uint32_t team_size = static_cast<uint32_t>(record.w[1]);
-        region.team_size = std::max(region.team_size, team_size);
-        if (team_size > 1 && !result_.team_number) result_.team_number = record.w[1] >> 32;
+        const auto joined = record.as<raw::omp_implicit_begin>();
+        ParallelRegion& region = survey.regions[joined.region];
+        region.team_size = std::max(region.team_size, joined.team_size);
+        if (joined.team_size > 1 && !result_.team_number) result_.team_number = joined.index;
         break;
       }
-      case RawKind::omp_work_begin:
-      case RawKind::omp_sync_begin:
-      case RawKind::omp_wait_begin:
-      case RawKind::omp_masked_begin:
-      case RawKind::omp_cancel:
-      case RawKind::omp_reduction_begin:
-      case RawKind::omp_target_begin:
-        see_code(record.w[0]);
+      case RawKind::omp_task_create: {
+        const auto created = record.as<raw::omp_task_create>();
+        survey.task_code[created.task] = created.code;
+        survey.task_creators[created.task >> kTaskCreatorShift] = thread_;
         break;
-      case RawKind::omp_mutex_acquire:
-      case RawKind::omp_nest_lock:
-        see_code(record.w[1]);
-        break;
-      case RawKind::omp_task_create:
-        survey.task_code[record.w[0]] = record.w[1];
-        survey.task_creators[record.w[0] >> kTaskCreatorShift] = thread_;
-        see_code(record.w[1]);
-        break;
+      }
       default:
         break;
     }
@@ -141,56 +154,56 @@ class Surveyor {
   void see_object(const RawRecord& record) {
     Survey& survey = result_.survey;
     if (record.kind == RawKind::rma_win_def) {
-      survey.windows.push_back({record.ticks, record.arg, static_cast<uint32_t>(record.w[0])});
+      const auto made = record.as<raw::rma_win_def>();
+      survey.windows.push_back({record.ticks, made.window, made.comm});
     } else if (record.kind == RawKind::file_def) {
-      const size_t length =
-          std::min<size_t>(record.w[0] >> 32, (size_t{record.words} - 1) * sizeof(uint64_t));
-      survey.files.push_back({record.ticks,
-                              record.arg,
-                              static_cast<uint32_t>(record.w[0]),
-                              {reinterpret_cast<const char*>(record.w + 1), length}});
+      const auto opened = record.as<raw::file_def>();
+      survey.files.push_back(
+          {record.ticks, opened.file, opened.comm,
+           std::string(text_in(record.rest_of<raw::file_def>(), opened.length))});
     } else if (record.kind == RawKind::rma_epoch && epoch_.add(record) && !epoch_.ranks().empty()) {
-      survey.epoch_groups.emplace(record.arg, epoch_.ranks());
+      survey.epoch_groups.emplace(record.as<raw::rma_epoch>().window, epoch_.ranks());
     }
   }
 
-  void see_other(const RawRecord& record) {
-    if (record.kind == RawKind::sample) {
-      ++result_.tool.paths;
-    } else if (record.kind == RawKind::user_enter) {
-      ++result_.tool.paths;
-    } else if (record.kind == RawKind::func_enter) {
-      if (record.w[0] != 0)
-        see_code(record.w[0] + 1);  // an entry, where others are return addresses
-      see_code(record.w[1]);
-    } else if (record.kind == RawKind::recording_off || record.kind == RawKind::recording_on) {
-      result_.survey.switches.push_back({record.w[0], record.kind == RawKind::recording_on});
-    } else if (record.kind == RawKind::tool_begin) {
+  void see_devices(const RawRecord& record) {
+    if (record.kind == RawKind::device_enter) {
+      device_enter_ = record.ticks;
+    } else if (record.kind == RawKind::device_launch) {
+      result_.survey.device_launches.try_emplace(record.as<raw::device_launch>().operation,
+                                                 device_enter_);
+    }
+  }
+
+  void see_measurement(const RawRecord& record) {
+    if (record.kind == RawKind::tool_begin) {
       tool_begin_ = record.ticks;
     } else if (record.kind == RawKind::tool_end && tool_begin_ != 0) {
       result_.tool.ticks += record.ticks - std::min(tool_begin_, record.ticks);
       tool_begin_ = 0;
-    } else if (record.kind == RawKind::device_enter) {
-      ++result_.tool.paths;
-      device_enter_ = record.ticks;
-    } else if (record.kind == RawKind::device_launch) {
-      result_.survey.device_launches.try_emplace(record.w[0], device_enter_);
     } else if (record.kind == RawKind::cpu_time) {
-      result_.core_use.on_core_ns = earlier_.on_core_ns + record.w[0];
-      result_.core_use.without_ns = earlier_.without_ns + record.w[1];
+      const auto since = record.as<raw::cpu_time>();
+      result_.core_use.on_core_ns = earlier_.on_core_ns + since.on_core;
+      result_.core_use.without_ns = earlier_.without_ns + since.without;
       result_.core_use.until_ticks = record.ticks;
+    } else if (record.kind == RawKind::clock_met) {
+      const auto met = record.as<raw::clock_met>();
+      result_.survey.clock_meetings.push_back({met.rank, met.ticks, met.other, met.took});
+    }
+  }
+
+  void see_other(const RawRecord& record) {
+    if (record.kind == RawKind::recording_off || record.kind == RawKind::recording_on) {
+      result_.survey.switches.push_back(
+          {record.as<raw::recording_off>().from, record.kind == RawKind::recording_on});
     } else if (record.kind == RawKind::thread_ended) {
       ended_ = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {
       if (ended_ != 0) begin_next_thread(record.ticks);
-      see_code(record.w[0] + 1);  // an entry, where others are return addresses
     } else if (record.kind == RawKind::blocked) {
-      ++result_.tool.paths;
-      result_.core_use.blocked_ticks += record.w[0] - std::min(began_to_block(record), record.w[0]);
-    } else if (record.kind == RawKind::woke) {
-      ++result_.tool.paths;
-    } else if (record.kind == RawKind::clock_met) {
-      result_.survey.clock_meetings.push_back({record.arg, record.w[0], record.w[1], record.w[2]});
+      const auto blocked = record.as<raw::blocked>();
+      const uint64_t begun = began_to_block(blocked, record.ticks);
+      result_.core_use.blocked_ticks += blocked.until - std::min(begun, blocked.until);
     }
   }
 
@@ -202,19 +215,16 @@ class Surveyor {
     ended_ = 0;
   }
 
-  void see_code(uint64_t address) {
-    if (address != 0) result_.survey.addresses.insert(address);
-  }
-
   void begin_comm(const RawRecord& record) {
+    const auto made = record.as<raw::mpi_comm_def>();
     CommDefinition comm;
     comm.ticks = record.ticks;
-    comm.comm = record.arg;
-    comm.parent = static_cast<uint32_t>(record.w[0]);
-    comm.origin = static_cast<RawCommOrigin>(record.flags);
-    local_ = record.w[0] >> 32;
-    remote_ = record.w[1];
-    unpack_ranks(record, 2, local_ + remote_, ranks_);
+    comm.comm = made.comm;
+    comm.parent = made.parent;
+    comm.origin = made.origin;
+    local_ = made.members;
+    remote_ = made.remote;
+    append_ranks(record.rest_of<raw::mpi_comm_def>(), local_ + remote_, ranks_);
     result_.survey.comms.push_back(std::move(comm));
     open_comm_ = true;
   }
@@ -237,12 +247,13 @@ class Surveyor {
 
   void link_comm(const RawRecord& record) {
     auto& comms = result_.survey.comms;
-    if (comms.empty() || comms.back().comm != record.arg || record.words < 3) return;
+    const auto link = record.as<raw::mpi_comm_link>();
+    if (comms.empty() || comms.back().comm != link.comm) return;
     CommDefinition& comm = comms.back();
-    comm.link = static_cast<trace::RawCommLink>(record.flags);
-    comm.key = record.w[0];
-    comm.entered = record.w[1];
-    if (record.w[2] < comm.members.size()) comm.root = static_cast<uint32_t>(record.w[2]);
+    comm.link = link.how;
+    comm.key = link.mark;
+    comm.entered = link.entered;
+    if (link.root < comm.members.size()) comm.root = static_cast<uint32_t>(link.root);
   }
 
   ThreadSurvey result_;
@@ -310,10 +321,10 @@ void Survey::merge(Survey&& other) {
 }
 
 std::unordered_map<uint64_t, uint32_t> Survey::partitioned_pairs() const {
-  std::map<std::tuple<uint32_t, uint64_t, bool>, uint32_t> seen;
+  std::map<std::tuple<uint32_t, int32_t, int32_t, bool>, uint32_t> seen;
   std::unordered_map<uint64_t, uint32_t> pairs;
   for (const PartitionedInit& one : partitioned) {
-    pairs[one.number] = ++seen[{one.comm, one.peer_and_tag, one.sends}];
+    pairs[one.number] = ++seen[{one.comm, one.peer, one.tag, one.sends}];
   }
   return pairs;
 }

@@ -76,7 +76,7 @@ struct Switch {
   bool on = false;
 };
 
-/// A set of ranks (trace/raw/raw.h, mpi_rank_set): index i and bits of the ranks from 64 * i on.
+/// A set of ranks (RawKind::mpi_rank_set): index i and bits of the ranks from 64 * i on.
 using RankBits = std::vector<std::pair<uint64_t, uint64_t>>;
 
 /// One side of partitioned communication. Sides meet in the order of their making.
@@ -84,7 +84,8 @@ struct PartitionedInit {
   uint64_t ticks = 0;
   uint64_t number = 0;
   uint32_t comm = 0;
-  uint64_t peer_and_tag = 0;
+  int32_t peer = 0;
+  int32_t tag = 0;
   bool sends = false;
 };
 

@@ -16,9 +16,10 @@ MessageTally tally_messages(const std::vector<RawLog>& logs, const std::set<Part
       const bool sends = record.kind == RawKind::mpi_send || record.kind == RawKind::mpi_isend;
       const bool receives = record.kind == RawKind::mpi_recv || record.kind == RawKind::mpi_irecv;
       if (!sends && !receives) continue;
-      const Partner partner(record.arg, static_cast<int32_t>(record.w[0]));
+      const auto message = record.as<raw::mpi_send>();
+      const Partner partner(message.comm, message.peer);
       if (!partners.contains(partner)) continue;
-      ++(sends ? tally.sent : tally.received)[{partner, static_cast<int32_t>(record.w[0] >> 32)}];
+      ++(sends ? tally.sent : tally.received)[{partner, message.tag}];
     }
   }
   return tally;

@@ -4,7 +4,6 @@
 #include "assemble/stuck/thread_end.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "assemble/openmp/ompt_names.h"
 #include "assemble/records/epoch_ranks.h"
@@ -13,29 +12,35 @@ namespace culprit::assemble::stuck {
 namespace {
 
 using trace::RawAwaits;
+using trace::RawGroup;
 using trace::RawKind;
-
-MessageSide side(const RawRecord& record, uint64_t peer_and_tag) {
-  return {record.arg, static_cast<int32_t>(peer_and_tag), static_cast<int32_t>(peer_and_tag >> 32)};
-}
 
 class Walk {
  public:
   explicit Walk(const RawLog& log) : thread_(log.thread()) {}
 
   void see(const RawRecord& record) {
-    if (record.kind == RawKind::path_def) {
-      end_.paths[record.arg] = {static_cast<uint32_t>(record.w[0]), record.w[1]};
-      return;
-    }
-    if (record.kind == RawKind::string_def) return define_name(record);
+    const RawGroup group = trace::facts_of(record.kind).group;
+    if (group == RawGroup::definitions) return define(record);
     end_.last_ticks = std::max(end_.last_ticks, record.ticks);
-    if (record.kind < RawKind::omp_thread_begin) return see_mpi(record);
-    if (record.kind < RawKind::sample) return see_openmp(record);
-    if (record.kind >= RawKind::rma_win_def && record.kind < RawKind::thread_begun) {
-      return see_object(record);
+    switch (group) {
+      case RawGroup::mpi:
+        return see_mpi(record);
+      case RawGroup::one_sided:
+        return see_window(record);
+      case RawGroup::files:
+        return see_file(record);
+      case RawGroup::openmp:
+      case RawGroup::loops:
+      case RawGroup::locks:
+      case RawGroup::tasks:
+        return see_openmp(record);
+      case RawGroup::devices:
+      case RawGroup::other:
+        return see_other(record);
+      default:
+        return;
     }
-    see_other(record);
   }
 
   ThreadEnd take() {
@@ -44,10 +49,15 @@ class Walk {
   }
 
  private:
-  void define_name(const RawRecord& record) {
-    const size_t length = std::min<size_t>(record.flags, size_t{record.words} * 8);
-    names_[static_cast<uint16_t>(record.arg)].assign(reinterpret_cast<const char*>(record.w),
-                                                     length);
+  void define(const RawRecord& record) {
+    if (record.kind == RawKind::path_def) {
+      const auto path = record.as<raw::path_def>();
+      end_.paths[path.path] = {path.parent, path.address};
+    } else {
+      const auto text = record.as<raw::string_def>();
+      names_[static_cast<uint16_t>(text.string)] =
+          text_in(record.rest_of<raw::string_def>(), text.length);
+    }
   }
 
   OpenCall& begin_call(const RawRecord& record, CallKind kind) {
@@ -72,45 +82,39 @@ class Walk {
   void see_mpi(const RawRecord& record) {
     switch (record.kind) {
       case RawKind::mpi_enter:
+        end_.calls_mpi = true;
         return begin_named(record, CallKind::mpi);
       case RawKind::mpi_leave:
         return end_call(CallKind::mpi);
       case RawKind::mpi_awaits:
         if (OpenCall* call = innermost(CallKind::mpi)) {
-          call->awaited = Awaited{static_cast<RawAwaits>(record.flags),
-                                  record.arg,
-                                  {record.w, record.w + record.words}};
+          const auto awaits = record.as<raw::mpi_awaits>();
+          const auto words = record.rest_of<raw::mpi_awaits>();
+          call->awaited = Awaited{awaits.what, awaits.object, {words.begin(), words.end()}};
         }
         return;
       case RawKind::mpi_send:
         if (OpenCall* call = innermost(CallKind::mpi); call && !is_buffered(*call)) {
-          call->send = side(record, record.w[0]);
+          const auto send = record.as<raw::mpi_send>();
+          call->send = MessageSide{send.comm, send.peer, send.tag};
         }
         return;
       case RawKind::mpi_isend:
-        return begin_request(record, Pending::Kind::send, record.w[2], record.w[record.words - 1],
-                             side(record, record.w[0]));
       case RawKind::mpi_irecv_post:
-        return begin_request(record, Pending::Kind::recv, record.w[0], record.w[2],
-                             side(record, record.w[1]));
       case RawKind::mpi_icoll_post:
-        begin_request(record, Pending::Kind::collective, record.w[0], record.w[1],
-                      {record.arg, 0, 0});
-        end_.pending[record.w[0]].op = static_cast<trace::CollectiveOp>(record.flags);
-        end_.pending[record.w[0]].place = end_.done[{Channel::Kind::collective, record.arg}]++;
-        return;
+        return begin_request(record);
       case RawKind::mpi_isend_done:
       case RawKind::mpi_cancelled:
-        return end_request(record.w[0]);
+        return end_request(record.as<raw::mpi_isend_done>().request);
       case RawKind::mpi_irecv:
-        return end_request(record.w[2]);
+        return end_request(record.as<raw::mpi_irecv>().request);
       case RawKind::mpi_icoll:
-        return end_request(record.w[3]);
+        return end_request(record.as<raw::mpi_icoll>().request);
       case RawKind::mpi_collective:
         // In its place the others may be in another.
         if (const OpenCall* call = innermost(CallKind::mpi); call && call->name == "MPI_Finalize")
           return;
-        ++end_.done[{Channel::Kind::collective, record.arg}];
+        ++end_.done[{Channel::Kind::collective, record.as<raw::mpi_collective>().comm}];
         return;
       case RawKind::mpi_init_done:
         end_.initialized = record.ticks;
@@ -126,22 +130,39 @@ class Walk {
   /// It never waits for the receiver, so that who died in it was ended by an error.
   static bool is_buffered(const OpenCall& call) { return call.name == "MPI_Bsend"; }
 
+  /// mpi_enter, device_enter.
   void begin_named(const RawRecord& record, CallKind kind) {
+    const auto entered = record.as<raw::mpi_enter>();
     OpenCall& call = begin_call(record, kind);
-    call.path = record.arg;
-    call.name = names_[record.flags];
-    end_.calls_mpi = end_.calls_mpi || kind == CallKind::mpi;
+    call.path = entered.path;
+    call.name = names_[entered.name];
   }
 
-  void begin_request(const RawRecord& record, Pending::Kind kind, uint64_t request, uint64_t handle,
-                     MessageSide message) {
+  void begin_request(const RawRecord& record) {
+    if (record.kind == RawKind::mpi_isend) {
+      const auto send = record.as<raw::mpi_isend>();
+      Pending& pending = pend(record, Pending::Kind::send, send.request, send.handle);
+      pending.message = {send.comm, send.peer, send.tag};
+    } else if (record.kind == RawKind::mpi_irecv_post) {
+      const auto receive = record.as<raw::mpi_irecv_post>();
+      Pending& pending = pend(record, Pending::Kind::recv, receive.request, receive.handle);
+      pending.message = {receive.comm, receive.source, receive.tag};
+    } else {
+      const auto posted = record.as<raw::mpi_icoll_post>();
+      Pending& pending = pend(record, Pending::Kind::collective, posted.request, posted.handle);
+      pending.message = {posted.comm, 0, 0};
+      pending.op = posted.op;
+      pending.place = end_.done[{Channel::Kind::collective, posted.comm}]++;
+    }
+  }
+  Pending& pend(const RawRecord& record, Pending::Kind kind, uint64_t request, uint64_t handle) {
     Pending& pending = end_.pending[request];
     pending.kind = kind;
     pending.ticks = record.ticks;
     pending.request = request;
     pending.handle = handle;
-    pending.message = message;
     pending.thread = thread_;
+    return pending;
   }
   void end_request(uint64_t request) {
     if (end_.pending.erase(request) == 0) end_.completed.push_back(request);
@@ -149,77 +170,83 @@ class Walk {
 
   // --- Windows and files ---
 
-  void see_object(const RawRecord& record) {
-    using Kind = Channel::Kind;
+  void see_window(const RawRecord& record) {
     switch (record.kind) {
       case RawKind::rma_win_def:
-        ++end_.done[{Kind::window_making, static_cast<uint32_t>(record.w[0])}];
-        return;
-      case RawKind::file_def:
-        ++end_.done[{Kind::file_opening, static_cast<uint32_t>(record.w[0])}];
+        ++end_.done[{Channel::Kind::window_making, record.as<raw::rma_win_def>().comm}];
         return;
       case RawKind::rma_fence:
       case RawKind::rma_win_free:
-        ++end_.done[{Kind::window, record.arg}];
-        return;
-      case RawKind::file_close:
-        ++end_.done[{Kind::file, record.arg}];
-        return;
-      case RawKind::file_op:
-        // What is not split is written when the call begins.
-        if (is_collective(record) && (record.flags & trace::raw_file_op::kSplit) == 0) {
-          if (OpenCall* call = innermost(CallKind::mpi)) {
-            call->awaited = Awaited{RawAwaits::file, record.arg, {}};
-          }
-        }
-        return;
-      case RawKind::file_op_done:
-      case RawKind::file_op_issued:
-        if (is_collective(record)) ++end_.done[{Kind::file, record.arg}];
+        ++end_.done[{Channel::Kind::window, record.as<raw::rma_win_free>().window}];
         return;
       case RawKind::rma_lock:
-        return see_lock(record);
+        return see_lock(record.as<raw::rma_lock>());
       case RawKind::rma_epoch:
-        if (epoch_.add(record)) see_epoch(record);
+        if (epoch_.add(record)) see_epoch(record.as<raw::rma_epoch>());
         return;
       default:
         return;
     }
   }
 
-  static bool is_collective(const RawRecord& record) {
-    return (record.flags & trace::raw_file_op::kCollective) != 0;
+  void see_file(const RawRecord& record) {
+    switch (record.kind) {
+      case RawKind::file_def:
+        ++end_.done[{Channel::Kind::file_opening, record.as<raw::file_def>().comm}];
+        return;
+      case RawKind::file_close:
+        ++end_.done[{Channel::Kind::file, record.as<raw::file_close>().file}];
+        return;
+      case RawKind::file_op: {
+        const auto begun = record.as<raw::file_op>();
+        // What is not split is written when the call begins.
+        if (is_collective(begun.op) && (begun.op & trace::raw_file_op::kSplit) == 0) {
+          if (OpenCall* call = innermost(CallKind::mpi)) {
+            call->awaited = Awaited{RawAwaits::file, begun.file, {}};
+          }
+        }
+        return;
+      }
+      case RawKind::file_op_done:
+      case RawKind::file_op_issued: {
+        const auto over = record.as<raw::file_op_issued>();
+        if (is_collective(over.op)) ++end_.done[{Channel::Kind::file, over.file}];
+        return;
+      }
+      default:
+        return;
+    }
   }
 
-  void see_lock(const RawRecord& record) {
-    const auto lock =
-        static_cast<trace::RawRmaLock>(record.flags & ((1u << trace::kRawRmaAssertionsShift) - 1));
-    if (lock == trace::RawRmaLock::release) {
+  static bool is_collective(uint16_t op) { return (op & trace::raw_file_op::kCollective) != 0; }
+
+  void see_lock(const raw::rma_lock& lock) {
+    if (lock_of(lock) == trace::RawRmaLock::release) {
       std::erase_if(end_.locks, [&](const RmaHold& held) {
-        return held.window == record.arg && held.target == record.w[0];
+        return held.window == lock.window && held.target == lock.target;
       });
       return;
     }
-    const bool exclusive = lock == trace::RawRmaLock::exclusive;
+    const bool exclusive = lock_of(lock) == trace::RawRmaLock::exclusive;
     if (OpenCall* call = innermost(CallKind::mpi)) {
-      call->lock = OpenCall::Lock{record.arg, record.w[0], exclusive};
+      call->lock = OpenCall::Lock{lock.window, lock.target, exclusive};
     }
-    end_.locks.push_back({record.arg, record.w[0], exclusive});
+    end_.locks.push_back({lock.window, lock.target, exclusive});
   }
 
-  void see_epoch(const RawRecord& record) {
-    switch (static_cast<trace::RmaEpoch>(record.flags & 0xf)) {
+  void see_epoch(const raw::rma_epoch& epoch) {
+    switch (epoch_of(epoch)) {
       case trace::RmaEpoch::start:
-        end_.accessed[record.arg] = epoch_.ranks();
+        end_.accessed[epoch.window] = epoch_.ranks();
         return;
       case trace::RmaEpoch::complete:
-        end_.accessed.erase(record.arg);
+        end_.accessed.erase(epoch.window);
         return;
       case trace::RmaEpoch::post:
-        end_.exposed[record.arg] = epoch_.ranks();
+        end_.exposed[epoch.window] = epoch_.ranks();
         return;
       case trace::RmaEpoch::wait:
-        end_.exposed.erase(record.arg);
+        end_.exposed.erase(epoch.window);
         return;
       case trace::RmaEpoch::other:
         return;
@@ -232,42 +259,57 @@ class Walk {
     // A failed test of a lock has no end of its own.
     if (innermost(CallKind::mutex)) calls_.pop_back();
     switch (record.kind) {
-      case RawKind::omp_implicit_begin:
-        end_.teams.push_back({record.w[0], static_cast<uint32_t>(record.w[1]),
-                              static_cast<uint32_t>(record.w[1] >> 32), 0});
-        return;
-      case RawKind::omp_implicit_end:
-      case RawKind::omp_parallel_end:
-        std::erase_if(end_.teams, [&](const Membership& one) { return one.region == record.w[0]; });
-        return;
-      case RawKind::omp_sync_begin:
-        return begin_sync(record);
-      case RawKind::omp_wait_begin:
-        if (sync_class(record.flags) == SyncClass::taskgroup)
-          begin_call(record, CallKind::tasks).code = record.w[0];
-        return;
-      case RawKind::omp_wait_end:
-        if (sync_class(record.flags) == SyncClass::taskgroup) end_call(CallKind::tasks);
-        return;
-      case RawKind::omp_sync_end:
-        return end_sync(record);
-      case RawKind::omp_mutex_acquire: {
-        OpenCall& call = begin_call(record, CallKind::mutex);
-        call.object = record.w[0];
-        call.code = record.w[1];
+      case RawKind::omp_implicit_begin: {
+        const auto joined = record.as<raw::omp_implicit_begin>();
+        end_.teams.push_back({joined.region, joined.team_size, joined.index, 0});
         return;
       }
-      case RawKind::omp_mutex_acquired:
-        end_.holds.insert(record.w[0]);
+      case RawKind::omp_implicit_end:
+      case RawKind::omp_parallel_end: {
+        const uint64_t region = record.as<raw::omp_implicit_end>().region;
+        std::erase_if(end_.teams, [&](const Membership& one) { return one.region == region; });
         return;
-      case RawKind::omp_mutex_released:
-        end_.holds.erase(record.w[0]);
+      }
+      case RawKind::omp_sync_begin:
+        return begin_sync(record);
+      case RawKind::omp_wait_begin: {
+        const auto wait = record.as<raw::omp_wait_begin>();
+        if (sync_class(wait.kind) == SyncClass::taskgroup)
+          begin_call(record, CallKind::tasks).code = wait.code;
         return;
+      }
+      case RawKind::omp_wait_end:
+        if (sync_class(record.as<raw::omp_wait_end>().kind) == SyncClass::taskgroup)
+          end_call(CallKind::tasks);
+        return;
+      case RawKind::omp_sync_end:
+        return end_sync(record.as<raw::omp_sync_end>());
       case RawKind::omp_task_create:
-        end_.tasks[record.w[0]] = end_.tasks_inside.empty() ? 0 : end_.tasks_inside.back();
+        end_.tasks[record.as<raw::omp_task_create>().task] =
+            end_.tasks_inside.empty() ? 0 : end_.tasks_inside.back();
         return;
       case RawKind::omp_task_switch:
         return switch_task(record);
+      default:
+        return see_mutex(record);
+    }
+  }
+
+  void see_mutex(const RawRecord& record) {
+    switch (record.kind) {
+      case RawKind::omp_mutex_acquire: {
+        const auto wanted = record.as<raw::omp_mutex_acquire>();
+        OpenCall& call = begin_call(record, CallKind::mutex);
+        call.object = wanted.mutex;
+        call.code = wanted.code;
+        return;
+      }
+      case RawKind::omp_mutex_acquired:
+        end_.holds.insert(record.as<raw::omp_mutex_acquired>().mutex);
+        return;
+      case RawKind::omp_mutex_released:
+        end_.holds.erase(record.as<raw::omp_mutex_released>().mutex);
+        return;
       default:
         return;
     }
@@ -275,32 +317,33 @@ class Walk {
 
   /// A taskgroup is a construct; only its end waits (omp_wait_begin).
   void begin_sync(const RawRecord& record) {
-    const SyncClass sync = sync_class(record.flags);
+    const auto begun = record.as<raw::omp_sync_begin>();
+    const SyncClass sync = sync_class(begun.kind);
     if (sync != SyncClass::barrier && sync != SyncClass::taskwait) return;
     OpenCall& call =
         begin_call(record, sync == SyncClass::barrier ? CallKind::barrier : CallKind::tasks);
-    call.code = record.w[0];
-    call.region = record.w[1];
+    call.code = begun.code;
+    call.region = begun.region;
     if (sync != SyncClass::barrier) return;
     for (Membership& one : end_.teams) {
-      if (one.region == record.w[1]) ++one.barriers;
+      if (one.region == begun.region) ++one.barriers;
     }
   }
-  void end_sync(const RawRecord& record) {
-    const SyncClass sync = sync_class(record.flags);
+  void end_sync(const raw::omp_sync_end& ended) {
+    const SyncClass sync = sync_class(ended.kind);
     if (sync == SyncClass::barrier) end_call(CallKind::barrier);
     if (sync == SyncClass::taskwait) end_call(CallKind::tasks);
   }
 
   /// A thread that runs a task inside a barrier does not wait.
   void switch_task(const RawRecord& record) {
-    const uint64_t left = record.w[1], running = record.w[0];
+    const auto [status, running, left] = record.as<raw::omp_task_switch>();
     const auto entered = std::find_if(calls_.begin(), calls_.end(), [&](const OpenCall& call) {
       return call.kind == CallKind::none && call.object == left;
     });
     if (left != 0 && entered != calls_.end()) calls_.erase(entered, calls_.end());
     std::erase(end_.tasks_inside, left);
-    if (left != 0 && is_task_end(record.flags) && end_.tasks.erase(left) == 0) {
+    if (left != 0 && is_task_end(status) && end_.tasks.erase(left) == 0) {
       end_.tasks_done.push_back(left);
     }
     if (running == 0) return;

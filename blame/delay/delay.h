@@ -30,6 +30,7 @@
 
 #include "blame/delay/path_clock.h"
 #include "blame/path/path_times.h"
+#include "blame/words.h"
 #include "replay/waits.h"
 
 namespace culprit::blame {
@@ -104,11 +105,6 @@ struct DelayCost {
   replay::Pattern pattern;
   double short_s = 0;
   double long_s = 0;
-};
-
-enum class Unattributed : uint8_t {
-  unexplained,  ///< the wait is longer than D + W
-  circular,     ///< locations wait for each other in a circle
 };
 
 struct UnattributedCost {

@@ -76,7 +76,7 @@ class DeviceBlamer {
   }
 
  private:
-  void add_blame(const std::vector<Blame>& blames, const char* kind, double& sum) {
+  void add_blame(const std::vector<Blame>& blames, DeviceBlameKind kind, double& sum) {
     Blame all;
     for (const Blame& blame : blames) {
       for (const auto& [key, earned] : blame) {
@@ -110,7 +110,7 @@ class DeviceBlamer {
                          });
       }
     });
-    add_blame(blames, "idle device", found_.identities.device_idle_blame_s);
+    add_blame(blames, DeviceBlameKind::idle_device, found_.identities.device_idle_blame_s);
     for (LocationId id : run_.locations) {
       for (const DeviceGap& gap : graph_.device_gaps[id.index()]) {
         if (gap.known) found_.identities.device_idle_s += (gap.handed_over - gap.begin).seconds();
@@ -129,7 +129,7 @@ class DeviceBlamer {
         if (wait_kind(wait.pattern) == WaitKind::device) share(host, wait, blames[i]);
       }
     });
-    add_blame(blames, "waiting host", found_.identities.device_wait_blame_s);
+    add_blame(blames, DeviceBlameKind::waiting_host, found_.identities.device_wait_blame_s);
     for (LocationId host : run_.locations) {
       if (run_.is_stream(host)) continue;
       for (const Wait& wait : graph_.waits[host.index()]) {

@@ -105,6 +105,7 @@ void DeviceCourse::write(FoundDeviceId device, std::vector<FoundDeviceTime>& row
     row.launching_s = part.launching.seconds();
     row.latency_s = part.latency.seconds();
     row.unknown_s = part.unknown.seconds();
+    row.launch_bound = 2 * (row.launching_s + row.latency_s) >= row.end_s - row.begin_s;
     Duration most;
     for (; code != code_.end() && code->first.first == i; ++code) {
       if (code->second <= most) continue;

@@ -85,9 +85,9 @@ class DeviceReport {
       for (const DeviceOperation& operation : run_.at(stream).device.operations) {
         if (!replay::keeps_device_busy(operation.kind)) continue;
         FoundDeviceOperation fresh{operation.path, stream};
-        fresh.kind = is_kernel(operation.kind)              ? "kernel"
-                     : operation.kind == DeviceOpKind::copy ? "copy"
-                                                            : "other";
+        fresh.kind = is_kernel(operation.kind)              ? DeviceOperationKind::kernel
+                     : operation.kind == DeviceOpKind::copy ? DeviceOperationKind::copy
+                                                            : DeviceOperationKind::other;
         FoundDeviceOperation& row = rows.try_emplace(operation.path, fresh).first->second;
         ++row.count;
         row.time_s += (operation.end - operation.begin).seconds();
@@ -98,7 +98,10 @@ class DeviceReport {
           row.latency_s += (life.end(activity - 1) - life.begin(activity - 1)).seconds();
         }
       }
-      for (const auto& [path, row] : rows) found_.device_operations.push_back(row);
+      for (auto& [path, row] : rows) {
+        row.launch_bound = row.latency_s > row.time_s;
+        found_.device_operations.push_back(row);
+      }
     }
   }
 
@@ -130,14 +133,14 @@ class DeviceReport {
       most_busy = std::max(most_busy, row.busy_s);
     }
     if (used == 0) return;
-    const auto ratio = [](double part, double whole) { return whole > 0 ? part / whole : 1; };
+    const auto add = [&](Factor factor, Factor parent, double part, double whole) {
+      found_.efficiencies.push_back({factor, parent, whole > 0 ? part / whole : 1});
+    };
     const double wall = run_.wall().seconds(), n = static_cast<double>(used);
-    found_.efficiencies.push_back({"device", "", ratio(kernels, n * wall)});
-    found_.efficiencies.push_back(
-        {"device.load_balance", "device", ratio(kernels, n * most_kernels)});
-    found_.efficiencies.push_back(
-        {"device.communication", "device", ratio(most_kernels, most_busy)});
-    found_.efficiencies.push_back({"device.orchestration", "device", ratio(most_busy, wall)});
+    add(Factor::device, Factor::none, kernels, n * wall);
+    add(Factor::device_load_balance, Factor::device, kernels, n * most_kernels);
+    add(Factor::device_communication, Factor::device, most_kernels, most_busy);
+    add(Factor::device_orchestration, Factor::device, most_busy, wall);
   }
 
   void add_stream(LocationId stream, Device& device) const {

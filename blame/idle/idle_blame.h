@@ -19,22 +19,12 @@
 #include <vector>
 
 #include "blame/path/path_kinds.h"
+#include "blame/words.h"
 #include "replay/waits.h"
 
 namespace culprit::blame {
 
-/// Why nobody of a crew works, the first that holds of any of its threads.
-enum class NobodyReason : uint8_t {
-  io,        ///< is in a file operation
-  mpi,       ///< is in MPI and does not wait
-  waiting,   ///< waits in MPI
-  mutex,     ///< waits for a lock
-  device,    ///< waits for a device
-  waking,    ///< was called to a team and is not there yet
-  start_up,  ///< starts the program or ends it (start_up.h), or waits there
-  absent,    ///< all are idle, or not alive
-};
-inline constexpr size_t kNobodyReasons = 8;
+inline constexpr size_t kNobodyReasons = Words<NobodyReason>::kSpelled.size();
 
 /// All times are allocation time.
 struct IdleBlame {

@@ -17,12 +17,13 @@ constexpr log::Component kLog("analyze");
 
 /// What a program that was killed leaves undone is not missing from its records.
 bool is_of_early_end(std::string_view loss) {
-  return loss == "incomplete_collectives" || loss == "unmatched_receives";
+  return loss == text(LossKind::incomplete_collectives).id ||
+         loss == text(LossKind::unmatched_receives).id;
 }
 
 /// Records are missing or wrong.
 bool is_damaged(const Losses& losses) {
-  const bool early = losses.all().contains("early_ends");
+  const bool early = losses.contains(LossKind::early_ends);
   return std::any_of(losses.all().begin(), losses.all().end(), [&](const auto& entry) {
     return entry.second.severity == Severity::data_loss && !(early && is_of_early_end(entry.first));
   });

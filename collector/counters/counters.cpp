@@ -142,19 +142,17 @@ void decide() {
   use(1, library, choices, count, wishes.multiplex(), without);
 }
 
-/// Two strings, each ended by a zero, as the payload of a record.
-void put_texts(ThreadLog& log, RawKind kind, uint64_t time, uint32_t arg, uint64_t first_word,
-               const char* a, const char* b) {
-  uint64_t words[64] = {first_word};
-  char* text = reinterpret_cast<char*>(words + 1);
-  constexpr size_t kRoom = sizeof words - sizeof words[0];
-  const size_t a_length = std::min(strlen(a), kRoom / 2 - 1);
-  const size_t b_length = std::min(strlen(b), kRoom / 2 - 1);
+/// A record whose rest is two strings, each ended by a zero.
+template <class Record>
+void put_texts(ThreadLog& log, uint64_t time, Record record, const char* a, const char* b) {
+  uint64_t words[63] = {};
+  char* text = reinterpret_cast<char*>(words);
+  const size_t a_length = std::min(strlen(a), sizeof words / 2 - 1);
+  const size_t b_length = std::min(strlen(b), sizeof words / 2 - 1);
   memcpy(text, a, a_length);
   memcpy(text + a_length + 1, b, b_length);
-  const size_t bytes = a_length + b_length + 2;
-  log.put_words(kind, time, static_cast<uint16_t>(bytes), arg, words,
-                static_cast<unsigned>(1 + (bytes + 7) / 8));
+  record.bytes = static_cast<uint16_t>(a_length + b_length + 2);
+  log.put(time, record, words, (record.bytes + 7u) / 8);
 }
 
 /// Says in this thread's log what its values will mean.
@@ -166,11 +164,12 @@ void attach(ThreadLog& log, bool first) {
   }
   t_counters.attached = true;
   for (unsigned i = 0; first && i < g_refused_count; ++i) {
-    put_texts(log, RawKind::counter_refused, time, 0, 0, g_refused[i].name, g_refused[i].why_not);
+    put_texts(log, time, raw::counter_refused{}, g_refused[i].name, g_refused[i].why_not);
   }
   for (unsigned i = 0; i < g_count; ++i) {
-    put_texts(log, RawKind::counter_def, time, i, g_choices[i].level ? 1 : 0, g_choices[i].name,
-              g_choices[i].unit);
+    const Choice& choice = g_choices[i];
+    put_texts(log, time, raw::counter_def{.counter = i, .height = choice.level}, choice.name,
+              choice.unit);
   }
   log.counting = g_count > 0;
 }
@@ -251,7 +250,7 @@ void ThreadLog::count(uint64_t time) {
     known = read(values);
   }
   if (known > 0) {
-    put_words(RawKind::counters, time, 0, 0, values, known);
+    put(time, raw::counters{.first = values[0]}, values + 1, known - 1);
   } else {
     counting = false;
     tally(&trace::RawProcess::failed_counters);

@@ -197,7 +197,10 @@ bool ask(const Pair& pair, double patience) {
     theirs = answer;
   }
   if (ThreadLog* log = thread_log()) {
-    log->put(RawKind::clock_met, now(), 0, static_cast<uint32_t>(pair.other), own, theirs, best);
+    log->put(now(), raw::clock_met{.rank = static_cast<uint32_t>(pair.other),
+                                   .ticks = own,
+                                   .other = theirs,
+                                   .took = best});
   }
   return true;
 }
@@ -353,13 +356,13 @@ void meet_at_start() {
   if (is_spawned() || PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) return;
   if ((rank != 0 && !g_speaks) || !are_other_nodes()) return;
   ThreadLog* log = thread_log();
-  if (log) log->put(RawKind::tool_begin, now());
+  if (log) log->put(now(), raw::tool_begin{});
   if (rank == 0) {
     meet_all();
   } else {
     wait_to_be_asked(rank);
   }
-  if (log) log->put(RawKind::tool_end, now());
+  if (log) log->put(now(), raw::tool_end{});
 }
 
 void meet_at_end() {

@@ -102,7 +102,7 @@ uint64_t link_key(std::string_view name) {
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
                       const Birth& birth) {
   RankList list(log, time, comm.id);
-  list.define(static_cast<uint16_t>(birth.origin), birth.parent, static_cast<uint32_t>(comm.size),
+  list.define(birth.origin, birth.parent, static_cast<uint32_t>(comm.size),
               static_cast<uint32_t>(comm.remote_size));
   const Members members(birth);
   members.add(list, GroupOf(handle, PMPI_Comm_group).get(), comm.size, 0);
@@ -111,8 +111,11 @@ void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm
   }
   list.flush();
   if (birth.link == trace::RawCommLink::none) return;
-  log.put(RawKind::mpi_comm_link, time, static_cast<uint16_t>(birth.link), comm.id, birth.key,
-          birth.entered, birth.root == kNoLinkRoot ? ~uint64_t{0} : birth.root);
+  log.put(time, raw::mpi_comm_link{.comm = comm.id,
+                                   .how = birth.link,
+                                   .mark = birth.key,
+                                   .entered = birth.entered,
+                                   .root = birth.root == kNoLinkRoot ? ~uint64_t{0} : birth.root});
 }
 
 }  // namespace culprit::collector::mpi

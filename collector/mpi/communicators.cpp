@@ -158,7 +158,7 @@ int on_comm_free(const Function& function, const CommPlace& place, RealCall call
     return rc;
   }
   put_collective_on(region, CollectiveOp::destroy_handle, comm);
-  region.log().put(RawKind::mpi_comm_free, region.end(), 0, comm.id);
+  region.log().put(region.end(), raw::mpi_comm_free{.comm = comm.id});
   return rc;
 }
 

@@ -59,7 +59,7 @@ void put_received(const Region& region, const Request& request, uint64_t id,
     message.matching = request.message.matching;
     message.number = request.message.number;
   }
-  put_message(region.log(), RawKind::mpi_irecv, region.end(), message, id);
+  put_irecv(region.log(), region.end(), message, id);
 }
 
 /// What the receiving half of a combined request got. MPICH 4.0 leaves the status of such a request
@@ -87,22 +87,21 @@ void put_completed(const Region& region, const Request& request, const Statuses&
                    int index) {
   ThreadLog& log = region.log();
   if (was_cancelled(request, statuses, index)) {
-    log.put(RawKind::mpi_cancelled, region.end(), 0, 0, request.id);
+    log.put(region.end(), raw::mpi_cancelled{.request = request.id});
     return;
   }
   switch (request.kind) {
     case RequestKind::nothing:
       break;
     case RequestKind::send:
-      log.put(RawKind::mpi_isend_done, region.end(), 0, 0, request.id);
+      log.put(region.end(), raw::mpi_isend_done{.request = request.id});
       break;
     case RequestKind::recv:
       put_received(region, request, request.id, statuses, index);
       break;
     case RequestKind::send_and_recv:
-      log.put(RawKind::mpi_isend_done, region.end(), 0, 0, request.id);
-      put_message(log, RawKind::mpi_irecv, region.end(), received_by_both(request, statuses, index),
-                  request.recv_id);
+      log.put(region.end(), raw::mpi_isend_done{.request = request.id});
+      put_irecv(log, region.end(), received_by_both(request, statuses, index), request.recv_id);
       break;
     case RequestKind::comm_dup:
       define_comm(log, region.end(), request.new_comm.get(), birth_of_dup(request.collective.comm));
@@ -111,11 +110,15 @@ void put_completed(const Region& region, const Request& request, const Statuses&
       put_icollective(log, region.end(), request.collective, request.id);
       break;
     case RequestKind::window:
-      log.put(RawKind::rma_op_done, region.end(), 0, request.object, request.id);
+      log.put(region.end(), raw::rma_op_done{.window = request.object, .request = request.id});
       break;
     case RequestKind::file:
-      log.put(RawKind::file_op_done, region.end(), request.file_op, request.object,
-              statuses.readable() ? message_of(0, statuses[index]).bytes : 0, request.id);
+      log.put(
+          region.end(),
+          raw::file_op_done{.file = request.object,
+                            .op = request.file_op,
+                            .bytes = statuses.readable() ? message_of(0, statuses[index]).bytes : 0,
+                            .request = request.id});
       break;
   }
 }
@@ -388,7 +391,7 @@ int on_pready(const Function& function, int64_t partitions, const Requests& requ
   Region region(function);
   uint64_t id = 0;
   if (region && hand_over(request[0], request.place(0), partitions, id)) {
-    region.log().put(RawKind::mpi_part_ready, region.begin(), 0, 0, id);
+    region.log().put(region.begin(), raw::mpi_part_ready{.request = id});
   }
   return region.run(call);
 }

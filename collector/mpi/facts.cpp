@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts in the form of raw records (facts.h, trace/raw/raw.h).
+// Facts in the form of raw records (facts.h, trace/raw/records.def).
 
 #include "collector/mpi/facts.h"
 
 namespace culprit::collector::mpi {
 namespace {
 
-uint64_t peer_and_tag(const MessageFacts& message) {
-  return static_cast<uint32_t>(message.peer) |
-         static_cast<uint64_t>(static_cast<uint32_t>(message.tag)) << 32;
-}
-
 uint64_t both_sets(const CollectiveFacts& collective) {
   return static_cast<uint32_t>(collective.sends_to) |
          static_cast<uint64_t>(collective.receives_from) << 32;
+}
+
+/// By which the two ends find each other; 0 if in order.
+uint64_t number_of(const MessageFacts& message) {
+  return message.matching == trace::RawMatching::in_order ? 0 : message.number;
 }
 
 }  // namespace
@@ -38,68 +38,75 @@ MessageFacts message_of(uint32_t comm, const MPI_Status& status) {
   return message;
 }
 
-void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message) {
-  const auto matching = static_cast<uint16_t>(message.matching);
-  if (matching == 0) {
-    log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes);
-  } else {
-    log.put(kind, time, matching, message.comm, peer_and_tag(message), message.bytes,
-            message.number);
-  }
+void put_send(ThreadLog& log, uint64_t time, const MessageFacts& message) {
+  log.put(
+      time,
+      raw::mpi_send{
+          .comm = message.comm, .peer = message.peer, .tag = message.tag, .bytes = message.bytes});
 }
 
-void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message,
-                 uint64_t request) {
-  const auto matching = static_cast<uint16_t>(message.matching);
-  if (matching == 0) {
-    log.put(kind, time, 0, message.comm, peer_and_tag(message), message.bytes, request);
-  } else {
-    log.put(kind, time, matching, message.comm, peer_and_tag(message), message.bytes, request,
-            message.number);
-  }
+void put_recv(ThreadLog& log, uint64_t time, const MessageFacts& message) {
+  log.put(time, raw::mpi_recv{.comm = message.comm,
+                              .matching = message.matching,
+                              .peer = message.peer,
+                              .tag = message.tag,
+                              .bytes = message.bytes,
+                              .number = number_of(message)});
+}
+
+void put_irecv(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request) {
+  log.put(time, raw::mpi_irecv{.comm = message.comm,
+                               .matching = message.matching,
+                               .peer = message.peer,
+                               .tag = message.tag,
+                               .bytes = message.bytes,
+                               .request = request,
+                               .number = number_of(message)});
 }
 
 void put_isend(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
                uint64_t handle) {
-  const auto matching = static_cast<uint16_t>(message.matching);
-  const uint64_t in_order[] = {peer_and_tag(message), message.bytes, request, handle};
-  const uint64_t numbered[] = {peer_and_tag(message), message.bytes, request, message.number,
-                               handle};
-  if (matching == 0) {
-    log.put_words(RawKind::mpi_isend, time, 0, message.comm, in_order, 4);
-  } else {
-    log.put_words(RawKind::mpi_isend, time, matching, message.comm, numbered, 5);
-  }
+  log.put(time, raw::mpi_isend{.comm = message.comm,
+                               .matching = message.matching,
+                               .peer = message.peer,
+                               .tag = message.tag,
+                               .bytes = message.bytes,
+                               .request = request,
+                               .handle = handle,
+                               .number = number_of(message)});
 }
 
 void put_irecv_post(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
                     uint64_t handle) {
-  log.put(RawKind::mpi_irecv_post, time, 0, message.comm, request,
-          asked_for(message.peer, message.tag), handle);
+  log.put(time, raw::mpi_irecv_post{.comm = message.comm,
+                                    .request = request,
+                                    .source = asked_source(message.peer),
+                                    .tag = asked_tag(message.tag),
+                                    .handle = handle});
 }
 
 void put_icoll_post(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
                     uint64_t request, uint64_t handle) {
-  log.put(RawKind::mpi_icoll_post, time, static_cast<uint16_t>(collective.op), collective.comm,
-          request, handle);
+  log.put(time,
+          raw::mpi_icoll_post{
+              .comm = collective.comm, .op = collective.op, .request = request, .handle = handle});
 }
 
-uint64_t asked_for(int peer, int tag) {
-  const int32_t source = peer == MPI_ANY_SOURCE ? trace::kRawAny : peer;
-  const int32_t wanted = tag == MPI_ANY_TAG ? trace::kRawAny : tag;
-  return static_cast<uint32_t>(source) | static_cast<uint64_t>(static_cast<uint32_t>(wanted)) << 32;
+int32_t asked_source(int source) {
+  return source == MPI_ANY_SOURCE ? trace::kRawAny : source;
+}
+
+int32_t asked_tag(int tag) {
+  return tag == MPI_ANY_TAG ? trace::kRawAny : tag;
 }
 
 void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective) {
-  const auto op = static_cast<uint16_t>(collective.op);
-  const uint64_t sets = both_sets(collective);
-  if (sets == 0) {
-    log.put(RawKind::mpi_collective, time, op, collective.comm, collective.root, collective.sent,
-            collective.received);
-  } else {
-    log.put(RawKind::mpi_collective, time, op, collective.comm, collective.root, collective.sent,
-            collective.received, sets);
-  }
+  log.put(time, raw::mpi_collective{.comm = collective.comm,
+                                    .op = collective.op,
+                                    .root = collective.root,
+                                    .sent = collective.sent,
+                                    .received = collective.received,
+                                    .sets = both_sets(collective)});
 }
 
 void await(Region& region, const CollectiveFacts& collective) {
@@ -109,11 +116,13 @@ void await(Region& region, const CollectiveFacts& collective) {
 
 void put_icollective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
                      uint64_t request) {
-  const uint64_t words[] = {collective.root, collective.sent, collective.received, request,
-                            both_sets(collective)};
-  const unsigned count = words[4] == 0 ? 4 : 5;
-  log.put_words(RawKind::mpi_icoll, time, static_cast<uint16_t>(collective.op), collective.comm,
-                words, count);
+  log.put(time, raw::mpi_icoll{.comm = collective.comm,
+                               .op = collective.op,
+                               .root = collective.root,
+                               .sent = collective.sent,
+                               .received = collective.received,
+                               .request = request,
+                               .sets = both_sets(collective)});
 }
 
 }  // namespace culprit::collector::mpi

@@ -42,9 +42,10 @@ uint64_t bytes_of(int64_t count, MPI_Datatype type);
 /// The message that a receive's status tells of.
 MessageFacts message_of(uint32_t comm, const MPI_Status& status);
 
-void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message);
-void put_message(ThreadLog& log, RawKind kind, uint64_t time, const MessageFacts& message,
-                 uint64_t request);
+void put_send(ThreadLog& log, uint64_t time, const MessageFacts& message);
+void put_recv(ThreadLog& log, uint64_t time, const MessageFacts& message);
+/// A non-blocking receive is over.
+void put_irecv(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request);
 /// A send that is on its way from now on; `handle`: 0 if MPI has not said it yet.
 void put_isend(ThreadLog& log, uint64_t time, const MessageFacts& message, uint64_t request,
                uint64_t handle);
@@ -54,7 +55,8 @@ void put_irecv_post(ThreadLog& log, uint64_t time, const MessageFacts& message, 
 void put_icoll_post(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
                     uint64_t request, uint64_t handle);
 /// A source and a tag, either of which may be MPI's "any", as mpi_irecv_post has them.
-uint64_t asked_for(int peer, int tag);
+int32_t asked_source(int source);
+int32_t asked_tag(int tag);
 void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective);
 /// The call that is about to be done needs the members of a collective.
 void await(Region& region, const CollectiveFacts& collective);

@@ -22,7 +22,7 @@ namespace flag = trace::raw_file_op;
 
 std::atomic<uint32_t> next_file{1};
 
-uint16_t access_of(int mode) {
+FileAccess access_of(int mode) {
   const struct {
     int mpis;
     FileAccess ours;
@@ -39,22 +39,23 @@ uint16_t access_of(int mode) {
   for (const auto& one : all) {
     if (mode & one.mpis) set = set | one.ours;
   }
-  return static_cast<uint16_t>(set);
+  return set;
 }
 
 /// A name too long for a record loses its beginning, which says less than its end.
-void put_definition(const Region& region, const Comm& comm, uint16_t access,
+void put_definition(const Region& region, const Comm& comm, FileAccess access,
                     std::string_view name) {
   constexpr size_t kWords = 128;
-  uint64_t words[1 + kWords] = {};
+  uint64_t words[kWords] = {};
   if (name.size() > kWords * sizeof(uint64_t)) {
     name.remove_prefix(name.size() - kWords * sizeof(uint64_t));
   }
-  words[0] = comm.id | static_cast<uint64_t>(name.size()) << 32;
-  memcpy(words + 1, name.data(), name.size());
-  const size_t count = 1 + (name.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-  region.log().put_words(RawKind::file_def, region.end(), access, comm.object, words,
-                         static_cast<unsigned>(count));
+  memcpy(words, name.data(), name.size());
+  const raw::file_def definition{.file = comm.object,
+                                 .access = access,
+                                 .comm = comm.id,
+                                 .length = static_cast<uint32_t>(name.size())};
+  region.log().put(region.end(), definition, words, (definition.length + 7) / 8);
 }
 
 uint64_t moved(const Statuses& status, int rc) {
@@ -87,7 +88,7 @@ int on_file_close(const Function& function, const FilePlace& place, RealCall cal
   const int rc = region.run(call);
   if (!file) return rc;
   if (rc == MPI_SUCCESS) {
-    region.log().put(RawKind::file_close, region.end(), 0, file.number());
+    region.log().put(region.end(), raw::file_close{.file = file.number()});
   } else {
     file.give_back();
   }
@@ -110,13 +111,16 @@ int on_file_transfer(const Function& function, const Transfer& transfer, const S
   Region region(function);
   const Object file = file_of(region, transfer.file);
   if (file) {
-    region.log().put(RawKind::file_op, region.begin(), transfer.flags, file.number(),
-                     bytes_of(transfer.count, transfer.type));
+    region.log().put(region.begin(),
+                     raw::file_op{.file = file.number(),
+                                  .op = transfer.flags,
+                                  .bytes = bytes_of(transfer.count, transfer.type)});
   }
   const int rc = region.run(call);
   if (file) {
-    region.log().put(RawKind::file_op_done, region.end(), transfer.flags, file.number(),
-                     moved(status, rc));
+    region.log().put(
+        region.end(),
+        raw::file_op_done{.file = file.number(), .op = transfer.flags, .bytes = moved(status, rc)});
   }
   return rc;
 }
@@ -131,14 +135,17 @@ int on_file_itransfer(const Function& function, const Transfer& transfer, const 
     request.id = new_request_id();
     request.object = file.number();
     request.file_op = transfer.flags | flag::kRequest;
-    region.log().put(RawKind::file_op, region.begin(), request.file_op, file.number(),
-                     bytes_of(transfer.count, transfer.type), request.id);
+    region.log().put(region.begin(), raw::file_op{.file = file.number(),
+                                                  .op = request.file_op,
+                                                  .bytes = bytes_of(transfer.count, transfer.type),
+                                                  .request = request.id});
   }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   if (file) {
-    region.log().put(RawKind::file_op_issued, region.end(), request.file_op, file.number(),
-                     request.id);
+    region.log().put(
+        region.end(),
+        raw::file_op_issued{.file = file.number(), .op = request.file_op, .request = request.id});
   }
   add_request(place[0], place.place(0), request);
   return rc;
@@ -147,14 +154,16 @@ int on_file_itransfer(const Function& function, const Transfer& transfer, const 
 int on_file_begin(const Function& function, const Transfer& transfer, RealCall call) {
   Region region(function);
   const Object file = file_of(region, transfer.file);
-  const uint16_t flags = transfer.flags | flag::kSplit;
+  const uint16_t op = transfer.flags | flag::kSplit;
   if (file) {
-    region.log().put(RawKind::file_op, region.begin(), flags, file.number(),
-                     bytes_of(transfer.count, transfer.type));
+    region.log().put(
+        region.begin(),
+        raw::file_op{
+            .file = file.number(), .op = op, .bytes = bytes_of(transfer.count, transfer.type)});
   }
   const int rc = region.run(call);
   if (file && rc == MPI_SUCCESS) {
-    region.log().put(RawKind::file_op_issued, region.end(), flags, file.number());
+    region.log().put(region.end(), raw::file_op_issued{.file = file.number(), .op = op});
   }
   return rc;
 }
@@ -165,8 +174,10 @@ int on_file_end(const Function& function, const Transfer& transfer, const Status
   const Object file = file_of(region, transfer.file);
   const int rc = region.run(call);
   if (file) {
-    region.log().put(RawKind::file_op_done, region.end(), transfer.flags | flag::kSplit,
-                     file.number(), moved(status, rc));
+    const uint16_t op = transfer.flags | flag::kSplit;
+    region.log().put(
+        region.end(),
+        raw::file_op_done{.file = file.number(), .op = op, .bytes = moved(status, rc)});
   }
   return rc;
 }
@@ -174,10 +185,10 @@ int on_file_end(const Function& function, const Transfer& transfer, const Status
 int on_file_sync(const Function& function, MPI_File handle, RealCall call) {
   Region region(function);
   const Object file = file_of(region, handle);
-  constexpr uint16_t kFlags = flag::kFlush | flag::kCollective;
-  if (file) region.log().put(RawKind::file_op, region.begin(), kFlags, file.number(), 0);
+  constexpr uint16_t kOp = flag::kFlush | flag::kCollective;
+  if (file) region.log().put(region.begin(), raw::file_op{.file = file.number(), .op = kOp});
   const int rc = region.run(call);
-  if (file) region.log().put(RawKind::file_op_done, region.end(), kFlags, file.number(), 0);
+  if (file) region.log().put(region.end(), raw::file_op_done{.file = file.number(), .op = kOp});
   return rc;
 }
 

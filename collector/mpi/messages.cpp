@@ -32,7 +32,9 @@ uint32_t await(Region& region, const Wanted& wanted) {
   if (!region) return 0;
   const uint32_t comm = comm_of(region.log(), region.begin(), wanted.comm).id;
   if (wanted.peer != MPI_PROC_NULL) {
-    region.awaits(trace::RawAwaits::message, comm, {asked_for(wanted.peer, wanted.tag)});
+    const auto source = static_cast<uint32_t>(asked_source(wanted.peer));
+    const auto tag = static_cast<uint32_t>(asked_tag(wanted.tag));
+    region.awaits(trace::RawAwaits::message, comm, {source | uint64_t{tag} << 32});
   }
   return comm;
 }
@@ -54,7 +56,7 @@ void put_received(const Region& region, uint32_t comm, const Statuses& status,
     message.matching = trace::RawMatching::probed;
     message.number = found_by;
   }
-  put_message(region.log(), RawKind::mpi_recv, region.end(), message);
+  put_recv(region.log(), region.end(), message);
 }
 
 /// What a probe has found; `number`: of a matched one, or 0.
@@ -62,7 +64,12 @@ void put_probed(const Region& region, uint32_t comm, const Statuses& status, uin
   if (!status.readable()) return;
   const MPI_Status found = status[0];
   if (found.MPI_SOURCE == MPI_PROC_NULL) return;
-  put_message(region.log(), RawKind::mpi_probe, region.end(), message_of(comm, found), number);
+  const MessageFacts message = message_of(comm, found);
+  region.log().put(region.end(), raw::mpi_probe{.comm = comm,
+                                                .peer = message.peer,
+                                                .tag = message.tag,
+                                                .bytes = message.bytes,
+                                                .number = number});
 }
 
 /// Describes a send and announces it under a number of its own.
@@ -181,11 +188,12 @@ int init_partitioned(const Function& function, bool send, int64_t partitions,
     request.message = facts_of(region, message);
     request.message.bytes *= static_cast<uint64_t>(partitions > 0 ? partitions : 0);
     const uint64_t number = new_number();
-    const auto flags = static_cast<uint16_t>(send ? 1 : 0);
-    const uint64_t peer_and_tag = static_cast<uint32_t>(message.peer) |
-                                  static_cast<uint64_t>(static_cast<uint32_t>(message.tag)) << 32;
-    region.log().put(RawKind::mpi_part_init, region.begin(), flags, request.message.comm,
-                     peer_and_tag, request.message.bytes, number);
+    region.log().put(region.begin(), raw::mpi_part_init{.comm = request.message.comm,
+                                                        .sends = send,
+                                                        .peer = message.peer,
+                                                        .tag = message.tag,
+                                                        .bytes = request.message.bytes,
+                                                        .number = number});
     request.message.matching = trace::RawMatching::partitioned;
     request.message.number = number;
   }
@@ -203,7 +211,7 @@ int on_plain(const Function& function, RealCall call) {
 int on_send(const Function& function, const Message& message, RealCall call) {
   Region region(function);
   if (region && message.peer != MPI_PROC_NULL) {
-    put_message(region.log(), RawKind::mpi_send, region.begin(), facts_of(region, message));
+    put_send(region.log(), region.begin(), facts_of(region, message));
   }
   return region.run(call);
 }
@@ -221,7 +229,7 @@ int on_sendrecv(const Function& function, const Message& message, const Wanted& 
   Region region(function);
   if (!region) return region.run(call);
   if (message.peer != MPI_PROC_NULL) {
-    put_message(region.log(), RawKind::mpi_send, region.begin(), facts_of(region, message));
+    put_send(region.log(), region.begin(), facts_of(region, message));
   }
   const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);

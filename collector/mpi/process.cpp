@@ -82,13 +82,13 @@ void describe_library(trace::RawProcess& process) {
 
 void mpi_begins(const Region& region) {
   if (uses.fetch_add(1) > 0) return;
-  region.log().put(RawKind::mpi_init_done, region.end());
+  region.log().put(region.end(), raw::mpi_init_done{});
   if (trace::RawProcess* record = process()) record->finalized = 0;
 }
 
 void mpi_ends(const Region& region) {
   if (uses.fetch_sub(1) != 1) return;
-  if (region) region.log().put(RawKind::mpi_finalized, region.end());
+  if (region) region.log().put(region.end(), raw::mpi_finalized{});
   if (trace::RawProcess* record = process()) record->finalized = 1;
   checkpoint();
 }

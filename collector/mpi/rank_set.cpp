@@ -42,9 +42,8 @@ SetDefinition::SetDefinition(ThreadLog& log, uint64_t time, uint64_t hash, uint3
     : log_(log),
       time_(time),
       id_(RankSet{last_id.fetch_add(1, std::memory_order_relaxed) + 1}),
-      known_(make_room(hash, chunks, id_)) {
-  words_[0] = chunks;
-}
+      chunks_(chunks),
+      known_(make_room(hash, chunks, id_)) {}
 
 void SetDefinition::add(const RankChunk& chunk) {
   if (used_ + 2 > kWords) flush();
@@ -55,16 +54,20 @@ void SetDefinition::add(const RankChunk& chunk) {
 }
 
 void SetDefinition::flush() {
-  const RawKind kind = first_ ? RawKind::mpi_rank_set : RawKind::mpi_rank_set_more;
-  log_.put_words(kind, time_, 0, static_cast<uint32_t>(id_), words_, used_);
+  const auto set = static_cast<uint32_t>(id_);
+  if (first_) {
+    log_.put(time_, raw::mpi_rank_set{.set = set, .pairs = chunks_}, words_, used_);
+  } else {
+    log_.put(time_, raw::mpi_rank_set_more{.set = set, .pairs = chunks_}, words_, used_);
+  }
   first_ = false;
-  used_ = 1;
+  used_ = 0;
 }
 
 /// The definition is written before others may find it: one that the log of a killed thread lacks
 /// must not be referred to by another's.
 RankSet SetDefinition::finish() {
-  if (first_ || used_ > 1) flush();
+  if (first_ || used_ > 0) flush();
   if (known_) {
     auto& bucket = bucket_of(known_->hash);
     const KnownSet* head = bucket.load(std::memory_order_relaxed);

@@ -64,14 +64,15 @@ class SetDefinition {
 
  private:
   void flush();
-  static constexpr unsigned kWords = 255;
+  static constexpr unsigned kWords = 254;  ///< that are whole pairs, and leave room for the fields
   ThreadLog& log_;
   uint64_t time_;
   RankSet id_;
+  uint32_t chunks_;
   KnownSet* known_;  ///< null: too many are remembered already, or no memory
   uint32_t added_ = 0;
   bool first_ = true;
-  unsigned used_ = 1;
+  unsigned used_ = 0;
   uint64_t words_[kWords];
 };
 

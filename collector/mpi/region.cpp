@@ -21,7 +21,7 @@ namespace {
 void write_enter(ThreadLog& log, uint64_t time, uint16_t name) {
   const auto path = static_cast<uint32_t>(log.current_path());
   if (log.counting) log.count(time);
-  log.put(RawKind::mpi_enter, time, name, path);
+  log.put(time, raw::mpi_enter{.path = path, .name = name});
 }
 
 /// Around a real call: it ends also when an error handler of the program throws through it.
@@ -62,16 +62,16 @@ Region::Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_
 Region::~Region() {
   if (!log_) return;
   if (log_->counting) log_->count(end_);
-  log_->put(RawKind::mpi_leave, end_, name_);
+  log_->put(end_, raw::mpi_leave{.name = name_});
 }
 
-void Region::awaits(trace::RawAwaits what, uint32_t arg, std::initializer_list<uint64_t> words) {
-  awaits(what, arg, words.begin(), static_cast<unsigned>(words.size()));
+void Region::awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest) {
+  awaits(what, object, rest.begin(), static_cast<unsigned>(rest.size()));
 }
 
-void Region::awaits(trace::RawAwaits what, uint32_t arg, const uint64_t* words, unsigned count) {
+void Region::awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count) {
   if (!log_) return;
-  log_->put_words(RawKind::mpi_awaits, begin_, static_cast<uint16_t>(what), arg, words, count);
+  log_->put(begin_, raw::mpi_awaits{.object = object, .what = what}, rest, count);
   awaiting_ = true;
 }
 
@@ -98,7 +98,11 @@ void Poll::fruitless() {
   if (log_->put_test(end_, name, end_ - begin_)) return;
   const PathId path = log_->current_path();
   if (log_->put_test_of(path, end_, name, end_ - begin_)) return;
-  log_->put(RawKind::mpi_tests, begin_, name, static_cast<uint32_t>(path), end_, 1, end_ - begin_);
+  log_->put(begin_, raw::mpi_tests{.path = static_cast<uint32_t>(path),
+                                   .name = name,
+                                   .until = end_,
+                                   .count = 1,
+                                   .inside = end_ - begin_});
 }
 
 }  // namespace culprit::collector::mpi

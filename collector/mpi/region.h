@@ -85,9 +85,9 @@ class Region {
 
   int run(RealCall call);
 
-  /// Before run(): what the call needs in order to return (trace/raw/raw.h, mpi_awaits).
-  void awaits(trace::RawAwaits what, uint32_t arg, std::initializer_list<uint64_t> words = {});
-  void awaits(trace::RawAwaits what, uint32_t arg, const uint64_t* words, unsigned count);
+  /// Before run(): what the call needs in order to return (the record mpi_awaits).
+  void awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest = {});
+  void awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count);
 
   explicit operator bool() const { return log_ != nullptr; }
   ThreadLog& log() const { return *log_; }

@@ -238,13 +238,13 @@ void put_handle(ThreadLog& log, const Request& request, MPI_Request handle) {
   if (request.persistent) return;
   switch (request.kind) {
     case RequestKind::send:
-      return log.set_last_word(RawKind::mpi_isend, key_of(handle));
+      return log.set(&raw::mpi_isend::handle, key_of(handle));
     case RequestKind::recv:
     case RequestKind::send_and_recv:
-      return log.set_last_word(RawKind::mpi_irecv_post, key_of(handle));
+      return log.set(&raw::mpi_irecv_post::handle, key_of(handle));
     case RequestKind::collective:
     case RequestKind::comm_dup:
-      return log.set_last_word(RawKind::mpi_icoll_post, key_of(handle));
+      return log.set(&raw::mpi_icoll_post::handle, key_of(handle));
     case RequestKind::nothing:
     case RequestKind::window:
     case RequestKind::file:

@@ -22,7 +22,7 @@ using trace::RmaOp;
 
 std::atomic<uint32_t> next_window{1};
 
-uint16_t assertions_of(int given) {
+RmaAssertions assertions_of(int given) {
   const struct {
     int mpis;
     RmaAssertions ours;
@@ -35,7 +35,15 @@ uint16_t assertions_of(int given) {
   for (const auto& one : all) {
     if (given & one.mpis) set = set | one.ours;
   }
-  return static_cast<uint16_t>(set);
+  return set;
+}
+
+/// With what begins, as rma_epoch and rma_lock have it.
+template <class Begun>
+uint16_t with_assertions(Begun begun, int assertions) {
+  return static_cast<uint16_t>(static_cast<unsigned>(begun) |
+                               static_cast<unsigned>(assertions_of(assertions))
+                                   << trace::kRawRmaAssertionsShift);
 }
 
 uint64_t target_of(int rank) {
@@ -44,8 +52,7 @@ uint64_t target_of(int rank) {
 
 /// Writes the ranks that the members of `group` have in the window, over as many records as it
 /// takes.
-void put_epoch(const Region& region, uint16_t flags, uint32_t window, MPI_Group group,
-               MPI_Win win) {
+void put_epoch(const Region& region, uint16_t what, uint32_t window, MPI_Group group, MPI_Win win) {
   constexpr int kChunk = 64;
   int ranks[kChunk], translated[kChunk], size = 0;
   MPI_Group members = MPI_GROUP_NULL;
@@ -54,16 +61,18 @@ void put_epoch(const Region& region, uint16_t flags, uint32_t window, MPI_Group 
   int start = 0;
   do {
     const int n = size - start < kChunk ? size - start : kChunk;
-    uint64_t words[1 + kChunk / 2] = {static_cast<uint64_t>(n)};
+    uint64_t words[kChunk / 2] = {};
     for (int i = 0; i < n; ++i) ranks[i] = start + i;
     if (n > 0) PMPI_Group_translate_ranks(group, n, ranks, members, translated);
     for (int i = 0; i < n; ++i) {
-      words[1 + i / 2] |= static_cast<uint64_t>(static_cast<uint32_t>(translated[i])) << i % 2 * 32;
+      words[i / 2] |= static_cast<uint64_t>(static_cast<uint32_t>(translated[i])) << i % 2 * 32;
     }
     start += n;
     const uint16_t more = start < size ? trace::kRawRmaMoreRanks : 0;
-    region.log().put_words(RawKind::rma_epoch, region.end(), flags | more, window, words,
-                           static_cast<unsigned>(1 + (n + 1) / 2));
+    const raw::rma_epoch epoch{.window = window,
+                               .what = static_cast<uint16_t>(what | more),
+                               .ranks = static_cast<uint64_t>(n)};
+    region.log().put(region.end(), epoch, words, static_cast<unsigned>((n + 1) / 2));
   } while (start < size);
   if (members != MPI_GROUP_NULL) PMPI_Group_free(&members);
 }
@@ -84,7 +93,8 @@ void await_targets(Region& region, uint32_t window, MPI_Group group, MPI_Win win
 }
 
 void put_epoch_end(const Region& region, RmaEpoch epoch, uint32_t window) {
-  region.log().put(RawKind::rma_epoch, region.end(), static_cast<uint16_t>(epoch), window, 0);
+  region.log().put(region.end(),
+                   raw::rma_epoch{.window = window, .what = static_cast<uint16_t>(epoch)});
 }
 
 struct Bytes {
@@ -111,11 +121,23 @@ Bytes bytes_in(const OneSided& operation) {
   }
 }
 
+/// `request`: 0 if it has none.
+void put_operation(const Region& region, uint32_t window, const OneSided& operation,
+                   uint64_t request) {
+  const Bytes bytes = bytes_in(operation);
+  region.log().put(region.begin(), raw::rma_op{.window = window,
+                                               .op = operation.op,
+                                               .target = target_of(operation.target),
+                                               .sent = bytes.sent,
+                                               .received = bytes.received,
+                                               .request = request});
+}
+
 void put_lock(const Region& region, uint64_t time, trace::RawRmaLock lock, int assertions,
               uint32_t window, uint64_t target) {
-  const auto flags = static_cast<uint16_t>(
-      static_cast<uint16_t>(lock) | assertions_of(assertions) << trace::kRawRmaAssertionsShift);
-  region.log().put(RawKind::rma_lock, time, flags, window, target);
+  region.log().put(
+      time,
+      raw::rma_lock{.window = window, .what = with_assertions(lock, assertions), .target = target});
 }
 
 int lock(const Function& function, trace::RawRmaLock kind, uint64_t target, int assertions,
@@ -142,8 +164,8 @@ int flush(const Function& function, trace::RmaSyncKind kind, uint64_t target, MP
   const Object window = window_of(region, win);
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
-    region.log().put(RawKind::rma_sync, region.end(), static_cast<uint16_t>(kind), window.number(),
-                     target);
+    region.log().put(region.end(),
+                     raw::rma_sync{.window = window.number(), .kind = kind, .target = target});
   }
   return rc;
 }
@@ -168,8 +190,8 @@ int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm
   if (!region || rc != MPI_SUCCESS) return rc;
   comm.object = next_window.fetch_add(1, std::memory_order_relaxed);
   remember_handle(HandleKind::window, key_of(win.get()), comm);
-  region.log().put(RawKind::rma_win_def, region.end(), static_cast<uint16_t>(flavor), comm.object,
-                   comm.id);
+  region.log().put(region.end(),
+                   raw::rma_win_def{.window = comm.object, .flavor = flavor, .comm = comm.id});
   return rc;
 }
 
@@ -181,7 +203,7 @@ int on_win_free(const Function& function, const WinPlace& place, RealCall call) 
   const int rc = region.run(call);
   if (!window) return rc;
   if (rc == MPI_SUCCESS) {
-    region.log().put(RawKind::rma_win_free, region.end(), 0, window.number());
+    region.log().put(region.end(), raw::rma_win_free{.window = window.number()});
   } else {
     window.give_back();
   }
@@ -194,7 +216,8 @@ int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall
   if (window) region.awaits(trace::RawAwaits::window, window.number());
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
-    region.log().put(RawKind::rma_fence, region.end(), assertions_of(assertions), window.number());
+    region.log().put(region.end(), raw::rma_fence{.window = window.number(),
+                                                  .assertions = assertions_of(assertions)});
   }
   return rc;
 }
@@ -203,9 +226,7 @@ int on_rma(const Function& function, const OneSided& operation, RealCall call) {
   Region region(function);
   const Object window = window_of(region, operation.win);
   if (window && operation.target != MPI_PROC_NULL) {
-    const Bytes bytes = bytes_in(operation);
-    region.log().put(RawKind::rma_op, region.begin(), static_cast<uint16_t>(operation.op),
-                     window.number(), target_of(operation.target), bytes.sent, bytes.received);
+    put_operation(region, window.number(), operation, 0);
   }
   return region.run(call);
 }
@@ -219,10 +240,7 @@ int on_rma_request(const Function& function, const OneSided& operation, const Re
     request.kind = RequestKind::window;
     request.id = new_request_id();
     request.object = window.number();
-    const Bytes bytes = bytes_in(operation);
-    region.log().put(RawKind::rma_op, region.begin(), static_cast<uint16_t>(operation.op),
-                     window.number(), target_of(operation.target), bytes.sent, bytes.received,
-                     request.id);
+    put_operation(region, window.number(), operation, request.id);
   }
   const int rc = region.run(call);
   if (region && rc == MPI_SUCCESS) add_request(place[0], place.place(0), request);
@@ -236,9 +254,7 @@ int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int 
   if (window && begun == RmaEpoch::start) await_targets(region, window.number(), group, win);
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
-    const auto flags = static_cast<uint16_t>(
-        static_cast<uint16_t>(begun) | assertions_of(assertions) << trace::kRawRmaAssertionsShift);
-    put_epoch(region, flags, window.number(), group, win);
+    put_epoch(region, with_assertions(begun, assertions), window.number(), group, win);
   }
   return rc;
 }

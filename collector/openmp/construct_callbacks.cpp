@@ -26,12 +26,13 @@ void on_work(ompt_work_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
   if (log == nullptr) return;
   const auto kind = static_cast<uint16_t>(type);
   if (endpoint != ompt_scope_end) {
-    log->put(RawKind::omp_work_begin, time, kind, 0, as_word(codeptr), count);
+    log->put(time, raw::omp_work_begin{.kind = kind, .code = as_word(codeptr), .count = count});
   }
   if (endpoint != ompt_scope_begin) {
     LoopShare none{};
     LoopShare& share = is_shared_out(type) ? thread_state().regions.loop() : none;
-    log->put(RawKind::omp_work_end, time, kind, 0, share.chunks, share.iterations);
+    log->put(time, raw::omp_work_end{
+                       .kind = kind, .chunks = share.chunks, .iterations = share.iterations});
     share = {};
   }
 }
@@ -53,9 +54,17 @@ void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (endpoint != ompt_scope_end) {
-    log->put(RawKind::omp_masked_begin, time, 0, 0, as_word(codeptr));
+    log->put(time, raw::omp_masked_begin{.code = as_word(codeptr)});
   }
-  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_masked_end, time);
+  if (endpoint != ompt_scope_begin) log->put(time, raw::omp_masked_end{});
+}
+
+/// Where threads meet, and wait there: the records of both have the same fields.
+template <class Record>
+void put_meeting(ThreadLog& log, uint64_t time, ompt_sync_region_t type, const void* codeptr,
+                 uint64_t region) {
+  log.put(time,
+          Record{.kind = static_cast<uint16_t>(type), .code = as_word(codeptr), .region = region});
 }
 
 void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel,
@@ -63,16 +72,15 @@ void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  const auto kind = static_cast<uint16_t>(type);
   const uint64_t region = thread_state().regions.top();
   if (endpoint != ompt_scope_end) {
     if (log->counting) log->count(time);
-    log->put(RawKind::omp_sync_begin, time, kind, 0, as_word(codeptr), region);
+    put_meeting<raw::omp_sync_begin>(*log, time, type, codeptr, region);
   }
   if (endpoint != ompt_scope_begin) {
     // A worker's end that comes overdue has counted what the thread did since: nothing of this.
     if (log->counting && parallel != nullptr) log->count(time);
-    log->put(RawKind::omp_sync_end, time, kind, 0, as_word(codeptr), region);
+    put_meeting<raw::omp_sync_end>(*log, time, type, codeptr, region);
   }
 }
 
@@ -85,10 +93,14 @@ void on_sync_and_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint,
   ThreadState& state = thread_state();
   const bool begins = endpoint == ompt_scope_begin;
   if (log->counting && (begins || parallel != nullptr)) log->count(time);
-  if (begins) state.waits.begin(*log);
-  log->put(begins ? RawKind::omp_sync_begin : RawKind::omp_sync_end, time,
-           static_cast<uint16_t>(type), 0, as_word(codeptr), state.regions.top());
-  if (!begins) state.waits.end(*log);
+  const uint64_t region = state.regions.top();
+  if (begins) {
+    state.waits.begin(*log);
+    put_meeting<raw::omp_sync_begin>(*log, time, type, codeptr, region);
+  } else {
+    put_meeting<raw::omp_sync_end>(*log, time, type, codeptr, region);
+    state.waits.end(*log);
+  }
 }
 
 void on_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*,
@@ -97,14 +109,13 @@ void on_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   ThreadState& state = thread_state();
-  const auto kind = static_cast<uint16_t>(type);
   const uint64_t region = state.regions.top();
   if (endpoint != ompt_scope_end) {
     state.waits.begin(*log);
-    log->put(RawKind::omp_wait_begin, time, kind, 0, as_word(codeptr), region);
+    put_meeting<raw::omp_wait_begin>(*log, time, type, codeptr, region);
   }
   if (endpoint != ompt_scope_begin) {
-    log->put(RawKind::omp_wait_end, time, kind, 0, as_word(codeptr), region);
+    put_meeting<raw::omp_wait_end>(*log, time, type, codeptr, region);
     state.waits.end(*log);
   }
 }
@@ -115,15 +126,16 @@ void on_reduction(ompt_sync_region_t, ompt_scope_endpoint_t endpoint, ompt_data_
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (endpoint != ompt_scope_end) {
-    log->put(RawKind::omp_reduction_begin, time, 0, 0, as_word(codeptr));
+    log->put(time, raw::omp_reduction_begin{.code = as_word(codeptr)});
   }
-  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_reduction_end, time);
+  if (endpoint != ompt_scope_begin) log->put(time, raw::omp_reduction_end{});
 }
 
 void on_cancel(ompt_data_t*, int flags, const void* codeptr) {
   const uint64_t time = now();
   if (ThreadLog* log = live_log()) {
-    log->put(RawKind::omp_cancel, time, static_cast<uint16_t>(flags), 0, as_word(codeptr));
+    log->put(time,
+             raw::omp_cancel{.flags = static_cast<uint16_t>(flags), .code = as_word(codeptr)});
   }
 }
 

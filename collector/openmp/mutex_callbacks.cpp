@@ -12,9 +12,6 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-constexpr uint64_t kNothingYet = 0;
-constexpr unsigned kAcquired = 0, kReleased = 1;  // halves of the acquire's last word
-
 bool may_wait(ompt_mutex_t kind) {
   return kind != ompt_mutex_test_lock && kind != ompt_mutex_test_nest_lock;
 }
@@ -24,8 +21,8 @@ void on_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait, cons
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (may_wait(kind)) thread_state().waits.begin_mutex(*log);
-  log->put(RawKind::omp_mutex_acquire, time, static_cast<uint16_t>(kind), 0, wait, as_word(codeptr),
-           kNothingYet);
+  log->put(time, raw::omp_mutex_acquire{
+                     .kind = static_cast<uint16_t>(kind), .mutex = wait, .code = as_word(codeptr)});
 }
 
 void on_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
@@ -33,8 +30,8 @@ void on_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto flags = static_cast<uint16_t>(kind);
-  if (log->put_later(RawKind::omp_mutex_acquire, time, flags, wait, kAcquired)) return;
-  log->put(RawKind::omp_mutex_acquired, time, flags, 0, wait, as_word(codeptr));
+  if (log->note(&raw::omp_mutex_acquire::acquired_after, time, flags, wait)) return;
+  log->put(time, raw::omp_mutex_acquired{.kind = flags, .mutex = wait, .code = as_word(codeptr)});
 }
 
 void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
@@ -42,8 +39,8 @@ void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   const auto flags = static_cast<uint16_t>(kind);
-  if (log->put_later(RawKind::omp_mutex_acquire, time, flags, wait, kReleased)) return;
-  log->put(RawKind::omp_mutex_released, time, flags, 0, wait, as_word(codeptr));
+  if (log->note(&raw::omp_mutex_acquire::released_after, time, flags, wait)) return;
+  log->put(time, raw::omp_mutex_released{.kind = flags, .mutex = wait, .code = as_word(codeptr)});
 }
 
 /// The holder of a nest lock sets or unsets it once more, and does not wait for it.
@@ -51,22 +48,25 @@ void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const voi
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  log->put(RawKind::omp_nest_lock, time, static_cast<uint16_t>(endpoint), 0, wait,
-           as_word(codeptr));
+  log->put(time, raw::omp_nest_lock{.endpoint = static_cast<uint16_t>(endpoint),
+                                    .mutex = wait,
+                                    .code = as_word(codeptr)});
 }
 
 void on_init(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  log->put(RawKind::omp_lock_init, time, static_cast<uint16_t>(kind), 0, wait, as_word(codeptr));
+  log->put(time, raw::omp_lock_init{
+                     .kind = static_cast<uint16_t>(kind), .mutex = wait, .code = as_word(codeptr)});
 }
 
 void on_destroy(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  log->put(RawKind::omp_lock_destroy, time, static_cast<uint16_t>(kind), 0, wait, as_word(codeptr));
+  log->put(time, raw::omp_lock_destroy{
+                     .kind = static_cast<uint16_t>(kind), .mutex = wait, .code = as_word(codeptr)});
 }
 
 }  // namespace

@@ -14,14 +14,12 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-constexpr uint64_t kNothingYet = 0;
-
 std::atomic<uint64_t> g_last_region{0};
 
 void on_thread_begin(ompt_thread_t type, ompt_data_t*) {
   const uint64_t time = now();
   if (ThreadLog* log = live_log()) {
-    log->put(RawKind::omp_thread_begin, time, static_cast<uint16_t>(type));
+    log->put(time, raw::omp_thread_begin{.kind = static_cast<uint16_t>(type)});
   }
 }
 
@@ -29,7 +27,7 @@ void on_thread_end(ompt_data_t*) {
   const uint64_t time = now();
   if (ThreadLog* log = live_log()) {
     thread_state().waits.clear(*log);
-    log->put(RawKind::omp_thread_end, time);
+    log->put(time, raw::omp_thread_end{});
   }
 }
 
@@ -42,8 +40,10 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   if (parallel != nullptr) parallel->value = region;
   const auto path = static_cast<uint32_t>(log->current_path());
   if (log->counting) log->count(time);
-  log->put(RawKind::omp_parallel_begin, time, (flags & ompt_parallel_league) != 0 ? 1 : 0, path,
-           region, as_word(codeptr), kNothingYet);
+  log->put(time, raw::omp_parallel_begin{.path = path,
+                                         .league = (flags & ompt_parallel_league) != 0,
+                                         .region = region,
+                                         .code = as_word(codeptr)});
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
@@ -51,7 +51,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   ThreadLog* log = live_log();
   if (log == nullptr || parallel == nullptr) return;
   if (log->counting) log->count(time);
-  log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
+  log->put(time, raw::omp_parallel_end{.region = parallel->value});
 }
 
 void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned team_size,
@@ -61,19 +61,17 @@ void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned tea
   state.regions.push(region);
   if (region == 0) return;
   if (log.counting) log.count(time);
-  const uint64_t team = team_size | uint64_t{index} << 32;
-  if (team == trace::kRawTeamOfOne &&
-      log.put_later(RawKind::omp_parallel_begin, time, 0, region, 0)) {
+  if (team_size == 1 && log.note(&raw::omp_parallel_begin::lone_task, time, 0, region)) {
     return;
   }
-  log.put(RawKind::omp_implicit_begin, time, 0, 0, region, team);
+  log.put(time, raw::omp_implicit_begin{.region = region, .team_size = team_size, .index = index});
 }
 
 void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
   ThreadState& state = thread_state();
   state.waits.clear(log);
   const uint64_t region = state.regions.pop(parallel != nullptr ? parallel->value : 0);
-  if (region != 0) log.put(RawKind::omp_implicit_end, time, 0, 0, region);
+  if (region != 0) log.put(time, raw::omp_implicit_end{.region = region});
 }
 
 /// Where the thread that forked ends its implicit task by leaving the region, one record says both.
@@ -85,7 +83,7 @@ void on_leave(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   state.waits.clear(*log);
   state.regions.pop(parallel->value);
   if (log->counting) log->count(time);
-  log->put(RawKind::omp_parallel_end, time, 0, 0, parallel->value);
+  log->put(time, raw::omp_parallel_end{.region = parallel->value});
 }
 
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,

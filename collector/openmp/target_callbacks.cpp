@@ -12,25 +12,27 @@ namespace {
 
 using trace::RawTarget;
 
-uint16_t flags_of(RawTarget what, int code) {
+uint16_t what_of(RawTarget what, int code) {
   return static_cast<uint16_t>(static_cast<unsigned>(what) << 8 |
                                (static_cast<unsigned>(code) & 0xff));
 }
 
-void record(uint64_t time, ompt_scope_endpoint_t endpoint, uint16_t flags, int device,
-            const void* codeptr, uint64_t amount) {
+void record(uint64_t time, ompt_scope_endpoint_t endpoint, uint16_t what, int device,
+            const void* codeptr, uint64_t count) {
   ThreadLog* log = live_log();
   if (log == nullptr) return;
   if (endpoint != ompt_scope_end) {
-    log->put(RawKind::omp_target_begin, time, flags, static_cast<uint32_t>(device),
-             as_word(codeptr), amount);
+    log->put(time, raw::omp_target_begin{.device = static_cast<uint32_t>(device),
+                                         .what = what,
+                                         .code = as_word(codeptr),
+                                         .count = count});
   }
-  if (endpoint != ompt_scope_begin) log->put(RawKind::omp_target_end, time, flags);
+  if (endpoint != ompt_scope_begin) log->put(time, raw::omp_target_end{.what = what});
 }
 
 void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t*,
                ompt_data_t*, ompt_data_t*, const void* codeptr) {
-  record(now(), endpoint, flags_of(RawTarget::construct, kind), device, codeptr, 0);
+  record(now(), endpoint, what_of(RawTarget::construct, kind), device, codeptr, 0);
 }
 
 void on_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, ompt_id_t*,
@@ -39,11 +41,11 @@ void on_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, ompt
   const bool from_device = kind == ompt_target_data_transfer_from_device ||
                            kind == ompt_target_data_transfer_from_device_async ||
                            kind == ompt_target_data_delete || kind == ompt_target_data_delete_async;
-  record(now(), endpoint, flags_of(RawTarget::data, kind), from_device ? from : to, codeptr, bytes);
+  record(now(), endpoint, what_of(RawTarget::data, kind), from_device ? from : to, codeptr, bytes);
 }
 
 void on_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t*, unsigned teams) {
-  record(now(), endpoint, flags_of(RawTarget::submit, 0), 0, nullptr, teams);
+  record(now(), endpoint, what_of(RawTarget::submit, 0), 0, nullptr, teams);
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ void on_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, 
   } else {
     task->value = number;
   }
-  log->put(RawKind::omp_task_create, time, 0, static_cast<uint32_t>(flags), number,
-           as_word(codeptr));
+  log->put(time,
+           raw::omp_task_create{
+               .flags = static_cast<uint32_t>(flags), .task = number, .code = as_word(codeptr)});
 }
 
 /// Tells where the data lie that order tasks: the runtime's own edges leave out what has ended
@@ -51,14 +52,13 @@ void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count)
   const uint64_t number = taskwait != 0 ? taskwait : task_number(task);
   constexpr int kMost = 32;
   for (int done = 0; done < count; done += kMost) {
-    uint64_t words[1 + 2 * kMost];
+    uint64_t words[2 * kMost];
     unsigned used = 0;
-    words[used++] = number;
     for (int i = done; i < count && i < done + kMost; ++i) {
       words[used++] = list[i].variable.value;
       words[used++] = static_cast<uint64_t>(list[i].dependence_type);
     }
-    log->put_words(RawKind::omp_task_depends, time, 0, 0, words, used);
+    log->put(time, raw::omp_task_depends{.task = number}, words, used);
   }
 }
 
@@ -66,7 +66,7 @@ void on_edge(ompt_data_t* first, ompt_data_t* second) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr || task_number(first) == 0 || task_number(second) == 0) return;
-  log->put(RawKind::omp_task_edge, time, 0, 0, task_number(first), task_number(second));
+  log->put(time, raw::omp_task_edge{.first = task_number(first), .second = task_number(second)});
 }
 
 bool is_over(ompt_task_status_t status) {
@@ -82,7 +82,8 @@ void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* nex
         status == ompt_taskwait_complete ? thread_state().taskwaits.end() : task_number(prior);
     if (ended == 0) return;
     if (status == ompt_taskwait_complete) thread_state().waits.end(*log);
-    return log->put(RawKind::omp_task_fulfilled, time, static_cast<uint16_t>(status), 0, ended);
+    return log->put(
+        time, raw::omp_task_fulfilled{.status = static_cast<uint16_t>(status), .task = ended});
   }
   Waits& waits = thread_state().waits;
   if (is_over(status)) {
@@ -90,8 +91,9 @@ void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* nex
   } else if (task_number(next) != 0) {
     waits.enter_task(*log);
   }
-  log->put(RawKind::omp_task_switch, time, static_cast<uint16_t>(status), 0, task_number(next),
-           task_number(prior));
+  log->put(time, raw::omp_task_switch{.status = static_cast<uint16_t>(status),
+                                      .task = task_number(next),
+                                      .left = task_number(prior)});
 }
 
 }  // namespace

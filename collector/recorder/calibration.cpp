@@ -40,7 +40,7 @@ uint32_t cost_ps(Operation operation) {
 void calibrate(trace::RawProcess& record) {
   ThreadLog* log = Recorder::create_scratch();
   if (log == nullptr) return;
-  record.event_cost_ps = cost_ps([log] { log->put(RawKind::mpi_send, now(), 0, 0, 1, 2); });
+  record.event_cost_ps = cost_ps([log] { log->put(now(), raw::mpi_send{.peer = 1, .bytes = 2}); });
   record.path_cost_ps = cost_ps([log] { log->current_path(); });
   Recorder::destroy(log);
 }

@@ -28,7 +28,7 @@ void put_cpu_time(ThreadLog& log) {
   const char* at = text;
   const uint64_t on_core = take_number(at);
   const uint64_t without = take_number(at);
-  log.put(RawKind::cpu_time, now(), 0, 0, on_core, without);
+  log.put(now(), raw::cpu_time{.on_core = on_core, .without = without});
 }
 
 }  // namespace culprit::collector

@@ -159,7 +159,7 @@ void end() {
   if (ThreadLog* log = watched_log()) {
     put_cpu_time(*log);
     if (log->counting) log->count(time);
-    log->put(RawKind::process_end, time);
+    log->put(time, raw::process_end{});
   }
   take_snapshot(Moment::exit, time);
   g_mode.compare_exchange_strong(expected, Mode::ended);

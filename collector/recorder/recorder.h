@@ -13,13 +13,14 @@
 
 #include <cstdint>
 
-#include "trace/raw/raw.h"
+#include "trace/raw/records.h"
 
 #define CULPRIT_EXPORT __attribute__((visibility("default")))
 
 namespace culprit::collector {
 
 using trace::RawKind;
+namespace raw = trace::raw;
 
 /// Ticks of the process's clock (RawProcess::clock). Async-signal-safe.
 CULPRIT_EXPORT uint64_t now();
@@ -31,18 +32,36 @@ enum class StringId : uint16_t { none = 0 };
 
 class CULPRIT_EXPORT ThreadLog {
  public:
-  /// Appends one record. `words` follow the header. Drops (and counts) when the log is broken;
-  /// most kinds are also left out while recording is off (selection.h).
-  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
-           uint64_t w2);
-  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
-           uint64_t w2, uint64_t w3);
-  /// The general form; at most 255 words a record. Returns false if dropped.
-  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
-                 unsigned count);
+  /// Appends a record. Drops (and counts) when the log is broken; kinds that are not kept are also
+  /// left out while recording is off (selection.h).
+  template <class Record>
+  void put(uint64_t time, const Record& record) {
+    const raw::Packed<Record> packed(record);
+    const uint64_t* const w = packed.words;
+    const auto flags = packed.flag_bits;
+    const auto arg = packed.argument;
+    switch (packed.count) {
+      case 0:
+        return put(Record::kKind, time, flags, arg);
+      case 1:
+        return put(Record::kKind, time, flags, arg, w[0]);
+      case 2:
+        return put(Record::kKind, time, flags, arg, w[0], w[1]);
+      case 3:
+        return put(Record::kKind, time, flags, arg, w[0], w[1], w[2]);
+      case 4:
+        return put(Record::kKind, time, flags, arg, w[0], w[1], w[2], w[3]);
+      default:
+        put_words(Record::kKind, time, flags, arg, w, packed.count);
+    }
+  }
+  /// The same of one with a rest. At most 255 words in all; false if dropped.
+  template <class Record>
+  bool put(uint64_t time, const Record& record, const uint64_t* rest, unsigned count) {
+    const raw::Packed<Record> packed(record);
+    return put_words(Record::kKind, time, packed.flag_bits, packed.argument, packed.words,
+                     packed.count, rest, count);
+  }
 
   /// One more test by the function `name` in the newest record, which ended at `end` and took
   /// `ticks`. False if that is no mpi_tests, or none that knows of this function.
@@ -55,16 +74,22 @@ class CULPRIT_EXPORT ThreadLog {
   /// have been sampled since.
   void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);
 
-  /// Sets the last word of the newest record, if it is of `kind`.
-  void set_last_word(RawKind kind, uint64_t value);
+  /// Sets a word of the newest record, if it is of this kind.
+  template <class Record>
+  void set(uint64_t Record::* field, uint64_t value) {
+    set_word(Record::kKind, raw::place_of(field).word, value);
+  }
 
   /// Makes the newest record as if it had never been, if it is of `kind`.
   void take_back(RawKind kind);
 
-  /// Notes in the newest record when something happened that follows from it: in half `half` (0:
-  /// the lower) of its last word, as ticks since its time. False if that record is not of `kind`
-  /// with `flags` and first word `w0`, or they do not fit: then it needs a record of its own.
-  bool put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+  /// Notes in the newest record when something happened that follows from it, as ticks since its
+  /// time. False if that record is not of this kind with `flags` and first word `w0`, or they do
+  /// not fit: then it needs a record of its own.
+  template <class Record>
+  bool note(uint32_t Record::* moment, uint64_t time, uint16_t flags, uint64_t w0) {
+    return note(Record::kKind, raw::place_of(moment), time, flags, w0);
+  }
 
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
@@ -81,7 +106,22 @@ class CULPRIT_EXPORT ThreadLog {
   /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
   int waiting = 0;
 
+  /// What put() comes down to; probes have no use for it. `words` follow the header, and the rest
+  /// follows them.
+  void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2);
+  void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0, uint64_t w1,
+           uint64_t w2, uint64_t w3);
+  bool put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
+                 unsigned count, const uint64_t* rest = nullptr, unsigned rest_count = 0);
+
  private:
+  void set_word(RawKind kind, unsigned word, uint64_t value);
+  bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
+
   friend class Recorder;
   struct Impl;
   Impl* impl_ = nullptr;

@@ -46,7 +46,11 @@ void change(Reason reason, bool off, uint64_t since) {
   const uint64_t time = now();
   ThreadLog* log = thread_log();
   if (log == nullptr) return;  // inert: the process's record will say how it begins
-  log->put(after != 0 ? RawKind::recording_off : RawKind::recording_on, time, 0, 0, since);
+  if (after != 0) {
+    log->put(time, raw::recording_off{.from = since});
+  } else {
+    log->put(time, raw::recording_on{.from = since});
+  }
 }
 
 void choose_window(const Window& window) {

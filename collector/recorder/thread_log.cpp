@@ -128,20 +128,25 @@ void ThreadLog::Impl::close() {
 
 // One that may grow is sealed when it no longer can, so that the seal holds at any moment.
 inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                                   const uint64_t* words, unsigned count) {
+                                   Words words) {
   if (grows) finish_newest();
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
-  const uint64_t second = second_half(kind, flags, arg, count);
+  const uint64_t second = second_half(kind, flags, arg, words.all());
   const uint64_t place = used / sizeof(uint64_t);
   uint64_t with_it = sum + trace::raw_sum_of(time, place) + trace::raw_sum_of(second, place + 1);
-  for (unsigned i = 0; i < count; ++i) {
-    to[2 + i] = words[i];
-    with_it += trace::raw_sum_of(words[i], place + 2 + i);
+  for (unsigned i = 0; i < words.count; ++i) {
+    to[2 + i] = words.fields[i];
+    with_it += trace::raw_sum_of(words.fields[i], place + 2 + i);
+  }
+  for (unsigned i = 0; i < words.rest_count; ++i) {
+    const unsigned at = words.count + i;
+    to[2 + at] = words.rest[i];
+    with_it += trace::raw_sum_of(words.rest[i], place + 2 + at);
   }
   to[0] = time;
   std::atomic_ref<uint64_t>(to[1]).store(second, std::memory_order_release);
   newest = used;
-  used += record_bytes(count);
+  used += record_bytes(words.all());
   grows = trace::may_grow(kind);
   if (grows) return;
   sum = with_it;
@@ -182,14 +187,14 @@ bool ThreadLog::Impl::lengthen(unsigned words) {
 // Times may not decrease within a file, but a signal can come between a probe's now() and its
 // put().
 inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                                    const uint64_t* words, unsigned count) {
+                                    Words words) {
   if (time < last_time) time = last_time;
   last_time = time;
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
-  if (used + record_bytes(count) + sizeof(RawHeader) > limit) [[unlikely]] {
-    return append_at_end(kind, time, flags, arg, words, count);
+  if (used + record_bytes(words.all()) + sizeof(RawHeader) > limit) [[unlikely]] {
+    return append_at_end(kind, time, flags, arg, words);
   }
-  store(kind, time, flags, arg, words, count);
+  store(kind, time, flags, arg, words);
   return true;
 }
 
@@ -208,13 +213,13 @@ inline void ThreadLog::Impl::take_back(RawKind kind) {
 }
 
 // What nobody has noted yet is 0, so a moment must not be: one tick is the least.
-inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0,
-                                          unsigned half) {
+inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags,
+                                  uint64_t w0) {
   uint64_t* const words = growing(kind, flags);
   if (words == nullptr || words[0] != w0) return false;
   const auto* header = reinterpret_cast<const RawHeader*>(words) - 1;
-  const unsigned shift = 32 * half;
-  uint64_t& last = words[header->words - 1];
+  const unsigned half = moment.half, shift = 32 * half;
+  uint64_t& last = words[moment.word];
   time = std::max({time, last_time, header->time + 1});
   const uint64_t ticks = time - header->time;
   const bool in_order = half == 0 || static_cast<uint32_t>(last) != 0;
@@ -225,17 +230,17 @@ inline bool ThreadLog::Impl::append_later(RawKind kind, uint64_t time, uint16_t 
 }
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                                    const uint64_t* words, unsigned count) {
-  if (used + record_bytes(count) == limit) {
-    store(kind, time, flags, arg, words, count);
+                                    Words words) {
+  if (used + record_bytes(words.all()) == limit) {
+    store(kind, time, flags, arg, words);
     return true;
   }
   const uint64_t begin = now();
   if (!next_window()) return drop();
-  store(kind, time, flags, arg, words, count);
-  store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, nullptr, 0);
+  store(kind, time, flags, arg, words);
+  store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, {});
   last_time = now();
-  store(RawKind::tool_end, last_time, 0, 0, nullptr, 0);
+  store(RawKind::tool_end, last_time, 0, 0, {});
   return true;
 }
 
@@ -258,11 +263,13 @@ void ThreadLog::Impl::pad() {
 
 /// Its room is always left. Not part of what it seals.
 void ThreadLog::Impl::put_seal(uint16_t flags) {
+  const raw::Packed<raw::seal> seal({.bytes = used, .end = flags, .seal = file.seal_of(sum, used)});
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
   to[0] = last_time;
-  to[2] = file.seal_of(sum, used);
-  std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::seal, flags, used, 1),
-                                         std::memory_order_release);
+  to[2] = seal.words[0];
+  std::atomic_ref<uint64_t>(to[1]).store(
+      second_half(RawKind::seal, seal.flag_bits, seal.argument, seal.count),
+      std::memory_order_release);
   used += trace::kRawSealBytes;
 }
 
@@ -323,8 +330,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
         break;
       }
       if (node.is_new) {
-        const uint64_t words[2] = {path, address};
-        append(RawKind::path_def, last_time, 0, node.id, words, 2);
+        append(last_time, raw::path_def{.path = node.id, .parent = path, .address = address});
       }
       path = node.id;
     }
@@ -336,7 +342,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
 
 void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
   const PathId path = define_path(frames, 0, false);
-  append(RawKind::sample, time, missed, static_cast<uint32_t>(path), nullptr, 0);
+  append(time, raw::sample{.path = static_cast<uint32_t>(path), .missed = missed});
 }
 
 /// One search in many is timed, and counts for all of them.
@@ -363,13 +369,13 @@ PathId ThreadLog::Impl::take_path(uintptr_t cfa) {
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
   if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
-  impl_->append(kind, time, flags, arg, nullptr, 0);
+  impl_->append(kind, time, flags, arg, {});
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0) {
   if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
-  impl_->append(kind, time, flags, arg, &w0, 1);
+  impl_->append(kind, time, flags, arg, {&w0, 1});
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
@@ -377,7 +383,7 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
   if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1};
-  impl_->append(kind, time, flags, arg, words, 2);
+  impl_->append(kind, time, flags, arg, {words, 2});
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
@@ -385,7 +391,7 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
   if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1, w2};
-  impl_->append(kind, time, flags, arg, words, 3);
+  impl_->append(kind, time, flags, arg, {words, 3});
 }
 
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0,
@@ -393,37 +399,37 @@ void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, u
   if (selection::skips(kind, time)) return;
   const Busy busy(impl_->busy);
   const uint64_t words[] = {w0, w1, w2, w3};
-  impl_->append(kind, time, flags, arg, words, 4);
+  impl_->append(kind, time, flags, arg, {words, 4});
 }
 
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                          const uint64_t* words, unsigned count) {
-  if (count > kMaxWords) {
+                          const uint64_t* words, unsigned count, const uint64_t* rest,
+                          unsigned rest_count) {
+  if (count + rest_count > kMaxWords) {
     tally(&trace::RawProcess::dropped_records);
     return false;
   }
   if (selection::skips(kind, time)) return true;
   const Busy busy(impl_->busy);
-  return impl_->append(kind, time, flags, arg, words, count);
+  return impl_->append(kind, time, flags, arg, {words, count, rest, rest_count});
 }
 
 void ThreadLog::put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller,
                             uint64_t object) {
   if (selection::skips(RawKind::blocked, begin)) return;
   const Busy busy(impl_->busy);
-  const uint64_t words[] = {end, object, begin};
-  const unsigned count = begin < impl_->last_time ? 3 : object != 0 ? 2 : 1;
-  impl_->append(RawKind::blocked, begin, static_cast<uint16_t>(name), static_cast<uint32_t>(caller),
-                words, count);
+  impl_->append(begin, raw::blocked{.path = static_cast<uint32_t>(caller),
+                                    .name = static_cast<uint16_t>(name),
+                                    .until = end,
+                                    .object = object,
+                                    .begun = begin < impl_->last_time ? begin : 0});
 }
 
-void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
+void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
   const Busy busy(impl_->busy);
-  if (!impl_->grows) return;
-  auto* record = reinterpret_cast<uint64_t*>(impl_->file.window() + impl_->newest);
-  const auto* header = reinterpret_cast<const RawHeader*>(record);
-  if (header->kind != kind || header->words == 0) return;
-  std::atomic_ref<uint64_t>(record[1 + header->words]).store(value, std::memory_order_relaxed);
+  uint64_t* const words = impl_->growing(kind);
+  if (words == nullptr) return;
+  std::atomic_ref<uint64_t>(words[word]).store(value, std::memory_order_relaxed);
 }
 
 void ThreadLog::take_back(RawKind kind) {
@@ -431,17 +437,20 @@ void ThreadLog::take_back(RawKind kind) {
   impl_->take_back(kind);
 }
 
-bool ThreadLog::put_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half) {
+bool ThreadLog::note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0) {
   const Busy busy(impl_->busy);
-  return impl_->append_later(kind, time, flags, w0, half);
+  return impl_->note(kind, moment, time, flags, w0);
 }
 
 namespace {
 
 void add_test(uint64_t* words, uint64_t end, uint64_t ticks) {
-  words[0] = end;
-  words[1] += 1;
-  words[2] += ticks;
+  constexpr unsigned kUntil = raw::place_of(&raw::mpi_tests::until).word;
+  constexpr unsigned kCount = raw::place_of(&raw::mpi_tests::count).word;
+  constexpr unsigned kInside = raw::place_of(&raw::mpi_tests::inside).word;
+  words[kUntil] = end;
+  words[kCount] += 1;
+  words[kInside] += ticks;
 }
 
 }  // namespace
@@ -493,7 +502,8 @@ StringId ThreadLog::name(const char* name) {
   size_t length = strlen(name);
   if (length > sizeof words) length = sizeof words;
   memcpy(words, name, length);
-  impl_->append(RawKind::string_def, impl_->last_time, static_cast<uint16_t>(length), id, words,
+  impl_->append(impl_->last_time,
+                raw::string_def{.string = id, .length = static_cast<uint16_t>(length)}, words,
                 static_cast<unsigned>((length + 7) / 8));
   return StringId{id};
 }

@@ -31,6 +31,15 @@ class NameTable {
   uint16_t count_ = 0;
 };
 
+/// What follows a record's header: the words of its fields, then its rest.
+struct Words {
+  const uint64_t* fields = nullptr;
+  unsigned count = 0;
+  const uint64_t* rest = nullptr;
+  unsigned rest_count = 0;
+  unsigned all() const { return count + rest_count; }
+};
+
 struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
   uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
@@ -62,10 +71,17 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// Gives everything back.
   void close();
 
-  bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
-              unsigned count);
+  bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
+  /// The same, of its fields; `rest`: the words that follow them.
+  template <class Record>
+  bool append(uint64_t time, const Record& record, const uint64_t* rest = nullptr,
+              unsigned count = 0) {
+    const raw::Packed<Record> packed(record);
+    return append(Record::kKind, time, packed.flag_bits, packed.argument,
+                  {packed.words, packed.count, rest, count});
+  }
   void take_back(RawKind kind);
-  bool append_later(RawKind kind, uint64_t time, uint16_t flags, uint64_t w0, unsigned half);
+  bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
   uint64_t* growing(RawKind kind);
   uint64_t* growing(RawKind kind, uint16_t flags);
@@ -85,10 +101,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// `known`: so many frames of the last stack lie further out; then, and if `keep`, this becomes
   /// the last one.
   PathId define_path(const Frames& frames, unsigned known, bool keep);
-  bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                     const uint64_t* words, unsigned count);
-  void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, const uint64_t* words,
-             unsigned count);
+  bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
+  void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   void finish_newest();
   void pad();
   void put_seal(uint16_t flags);

@@ -101,7 +101,8 @@ ThreadLog* be_dead(ThreadState& thread) {
 
 void note_begin(const ThreadState& thread) {
   if (!comes_and_goes(thread) || is_loading_thread()) return;
-  thread.log->put(RawKind::thread_begun, thread.begun, thread.pool, 0, thread.function);
+  thread.log->put(thread.begun,
+                  raw::thread_begun{.kind = thread.pool, .function = thread.function});
 }
 
 /// Puts it where another may take it. False if there is no room, or it is of no use.
@@ -197,7 +198,7 @@ void tell_ended() {
 void end_live_thread(ThreadState& thread) {
   tell_ended();
   const bool told = comes_and_goes(thread) && !is_loading_thread();
-  if (told) thread.log->put(RawKind::thread_ended, now(), thread.pool);
+  if (told) thread.log->put(now(), raw::thread_ended{.kind = thread.pool});
   thread.phase = Phase::dead;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   ThreadLog* const log = thread.log;
@@ -219,7 +220,7 @@ void end_thread() {
   if (!early && !claim(thread, Phase::fresh, Phase::dead)) return;
   tell_ended();
   if (!early) return;
-  if (!is_loading_thread()) thread.log->put(RawKind::thread_ended, now());
+  if (!is_loading_thread()) thread.log->put(now(), raw::thread_ended{});
   if (!park(thread.log)) Recorder::destroy(thread.log);
 }
 

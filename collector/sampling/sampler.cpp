@@ -128,7 +128,7 @@ void note_new_rate() {
   t_was_slowed = true;
   if (ThreadLog* log = lifecycle::watched_log_in_signal(); log != nullptr) {
     if (!Recorder::impl(*log).may_append_from_signal()) return;
-    log->put(RawKind::sampling_period, now(), 0, 0, t_rate.period_ns());
+    log->put(now(), raw::sampling_period{.period = t_rate.period_ns()});
   }
 }
 

@@ -86,7 +86,7 @@ ThreadLog* log_for(Kind kind) {
   ThreadLog* const log = log_for(kind);
   if (log == nullptr || log->waiting > 0) return;
   const PathId caller = log->current_path();
-  log->put(RawKind::woke, now(), 0, static_cast<uint32_t>(caller), object);
+  log->put(now(), raw::woke{.path = static_cast<uint32_t>(caller), .object = object});
 }
 
 /// A call of the program in which the thread waits for an object. To be made in the very function
@@ -148,7 +148,7 @@ uint64_t say_making() {
   ThreadLog* const log = lifecycle::watched_log();
   if (log == nullptr || log->waiting > 0) return 0;
   const uint64_t number = g_made.fetch_add(1, std::memory_order_relaxed) + 1;
-  log->put(RawKind::woke, now(), 0, 0, number);
+  log->put(now(), raw::woke{.object = number});
   return number;
 }
 
@@ -159,7 +159,7 @@ void note_made(uint64_t number) {
 void say_made() {
   if (t_made.number == 0) return;
   if (ThreadLog* log = registry::existing_log()) {
-    log->put(RawKind::blocked, t_made.time, 0, 0, t_made.time, t_made.number);
+    log->put(t_made.time, raw::blocked{.until = t_made.time, .object = t_made.number});
   }
   t_made = {};
 }

@@ -27,8 +27,9 @@ extern "C" CULPRIT_EXPORT void __cyg_profile_func_enter(void* function, void* ca
   ThreadLog* log = user::wanted_log(function);
   if (log == nullptr) return;
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
-  log->put(RawKind::func_enter, now(), 0, static_cast<uint32_t>(frame),
-           reinterpret_cast<uintptr_t>(function), reinterpret_cast<uintptr_t>(call_site));
+  log->put(now(), raw::func_enter{.frame = static_cast<uint32_t>(frame),
+                                  .function = reinterpret_cast<uintptr_t>(function),
+                                  .caller = reinterpret_cast<uintptr_t>(call_site)});
 }
 
 extern "C" CULPRIT_EXPORT void __cyg_profile_func_exit(void* function, void*) {
@@ -36,5 +37,5 @@ extern "C" CULPRIT_EXPORT void __cyg_profile_func_exit(void* function, void*) {
   const uint64_t time = now();
   ThreadLog* log = user::wanted_log(function);
   if (log == nullptr) return;
-  log->put(RawKind::func_leave, time, 0, 0, reinterpret_cast<uintptr_t>(function));
+  log->put(time, raw::func_leave{.function = reinterpret_cast<uintptr_t>(function)});
 }

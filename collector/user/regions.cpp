@@ -40,8 +40,10 @@ void begin(RawUserRegion kind, const char* name, size_t length, long long number
   if (id == StringId::none) return;
   const PathId caller = log->current_path();
   if (log->counting) log->count(time);
-  log->put(RawKind::user_enter, time, static_cast<uint16_t>(id), static_cast<uint32_t>(caller),
-           static_cast<uint64_t>(kind), static_cast<uint64_t>(number));
+  log->put(time, raw::user_enter{.path = static_cast<uint32_t>(caller),
+                                 .name = static_cast<uint16_t>(id),
+                                 .kind = kind,
+                                 .iteration = static_cast<uint64_t>(number)});
 }
 
 void end(RawUserRegion kind, const char* name, size_t length) {
@@ -51,7 +53,7 @@ void end(RawUserRegion kind, const char* name, size_t length) {
     const StringId id = number_of(*log, kind, name, length);
     if (id != StringId::none) {
       if (log->counting) log->count(time);
-      log->put(RawKind::user_leave, time, static_cast<uint16_t>(id), static_cast<uint32_t>(kind));
+      log->put(time, raw::user_leave{.kind = kind, .name = static_cast<uint16_t>(id)});
     }
   }
   selection::has_ended(kind, name, length, time);

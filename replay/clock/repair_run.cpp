@@ -47,12 +47,9 @@ ClockRepair repair(const Run& run, const std::vector<ClockId>& clock_of, unsigne
   }
 }
 
-std::string advice_on(const ClockRepair& repair) {
-  return fmt::format(
-      "Events that, according to the clocks, came before others that they had to wait for: clocks "
-      "were advanced there, by at most {} us and {} us in total; waits between nodes are no more "
-      "accurate than that.",
-      repair.largest.nanos() / 1e3, repair.total.nanos() / 1e3);
+std::string steps_of(const ClockRepair& repair) {
+  return fmt::format("{} us at a time, {} us in total", repair.largest.nanos() / 1e3,
+                     repair.total.nanos() / 1e3);
 }
 
 /// The last activity of a location that has ended is `ended`, until the run ends.
@@ -104,7 +101,7 @@ bool repair_run(Run& run, unsigned threads) {
   if (found.repairs == 0) return false;
   apply(found.maps, clock_of, run, threads);
   if (run.ranks->rank() == 0) {
-    run.losses.add("clock_repairs", Severity::warning, advice_on(found), found.repairs);
+    run.losses.add(LossKind::clock_repairs, found.repairs, steps_of(found));
   }
   return true;
 }

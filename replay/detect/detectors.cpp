@@ -201,10 +201,7 @@ WaitGraph detect_waits(Run& run, unsigned threads) {
     graph.device_waits[id.index()] = std::move(found.device_waits);
     run.at(id).release_operations();
   });
-  detection.losses.add("clock_violations", Severity::warning,
-                       "Operations that ended before the event they waited for, according to the "
-                       "clocks: the nodes' clocks disagree, and waits there are cut short.",
-                       clock_violations(detection));
+  detection.losses.add(LossKind::clock_violations, clock_violations(detection));
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);
   return graph;

@@ -85,10 +85,7 @@ class CommunicationDetector {
       if (channel.matched) find_waits(channel, meetings);
       left += count_left(channel);
     }
-    out_.losses.add("device_communication_not_matched", Severity::info,
-                    "Communication kernels count as work: the trace does not show which other "
-                    "kernels they wait for.",
-                    left);
+    out_.losses.add(LossKind::device_communication_not_matched, left);
   }
 
  private:

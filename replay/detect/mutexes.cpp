@@ -82,16 +82,8 @@ class MutexDetector {
       std::sort(waits.begin(), waits.end(),
                 [](const LockWait& a, const LockWait& b) { return a.begin < b.begin; });
     }
-    process_.losses.add(
-        "locks_released_by_others", Severity::info,
-        "Locks that were released by another thread than their owner: those waiting for them "
-        "are taken to wait for the thread that released them.",
-        foreign_releases_);
-    process_.losses.add(
-        "sampled_lock_waits", Severity::info,
-        "Waits for locks that changed hands more than 16 times during the wait: they were split "
-        "into 16 parts, each attributed to the owner at its midpoint.",
-        sampled_);
+    process_.losses.add(LossKind::locks_released_by_others, foreign_releases_);
+    process_.losses.add(LossKind::sampled_lock_waits, sampled_);
   }
 
  private:

@@ -36,11 +36,7 @@ class BarrierDetector {
 
   void detect() {
     for (size_t t = 0; t < process_.teams.size(); ++t) visit_team(TeamNumber(t));
-    process_.losses.add(
-        "uneven_barriers", Severity::warning,
-        "Teams whose threads passed different numbers of barriers, as far as the trace "
-        "shows: the last ones are not compared.",
-        uneven_);
+    process_.losses.add(LossKind::uneven_barriers, uneven_);
   }
 
  private:

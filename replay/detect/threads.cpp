@@ -110,11 +110,7 @@ void detect_threads(Run& run, unsigned threads, Detection& out) {
                [&](size_t p) { unknown[p] = ThreadWaitDetector(run, processes[p], out).detect(); });
   uint64_t sum = 0;
   for (uint64_t count : unknown) sum += count;
-  out.losses.add("unknown_wakers", Severity::info,
-                 "Waits for condition variables, semaphores, locks or threads that came to an end "
-                 "without another thread of the process being seen to end them (time was up, a "
-                 "library did, or another process): they are not counted as waiting.",
-                 sum);
+  out.losses.add(LossKind::unknown_wakers, sum);
 }
 
 }  // namespace culprit::replay

@@ -108,9 +108,7 @@ class CollectiveMatcher {
       if (work_[w].visitor != self_) return;
       incomplete[w] = visit(work_[w], *visitors.visitor_of(work_[w].share));
     });
-    losses.add("incomplete_collectives", Severity::data_loss,
-               "Collective operations in which not all members of the communicator took part, as "
-               "far as the trace shows: waits in them may be missing.",
+    losses.add(LossKind::incomplete_collectives,
                std::accumulate(incomplete.begin(), incomplete.end(), uint64_t{0}));
   }
 

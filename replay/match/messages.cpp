@@ -161,21 +161,10 @@ class Joiner {
 };
 
 void report(const Tally& sum, Losses& losses) {
-  losses.add("unmatched_sends", Severity::warning,
-             "Messages whose receive is not in the trace: cancelled, never received, or their "
-             "records were lost.",
-             sum.sends - sum.matched);
-  losses.add("unmatched_receives", Severity::data_loss,
-             "Received messages whose send is not in the trace: waits in these receives are not "
-             "explained.",
-             sum.recvs - sum.matched);
-  losses.add("messages_with_unknown_peer", Severity::data_loss,
-             "Messages that name a rank their communicator does not have.", sum.unknown);
-  losses.add("unordered_messages", Severity::warning,
-             "Threads of one process sent or received with the same communicator, partner and "
-             "tag at the same time, so it is unknown which receive matched which message; their "
-             "waits may be swapped (different tags would distinguish them).",
-             sum.unordered);
+  losses.add(LossKind::unmatched_sends, sum.sends - sum.matched);
+  losses.add(LossKind::unmatched_receives, sum.recvs - sum.matched);
+  losses.add(LossKind::messages_with_unknown_peer, sum.unknown);
+  losses.add(LossKind::unordered_messages, sum.unordered);
 }
 
 /// What was received, and what was sent by whom.

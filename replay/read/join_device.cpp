@@ -42,14 +42,8 @@ class Joiner {
         lost += must_be_joined(launch.kind) && !index.executed(launch.operation);
       }
     }
-    losses_.add("device_operations_without_launch", Severity::warning,
-                "Device operations whose launch is unknown: idle time of the device before them is "
-                "not blamed on any code.",
-                orphans);
-    losses_.add("device_launches_without_operation", Severity::warning,
-                "Operations were launched that the trace does not show on any stream: the device "
-                "may have been busy where it appears idle.",
-                lost);
+    losses_.add(LossKind::device_operations_without_launch, orphans);
+    losses_.add(LossKind::device_launches_without_operation, lost);
   }
 
  private:
@@ -208,10 +202,7 @@ class Joiner {
       }
       waits.resize_uninitialized(kept);
     }
-    losses_.add("device_waits_for_unknown_queues", Severity::warning,
-                "Calls that wait for a stream or a copy that the archive does not identify: their "
-                "time counts as work.",
-                dropped);
+    losses_.add(LossKind::device_waits_for_unknown_queues, dropped);
   }
 
   Run& run_;

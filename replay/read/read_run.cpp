@@ -101,9 +101,9 @@ class RunReader {
         return {locations + o.locations, unreadable + o.unreadable};
       }
     };
-    const Found all = sum(
-        *run_.ranks,
-        Found{run_.locations.size(), uint64_t{run_.losses.all().contains("unreadable_locations")}});
+    const Found all =
+        sum(*run_.ranks, Found{run_.locations.size(),
+                               uint64_t{run_.losses.contains(LossKind::unreadable_locations)}});
     if (all.locations > 0) return {};
     if (all.unreadable == 0) return Error{"the trace contains no events of any thread"};
     return Error{"the events of all threads are missing from the trace, or cannot be read"};
@@ -128,8 +128,7 @@ class RunReader {
         ++left_out;
       }
     }
-    run_.losses.add("locations_not_analysed", Severity::info,
-                    "Locations that are neither threads nor devices were left out.", left_out);
+    run_.losses.add(LossKind::locations_not_analysed, left_out);
   }
 
   /// Archives may tell of copies without a region, also among numbered operations: they get one of
@@ -152,9 +151,7 @@ class RunReader {
     parallel_for(ids.size(), threads_, [&](size_t i) {
       StreamBuilder builder(run_.regions, copies_);
       if (auto done = source_.read(ids[i], builder, losses[i]); !done) {
-        losses[i].add("unreadable_locations", Severity::data_loss,
-                      "Threads whose events cannot be read are missing from all figures: " +
-                          done.error().sentence);
+        losses[i].add(LossKind::unreadable_locations, 1, done.error().sentence);
       }
       run_.at(ids[i]) = builder.take();
     });
@@ -173,17 +170,12 @@ class RunReader {
                               });
       builder.expect(definitions_.locations[id.index()].event_count);
       if (auto done = source_.read(id, builder, losses[i]); !done) {
-        losses[i].add("unreadable_locations", Severity::data_loss,
-                      "Threads whose events cannot be read are missing from all figures: " +
-                          done.error().sentence);
+        losses[i].add(LossKind::unreadable_locations, 1, done.error().sentence);
       }
       run_.at(id) = builder.take();
       anchors_[id.index()] = builder.take_anchors();
       if (const uint64_t inferred = run_.at(id).probes.inferred; inferred > 0) {
-        losses[i].add("probes_inferred", Severity::info,
-                      "Which message an MPI_Probe found is not recorded in this trace; it is taken "
-                      "to be the next that the same thread received.",
-                      inferred);
+        losses[i].add(LossKind::probes_inferred, inferred);
       }
     });
     for (const Losses& loss : losses) run_.losses.merge(loss);
@@ -213,9 +205,7 @@ class RunReader {
           team.fork_location = origin->location;
           team.fork = origin->fork;
         } else {
-          run_.losses.add("teams_without_fork", Severity::warning,
-                          "Threads joined a parallel region whose start is not in the trace; their "
-                          "call paths lack the part above it.");
+          run_.losses.add(LossKind::teams_without_fork);
         }
       }
       run_.at(id).lost_teams = {};

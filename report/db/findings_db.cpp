@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Saves and loads each list of Findings as the table that findings_schema.h maps it to. A row's id
-// is its place in the list, which is what other tables refer to; an absent id is NULL. The whole
-// file is one transaction under a temporary name, renamed when it is complete: no journal is
-// needed.
+// Saves and loads each list of Findings as its table (blame/findings.def). A row's id is its place
+// in the list, which is what other tables refer to; an absent id is NULL. The whole file is one
+// transaction under a temporary name, renamed when it is complete: no journal is needed.
 
 #include "report/db/findings_db.h"
 
 #include <unistd.h>
 
 #include <concepts>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,6 +26,9 @@ namespace culprit::report {
 namespace {
 
 using blame::Findings;
+using blame::FoundLoss;
+using blame::Table;
+using blame::visit_lists;
 namespace fs = std::filesystem;
 
 // --- writing ---
@@ -38,21 +42,37 @@ void bind(Statement& s, double value) {
 void bind(Statement& s, std::integral auto value) {
   s.bind(static_cast<int64_t>(value));
 }
+void bind(Statement& s, Word auto value) {
+  s.bind(to_string(value));
+}
 template <class Tag>
 void bind(Statement& s, Id<Tag> id) {
-  id.valid() ? s.bind(static_cast<int64_t>(id.index())) : s.bind_null();
+  s.bind(static_cast<int64_t>(id.index()));
+}
+
+/// A column without NOT NULL. (An id that is lacking is none at all: SQLite has to say so.)
+template <class Type>
+constexpr bool nullable() {
+  return requires(typename Type::Value id) { id.valid(); } ||
+         (Type::kMayLack && Type::kSql.find("NOT NULL") == std::string_view::npos);
+}
+
+template <class Type>
+void bind_column(Statement& s, const blame::Column<Type>&, const typename Type::Value& value) {
+  if constexpr (nullable<Type>()) {
+    if (blame::lacks(value)) return s.bind_null();
+  }
+  bind(s, value);
 }
 
 template <class Row>
 std::string insert_statement() {
   Row row;
-  std::string names = "id", marks = "?";
-  Table<Row>::columns(row, [&](const char* name, const auto&) {
-    names.append(", ").append(name);
-    marks += ", ?";
-  });
-  return std::string("INSERT INTO ") + Table<Row>::kName + " (" + names + ") VALUES (" + marks +
-         ")";
+  std::string marks = kHasKey<Row> ? "" : ", ?";
+  blame::visit_fields(row, [&](const auto&) { marks += ", ?"; });
+  std::string sql = "INSERT INTO ";
+  sql.append(Table<Row>::kName).append(kHasKey<Row> ? " (" : " (id, ").append(column_names<Row>());
+  return sql + ") VALUES (" + marks.substr(2) + ")";
 }
 
 template <class Row>
@@ -60,8 +80,9 @@ void write_rows(Database& database, const std::vector<Row>& rows) {
   Statement statement(database, insert_statement<Row>());
   int64_t id = 0;
   for (const Row& row : rows) {
-    statement.bind(id++);
-    Table<Row>::columns(row, [&](const char*, const auto& field) { bind(statement, field); });
+    if constexpr (!kHasKey<Row>) statement.bind(id++);
+    Table<Row>::columns(
+        row, [&](const auto& column, const auto& field) { bind_column(statement, column, field); });
     statement.insert();
   }
 }
@@ -73,27 +94,20 @@ void write_row(Database& database, const Row& row) {
 
 /// The known patterns, and those that only these findings mention: rows refer to both.
 void write_patterns(Database& database, const Findings& findings) {
-  Statement statement(database, "INSERT OR IGNORE INTO patterns VALUES (?, ?, ?, ?, ?, ?, ?)");
-  const auto write = [&](const PatternText& p) {
-    statement.bind(p.id);
-    p.parent.empty() ? statement.bind_null() : statement.bind(p.parent);
-    for (const std::string_view text : {p.name, p.unit, p.summary, p.diagnosis, p.remedy}) {
-      statement.bind(text);
-    }
-    statement.insert();
-  };
-  for (const PatternText& pattern : patterns()) write(pattern);
-  const auto write_new = [&](const auto& rows) {
-    for (const auto& row : rows) {
-      if (!find_pattern(row.pattern)) write({row.pattern, "", row.pattern, "s", "", "", ""});
+  std::vector<blame::FoundPattern> rows = found_patterns();
+  std::set<std::string> known;
+  for (const blame::FoundPattern& row : rows) known.insert(row.id);
+  const auto note = [&]<class Type>(const blame::Column<Type>&, const auto& field) {
+    if constexpr (std::is_same_v<Type, blame::column::Pattern>) {
+      if (known.insert(field).second) rows.push_back({field, "", field, "s", "", "", ""});
     }
   };
-  write_new(findings.waits);
-  write_new(findings.delays);
-  write_new(findings.victims);
-  write_new(findings.unattributed);
-  write_new(findings.instances);
-  write_new(findings.lock_blame);
+  visit_lists(
+      [&]<class Row>(const std::vector<Row>& list) {
+        for (const Row& row : list) Table<Row>::columns(row, note);
+      },
+      findings);
+  write_rows(database, rows);
 }
 
 template <class Row>
@@ -104,100 +118,104 @@ void write_sentences(Database& database, const std::vector<std::string>& sentenc
 }
 
 void write_losses(Database& database, const Losses& losses) {
-  std::vector<LossRow> rows;
+  std::vector<FoundLoss> rows;
   for (const auto& [name, loss] : losses.all()) {
-    rows.push_back({name, loss.count, std::string(to_string(loss.severity)), loss.advice});
+    rows.push_back({name, loss.count, loss.severity, loss.advice});
   }
   write_rows(database, rows);
 }
 
 void write_all(Database& database, const Findings& f) {
   write_row(database, f.run);
-  write_sentences<NoteRow>(database, f.run.notes);
+  write_sentences<blame::FoundNote>(database, f.run.notes);
   write_patterns(database, f);
-  for_each_list(f, [&](const auto& rows) { write_rows(database, rows); });
+  visit_lists([&](const auto& rows) { write_rows(database, rows); }, f);
   write_row(database, f.identities);
   write_row(database, f.start_up);
-  write_sentences<ViolationRow>(database, f.identities.violations);
+  write_sentences<blame::FoundViolation>(database, f.identities.violations);
   write_losses(database, f.losses);
 }
 
 // --- reading ---
 
-void fetch(Statement& s, std::string& value) {
-  value = s.text();
-}
-void fetch(Statement& s, double& value) {
-  value = s.real();
-}
-template <std::integral T>
-void fetch(Statement& s, T& value) {
-  value = static_cast<T>(s.integer());
-}
-template <class Tag>
-void fetch(Statement& s, Id<Tag>& id) {
-  if (s.is_null()) {
-    s.skip();
-  } else {
-    id = Id<Tag>(static_cast<size_t>(s.integer()));
-  }
-}
+class Reader {
+ public:
+  explicit Reader(Database& database) : database_(database) {}
 
-template <class Row>
-std::string select_statement() {
-  Row row;
-  std::string names;
-  Table<Row>::columns(row, [&](const char* name, const auto&) {
-    names.append(names.empty() ? "" : ", ").append(name);
-  });
-  return "SELECT " + names + " FROM " + Table<Row>::kName + " ORDER BY id";
-}
-
-template <class Row>
-std::vector<Row> read_rows(Database& database) {
-  std::vector<Row> rows;
-  Statement statement(database, select_statement<Row>());
-  while (statement.next()) {
-    Row& row = rows.emplace_back();
-    Table<Row>::columns(row, [&](const char*, auto& field) { fetch(statement, field); });
-  }
-  return rows;
-}
-
-template <class Row>
-Row read_row(Database& database) {
-  std::vector<Row> rows = read_rows<Row>(database);
-  return rows.empty() ? Row{} : std::move(rows.front());
-}
-
-template <class Row>
-std::vector<std::string> read_sentences(Database& database) {
-  std::vector<std::string> sentences;
-  for (Row& row : read_rows<Row>(database)) sentences.push_back(std::move(row.sentence));
-  return sentences;
-}
-
-Losses read_losses(Database& database) {
-  Losses losses;
-  for (const LossRow& row : read_rows<LossRow>(database)) {
-    Severity severity = Severity::info;
-    for (const Severity s : {Severity::warning, Severity::data_loss}) {
-      if (row.severity == to_string(s)) severity = s;
+  template <class Row>
+  std::vector<Row> rows() {
+    std::vector<Row> rows;
+    Statement statement(database_, select_statement<Row>());
+    while (statement.next()) {
+      Row& row = rows.emplace_back();
+      blame::visit_fields(row, [&](auto& field) { fetch(statement, field); });
     }
-    losses.add(row.name, severity, row.advice, row.count);
+    return rows;
+  }
+  template <class Row>
+  Row row() {
+    std::vector<Row> all = rows<Row>();
+    return all.empty() ? Row{} : std::move(all.front());
+  }
+  template <class Row>
+  std::vector<std::string> sentences() {
+    std::vector<std::string> sentences;
+    for (Row& row : rows<Row>()) sentences.push_back(std::move(row.sentence));
+    return sentences;
+  }
+  /// All words were such that findings may have.
+  bool knows_words() const { return knows_words_; }
+
+ private:
+  template <class Row>
+  static std::string select_statement() {
+    std::string sql = "SELECT ";
+    return sql.append(column_names<Row>()).append(" FROM ").append(Table<Row>::kName) +
+           " ORDER BY id";
+  }
+
+  void fetch(Statement& s, std::string& value) { value = s.text(); }
+  void fetch(Statement& s, double& value) { value = s.real(); }
+  template <std::integral T>
+  void fetch(Statement& s, T& value) {
+    value = static_cast<T>(s.integer());
+  }
+  template <Word E>
+  void fetch(Statement& s, E& value) {
+    const std::optional<E> word = find_word<E>(s.text());
+    knows_words_ &= word.has_value();
+    value = word.value_or(E{});
+  }
+  template <class Tag>
+  void fetch(Statement& s, Id<Tag>& id) {
+    if (s.is_null()) {
+      s.skip();
+    } else {
+      id = Id<Tag>(static_cast<size_t>(s.integer()));
+    }
+  }
+
+  Database& database_;
+  bool knows_words_ = true;
+};
+
+Losses read_losses(Reader& file) {
+  Losses losses;
+  for (const FoundLoss& row : file.rows<FoundLoss>()) {
+    losses.restore(row.name, {row.count, row.severity, row.advice});
   }
   return losses;
 }
 
-Findings read_all(Database& database) {
+Findings read_all(Reader& file) {
   Findings f;
-  f.run = read_row<blame::RunInfo>(database);
-  f.run.notes = read_sentences<NoteRow>(database);
-  for_each_list(f, [&]<class Row>(std::vector<Row>& rows) { rows = read_rows<Row>(database); });
-  f.identities = read_row<blame::Identities>(database);
-  f.start_up = read_row<blame::StartUp>(database);
-  f.identities.violations = read_sentences<ViolationRow>(database);
-  f.losses = read_losses(database);
+  f.run = file.row<blame::RunInfo>();
+  f.run.notes = file.sentences<blame::FoundNote>();
+  visit_lists([&]<class Row>(std::vector<Row>& rows) { rows = file.rows<Row>(); }, f);
+  f.identities = file.row<blame::Identities>();
+  f.start_up = file.row<blame::StartUp>();
+  f.identities.violations = file.sentences<blame::FoundViolation>();
+  f.losses = read_losses(file);
   return f;
 }
 
@@ -205,8 +223,7 @@ Findings read_all(Database& database) {
 bool ids_in_range(const Findings& f) {
   bool good = true;
   const auto check_row = [&](const auto& row) {
-    using Row = std::remove_cvref_t<decltype(row)>;
-    Table<Row>::columns(row, [&](const char*, const auto& field) {
+    blame::visit_fields(row, [&](const auto& field) {
       using Field = std::remove_cvref_t<decltype(field)>;
       if constexpr (std::is_same_v<Field, CallPathId>) {
         good &= !field.valid() || field.index() < f.callpaths.size();
@@ -219,9 +236,11 @@ bool ids_in_range(const Findings& f) {
       }
     });
   };
-  for_each_list(f, [&](const auto& rows) {
-    for (const auto& row : rows) check_row(row);
-  });
+  visit_lists(
+      [&](const auto& rows) {
+        for (const auto& row : rows) check_row(row);
+      },
+      f);
   for (size_t i = 0; i < f.callpaths.size(); ++i) {
     good &= !f.callpaths[i].parent.valid() || f.callpaths[i].parent.index() < i;
   }
@@ -244,7 +263,7 @@ Result<void> save_findings(const Findings& findings, const fs::path& file) {
   database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   database.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
   database.execute("BEGIN");
-  database.execute(kSchema);
+  database.execute(schema());
   write_all(database, findings);
   database.execute(kIndices);
   database.execute("COMMIT");
@@ -273,8 +292,9 @@ Result<Findings> load_findings(const fs::path& file) {
     return Error{"'" + file.string() +
                  "' was written by another version of culprit: run `culprit analyze` again"};
   }
-  Findings findings = read_all(database);
-  if (!database.ok() || !ids_in_range(findings)) {
+  Reader reader(database);
+  Findings findings = read_all(reader);
+  if (!database.ok() || !reader.knows_words() || !ids_in_range(findings)) {
     return Error{"the findings in '" + file.string() + "' are damaged" +
                  (database.ok() ? "" : " (" + database.failure() + ")") +
                  ": run `culprit analyze` again"};

@@ -69,23 +69,4 @@ Json verdict_json(const Findings& findings) {
           {"core_shortage", cores_json(verdict.cores)}};
 }
 
-Json start_up_json(const Findings& findings) {
-  return {{"wall_s", findings.start_up.wall_s},
-          {"activity_s", findings.start_up.activity_s},
-          {"waiting_s", findings.start_up.waiting_s}};
-}
-
-Json processes_json(const Findings& findings) {
-  Json rows = Json::array();
-  for (const blame::FoundProcess& row : findings.processes) {
-    rows.push_back({{"rank", row.rank},
-                    {"node", row.node},
-                    {"cores", row.cores == 0 ? Json() : Json(row.cores)},
-                    {"node_cores", row.node_cores == 0 ? Json() : Json(row.node_cores)},
-                    {"on_core_s", row.core_wait_s < 0 ? Json() : Json(row.on_core_s)},
-                    {"core_wait_s", row.core_wait_s < 0 ? Json() : Json(row.core_wait_s)}});
-  }
-  return rows;
-}
-
 }  // namespace culprit::report

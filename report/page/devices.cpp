@@ -13,6 +13,8 @@ namespace culprit::report {
 
 namespace {
 
+using blame::DeviceBlameKind;
+using blame::DeviceOperationKind;
 using blame::Findings;
 
 constexpr size_t kTopRows = 5;
@@ -29,7 +31,7 @@ class Section {
       : findings_(findings),
         names_(names),
         time_(time),
-        idle_(device_blamed(findings, "idle device")) {}
+        idle_(device_blamed(findings, DeviceBlameKind::idle_device)) {}
 
   std::string write() {
     page_ = "\nDEVICES  (share: of the run time; in the lists below, of their sum)\n";
@@ -171,7 +173,8 @@ class Section {
         "While hosts waited for devices, these operations ran (time on the critical path includes "
         "their launch latency):",
         2);
-    for (const auto& [row, path] : top(device_blamed(findings_, "waiting host"), sum)) {
+    for (const auto& [row, path] :
+         top(device_blamed(findings_, DeviceBlameKind::waiting_host), sum)) {
       std::string text = path;
       if (row.alone_s < row.time_s && row.critical_s > 0) {
         text += fmt::format(", {} of it concurrently with others", time_(row.time_s - row.alone_s));
@@ -185,7 +188,7 @@ class Section {
     uint64_t count = 0;
     const blame::FoundDeviceOperation* most = nullptr;
     for (const blame::FoundDeviceOperation& row : findings_.device_operations) {
-      if (row.kind != "kernel" || row.latency_s <= row.time_s) continue;
+      if (row.kind != DeviceOperationKind::kernel || !row.launch_bound) continue;
       latency += row.latency_s;
       time += row.time_s;
       count += row.count;
@@ -205,13 +208,12 @@ class Section {
     std::vector<std::pair<double, double>> spans;  ///< begin and end
   };
 
-  /// Parts of the run in which a device mostly waits for launches that are under way.
+  /// Parts of the run in which a device is launch-bound, joined where they touch.
   Phases launch_phases(size_t device) const {
     Phases found;
     for (const blame::FoundDeviceTime& part : findings_.device_times) {
-      const double idle = part.launching_s + part.latency_s;
-      if (part.device.index() != device || 2 * idle < part.end_s - part.begin_s) continue;
-      found.idle_s += idle;
+      if (part.device.index() != device || !part.launch_bound) continue;
+      found.idle_s += part.launching_s + part.latency_s;
       if (found.spans.empty() || found.spans.back().second != part.begin_s) {
         found.spans.emplace_back(part.begin_s, part.end_s);
       }
@@ -282,7 +284,7 @@ class Section {
 
 }  // namespace
 
-std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_view kind) {
+std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind) {
   std::map<CallPathId, DeviceBlamed> sums;
   for (const blame::FoundDeviceBlame& row : findings.device_blame) {
     if (row.kind != kind) continue;
@@ -302,7 +304,7 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, std::string_vi
 }
 
 std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
-  std::vector<DeviceBlamed> rows = device_blamed(findings, "idle device");
+  std::vector<DeviceBlamed> rows = device_blamed(findings, DeviceBlameKind::idle_device);
   std::erase_if(rows, [&](const DeviceBlamed& row) {
     return row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
   });
@@ -313,7 +315,8 @@ std::string device_verdict(const Findings& findings, const Names& names) {
   constexpr double kMuch = 0.25;
   const auto blamed = own_idle_device(findings);
   double start_up = 0;
-  for (const DeviceBlamed& row : device_blamed(findings, "idle device")) start_up += row.time_s;
+  for (const DeviceBlamed& row : device_blamed(findings, DeviceBlameKind::idle_device))
+    start_up += row.time_s;
   for (const DeviceBlamed& row : blamed) start_up -= row.time_s;
   const double late = findings.identities.device_idle_s - start_up;
   const double whole =

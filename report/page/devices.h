@@ -22,10 +22,11 @@ struct DeviceBlamed {
   double between_s = 0;
   double critical_s = 0;  ///< wall-clock time, on all locations
 };
-/// `kind` as in FoundDeviceBlame; the largest first.
-std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings, std::string_view kind);
+/// The largest first.
+std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings,
+                                        blame::DeviceBlameKind kind);
 
-/// Those of "idle device" that are not start-up: before it is over, no device has anything to do.
+/// Those of idle devices that are not start-up: before it is over, no device has anything to do.
 std::vector<DeviceBlamed> own_idle_device(const blame::Findings& findings);
 
 /// A sentence for the verdict, of the time without start-up, where devices idle for long because

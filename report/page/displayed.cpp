@@ -4,16 +4,16 @@
 #include "report/page/displayed.h"
 
 #include "base/printable.h"
-#include "report/db/findings_schema.h"
+#include "blame/findings_fields.h"
 
 namespace culprit::report {
 
 blame::Findings displayed(const blame::Findings& findings) {
   blame::Findings safe = findings;
-  for_each_text(safe, [](std::string& text) { text = printable(text); });
+  blame::visit_texts(safe, [](std::string& text) { text = printable(text); });
   safe.losses = {};
   for (const auto& [name, loss] : findings.losses.all()) {
-    safe.losses.add(printable(name), loss.severity, printable(loss.advice), loss.count);
+    safe.losses.restore(printable(name), {loss.count, loss.severity, printable(loss.advice)});
   }
   return safe;
 }

@@ -20,14 +20,17 @@
 namespace culprit::report {
 namespace {
 
+using blame::DeviceBlameKind;
+using blame::Factor;
 using blame::Findings;
+using blame::NobodyReason;
+using blame::Shape;
 
-constexpr size_t kRows = 3;                        ///< of each kind
-constexpr double kRowMatters = 0.01;               ///< of the whole
-constexpr size_t kLabelColumn = 18;                ///< where shares begin
-constexpr size_t kTextColumn = 28;                 ///< where words begin
-constexpr std::string_view kStartUp = "start_up";  ///< a reason that has a line of its own
-constexpr double kAsGoodAsOne = 0.9995;            ///< a factor that would be shown as 100.0 %
+constexpr size_t kRows = 3;              ///< of each kind
+constexpr double kRowMatters = 0.01;     ///< of the whole
+constexpr size_t kLabelColumn = 18;      ///< where shares begin
+constexpr size_t kTextColumn = 28;       ///< where words begin
+constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
 
 /// Rows of a share and a text; the first says what they are shares of.
 class Rows {
@@ -54,19 +57,19 @@ class Rows {
   size_t count_ = 0;
 };
 
-double efficiency(const Findings& findings, std::string_view name) {
+double efficiency(const Findings& findings, Factor factor) {
   for (const blame::FoundEfficiency& row : findings.efficiencies) {
-    if (row.name == name) return row.value;
+    if (row.name == factor) return row.value;
   }
   return 1;
 }
 
 /// "MPI: load balance 95.0 % x serialization 93.0 %", factors of 1 left out.
 std::string factors(const Findings& findings, std::string_view name,
-                    std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
+                    std::initializer_list<std::pair<Factor, std::string_view>> parts) {
   std::string text;
-  for (const auto& [id, words] : parts) {
-    const double value = efficiency(findings, id);
+  for (const auto& [factor, words] : parts) {
+    const double value = efficiency(findings, factor);
     if (value >= kAsGoodAsOne) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : " x ", words, percent(value, 1));
   }
@@ -76,25 +79,25 @@ std::string factors(const Findings& findings, std::string_view name,
 std::string efficiency_rows(const Findings& findings) {
   if (findings.efficiencies.empty()) return "";
   Rows rows("Efficiency");
-  const double mpi = efficiency(findings, "mpi"), omp = efficiency(findings, "omp");
+  const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
   const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
-  rows.add(efficiency(findings, "parallel"), 1,
+  rows.add(efficiency(findings, Factor::parallel), 1,
            both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
                               percent(omp, 1))
                 : "parallel efficiency");
   if (mpi < kAsGoodAsOne) {
     rows.add(mpi, 1,
              factors(findings, "MPI",
-                     {{"mpi.load_balance", "load balance"},
-                      {"mpi.serialisation", "serialization"},
-                      {"mpi.transfer", "transfer"}}));
+                     {{Factor::mpi_load_balance, "load balance"},
+                      {Factor::mpi_serialisation, "serialization"},
+                      {Factor::mpi_transfer, "transfer"}}));
   }
   if (omp < kAsGoodAsOne) {
     rows.add(omp, 1,
              factors(findings, "OpenMP",
-                     {{"omp.serial", "serial regions"},
-                      {"omp.load_balance", "load balance"},
-                      {"omp.runtime", "runtime"}}));
+                     {{Factor::omp_serial, "serial regions"},
+                      {Factor::omp_load_balance, "load balance"},
+                      {Factor::omp_runtime, "runtime"}}));
   }
   return rows.lines();
 }
@@ -112,9 +115,9 @@ std::string wait_rows(const Findings& findings) {
 /// is on the critical path. No work can be handed over before a device's first operation, nor is
 /// there any after the last.
 void add_advice(const Findings& findings, const Names& names, Rows& rows) {
-  std::string_view kind;
+  DeviceBlameKind kind{};
   DeviceBlamed best;
-  for (const std::string_view each : {"idle device", "waiting host"}) {
+  for (const auto each : {DeviceBlameKind::idle_device, DeviceBlameKind::waiting_host}) {
     for (const DeviceBlamed& row : device_blamed(findings, each)) {
       if (row.between_s < row.time_s / 2) continue;
       if (row.critical_s > best.critical_s) best = row, kind = each;
@@ -125,7 +128,7 @@ void add_advice(const Findings& findings, const Names& names, Rows& rows) {
   const std::string name = names.region(best.callpath);
   rows.add(
       best.critical_s, wall,
-      kind == "idle device"
+      kind == DeviceBlameKind::idle_device
           ? fmt::format("on the critical path: launch ahead of {}", name)
           : fmt::format("on the critical path: speed up {}, or overlap it with other work", name));
 }
@@ -190,36 +193,41 @@ std::string critical_rows(const Findings& findings, const Names& names) {
   return rows.lines();
 }
 
-std::string_view reason_words(std::string_view reason) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"io", "in file I/O"},
-      {"mpi", "in MPI"},
-      {"mpi_wait", "waiting in MPI"},
-      {"mutex", "waiting for a lock"},
-      {"waking", "waking up"},
-      {"device", "waiting for a device"},
-      {"absent", "all idle or absent"},
-  };
-  for (const auto& [id, words] : kWords) {
-    if (id == reason) return words;
+std::string_view reason_words(NobodyReason reason) {
+  switch (reason) {
+    case NobodyReason::io:
+      return "in file I/O";
+    case NobodyReason::mpi:
+      return "in MPI";
+    case NobodyReason::mpi_wait:
+      return "waiting in MPI";
+    case NobodyReason::mutex:
+      return "waiting for a lock";
+    case NobodyReason::waking:
+      return "waking up";
+    case NobodyReason::device:
+      return "waiting for a device";
+    case NobodyReason::absent:
+      return "all idle or absent";
+    case NobodyReason::start_up:
+      break;  // has a line of its own
   }
-  return reason;
+  return to_string(reason);
 }
 
 std::string idle_rows(const Findings& findings, const Names& names) {
   Rows rows("Idle threads");
   double idle = findings.identities.idle_s;
   for (const blame::FoundNobody& row : findings.idle_nobody) {
-    if (row.reason == kStartUp) idle -= row.time_s;
+    if (row.reason == NobodyReason::start_up) idle -= row.time_s;
   }
   if (idle < kRowMatters * findings.run.allocation_s) return "";
   for (const IdleTotal& total : idle_totals(findings)) {
     if (rows.full() || total.time_s < kRowMatters * idle) break;
-    if (total.reason == kStartUp) continue;
+    if (total.reason == NobodyReason::start_up) continue;
     rows.add(total.time_s, idle,
-             total.callpath.valid()
-                 ? fmt::format("while others executed {}", names.code(total.callpath))
-                 : fmt::format("while no thread worked: {}", reason_words(total.reason)));
+             total.reason ? fmt::format("while no thread worked: {}", reason_words(*total.reason))
+                          : fmt::format("while others executed {}", names.code(total.callpath)));
   }
   return rows.lines();
 }
@@ -283,16 +291,21 @@ const blame::FoundDistribution* find_distribution(const Findings& findings, Call
 }
 
 std::string shape_words(const blame::FoundDistribution& row) {
-  if (row.shape == "overloaded minority") {
-    return fmt::format("{} of {} overloaded", row.high, row.locations);
+  switch (row.shape) {
+    case Shape::overloaded_minority:
+      return fmt::format("{} of {} overloaded", row.high, row.locations);
+    case Shape::underloaded_minority:
+      return fmt::format("{} of {} underloaded", row.low, row.locations);
+    case Shape::clusters:
+      return fmt::format("clusters among {}", row.locations);
+    case Shape::spread:
+      return fmt::format("spread over {}", row.locations);
+    case Shape::even:
+      return fmt::format("evenly distributed over {}", row.locations);
+    case Shape::single:
+      break;  // there is no other
   }
-  if (row.shape == "underloaded minority") {
-    return fmt::format("{} of {} underloaded", row.low, row.locations);
-  }
-  if (row.shape == "clusters") return fmt::format("clusters among {}", row.locations);
-  if (row.shape == "spread") return fmt::format("spread over {}", row.locations);
-  if (row.shape == "even") return fmt::format("evenly distributed over {}", row.locations);
-  return "";  // single: there is no other
+  return "";
 }
 
 }  // namespace
@@ -301,9 +314,9 @@ std::string distribution_words(const Findings& findings, CallPathId callpath) {
   const blame::FoundDistribution* row = find_distribution(findings, callpath);
   if (row == nullptr) return "";
   std::string words = shape_words(*row);
-  const std::string course = row->course == "moving"  ? "moving over time"
-                             : row->course == "burst" ? "in a single burst"
-                                                      : "";
+  const std::string course = row->course == blame::Course::moving  ? "moving over time"
+                             : row->course == blame::Course::burst ? "in a single burst"
+                                                                   : "";
   if (!words.empty() && !course.empty()) words += ", ";
   return words + course;
 }

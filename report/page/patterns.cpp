@@ -30,6 +30,16 @@ void add_tree(std::string_view parent, size_t depth, std::string& lines) {
 
 }  // namespace
 
+std::vector<blame::FoundPattern> found_patterns() {
+  std::vector<blame::FoundPattern> rows;
+  for (const PatternText& p : patterns()) {
+    blame::FoundPattern& row = rows.emplace_back();
+    row.id = p.id, row.parent = p.parent, row.name = p.name, row.unit = p.unit;
+    row.summary = p.summary, row.diagnosis = p.diagnosis, row.remedy = p.remedy;
+  }
+  return rows;
+}
+
 const PatternText* find_pattern(std::string_view id) {
   const size_t i = replay::find_pattern(id);
   return i < patterns().size() ? &patterns()[i] : nullptr;

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "blame/findings.h"
 #include "replay/patterns.h"
 
 namespace culprit::report {
@@ -19,6 +21,9 @@ using PatternText = replay::PatternText;
 inline std::span<const PatternText> patterns() {
   return replay::kPatterns;
 }
+
+/// The same as rows of findings.
+std::vector<blame::FoundPattern> found_patterns();
 
 /// nullptr if the table does not know it (findings of another version).
 const PatternText* find_pattern(std::string_view id);

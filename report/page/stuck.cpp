@@ -38,7 +38,7 @@ std::vector<std::string> stuck_sentences(const blame::Findings& findings) {
   const std::span<const FoundStuck> rows(findings.stuck);
   for (size_t i = 0; i < rows.size();) {
     size_t end = i + 1;
-    while (end < rows.size() && rows[end].group == rows[i].group) ++end;
+    while (end < rows.size() && rows[end].group_id == rows[i].group_id) ++end;
     sentences.push_back(sentence(rows.subspan(i, end - i), names));
     i = end;
   }

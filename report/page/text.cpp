@@ -275,7 +275,7 @@ void Page::write_blame() {
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
     if (row.time_s < kTrifle * waiting) continue;
     entry("", row.time_s, waiting,
-          fmt::format("not attributed ({}): {}", pattern_name(row.pattern), row.reason));
+          fmt::format("not attributed ({}): {}", pattern_name(row.pattern), to_string(row.reason)));
   }
 }
 
@@ -458,7 +458,7 @@ void Page::write_stages() {
       sum.waiting_s += stages[i].waiting_s;
       if (stages[i].longest_s > slowest->longest_s) slowest = &stages[i];
     }
-    const bool loop = first.kind == "iteration";
+    const bool loop = first.kind == blame::StageKind::iteration;
     entry("", sum.time_s, findings_.run.allocation_s,
           fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
                       waiting(sum)));
@@ -484,7 +484,7 @@ void Page::write_not_covered() {
   for (const std::string& violation : findings_.identities.violations) {
     page_ += wrapped("ERROR: " + violation, 2);
   }
-  for (const Severity severity : {Severity::data_loss, Severity::warning, Severity::info}) {
+  for (const Severity severity : kSeverities) {
     for (const auto& [name, loss] : findings_.losses.all()) {
       if (loss.severity != severity) continue;
       page_ += wrapped(

@@ -165,14 +165,15 @@ std::vector<CountedPath> counted_paths(const blame::Findings& findings) {
 }
 
 std::vector<IdleTotal> idle_totals(const blame::Findings& findings) {
-  Groups<std::pair<CallPathId, std::string>, IdleTotal> groups;
-  const auto add = [&](CallPathId callpath, const std::string& reason, double time_s) {
+  using Reason = std::optional<blame::NobodyReason>;
+  Groups<std::pair<CallPathId, Reason>, IdleTotal> groups;
+  const auto add = [&](CallPathId callpath, Reason reason, double time_s) {
     IdleTotal& group = groups.at({callpath, reason});
     group.callpath = callpath;
     group.reason = reason;
     group.time_s += time_s;
   };
-  for (const blame::FoundIdleBlame& row : findings.idle_blame) add(row.callpath, "", row.time_s);
+  for (const blame::FoundIdleBlame& row : findings.idle_blame) add(row.callpath, {}, row.time_s);
   for (const blame::FoundNobody& row : findings.idle_nobody) add({}, row.reason, row.time_s);
   return std::move(groups).largest_first([](const IdleTotal& t) { return t.time_s; });
 }

@@ -5,6 +5,7 @@
 // largest first, with the locations that have most of each. Pure sums; no wording.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,8 +75,8 @@ struct CountedPath {
 
 /// Idle threads' time by what was executed meanwhile, or why nothing was, over all locations.
 struct IdleTotal {
-  CallPathId callpath;  ///< none: nobody worked, for this reason:
-  std::string reason;
+  CallPathId callpath;
+  std::optional<blame::NobodyReason> reason;  ///< nobody worked
   double time_s = 0;
 };
 

@@ -130,7 +130,7 @@ class Judge {
     std::string text = fmt::format("Hardly any waiting: {} of the allocated time.",
                                    percent(verdict_.waiting_share, 1));
     for (const blame::FoundEfficiency& row : findings_.efficiencies) {
-      if (row.name != "mpi.transfer" || row.value > 1 - kWorthSaying) continue;
+      if (row.name != blame::Factor::mpi_transfer || row.value > 1 - kWorthSaying) continue;
       text += fmt::format(" But {} of the time went into MPI itself, without waiting.",
                           percent(1 - row.value, 1));
     }
@@ -172,7 +172,7 @@ class Judge {
     const Cause& cause = verdict_.causes.front();
     if (cause.shares.size() < 2 || cause.costliest_s < kMostOfIt * cause.cost_s) return "";
     for (const blame::FoundDistribution& row : findings_.distributions) {
-      if (row.callpath != cause.costliest || row.course != "moving") continue;
+      if (row.callpath != cause.costliest || row.course != blame::Course::moving) continue;
       return findings_.run.ranks > 1
                  ? " The imbalance moves: different ranks are late at different times."
                  : " The imbalance moves: different threads are late at different times.";

@@ -49,7 +49,8 @@ BENCHMARK(put_without_clock)->Arg(0)->Arg(2)->Arg(4)->Iterations(1 << 20);
 void whole_event(benchmark::State& state) {
   for (auto _ : state) {
     const uint64_t time = now();
-    if (ThreadLog* log = thread_log()) log->put(RawKind::mpi_send, time, 0, 1, 2, 3);
+    if (ThreadLog* log = thread_log())
+      log->put(time, trace::raw::mpi_send{.comm = 1, .peer = 2, .bytes = 3});
   }
 }
 BENCHMARK(whole_event)->Iterations(1 << 20);

@@ -98,16 +98,19 @@ bool tests_wanted() {
 }
 void rank_is_known(int) {}
 
-void ThreadLog::set_last_word(RawKind kind, uint64_t value) {
+void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
   if (memory.records.empty() || memory.records.back().kind != kind) return;
-  memory.records.back().words.back() = value;
+  memory.records.back().words.at(word) = value;
 }
 void ThreadLog::take_back(RawKind kind) {
   if (!memory.records.empty() && memory.records.back().kind == kind) memory.records.pop_back();
 }
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                          const uint64_t* words, unsigned count) {
+                          const uint64_t* words, unsigned count, const uint64_t* rest,
+                          unsigned rest_count) {
   memory.records.push_back({kind, time, flags, arg, {words, words + count}});
+  if (rest_count > 0)
+    memory.records.back().words.insert(memory.records.back().words.end(), rest, rest + rest_count);
   return true;
 }
 void ThreadLog::put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg) {
@@ -147,7 +150,7 @@ bool ThreadLog::put_test(uint64_t end, uint16_t name, uint64_t ticks) {
 }
 
 void ThreadLog::count(uint64_t time) {
-  put(RawKind::counters, time, 0, 0, 0);
+  put(time, raw::counters{});
 }
 
 PathId ThreadLog::current_path() {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/printable.h"
-#include "report/db/findings_schema.h"
+#include "blame/findings_fields.h"
 #include "report/formats.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/report/samples.h"
@@ -51,7 +51,7 @@ bool is_plain(const std::string& page) {
 
 blame::Findings named(const std::string& text) {
   blame::Findings findings = report::hybrid_chain();
-  report::for_each_text(findings, [&](std::string& name) { name += text; });
+  blame::visit_texts(findings, [&](std::string& name) { name += text; });
   return findings;
 }
 

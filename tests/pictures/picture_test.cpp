@@ -18,6 +18,7 @@
 //     device_blame    kind  call path  location  time
 //     device_critical kind  call path  location  time alone  between  on the critical path
 //     device_calls    call path  location  calls  redundant ones
+//     device_operations  kind  call path  location  time  latency  launch-bound or not
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     polling_causes  call path  location  time
@@ -56,6 +57,10 @@ std::string number(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.9f", std::abs(value) < 5e-10 ? 0.0 : value);
   return text;
+}
+
+std::string word(Word auto value) {
+  return std::string(to_string(value));
 }
 
 std::string row_of(std::initializer_list<std::string> columns) {
@@ -120,15 +125,20 @@ void describe_devices(const blame::Findings& found, Sections& out) {
   }
   for (const auto& row : found.device_blame) {
     out["device_blame"].push_back(
-        row_of({row.kind, path(row.callpath), location(row.location), number(row.time_s)}));
+        row_of({word(row.kind), path(row.callpath), location(row.location), number(row.time_s)}));
     out["device_critical"].push_back(
-        row_of({row.kind, path(row.callpath), location(row.location), number(row.alone_s),
+        row_of({word(row.kind), path(row.callpath), location(row.location), number(row.alone_s),
                 number(row.between_s), number(row.critical_s)}));
   }
   for (const auto& row : found.device_calls) {
     out["device_calls"].push_back(
         row_of({path(row.callpath), location(row.location), std::to_string(row.count) + " calls",
                 std::to_string(row.redundant) + " redundant"}));
+  }
+  for (const auto& row : found.device_operations) {
+    out["device_operations"].push_back(
+        row_of({word(row.kind), path(row.callpath), location(row.location), number(row.time_s),
+                number(row.latency_s), row.launch_bound ? "launch-bound" : "not launch-bound"}));
   }
   for (const auto& row : found.devices) {
     out["devices"].push_back(
@@ -169,7 +179,8 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
         row_of({path(row.callpath), location(row.location), number(row.time_s)}));
   }
   for (const auto& row : found.idle_nobody) {
-    out["idle_nobody"].push_back(row_of({row.reason, location(row.location), number(row.time_s)}));
+    out["idle_nobody"].push_back(
+        row_of({word(row.reason), location(row.location), number(row.time_s)}));
   }
   const auto if_known = [&](CallPathId id) { return id.valid() ? path(id) : std::string("-"); };
   for (const auto& row : found.polling) {
@@ -186,7 +197,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
     out["lives"].push_back(row_of({"life", row.name, number(row.life_s)}));
   }
   for (const auto& row : found.efficiencies) {
-    out["efficiencies"].push_back(row_of({row.name, number(row.value)}));
+    out["efficiencies"].push_back(row_of({word(row.name), number(row.value)}));
   }
   for (const auto& row : found.instances) {
     out["instances"].push_back(
@@ -195,7 +206,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
                 location(row.cause_location) + " late", number(row.indirect_s)}));
   }
   for (const auto& row : found.distributions) {
-    out["distributions"].push_back(row_of({path(row.callpath), row.shape, row.course}));
+    out["distributions"].push_back(row_of({path(row.callpath), word(row.shape), word(row.course)}));
   }
   for (const auto& row : found.unattributed) {
     out["unattributed"].push_back(row_of({row.pattern, number(row.time_s)}));

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 
+import macros
 import prose
 
 TABLE = "replay/patterns.def"
@@ -23,11 +24,9 @@ To add one, see `add-a-pattern.md`. Times are allocated time, in seconds.
 
 
 def rows(table):
-    """The rows of a patterns.def as dictionaries. Macros' arguments are strings, pasted where they touch."""
-    code = re.sub(r"^\s*//.*$", "", table, flags=re.MULTILINE)
-    for match in re.finditer(r'\bPATTERN\(((?:\s*"(?:[^"\\]|\\.)*"\s*,?)*)\s*\)', code):
-        joined = re.sub(r'"\s+"', "", match.group(1))
-        yield dict(zip(COLUMNS, re.findall(r'"((?:[^"\\]|\\.)*)"', joined), strict=True))
+    """The rows of a patterns.def as dictionaries."""
+    for _, arguments in macros.calls(table):
+        yield dict(zip(COLUMNS, arguments, strict=True))
 
 
 def sentence(text):

@@ -12,8 +12,11 @@ import subprocess
 import sys
 
 import dependencies
+import findings_doc
+import losses_doc
 import patterns_doc
 import prose
+import records_doc
 import settings_doc
 
 MAX_FILE_LINES = 600
@@ -264,6 +267,43 @@ def check_variables(tree):
         for string in strings_of(tree.text(path)):
             for name in re.findall(r"\bCULPRIT_[A-Z_]+", string):
                 yield f"{path}: {name} is spelled outside of {settings_doc.TABLE}"
+def check_findings(tree):
+    """The document about the findings says what their table says."""
+    if findings_doc.TABLE in tree.paths:
+        page = tree.text(findings_doc.DOCUMENT) if findings_doc.DOCUMENT in tree.paths else ""
+        if page != findings_doc.document(page, {path: tree.text(path) for path in findings_doc.SOURCES}):
+            yield f"{findings_doc.DOCUMENT}: not what {findings_doc.TABLE} says (./dev format does it)"
+
+
+def check_losses(tree):
+    """The document about losses says what the table says, and names of losses are spelled there alone."""
+    if losses_doc.TABLE not in tree.paths:
+        return
+    page = tree.text(losses_doc.DOCUMENT) if losses_doc.DOCUMENT in tree.paths else ""
+    if page != losses_doc.document(tree.text(losses_doc.TABLE)):
+        yield f"{losses_doc.DOCUMENT}: not what {losses_doc.TABLE} says (./dev format does it)"
+    names = losses_doc.ids(tree.text(losses_doc.TABLE))
+    counted = set()
+    for path in tree.ending((".h", ".cpp")):
+        if path.startswith("tests/"):
+            continue
+        text = tree.text(path)
+        counted.update(re.findall(r"\badd\(\s*LossKind::(\w+)", text))
+        for name in re.findall(r'\brestore\(\s*"(\w*)"', text):
+            yield f"{path}: \"{name}\" is counted by a string: give it a row in {losses_doc.TABLE}"
+        for name in set(re.findall(r'"(\w+)"', text)).intersection(names):
+            yield f"{path}: \"{name}\" is LossKind::{name}"
+    for name in names:
+        if name not in counted:
+            yield f"{losses_doc.TABLE}: nothing counts {name}"
+
+
+def check_records(tree):
+    """The document about raw records says what the table says."""
+    if records_doc.TABLE in tree.paths:
+        page = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
+        if page != records_doc.document(tree.text):
+            yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
 
 
 def check_width(tree):
@@ -285,6 +325,9 @@ RULES = {
     "patterns": check_patterns,
     "settings": check_settings,
     "variables": check_variables,
+    "findings": check_findings,
+    "losses": check_losses,
+    "records": check_records,
     "dependencies": dependencies.check,
 }
 

@@ -5,14 +5,17 @@
 # Do the rules bite? Each is shown something that breaks it, and something near it that does not.
 import unittest
 
+import findings_doc
+import losses_doc
 import patterns_doc
+import records_doc
 import rules
 import settings_doc
 
 
 class FakeTree:
     def __init__(self, **files):
-        self.files = {path.replace("__", "/").replace("_dot_", "."): text
+        self.files = {path.replace("__", "/").replace("_dot_", ".").replace("_dash_", "-"): text
                       for path, text in files.items()}
         self.paths = sorted(self.files)
 
@@ -64,6 +67,70 @@ class Rules(unittest.TestCase):
         self.assertFalse(breaches("variables", base__settings_dot_def='SETTING(a, "CULPRIT_A")\n'))
         self.assertFalse(breaches("variables", tests__a_dot_cpp='setenv("CULPRIT_A", "1", 1);\n'))
         self.assertFalse(breaches("variables", gpu__a_dot_cpp='extern "C" CULPRIT_EXPORT int f(); // "CULPRIT_A"\n'))
+    def test_findings(self):
+        sources = {
+            "blame/findings.def": ('// LIST(Row)\nLIST(A, as, each_rank, "one, of \'them\'")\nFIELD(Time, all_s, "")\n'
+                                   'FIELD_AS(Color, hue, tone, "of all_s,"\n " again")\nSENTENCES(notes)\nEND\n'),
+            "blame/columns.def": 'COLUMN(Time, double, {1}, "REAL", false, "s")\n',
+            "blame/words.def": 'WORDS(Color, "c")\nWORD(none, "", "")\nWORD(red, "dark red", "warm")\nEND\n',
+            "base/severities.def": "",
+        }
+        page = findings_doc.document("before\n" + findings_doc.BEGIN + "old" + findings_doc.END + "after\n", sources)
+        self.assertTrue(page.startswith("before\n") and page.endswith("after\n"))
+        self.assertNotIn("old", page)
+        self.assertIn("### `as`\n\nOne, of `them`.\n", page)
+        self.assertIn("| `all_s` | s | |\n", page)
+        self.assertIn("| `hue` | word | of `all_s`, again: `dark red` (warm); in JSON: `tone` |\n", page)
+
+        def found(page):
+            tree = FakeTree()
+            tree.files = {**sources, "docs/findings-db.md": page}
+            tree.paths = sorted(tree.files)
+            return list(rules.RULES["findings"](tree))
+        self.assertFalse(found(page))
+        self.assertTrue(found(page.replace("warm", "cold")))
+        self.assertTrue(found(""))
+
+    def test_losses(self):
+        table = ('// LOSS(id)\nSTAGE("Reading", "what is\n" "read")\nLOSS(few, info, "It was {}.")\n'
+                 'LOSS(gone, data_loss,\n     "\\"So\\" it ({}) "\n     "went.")\n')
+        page = losses_doc.document(table)
+        self.assertIn('| `gone` | data loss | "So" it (...) went. |\n| `few` | info | It was ... |\n', page)
+        self.assertRaises(ValueError, losses_doc.document, table + "LOSS(odd, info, kSentence)\n")
+        source = 'l.add(LossKind::few, 1, "x"); l.add(\n  LossKind::gone); l.restore(name, {1, s, "x"});'
+
+        def found(page=page, source=source, test=""):
+            return breaches("losses", base__losses_dot_def=table, docs__losses_dot_md=page,
+                            trace__a_dot_cpp=source, tests__a_dot_cpp=test)
+        self.assertFalse(found())
+        self.assertTrue(found(page=page + "x"))
+        self.assertTrue(found(source=source.replace("gone", "few")))
+        self.assertTrue(found(source=source + 'l.restore("other", {1, s, "x"});'))
+        self.assertTrue(found(source=source + 'return l.contains("few");'))
+        self.assertFalse(found(test='l.restore("other", {1, s, "x"}); l.all().at("few");'))
+        self.assertFalse(breaches("losses", base__a_dot_cpp="x"))
+
+    def test_records(self):
+        table = ('// RECORD(kind)\n#define RECORD(kind, meaning)\n// --- The log ---\nRECORD(none, 0, structure, KEPT, "the end")\n'
+                 'END\n#include "trace/raw/part.def"\n#undef RECORD\n')
+        part = ('// --- Calls. Each is\n//     one ---\nRECORD(call, 7, mpi, LEFT_OUT, "a (call), "\n       "maybe")\n'
+                'PATH(path, "")\nFLAGS(RawSort, sort, "a | b")\nLOW(uint32_t, low, "")\nHIGH(int32_t, high, "(so)")\n'
+                'MOMENT(until, "it ended")\nMAYBE(uint64_t, more, "or not")\nNOTED_LOW(after, none, "")\n'
+                'REST("others")\nGROWS\nEND\n')
+        files = {"trace__raw__records_dot_def": table, "trace__raw__part_dot_def": part}
+        page = records_doc.document(FakeTree(**files).text)
+        self.assertIn("\n## The log\n\n| kind |", page)
+        self.assertIn('| `none` | 0 | yes | the end |  |\n', page)
+        self.assertIn("\n## Calls\n\nEach is one.\n\n| kind |", page)
+        self.assertIn('| `call` | 7 | no | a (call), maybe (*grows*) | `path` (`arg`, call path)<br>'
+                      '`sort` (`flags`, `RawSort`): a \\| b<br>`low` (`w0`, lower half)<br>'
+                      '`high` (`w0`, upper half): (so)<br>`until` (`w1`, time): it ended<br>'
+                      '`more` (`w2`, optional): or not<br>'
+                      '`after` (`w3`, lower half, ticks until `none`)<br>`w4`...: others |', page)
+        self.assertFalse(breaches("records", docs__raw_dash_records_dot_md=page, **files))
+        self.assertTrue(breaches("records", docs__raw_dash_records_dot_md=page + "x", **files))
+        self.assertTrue(breaches("records", **files))
+        self.assertFalse(breaches("records", base__a_dot_cpp="x"))
 
     def test_dependencies(self):
         page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -28,12 +29,13 @@ class FindingsComparison {
 
   /// A sentence; empty if there is no difference.
   std::string difference() {
-    blame::visit_whole_tables(
-        [this](const char* name, const auto& a, const auto& b) { compare(name, a, b); }, a_, b_);
-    blame::visit_own_tables(
-        [this](const char* name, const auto& a, const auto& b) { compare(name, a, b); }, a_, b_);
-    compare_run();
-    compare_identities();
+    const auto compare_lists = [this](const auto& a, const auto& b) { compare(a, b); };
+    blame::visit_lists_of<blame::Origin::first_rank>(compare_lists, a_, b_);
+    blame::visit_lists_of<blame::Origin::each_rank>(compare_lists, a_, b_);
+    compare_rows("run", row_of(a_.run), row_of(b_.run));
+    compare_rows("identities", row_of(a_.identities), row_of(b_.identities));
+    compare_rows("start_up", row_of(a_.start_up), row_of(b_.start_up));
+    compare_violations();
     compare_losses();
     return std::move(difference_);
   }
@@ -63,6 +65,8 @@ class FindingsComparison {
         row.sums.push_back(field);
       } else if constexpr (std::is_same_v<Field, std::string>) {
         row.key += field + "|";
+      } else if constexpr (Word<Field>) {
+        row.key.append(to_string(field)).append("|");
       } else if constexpr (std::is_arithmetic_v<Field>) {
         row.key += std::to_string(field) + "|";
       } else {
@@ -103,9 +107,10 @@ class FindingsComparison {
   }
 
   template <class Found>
-  void compare(const char* name, const std::vector<Found>& a, const std::vector<Found>& b) {
+  void compare(const std::vector<Found>& a, const std::vector<Found>& b) {
+    constexpr std::string_view name = blame::Table<Found>::kName;
     if constexpr (is_sorted_by_size<Found>()) {
-      compare_sorted(name, a, b);
+      compare_sorted(a, b);
     } else {
       expect(a.size() == b.size(), fmt::format("{}: {} rows and {}", name, a.size(), b.size()));
       for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -115,7 +120,8 @@ class FindingsComparison {
   }
 
   template <class Found>
-  void compare_sorted(const char* name, const std::vector<Found>& a, const std::vector<Found>& b) {
+  void compare_sorted(const std::vector<Found>& a, const std::vector<Found>& b) {
+    constexpr std::string_view name = blame::Table<Found>::kName;
     std::map<std::string, size_t> in_a, in_b;
     for (size_t i = 0; i < a.size(); ++i) in_a[row_of(a[i]).key] = i;
     for (size_t i = 0; i < b.size(); ++i) in_b[row_of(b[i]).key] = i;
@@ -133,7 +139,7 @@ class FindingsComparison {
         expect(ties_with_last(a_, a[at]), fmt::format("{}: {} is missing", name, key));
         continue;
       }
-      compare_rows(name, row_of(a[at]), row_of(b[other->second]));
+      compare_rows(std::string(name), row_of(a[at]), row_of(b[other->second]));
       if (same_rows && a.size() == b.size()) {
         expect(agree(size_of(a[at]), size_of(b[at])),
                fmt::format("{}: {} stands at {}, and not at {}", name, key, other->second, at));
@@ -161,32 +167,9 @@ class FindingsComparison {
     return agree(costs[{row.delay_location, row.delay_callpath}], last);
   }
 
-  void compare_run() {
-    expect(a_.run.ranks == b_.run.ranks, "run.ranks");
-    expect(a_.run.locations == b_.run.locations, "run.locations");
-    expect(a_.run.events == b_.run.events, "run.events");
-    expect(a_.run.creator == b_.run.creator && a_.run.command == b_.run.command, "run's names");
-    expect_near(a_.run.wall_s, b_.run.wall_s, "run.wall_s");
-    expect_near(a_.run.allocation_s, b_.run.allocation_s, "run.allocation_s");
-  }
-
-  void compare_identities() {
-    const blame::Identities &a = a_.identities, &b = b_.identities;
-    expect_near(a.waiting_s, b.waiting_s, "waiting_s");
-    expect_near(a.delay_costs_s, b.delay_costs_s, "delay_costs_s");
-    expect_near(a.unattributed_s, b.unattributed_s, "unattributed_s");
-    expect_near(a.critical_path_s, b.critical_path_s, "critical_path_s");
-    expect_near(a.wall_s, b.wall_s, "wall_s");
-    expect_near(a.imbalance_costs_s, b.imbalance_costs_s, "imbalance_costs_s");
-    expect_near(a.imbalance_unattributed_s, b.imbalance_unattributed_s, "imbalance_unattributed_s");
-    expect_near(a.idle_s, b.idle_s, "idle_s");
-    expect_near(a.idle_blame_s, b.idle_blame_s, "idle_blame_s");
-    expect_near(a.idle_nobody_s, b.idle_nobody_s, "idle_nobody_s");
-    expect_near(a_.start_up.wall_s, b_.start_up.wall_s, "start_up.wall_s");
-    expect_near(a_.start_up.activity_s, b_.start_up.activity_s, "start_up.activity_s");
-    expect_near(a_.start_up.waiting_s, b_.start_up.waiting_s, "start_up.waiting_s");
-    expect(a.violations == b.violations,
-           b.violations.empty() ? "a violation is missing" : "violation: " + b.violations.front());
+  void compare_violations() {
+    const auto &a = a_.identities.violations, &b = b_.identities.violations;
+    expect(a == b, b.empty() ? "a violation is missing" : "violation: " + b.front());
   }
 
   void compare_losses() {

@@ -248,35 +248,14 @@ void EventDecoder::finish(Losses& losses) {
   repairs_.left_open = open_.size();
   for (; !open_.empty(); open_.pop_back()) sink_.leave(Time::from_nanos(last_), open_.back());
   promises_.report(definitions_.processes.size() < 2, losses);
-  constexpr auto kDamage = Severity::data_loss;
-  constexpr auto kRepair = Severity::warning;
-  losses.add(
-      "times_backward", kRepair,
-      "Some timestamps go backwards; these events were moved to the time of the previous one.",
-      repairs_.backward_times);
-  losses.add("times_absurd", kDamage, "Some timestamps are decades off; the archive is damaged.",
-             repairs_.far_times);
-  losses.add("leaves_without_enter", kDamage,
-             "Regions were left that had never been entered; these records were ignored.",
-             repairs_.leaves_without_enter);
-  losses.add("regions_never_left", kDamage,
-             "Regions were still open when an enclosing one was left; they were closed with it.",
-             repairs_.forced_leaves);
-  losses.add(
-      "regions_open_at_end", kRepair,
-      "Regions were still open at the end of a location; they were closed at its last event.",
-      repairs_.left_open);
-  losses.add("records_of_unknown_regions", kDamage,
-             "Events refer to regions that the archive does not define; they were left out.",
-             repairs_.unknown_regions);
-  losses.add("records_of_unknown_communicators", kDamage,
-             "MPI events refer to communicators or ranks that the archive does not define; they "
-             "were left out.",
-             repairs_.unknown_peers);
-  losses.add("records_of_unknown_windows_and_files", kDamage,
-             "Events refer to windows, ranks in them, or files that the archive does not define; "
-             "they were left out.",
-             repairs_.unknown_objects);
+  losses.add(LossKind::times_backward, repairs_.backward_times);
+  losses.add(LossKind::times_absurd, repairs_.far_times);
+  losses.add(LossKind::leaves_without_enter, repairs_.leaves_without_enter);
+  losses.add(LossKind::regions_never_left, repairs_.forced_leaves);
+  losses.add(LossKind::regions_open_at_end, repairs_.left_open);
+  losses.add(LossKind::records_of_unknown_regions, repairs_.unknown_regions);
+  losses.add(LossKind::records_of_unknown_communicators, repairs_.unknown_peers);
+  losses.add(LossKind::records_of_unknown_windows_and_files, repairs_.unknown_objects);
 }
 
 }  // namespace culprit::trace

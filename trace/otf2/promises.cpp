@@ -66,24 +66,10 @@ bool Promises::left(Promise promise) {
 }
 
 void Promises::report(bool alone, Losses& losses) const {
-  constexpr auto kUnknown = Severity::warning;
-  losses.add(
-      "collectives_without_records", kUnknown,
-      "The trace shows MPI collective calls, but not their communicators; waiting in them is "
-      "unknown and counts as work.",
-      alone ? 0 : collectives_missing_);
-  losses.add("messages_without_records", kUnknown,
-             "The trace shows MPI calls that send or receive on locations without any message "
-             "records; waiting in them is unknown and counts as work.",
-             alone || messages_ != 0 ? 0 : message_calls_);
-  losses.add("regions_without_teams", kUnknown,
-             "The trace shows parallel regions, but not which threads belong to them; waiting in "
-             "them, and for them, is unknown and counts as work.",
-             teams_ == 0 ? parallel_ : 0);
-  losses.add("samples_not_used", kUnknown,
-             "The trace contains call-stack samples; they are not used, and time is attributed to "
-             "the functions that were entered.",
-             samples_);
+  losses.add(LossKind::collectives_without_records, alone ? 0 : collectives_missing_);
+  losses.add(LossKind::messages_without_records, alone || messages_ != 0 ? 0 : message_calls_);
+  losses.add(LossKind::regions_without_teams, teams_ == 0 ? parallel_ : 0);
+  losses.add(LossKind::samples_not_used, samples_);
 }
 
 }  // namespace culprit::trace

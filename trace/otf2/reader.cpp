@@ -85,17 +85,14 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
   OTF2_DefReader* local =
       file == FileState::missing ? nullptr : OTF2_Reader_GetDefReader(reader_.get(), location);
   if (!local) {
-    losses.add(
-        "locations_without_local_definitions", Severity::warning,
-        "Local definitions of locations are missing; their references were taken as global ones.");
+    losses.add(LossKind::locations_without_local_definitions);
     return;
   }
   uint64_t read = 0;
   const uint64_t most = most_records(location, ".def");
   if (OTF2_Reader_ReadLocalDefinitions(reader_.get(), local, most, &read) != OTF2_SUCCESS ||
       read == most) {
-    losses.add("damaged_local_definitions", Severity::data_loss,
-               "Local definitions are damaged; events of these locations may be misread.");
+    losses.add(LossKind::damaged_local_definitions);
   }
   OTF2_Reader_CloseDefReader(reader_.get(), local);
 }
@@ -134,13 +131,10 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
   const OTF2_ErrorCode status = OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
   OTF2_Reader_CloseEvtReader(reader_.get(), events);
   if (status != OTF2_SUCCESS || read == most) {
-    losses.add(
-        "truncated_locations", Severity::data_loss,
-        "The events of these locations are damaged from some point on; the rest is missing.");
+    losses.add(LossKind::truncated_locations);
   }
   if (read < wanted.event_count) {
-    losses.add("missing_events", Severity::data_loss,
-               "The archive contains fewer events than it declares.", wanted.event_count - read);
+    losses.add(LossKind::missing_events, wanted.event_count - read);
   }
   decoder.finish(losses);
   return {};
@@ -210,11 +204,11 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
 }
 
 bool archive_was_damaged(const Losses& losses) {
-  for (const char* name : {"truncated_locations", "missing_events", "unreadable_locations",
-                           "damaged_local_definitions", "times_absurd"}) {
-    if (losses.all().contains(name)) return true;
-  }
-  return false;
+  constexpr LossKind kDamage[] = {LossKind::truncated_locations, LossKind::missing_events,
+                                  LossKind::unreadable_locations,
+                                  LossKind::damaged_local_definitions, LossKind::times_absurd};
+  return std::any_of(std::begin(kDamage), std::end(kDamage),
+                     [&](LossKind kind) { return losses.contains(kind); });
 }
 
 }  // namespace culprit::trace

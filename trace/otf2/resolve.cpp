@@ -44,9 +44,7 @@ class Resolver {
     event_groups();
     windows();
     files();
-    losses_.add("duplicate_definitions", Severity::warning,
-                "The archive defines some references twice; the first definition was used.",
-                raw_.duplicates + duplicates_);
+    losses_.add(LossKind::duplicate_definitions, raw_.duplicates + duplicates_);
     return std::move(out_);
   }
 
@@ -260,10 +258,8 @@ std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
       process->second.locations.push_back(&location);
     }
   }
-  losses_.add("locations_without_process", Severity::data_loss,
-              "Locations that belong to no known process were left out.", orphans);
-  losses_.add("metric_locations", Severity::info, "Locations that hold metrics only were left out.",
-              metrics);
+  losses_.add(LossKind::locations_without_process, orphans);
+  losses_.add(LossKind::metric_locations, metrics);
   return found;
 }
 
@@ -325,8 +321,7 @@ void Resolver::processes() {
     else
       order.push_back(std::move(candidate));
   }
-  losses_.add("processes_without_locations", Severity::warning,
-              "Processes for which the archive has no location were left out.", empty);
+  losses_.add(LossKind::processes_without_locations, empty);
   std::stable_sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
     return a.rank.value_or(UINT32_MAX) < b.rank.value_or(UINT32_MAX);
   });
@@ -404,8 +399,7 @@ void Resolver::comms() {
     }
     out_.definitions.comms.push_back(std::move(*found));
   }
-  losses_.add("unusable_communicators", Severity::data_loss,
-              "Communicators have unknown members; operations in them were left out.", unusable);
+  losses_.add(LossKind::unusable_communicators, unusable);
   find_world();
 }
 

@@ -184,7 +184,7 @@ std::string fact(const RawRecord& record, const Sets& sets) {
     case RawKind::mpi_recv:
       return "recv " + message(record) + matching(record, 2);
     case RawKind::mpi_isend:
-      return "isend " + message(record) + " r" + number(record.words.at(2)) + matching(record, 3);
+      return "isend " + message(record) + " r" + number(record.words.at(2)) + matching(record, 4);
     case RawKind::mpi_irecv:
       return "irecv " + message(record) + " r" + number(record.words.at(2)) + matching(record, 3);
     case RawKind::mpi_probe:

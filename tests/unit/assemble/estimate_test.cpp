@@ -60,6 +60,8 @@ TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
   EXPECT_EQ(locks->bytes, 3 * 32 + 40);
   EXPECT_EQ(locks->left_out, "locks");
   EXPECT_EQ(row(found, "samples of the program's call stack")->records, 1);
+  EXPECT_DOUBLE_EQ(row(found, "samples of the program's call stack")->cost_s,
+                   (1000 + 5000) * 1e-12);
   double bytes = 0, records = 0;
   for (const EstimateRow& each : found.rows) bytes += each.bytes, records += each.records;
   EXPECT_DOUBLE_EQ(bytes, found.bytes);

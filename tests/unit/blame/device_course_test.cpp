@@ -56,6 +56,21 @@ TEST(DeviceCourse, CutsStretchesAtTheEdgesOfParts) {
   EXPECT_DOUBLE_EQ(rows[3].unknown_s, 4e-9);
 }
 
+/// Launch-bound from the half of a part on.
+TEST(DeviceCourse, TellsWherePartsAreLaunchBound) {
+  DeviceCourse course(run_from(0, 500));
+  course.late(at(0), at(2), CallPathId(7), true);
+  course.latency(at(2), at(5));
+  course.busy(at(5), at(10));
+  course.late(at(10), at(12), CallPathId(7), true);
+  course.latency(at(12), at(14));
+  course.late(at(14), at(20), CallPathId(7), false);
+  const auto rows = written(course);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(rows[0].launch_bound);
+  EXPECT_FALSE(rows[1].launch_bound);
+}
+
 TEST(DeviceCourse, NamesTheCodeThatTookMostOfEachPart) {
   DeviceCourse course(run_from(0, 500));
   course.late(at(0), at(4), CallPathId(2), false);

@@ -103,7 +103,7 @@ TEST_F(BrokenFindings, Parts) {
 
 TEST_F(BrokenFindings, Efficiencies) {
   for (FoundEfficiency& row : found.efficiencies) {
-    if (row.name == "mpi.transfer") row.value *= 0.9;
+    if (row.name == Factor::mpi_transfer) row.value *= 0.9;
   }
   expect_violation("mpi.communication", "not the product");
 }

@@ -103,6 +103,7 @@ Rows rows_of(const Findings& found, const std::vector<uint32_t>& original_ranks)
     const auto& l = found.locations[id.index()];
     return std::to_string(original_ranks[l.rank]) + "." + std::to_string(l.thread);
   };
+  const auto word = [](auto value) { return std::string(to_string(value)); };
   const auto add = [&](std::initializer_list<std::string> key, double value) {
     std::string name;
     for (const std::string& part : key) name += (name.empty() ? "" : "|") + part;
@@ -120,7 +121,7 @@ Rows rows_of(const Findings& found, const std::vector<uint32_t>& original_ranks)
     add({"long", row.pattern, path(row.callpath), location(row.location)}, row.long_s);
   }
   for (const auto& row : found.unattributed) {
-    add({"unattributed", row.pattern, row.reason}, row.time_s);
+    add({"unattributed", row.pattern, word(row.reason)}, row.time_s);
   }
   for (const auto& row : found.polling_causes) {
     add({"polling", path(row.callpath), location(row.location)}, row.time_s);
@@ -147,16 +148,16 @@ Rows rows_of(const Findings& found, const std::vector<uint32_t>& original_ranks)
     add({"blame", path(row.callpath), location(row.location)}, row.time_s);
   }
   for (const auto& row : found.idle_nobody) {
-    add({"nobody", row.reason, location(row.location)}, row.time_s);
+    add({"nobody", word(row.reason), location(row.location)}, row.time_s);
   }
-  for (const auto& row : found.efficiencies) add({"efficiency", row.name}, row.value);
+  for (const auto& row : found.efficiencies) add({"efficiency", word(row.name)}, row.value);
   for (const auto& row : found.instances) {
     add({"instance", row.pattern, std::to_string(row.begin_s), path(row.callpath),
          location(row.location), path(row.cause_callpath), location(row.cause_location)},
         row.time_s);
   }
   for (const auto& row : found.distributions) {
-    add({"distribution", path(row.callpath), row.shape, row.course}, row.same_place);
+    add({"distribution", path(row.callpath), word(row.shape), word(row.course)}, row.same_place);
   }
   for (const auto& [name, loss] : found.losses.all()) {
     add({"loss", name}, static_cast<double>(loss.count));

@@ -79,7 +79,8 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   std::ofstream("mine/experiment.json") << R"({"culprit": "0.1", "measured": {
     "command": "./app x", "program": "app", "mpi": "Open MPI", "openmp": "libomp", "overhead_pct": 1.5,
     "cores": [{"rank": 1, "node": "n1", "cores": 2, "node_cores": 4, "on_core_s": 1.5, "core_wait_s": 0.5}],
-    "notes": ["n"], "losses": [{"name": "l", "count": 2, "severity": "data loss", "advice": "a"}]}})";
+    "notes": ["n"], "losses": [{"name": "lost_in_the_future", "count": 2, "severity": "grave", "advice": "a"},
+      {"name": "lost_once", "count": 3, "severity": "info", "advice": "b"}]}})";
   blame::Findings findings;
   findings.run.notes = {"first"};
   ExperimentInfo info;
@@ -96,8 +97,13 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   EXPECT_EQ(findings.processes[0].node_cores, 4u);
   EXPECT_EQ(findings.processes[0].core_wait_s, 0.5);
   EXPECT_EQ(findings.run.notes, (std::vector<std::string>{"first", "n"}));
-  ASSERT_TRUE(findings.losses.all().contains("l"));
-  EXPECT_EQ(findings.losses.all().find("l")->second.severity, Severity::data_loss);
+  // Losses of another build, and a severity.
+  const auto& losses = findings.losses.all();
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_EQ(losses.at("lost_in_the_future").count, 2u);
+  EXPECT_EQ(losses.at("lost_in_the_future").severity, Severity::data_loss);
+  EXPECT_EQ(losses.at("lost_in_the_future").advice, "a");
+  EXPECT_EQ(losses.at("lost_once").severity, Severity::info);
 }
 
 TEST_F(Experiment, KnowsWhetherAnythingWasRecorded) {

@@ -46,9 +46,9 @@ TEST(Verdict, TellsAContradictionWithItsPlace) {
 
 TEST(Verdict, AnyLossOfDataIsDamage) {
   blame::Findings damaged = sound();
-  damaged.losses.add("harmless", Severity::warning, "a warning", 1);
+  damaged.losses.restore("harmless", {1, Severity::warning, "a warning"});
   EXPECT_EQ(judged(damaged).first, 0);
-  damaged.losses.add("unreadable_processes", Severity::data_loss, "one is missing", 1);
+  damaged.losses.add(LossKind::unreadable_processes);
   const auto [status, said] = judged(damaged);
   EXPECT_EQ(status, kDamaged);
   EXPECT_NE(said.find("missing"), std::string::npos) << said;
@@ -56,15 +56,15 @@ TEST(Verdict, AnyLossOfDataIsDamage) {
 
 TEST(Verdict, WhatAnAbortedProgramLeftUndoneIsNoDamage) {
   blame::Findings aborted = sound();
-  aborted.losses.add("incomplete_collectives", Severity::data_loss, "not all came", 1);
+  aborted.losses.add(LossKind::incomplete_collectives);
   EXPECT_EQ(judged(aborted).first, kDamaged);
-  aborted.losses.add("early_ends", Severity::warning, "killed", 1);
+  aborted.losses.add(LossKind::early_ends);
   EXPECT_EQ(judged(aborted).first, 0);
 }
 
 TEST(Verdict, AContradictionWeighsMoreThanDamage) {
   blame::Findings broken = sound();
-  broken.losses.add("damaged_archive", Severity::data_loss, "cut", 1);
+  broken.losses.restore("damaged_archive", {1, Severity::data_loss, "cut"});
   broken.identities.wall_s = 3;
   EXPECT_EQ(judged(broken).first, kContradiction);
 }

@@ -126,8 +126,9 @@ TEST_P(Meanings, LoopsSayHowTheyWereShared) {
     }
     for (const RawRecord* record : all(RawKind::omp_work_end)) {
       if (record->header.flags != schedule) continue;
-      chunks += record->words.at(0);
-      iterations += record->words.at(1);
+      const auto share = record->as<trace::raw::omp_work_end>();
+      chunks += share.chunks;
+      iterations += share.iterations;
     }
     EXPECT_EQ(begun, kRounds);
     EXPECT_EQ(iterations, kRounds / 3 * kIterations);

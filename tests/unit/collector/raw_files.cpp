@@ -42,11 +42,6 @@ void check(bool good, const char* what, const std::filesystem::path& file, size_
   if (!good) throw std::runtime_error(file.string() + ": " + what + " at " + std::to_string(at));
 }
 
-bool uses_path(RawKind kind) {
-  return kind == RawKind::mpi_enter || kind == RawKind::omp_parallel_begin ||
-         kind == RawKind::sample || kind == RawKind::user_enter;
-}
-
 /// What the newest record notes of later moments, as the records that it stands for.
 void add_lone_task(RawThread& thread, uint64_t& last_time) {
   const RawRecord begin = thread.records.back();
@@ -55,7 +50,7 @@ void add_lone_task(RawThread& thread, uint64_t& last_time) {
   last_time = begin.header.time + ticks;
   RawRecord task;
   task.header = {last_time, 0, 0, 2, RawKind::omp_implicit_begin};
-  task.words = {begin.words.at(0), trace::kRawTeamOfOne};
+  task.words = {begin.words.at(0), 1};
   thread.records.push_back(task);
 }
 
@@ -110,7 +105,8 @@ RawThread read_thread(const std::filesystem::path& file) {
             "path out of order", file, at);
       last_path = record.header.arg;
     }
-    check(!uses_path(record.kind()) || record.header.arg <= last_path, "undefined path", file, at);
+    check(!trace::facts_of(record.kind()).takes_path || record.header.arg <= last_path,
+          "undefined path", file, at);
     thread.records.push_back(std::move(record));
     add_later(thread, last_time);
   }
@@ -133,114 +129,6 @@ RawRun read_run(const std::filesystem::path& folder) {
   while (std::filesystem::exists(folder / ("maps." + std::to_string(run.maps)))) ++run.maps;
   return run;
 }
-
-const std::pair<RawKind, const char*> kKindNames[] = {
-    {RawKind::none, "none"},
-    {RawKind::pad, "pad"},
-    {RawKind::path_def, "path_def"},
-    {RawKind::string_def, "string_def"},
-    {RawKind::mpi_enter, "mpi_enter"},
-    {RawKind::mpi_leave, "mpi_leave"},
-    {RawKind::mpi_send, "mpi_send"},
-    {RawKind::mpi_recv, "mpi_recv"},
-    {RawKind::mpi_isend, "mpi_isend"},
-    {RawKind::mpi_isend_done, "mpi_isend_done"},
-    {RawKind::mpi_irecv_post, "mpi_irecv_post"},
-    {RawKind::mpi_awaits, "mpi_awaits"},
-    {RawKind::mpi_irecv, "mpi_irecv"},
-    {RawKind::mpi_tests, "mpi_tests"},
-    {RawKind::mpi_cancelled, "mpi_cancelled"},
-    {RawKind::mpi_collective, "mpi_collective"},
-    {RawKind::mpi_icoll_post, "mpi_icoll_post"},
-    {RawKind::mpi_icoll, "mpi_icoll"},
-    {RawKind::mpi_comm_def, "mpi_comm_def"},
-    {RawKind::mpi_comm_free, "mpi_comm_free"},
-    {RawKind::mpi_comm_more, "mpi_comm_more"},
-    {RawKind::mpi_comm_link, "mpi_comm_link"},
-    {RawKind::mpi_rank_set, "mpi_rank_set"},
-    {RawKind::mpi_rank_set_more, "mpi_rank_set_more"},
-    {RawKind::mpi_probe, "mpi_probe"},
-    {RawKind::mpi_part_init, "mpi_part_init"},
-    {RawKind::mpi_part_ready, "mpi_part_ready"},
-    {RawKind::mpi_init_done, "mpi_init_done"},
-    {RawKind::mpi_finalized, "mpi_finalized"},
-    {RawKind::omp_thread_begin, "omp_thread_begin"},
-    {RawKind::omp_thread_end, "omp_thread_end"},
-    {RawKind::omp_parallel_begin, "omp_parallel_begin"},
-    {RawKind::omp_parallel_end, "omp_parallel_end"},
-    {RawKind::omp_implicit_begin, "omp_implicit_begin"},
-    {RawKind::omp_implicit_end, "omp_implicit_end"},
-    {RawKind::omp_work_begin, "omp_work_begin"},
-    {RawKind::omp_work_end, "omp_work_end"},
-    {RawKind::omp_sync_begin, "omp_sync_begin"},
-    {RawKind::omp_sync_end, "omp_sync_end"},
-    {RawKind::omp_wait_begin, "omp_wait_begin"},
-    {RawKind::omp_wait_end, "omp_wait_end"},
-    {RawKind::omp_mutex_acquire, "omp_mutex_acquire"},
-    {RawKind::omp_mutex_acquired, "omp_mutex_acquired"},
-    {RawKind::omp_mutex_released, "omp_mutex_released"},
-    {RawKind::omp_task_create, "omp_task_create"},
-    {RawKind::omp_task_switch, "omp_task_switch"},
-    {RawKind::omp_masked_begin, "omp_masked_begin"},
-    {RawKind::omp_masked_end, "omp_masked_end"},
-    {RawKind::omp_task_depends, "omp_task_depends"},
-    {RawKind::omp_task_edge, "omp_task_edge"},
-    {RawKind::omp_task_fulfilled, "omp_task_fulfilled"},
-    {RawKind::omp_nest_lock, "omp_nest_lock"},
-    {RawKind::omp_lock_init, "omp_lock_init"},
-    {RawKind::omp_lock_destroy, "omp_lock_destroy"},
-    {RawKind::omp_cancel, "omp_cancel"},
-    {RawKind::omp_reduction_begin, "omp_reduction_begin"},
-    {RawKind::omp_reduction_end, "omp_reduction_end"},
-    {RawKind::omp_target_begin, "omp_target_begin"},
-    {RawKind::omp_target_end, "omp_target_end"},
-    {RawKind::sample, "sample"},
-    {RawKind::tool_begin, "tool_begin"},
-    {RawKind::tool_end, "tool_end"},
-    {RawKind::process_end, "process_end"},
-    {RawKind::user_enter, "user_enter"},
-    {RawKind::user_leave, "user_leave"},
-    {RawKind::func_enter, "func_enter"},
-    {RawKind::func_leave, "func_leave"},
-    {RawKind::recording_off, "recording_off"},
-    {RawKind::recording_on, "recording_on"},
-    {RawKind::counter_def, "counter_def"},
-    {RawKind::counter_refused, "counter_refused"},
-    {RawKind::counters, "counters"},
-    {RawKind::rma_win_def, "rma_win_def"},
-    {RawKind::rma_win_free, "rma_win_free"},
-    {RawKind::rma_op, "rma_op"},
-    {RawKind::rma_op_done, "rma_op_done"},
-    {RawKind::rma_fence, "rma_fence"},
-    {RawKind::rma_epoch, "rma_epoch"},
-    {RawKind::rma_lock, "rma_lock"},
-    {RawKind::rma_sync, "rma_sync"},
-    {RawKind::file_def, "file_def"},
-    {RawKind::file_close, "file_close"},
-    {RawKind::file_op, "file_op"},
-    {RawKind::file_op_issued, "file_op_issued"},
-    {RawKind::file_op_done, "file_op_done"},
-    {RawKind::sampling_period, "sampling_period"},
-    {RawKind::blocked, "blocked"},
-    {RawKind::woke, "woke"},
-    {RawKind::thread_begun, "thread_begun"},
-    {RawKind::thread_ended, "thread_ended"},
-    {RawKind::cpu_time, "cpu_time"},
-    {RawKind::clock_met, "clock_met"},
-    {RawKind::device_enter, "device_enter"},
-    {RawKind::device_leave, "device_leave"},
-    {RawKind::device_launch, "device_launch"},
-    {RawKind::device_after, "device_after"},
-    {RawKind::device_wait, "device_wait"},
-    {RawKind::device_def, "device_def"},
-    {RawKind::device_queue_def, "device_queue_def"},
-    {RawKind::device_op, "device_op"},
-    {RawKind::device_clock, "device_clock"},
-    {RawKind::device_lost, "device_lost"},
-    {RawKind::device_runtime, "device_runtime"},
-    {RawKind::device_point, "device_point"},
-    {RawKind::device_overhead, "device_overhead"},
-};
 
 }  // namespace
 
@@ -287,10 +175,11 @@ std::vector<RawRun> read_raw(const std::filesystem::path& experiment) {
 }
 
 std::string to_string(RawKind kind) {
-  for (const auto& [known, name] : kKindNames) {
-    if (known == kind) return name;
+  const trace::RawKindFacts& facts = trace::facts_of(kind);
+  if (facts.group == trace::RawGroup::unknown) {
+    return "kind " + std::to_string(static_cast<unsigned>(kind));
   }
-  return "kind " + std::to_string(static_cast<unsigned>(kind));
+  return std::string(facts.name);
 }
 
 }  // namespace culprit::tests

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/raw/raw.h"
+#include "trace/raw/records.h"
 
 namespace culprit::tests {
 
@@ -19,6 +19,12 @@ struct RawRecord {
   std::vector<uint64_t> words;
 
   trace::RawKind kind() const { return header.kind; }
+  /// Its fields.
+  template <class Record>
+  Record as() const {
+    return trace::raw::unpack<Record>(header.arg, header.flags, words.data(),
+                                      static_cast<unsigned>(words.size()));
+  }
 };
 
 struct RawThread {

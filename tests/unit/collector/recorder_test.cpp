@@ -233,10 +233,11 @@ TEST(Recorder, SleepsKeepTheirBeginWhateverCameMeanwhile) {
   const int status = experiment.run([] {
     if (!activate()) return 1;
     ThreadLog* log = thread_log();
+    const PathId here = log->current_path();
     log->put(RawKind::mpi_leave, 1000 + now());  // later than all that follows
-    log->put_blocked(100, 200, StringId::none, PathId{3});
-    log->put_blocked(100, 200, StringId::none, PathId{3}, 77);
-    log->put_blocked(now() + 1'000'000'000, 1, StringId::none, PathId{3}, 77);
+    log->put_blocked(100, 200, StringId::none, here);
+    log->put_blocked(100, 200, StringId::none, here, 77);
+    log->put_blocked(now() + 1'000'000'000, 1, StringId::none, here, 77);
     return 0;
   });
   ASSERT_TRUE(ended_with(status, 0)) << status;
@@ -280,7 +281,7 @@ TEST(Recorder, AWindowsEndDoesNotHarmTestsInTurn) {
     for (uint16_t i = 0; i < 60000; ++i) {
       const uint64_t at = now();
       if (log->put_test_of(PathId{2}, at, 5, 1)) continue;
-      log->put(RawKind::mpi_tests, at, 4, 1, at, 1, 1);
+      log->put(RawKind::mpi_tests, at, 4, 0, at, 1, 1);
     }
     return 0;
   });

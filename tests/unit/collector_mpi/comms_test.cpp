@@ -103,7 +103,7 @@ std::vector<uint32_t> ranks_in_records() {
 
 void write_list(uint32_t members) {
   RankList list(*thread_log(), 1, 3);
-  list.define(0, 0, members, 0);
+  list.define(trace::RawCommOrigin::collective, 0, members, 0);
   for (uint32_t i = 0; i < members; ++i) list.add(2 * i);
   list.flush();
 }

@@ -349,7 +349,7 @@ TEST_F(Handlers, PartitionedSendIsReadyWithItsLastPartition) {
     on_start(function, request, call);
     ASSERT_EQ(kinds(), "10 14 11 ");
     EXPECT_EQ(fake_records()[1].flags, static_cast<uint16_t>(trace::RawMatching::partitioned));
-    EXPECT_EQ(fake_records()[1].words.at(3), number);
+    EXPECT_EQ(fake_records()[1].words.at(4), number);
     const uint64_t id = fake_records()[1].words.at(2);
     std::atomic<size_t> ready{0};
     std::vector<std::thread> threads;

@@ -47,7 +47,7 @@ blame::Findings late_device() {
       part.late_s = 0.2, part.callpath = kWork, part.callpath_s = 0.2;
     } else if (i < 40) {
       part.launching_s = part.late_s = 0.2, part.latency_s = 0.8;
-      part.callpath = kLaunch, part.callpath_s = 0.2;
+      part.callpath = kLaunch, part.callpath_s = 0.2, part.launch_bound = true;
     } else if (i < 45) {
       part.unknown_s = 1;
     } else {
@@ -55,10 +55,10 @@ blame::Findings late_device() {
     }
     f.device_times.push_back(part);
   }
-  f.device_blame = {{"idle device", kPrepare, kHost, 10, 10, 10, 10},
-                    {"idle device", kWork, kHost, 9, 9, 4, 0},
-                    {"idle device", kLaunch, kHost, 2, 2, 2, 2},
-                    {"waiting host", kKernel, kStream, 8, 5, 8, 12}};
+  f.device_blame = {{blame::DeviceBlameKind::idle_device, kPrepare, kHost, 10, 10, 10, 10},
+                    {blame::DeviceBlameKind::idle_device, kWork, kHost, 9, 9, 4, 0},
+                    {blame::DeviceBlameKind::idle_device, kLaunch, kHost, 2, 2, 2, 2},
+                    {blame::DeviceBlameKind::waiting_host, kKernel, kStream, 8, 5, 8, 12}};
   f.device_calls = {{kWork, kHost, 20, 9, 4, 1}};
   return f;
 }
@@ -119,10 +119,21 @@ TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
 TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   blame::Findings f = late_device();
   f.device_blame[3].critical_s = 1;
-  f.device_blame.push_back({"idle device", kPrepare, kStream, 1, 1, 1, 10});
+  f.device_blame.push_back({blame::DeviceBlameKind::idle_device, kPrepare, kStream, 1, 1, 1, 10});
   EXPECT_TRUE(has(text(f, "x"), "main/prepare, on the critical path for 10.00 s"));
   f.device_blame[0].between_s = 0;  // 1 of 11 is left
   EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
+}
+
+/// Kernels that took longer to start than to run; copies are no kernels.
+TEST(DevicesText, NamesLaunchBoundKernels) {
+  blame::Findings f = late_device();
+  using enum blame::DeviceOperationKind;
+  f.device_operations = {{kKernel, kStream, kernel, 20, 2, 9, 0, 0, true},
+                         {kKernel, kStream, kernel, 30, 8, 1, 0, 0, false},
+                         {kKernel, kStream, copy, 40, 1, 3, 0, 0, true}};
+  EXPECT_TRUE(has(text(f, "x"), "Launch-bound: 20 kernels ran for 2.00 s after 9.00 s of launch"))
+      << text(f, "x");
 }
 
 /// Of the 21 s in which nothing had been launched 5 are behind the last operation.
@@ -154,7 +165,8 @@ TEST(DevicesText, TellsRowsApart) {
   f.callpaths.push_back({"main/solve/enqueue_busy" + middle, "busy", "", 0});
   f.callpaths.push_back({"main/open_device/calibrate" + middle, "busy", "", 0});
   f.device_blame[3].callpath = CallPathId(4);
-  f.device_blame.push_back({"waiting host", CallPathId(5), kStream, 2, 2, 2, 0});
+  f.device_blame.push_back(
+      {blame::DeviceBlameKind::waiting_host, CallPathId(5), kStream, 2, 2, 2, 0});
   const std::string p = text(f, "x");
   SCOPED_TRACE(p);
   EXPECT_TRUE(has(p, "main/.../enqueue_busy/.../clEnqueueNDRangeKernelOnTheQueue/busy"));

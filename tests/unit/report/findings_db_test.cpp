@@ -7,19 +7,20 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <type_traits>
 
-#include "report/db/findings_schema.h"
 #include "report/db/sqlite.h"
+#include "report/formats.h"
 #include "samples.h"
+#include "tests/support/filled_findings.h"
 
 namespace culprit::report {
 namespace {
 
 namespace fs = std::filesystem;
+using blame::Table;
+using testing_support::shown;
 
 class FindingsDb : public testing::Test {
  protected:
@@ -34,66 +35,21 @@ class FindingsDb : public testing::Test {
   fs::path folder_, file_;
 };
 
-/// Every column of a row as text with its exact value, so that a difference names the field.
-template <class Row>
-std::string show(const Row& row) {
-  std::string all;
-  Table<Row>::columns(row, [&](const char* name, const auto& field) {
-    using Field = std::remove_cvref_t<decltype(field)>;
-    all.append(name).append("=");
-    if constexpr (std::is_same_v<Field, std::string>) {
-      all += field;
-    } else if constexpr (std::is_floating_point_v<Field>) {
-      std::array<char, 64> digits;
-      std::snprintf(digits.data(), digits.size(), "%a", field);
-      all += digits.data();
-    } else if constexpr (std::is_integral_v<Field>) {
-      all += std::to_string(field);
-    } else {
-      all += field.valid() ? std::to_string(field.index()) : "none";
-    }
-    all += ' ';
-  });
-  return all;
-}
-
 template <class Row>
 void expect_same(const std::vector<Row>& actual, const std::vector<Row>& expected) {
   ASSERT_EQ(actual.size(), expected.size()) << Table<Row>::kName;
   for (size_t i = 0; i < actual.size(); ++i) {
-    EXPECT_EQ(show(actual[i]), show(expected[i])) << Table<Row>::kName << " " << i;
+    EXPECT_EQ(shown(actual[i]), shown(expected[i])) << Table<Row>::kName << " " << i;
   }
 }
 
 void expect_same(const blame::Findings& a, const blame::Findings& b) {
-  EXPECT_EQ(show(a.run), show(b.run));
+  EXPECT_EQ(shown(a.run), shown(b.run));
   EXPECT_EQ(a.run.notes, b.run.notes);
-  expect_same(a.locations, b.locations);
-  expect_same(a.callpaths, b.callpaths);
-  expect_same(a.processes, b.processes);
-  expect_same(a.stuck, b.stuck);
-  EXPECT_EQ(show(a.start_up), show(b.start_up));
-  expect_same(a.waits, b.waits);
-  expect_same(a.delays, b.delays);
-  expect_same(a.victims, b.victims);
-  expect_same(a.unattributed, b.unattributed);
-  expect_same(a.critical_callpaths, b.critical_callpaths);
-  expect_same(a.critical_path, b.critical_path);
-  expect_same(a.segments, b.segments);
-  expect_same(a.idle_blame, b.idle_blame);
-  expect_same(a.idle_nobody, b.idle_nobody);
-  expect_same(a.lock_blame, b.lock_blame);
-  expect_same(a.polling, b.polling);
-  expect_same(a.polling_causes, b.polling_causes);
-  expect_same(a.efficiencies, b.efficiencies);
-  expect_same(a.instances, b.instances);
-  expect_same(a.distributions, b.distributions);
-  expect_same(a.metrics, b.metrics);
-  expect_same(a.counts, b.counts);
-  expect_same(a.stages, b.stages);
-  expect_same(a.profile, b.profile);
-  expect_same(a.passes, b.passes);
-  EXPECT_EQ(show(a.identities), show(b.identities));
+  EXPECT_EQ(shown(a.start_up), shown(b.start_up));
+  blame::visit_lists([](const auto& rows, const auto& expected) { expect_same(rows, expected); }, a,
+                     b);
+  EXPECT_EQ(shown(a.identities), shown(b.identities));
   EXPECT_EQ(a.identities.violations, b.identities.violations);
   ASSERT_EQ(a.losses.all().size(), b.losses.all().size());
   for (const auto& [name, loss] : b.losses.all()) {
@@ -107,6 +63,14 @@ void expect_same(const blame::Findings& a, const blame::Findings& b) {
 
 TEST_F(FindingsDb, KeepsEveryField) {
   const blame::Findings saved = every_field();
+  ASSERT_TRUE(save_findings(saved, file_));
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  expect_same(loaded.value(), saved);
+}
+
+TEST_F(FindingsDb, TakesNoFieldForAnother) {
+  const blame::Findings saved = testing_support::FindingsFiller(0).fill();
   ASSERT_TRUE(save_findings(saved, file_));
   const auto loaded = load_findings(file_);
   ASSERT_TRUE(loaded) << loaded.error().sentence;
@@ -132,6 +96,27 @@ TEST_F(FindingsDb, ReadsFromAnOddlyNamedFolder) {
   fs::create_directory(folder);
   ASSERT_TRUE(save_findings(hybrid_chain(), folder / "findings.db"));
   EXPECT_TRUE(load_findings(folder / "findings.db"));
+}
+
+TEST_F(FindingsDb, ShowsLossesThatThisBuildDoesNotKnow) {
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  Database edited(file_, Database::Mode::create);
+  edited.execute("PRAGMA ignore_check_constraints = ON");
+  edited.execute(
+      "INSERT INTO losses (name, count, severity, advice) VALUES"
+      " ('lost_once', 12, 'warning', 'It was told then.'),"
+      " ('lost_in_the_future', 34, 'grave', 'It will be told.')");
+  edited.close();
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  const std::string page = text(loaded.value(), "culprit.x.1");
+  EXPECT_NE(page.find("Warning: It was told then. (lost_once: 12)"), std::string::npos) << page;
+  EXPECT_NE(page.find("Data loss: It will be told. (lost_in_the_future: 34)"), std::string::npos)
+      << page;
+  const std::string told = json(loaded.value(), "culprit.x.1");
+  for (const char* part : {"lost_once", "It was told then.", "lost_in_the_future"}) {
+    EXPECT_NE(told.find(part), std::string::npos) << told;
+  }
 }
 
 TEST_F(FindingsDb, SaysWhenThePlaceIsNotWritable) {
@@ -173,6 +158,22 @@ TEST_F(FindingsDb, RefusesIdsThatLeadNowhere) {
   Database edited(file_, Database::Mode::create);
   edited.execute("UPDATE waits SET callpath = 99 WHERE id = 0");
   edited.close();
+  const auto result = load_findings(file_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("damaged"), std::string::npos);
+}
+
+TEST_F(FindingsDb, RefusesWordsThatNoFindingHas) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database checked(file_, Database::Mode::create);
+  checked.execute("UPDATE distributions SET shape = 'odd'");
+  EXPECT_NE(checked.failure().find("CHECK"), std::string::npos) << checked.failure();
+  checked.close();
+  Database edited(file_, Database::Mode::create);
+  edited.execute("PRAGMA ignore_check_constraints = ON");
+  edited.execute("UPDATE distributions SET shape = 'odd'");
+  edited.close();
+  EXPECT_TRUE(edited.ok()) << edited.failure();
   const auto result = load_findings(file_);
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().sentence.find("damaged"), std::string::npos);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names that would command a terminal or forge lines of the report: every text column of a findings
-// file is given one, whatever it stands for, and no page may pass it on. JSON must.
+// file that may have any text is given one, whatever it stands for, and no page may pass it on.
+// JSON must.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -47,22 +48,22 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// Appends `text` to what stands in each text column. Returns how many columns there are.
+  /// Appends `text` to what stands in each such column. Returns how many columns there are.
   size_t append(const std::string& text) {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    sqlite3_exec(database, "PRAGMA ignore_check_constraints = ON", nullptr, nullptr, nullptr);
     std::vector<std::string> updates;
     const auto add = [](void* list, int, char** column, char**) {
       static_cast<std::vector<std::string>*>(list)->push_back(column[0]);
       return 0;
     };
-    sqlite3_exec(database,
-                 "SELECT 'UPDATE ' || t.name || ' SET ' || c.name || ' = ' || c.name || ' || ?'"
-                 " FROM sqlite_master t JOIN pragma_table_info(t.name) c"
-                 " WHERE t.type = 'table' AND c.type = 'TEXT' AND t.name <> 'patterns'"
-                 " AND NOT (t.name = 'losses' AND c.name = 'severity')",
-                 add, &updates, nullptr);
+    sqlite3_exec(
+        database,
+        "SELECT 'UPDATE ' || t.name || ' SET ' || c.name || ' = ' || c.name || ' || ?'"
+        " FROM sqlite_master t JOIN pragma_table_info(t.name) c"
+        " WHERE t.type = 'table' AND c.type = 'TEXT' AND t.name <> 'patterns'"
+        " AND instr(t.sql, 'CHECK (' || c.name || ' IN ') = 0",  // no words, which are checked
+        add, &updates, nullptr);
     for (const std::string& update : updates) {
       sqlite3_stmt* statement = nullptr;
       EXPECT_EQ(sqlite3_prepare_v2(database, update.c_str(), -1, &statement, nullptr), SQLITE_OK)
@@ -86,7 +87,7 @@ class File {
 
 blame::Findings named(const blame::Findings& findings, const std::string& text) {
   File file(findings);
-  EXPECT_GE(file.append(text), 38U);
+  EXPECT_GE(file.append(text), 29U);
   return file.load();
 }
 

@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "report/formats.h"
 #include "samples.h"
+#include "tests/support/filled_findings.h"
 
 namespace culprit::report {
 namespace {
@@ -38,6 +42,42 @@ TEST(Json, HasTheAgreedKeys) {
   for (const char* key : {"name", "count", "severity", "advice"}) {
     EXPECT_TRUE(object.at("losses").at(0).contains(key)) << key;
   }
+}
+
+/// What JSON calls a table; "" for one that it has not, or makes something else of.
+std::string_view key_of(std::string_view table) {
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"callpaths", ""},     {"stuck", ""},   {"critical_callpaths", "performance_impacts"},
+      {"profile", ""},       {"metrics", ""}, {"critical_path", ""},
+      {"segments", ""},      {"passes", ""},  {"instances", "worst_waits"},
+      {"counts", "counters"}};
+  for (const auto& [name, key] : kOthers) {
+    if (name == table) return key;
+  }
+  return table;
+}
+
+TEST(Json, HasEachFieldOfARowWithItsValue) {
+  const blame::Findings findings = testing_support::FindingsFiller(0).fill();
+  const auto object = parsed(findings);
+  const auto expect_fields = [&]<class Row>(const std::vector<Row>& rows) {
+    const std::string key(key_of(blame::Table<Row>::kName));
+    if (key.empty()) return;
+    ASSERT_EQ(object.at(key).size(), rows.size()) << key;
+    blame::Table<Row>::columns(rows[1], [&](const auto& column, const auto& field) {
+      if (key == "performance_impacts" && column.name == "time_s") return;  // is in critical_path
+      ASSERT_TRUE(object.at(key)[1].contains(column.key)) << key << " " << column.key;
+      const auto& value = object.at(key)[1].at(std::string(column.key));
+      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(field)>>) {
+        EXPECT_EQ(value, field) << key << " " << column.key;
+      } else if constexpr (Word<std::remove_cvref_t<decltype(field)>>) {
+        EXPECT_EQ(value, to_string(field)) << key << " " << column.key;
+      } else {
+        EXPECT_FALSE(value.is_null()) << key << " " << column.key;
+      }
+    });
+  };
+  blame::visit_lists(expect_fields, findings);
 }
 
 TEST(Json, NamesLocationsPathsAndPatterns) {

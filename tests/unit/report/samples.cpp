@@ -8,7 +8,10 @@
 namespace culprit::report {
 namespace {
 
+using blame::Course;
+using blame::Factor;
 using blame::Findings;
+using blame::Shape;
 
 constexpr CallPathId path(size_t i) {
   return CallPathId(i);
@@ -58,21 +61,21 @@ Findings hybrid_chain() {
                           {path(kRecv), 1, 0, 1, 0, 0, 1}};
   f.critical_path = {{path(kRegion), at(1), 8}, {path(kMain), at(0), 2}, {path(kRecv), at(2), 1}};
   f.idle_blame = {{path(kRegion), at(1), 6}, {path(kMain), at(0), 2}};
-  f.idle_nobody = {{at(0), "mpi", 1}};
-  f.efficiencies = {{"parallel", "", 15.0 / 33},
-                    {"mpi", "parallel", 23.0 / 33},
-                    {"mpi.load_balance", "mpi", 23.0 / 30},
-                    {"mpi.communication", "mpi", 10.0 / 11},
-                    {"mpi.serialisation", "mpi.communication", 1},
-                    {"mpi.transfer", "mpi.communication", 10.0 / 11},
-                    {"omp", "parallel", 15.0 / 23},
-                    {"omp.serial", "omp", 21.0 / 23},
-                    {"omp.load_balance", "omp", 15.0 / 21},
-                    {"omp.runtime", "omp", 1}};
+  f.idle_nobody = {{at(0), blame::NobodyReason::mpi, 1}};
+  f.efficiencies = {{Factor::parallel, Factor::none, 15.0 / 33},
+                    {Factor::mpi, Factor::parallel, 23.0 / 33},
+                    {Factor::mpi_load_balance, Factor::mpi, 23.0 / 30},
+                    {Factor::mpi_communication, Factor::mpi, 10.0 / 11},
+                    {Factor::mpi_serialisation, Factor::mpi_communication, 1},
+                    {Factor::mpi_transfer, Factor::mpi_communication, 10.0 / 11},
+                    {Factor::omp, Factor::parallel, 15.0 / 23},
+                    {Factor::omp_serial, Factor::omp, 21.0 / 23},
+                    {Factor::omp_load_balance, Factor::omp, 15.0 / 21},
+                    {Factor::omp_runtime, Factor::omp, 1}};
   f.instances = {{"mpi.late_sender", path(kRecv), at(2), 3, 10, 7, at(0), path(kRegion), 5.25},
                  {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion), 0}};
-  f.distributions = {{path(kRegion), 13, "overloaded minority", 3, 1, 2, "steady", 0.77},
-                     {path(kMain), 2, "overloaded minority", 2, 1, 1, "burst", 1}};
+  f.distributions = {{path(kRegion), 13, Shape::overloaded_minority, 3, 1, 2, Course::steady, 0.77},
+                     {path(kMain), 2, Shape::overloaded_minority, 2, 1, 1, Course::burst, 1}};
   f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, 0, 0, 0, 0, {}};
   return f;
 }
@@ -104,23 +107,25 @@ Findings every_field() {
              {"new.pattern", CallPathId::none(), LocationId::none(), 1, 1e-300, 0, 5e-324}};
   f.delays = {{"mpi.late_sender", path(0), at(1), 0.7, 0.8}};
   f.victims = {{path(0), at(1), "other.pattern", path(1), at(0), 0.9}};
-  f.unattributed = {{"omp.barrier", "nobody was late", std::numeric_limits<double>::max()}};
+  f.unattributed = {
+      {"omp.barrier", blame::Unattributed::circular, std::numeric_limits<double>::max()}};
   f.critical_callpaths = {{path(1), 1.1, 1.2, 1.3, 1.4, 1.5, 1.55}};
   f.critical_path = {{path(1), at(1), 1.6}};
   f.segments = {{at(0), path(0), 0, 1.7}, {at(1), path(1), 1.7, 1.8}};
   f.idle_blame = {{path(1), at(0), 1.81}};
-  f.idle_nobody = {{at(1), "io", 1.82}};
+  f.idle_nobody = {{at(1), blame::NobodyReason::io, 1.82}};
   f.lock_blame = {{"fourth.pattern", at(1), path(0), CallPathId::none(), path(1), 5, 1.825}};
   f.polling = {{path(1), at(0), 6, 1.826}};
   f.polling_causes = {{path(0), at(1), 1.5}};
-  f.efficiencies = {{"parallel", "", 0.83}, {"mpi", "parallel", 0.84}};
+  f.efficiencies = {{Factor::parallel, Factor::none, 0.83}, {Factor::mpi, Factor::parallel, 0.84}};
   f.instances = {{"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1), 1.855},
                  {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(),
                   CallPathId::none(), 0}};
-  f.distributions = {{path(1), 1.86, "clusters", 9, 8, 7, "moving", 0.87}};
+  f.distributions = {{path(1), 1.86, Shape::clusters, 9, 8, 7, Course::moving, 0.87}};
   f.metrics = {{"PAPI_TOT_INS", "", false}, {"power", "W", true}};
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
-  f.stages = {{"iteration", "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
+  f.stages = {
+      {blame::StageKind::iteration, "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.identities = {2.1, 2.2, 2.3, 2.4, 2.5,
                   2.6, 2.7, 2.8, 2.9, 3.0,
@@ -128,13 +133,15 @@ Findings every_field() {
   f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
                 0.865, 0.87, 0.88}};
   f.device_times = {{blame::FoundDeviceId(0), 0.891, 0.892, 0.893, 0.894, 0.895, 0.896, 0.897,
-                     0.898, path(1), 0.899}};
-  f.device_blame = {{"idle device", path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
+                     0.898, path(1), 0.899, true}};
+  f.device_blame = {
+      {blame::DeviceBlameKind::idle_device, path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
   f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
-  f.device_operations = {{path(1), at(1), "copy", 6, 0.93, 0.94, uint64_t{1} << 41, 7}};
-  f.losses.add("dropped_records", Severity::data_loss, "disk was full", 7);
-  f.losses.add("odd", Severity::warning, "w", 8);
-  f.losses.add("trifle", Severity::info, "i", 9);
+  f.device_operations = {{path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94,
+                          uint64_t{1} << 41, 7, true}};
+  f.losses.restore("dropped_records", {7, Severity::data_loss, "disk was full"});
+  f.losses.restore("odd", {8, Severity::warning, "w"});
+  f.losses.restore("trifle", {9, Severity::info, "i"});
   f.passes = {{"read", 3.1}, {"match", 3.2}};
   return f;
 }

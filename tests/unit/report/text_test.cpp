@@ -77,8 +77,8 @@ TEST(Text, FitsItsOverviewOnAScreen) {
 TEST(Text, LeavesOutWhatIsPerfect) {
   blame::Findings findings = hybrid_chain();
   for (blame::FoundEfficiency& row : findings.efficiencies) {
-    if (row.name.starts_with("omp")) row.value = 1;
-    if (row.name == "parallel") row.value = 23.0 / 33;
+    if (to_string(row.name).starts_with("omp")) row.value = 1;
+    if (row.name == blame::Factor::parallel) row.value = 23.0 / 33;
   }
   const std::string p = page(findings);
   SCOPED_TRACE(p);
@@ -99,16 +99,16 @@ TEST(Text, SaysHowADelayIsDistributed) {
   blame::Findings findings = hybrid_chain();
   blame::FoundDistribution& row = findings.distributions[0];
   EXPECT_TRUE(has(page(findings), "Load: 1 of 3 overloaded."));
-  row = {row.callpath, 13, "spread", 64, 0, 0, "moving", 0.1};
+  row = {row.callpath, 13, blame::Shape::spread, 64, 0, 0, blame::Course::moving, 0.1};
   EXPECT_TRUE(has(page(findings), "Load: spread over 64, moving over time."));
-  row.shape = "single";
+  row.shape = blame::Shape::single;
   EXPECT_TRUE(has(page(findings), "Load: moving over time."));
 }
 
 TEST(Text, LeavesOutADistributionThatHasNoRoom) {
   blame::Findings findings = hybrid_chain();
   blame::FoundDistribution& row = findings.distributions[0];
-  row = {row.callpath, 13, "spread", 64, 0, 0, "moving", 0.1};
+  row = {row.callpath, 13, blame::Shape::spread, 64, 0, 0, blame::Course::moving, 0.1};
   const std::string name = "solve_" + std::string(40, 'x');
   blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
   path.region = name, path.file.clear();
@@ -250,7 +250,7 @@ TEST(Text, LeavesTheTerminalAlone) {
 TEST(Text, PutsErrorsFirst) {
   blame::Findings findings = hybrid_chain();
   findings.identities.violations = {"the costs are 3 s short of the waiting"};
-  findings.losses.add("dropped_records", Severity::data_loss, "the disk was full", 12345);
+  findings.losses.restore("dropped_records", {12345, Severity::data_loss, "the disk was full"});
   const std::string p = page(findings);
   EXPECT_LT(p.find("ERROR: the sums"), p.find("ROOT CAUSES"));
   EXPECT_TRUE(has(p, "ERROR: the costs are 3 s short of the waiting"));

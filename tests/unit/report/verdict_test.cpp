@@ -239,8 +239,8 @@ TEST(Verdict, SaysThatAnImbalanceMoves) {
   Drawing d(64);
   d.spread_delay("main/step/compute", 3000);
   d.spread_delay("main/step/MPI_Waitall", 636);
-  d.findings().distributions = {
-      {d.path("main/step/compute"), 3000, "even", 64, 0, 0, "moving", 0.02}};
+  d.findings().distributions = {{d.path("main/step/compute"), 3000, blame::Shape::even, 64, 0, 0,
+                                 blame::Course::moving, 0.02}};
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
   EXPECT_NE(v.text.find("82.5 % of it caused by compute on 64 ranks. The imbalance moves: "

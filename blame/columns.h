@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The types of the columns of findings, from columns.def and the words: as types of the compiler,
+// so that what a column means decides how it is kept, shown and read back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/losses.h"
+#include "blame/words.h"
+
+namespace culprit::blame {
+
+/// A place in the list of devices.
+using FoundDeviceId = Id<struct FoundDeviceTag>;
+
+namespace column {
+
+#define COLUMN(Type, kept_as, initial, sql, may_lack, words) \
+  struct Type {                                              \
+    using Value = kept_as;                                   \
+    static constexpr Value first() {                         \
+      return Value initial;                                  \
+    }                                                        \
+    static constexpr std::string_view kSql = sql;            \
+    static constexpr bool kMayLack = may_lack;               \
+  };
+#include "blame/columns.def"
+#undef COLUMN
+
+template <Word E>
+struct OfWord {
+  using Value = E;
+  static constexpr Value first() { return Value{}; }
+  static constexpr std::string_view kSql = "TEXT NOT NULL";
+  static constexpr bool kMayLack = false;
+};
+
+#define WORDS(Enum, meaning) using Enum = OfWord<culprit::blame::Enum>;
+#define WORD(value, spelling, meaning)
+#define END
+#include "blame/words.def"
+#undef WORDS
+#define WORDS(Enum, meaning) using Enum = OfWord<culprit::Enum>;
+#include "base/severities.def"
+#undef WORDS
+#undef WORD
+#undef END
+
+}  // namespace column
+}  // namespace culprit::blame
