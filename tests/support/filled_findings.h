@@ -68,7 +68,7 @@ class FindingsFiller {
     for (const Severity severity : {Severity::info, Severity::warning, Severity::data_loss}) {
       std::string name, advice;
       fill_field(name), fill_field(advice);
-      f.losses.add(name, severity, advice, ++next_);
+      f.losses.restore(name, {++next_, severity, advice});
     }
     return f;
   }
