@@ -1,18 +1,22 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns what the collector left in `<experiment>/raw` (trace/raw/raw.h) into the OTF2 archive
-// `<experiment>/trace/traces.otf2`: one clock for all nodes, addresses become functions,
-// communicators known by local numbers become one number for all, overdue OpenMP ends move to where
-// they happened. It works on whatever a program left, however it died.
+// The records of an experiment (`<experiment>/raw`, trace/raw/raw.h) as a trace that can be
+// replayed: one clock for all nodes, addresses become functions, communicators known by local
+// numbers become one number for all, overdue OpenMP ends move to where they happened. It works on
+// whatever a program left, however it died. What only the machine and the moment of the measurement
+// know goes into the experiment when its records are first opened: the names of functions
+// (`<experiment>/names`) and the RunFacts. From then on the experiment can be analyzed anywhere.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/losses.h"
 #include "base/result.h"
+#include "trace/source.h"
 
 namespace culprit::assemble {
 
@@ -47,14 +51,15 @@ struct StuckGroup {
 };
 
 /// What the measurement knows of the run beyond its events. Kept in `<experiment>/experiment.json`
-/// under "measured", with the losses of assembly.
+/// under "measured", with what was lost before the replay.
 struct RunFacts {
   std::string command;  ///< of rank 0
   std::string program;  ///< base name of the executable
   std::string mpi;      ///< library version, empty: none
   std::string openmp;   ///< runtime version, empty: none
   uint32_t processes = 0;
-  uint64_t events = 0;
+  uint64_t records = 0;
+  uint64_t events = 0;        ///< that they become, about
   double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
   double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
   std::vector<ProcessCores> cores;  ///< of each process that left records
@@ -63,14 +68,20 @@ struct RunFacts {
   Losses losses;
 };
 
-/// Assembles the experiment on `threads` threads (0: all cores). Error if `raw` holds no events at
-/// all ("the program called neither MPI nor OpenMP"), or the archive cannot be written. Raw files
-/// are removed only after the archive is complete, and kept when `keep_raw`.
-Result<RunFacts> assemble(const std::filesystem::path& experiment, unsigned threads, bool keep_raw);
+/// An experiment's records, ready to be replayed.
+struct OpenRecords {
+  std::unique_ptr<trace::Source> source;
+  RunFacts facts;
+  Result<void> kept;  ///< whether names and facts could be put into the experiment
+};
 
-/// The same, but archive and facts go into the experiment `into`, and `experiment` stays as it is.
-Result<RunFacts> assemble_into(const std::filesystem::path& into,
-                               const std::filesystem::path& experiment, unsigned threads);
+/// What opening records may put into their experiment.
+enum class Keep : uint8_t { nothing, names_and_facts };
+
+/// Opens them on `threads` threads (0: all cores). Error if there are none ("the program called
+/// neither MPI nor OpenMP"), or none that this version can read.
+Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsigned threads,
+                                 Keep what = Keep::names_and_facts);
 
 /// Who cannot go on in a run that has not ended, from its records as they are at the moment; what
 /// it says of processes that were read at different moments may be out of date. Writes nothing.
@@ -78,14 +89,13 @@ Result<RunFacts> assemble_into(const std::filesystem::path& into,
 Result<std::vector<StuckGroup>> look_for_stuck(const std::filesystem::path& experiment,
                                                unsigned threads);
 
-/// The facts of an experiment that has been assembled. Error if it has not.
+/// The facts that an experiment keeps. Error if it has none.
 Result<RunFacts> read_facts(const std::filesystem::path& experiment);
 
 /// Makes them the experiment's facts.
 Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
 
-/// True if the experiment still has raw records that no archive holds (its program was killed, or
-/// nobody has assembled it yet).
-bool needs_assembly(const std::filesystem::path& experiment);
+/// True if a process wanted to record there, whether or not it could.
+bool has_records(const std::filesystem::path& experiment);
 
 }  // namespace culprit::assemble

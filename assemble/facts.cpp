@@ -260,6 +260,7 @@ json to_json(const RunFacts& facts) {
           {"mpi", facts.mpi},
           {"openmp", facts.openmp},
           {"processes", facts.processes},
+          {"records", facts.records},
           {"events", facts.events},
           {"overhead_pct", facts.overhead_pct},
           {"clock_error_ns", facts.clock_error_ns},
@@ -276,6 +277,7 @@ RunFacts from_json(const json& measured) {
   facts.mpi = measured.value("mpi", "");
   facts.openmp = measured.value("openmp", "");
   facts.processes = measured.value("processes", 0u);
+  facts.records = measured.value("records", uint64_t{0});
   facts.events = measured.value("events", uint64_t{0});
   facts.overhead_pct = measured.value("overhead_pct", -1.0);
   facts.clock_error_ns = measured.value("clock_error_ns", 0.0);
@@ -382,7 +384,7 @@ Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
   const json whole = read_experiment(experiment);
   const auto measured = whole.find("measured");
   if (measured == whole.end() || !measured->is_object()) {
-    return Error{fmt::format("{} has not been assembled yet", experiment.string())};
+    return Error{fmt::format("{} keeps no facts about its run yet", experiment.string())};
   }
   try {
     return from_json(*measured);

@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "assemble/assemble.h"
+#include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
 #include "assemble/run/processes.h"
-#include "assemble/run/survey.h"
 
 namespace culprit::assemble {
-
-/// Of one process: its threads' costs and their sum of records.
-struct ProcessAccount {
-  Survey survey;
-  std::vector<ToolTime> threads;
-};
 
 /// Adds to `facts` what the process folders and accounts (both by folder) tell.
 void account(const std::vector<RawProcessFolder>& folders,

@@ -16,7 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "assemble/assemble.h"
 #include "base/regular_file.h"
 #include "cli/installation.h"
 
@@ -79,8 +78,10 @@ fs::path findings_file(const fs::path& experiment) {
   return experiment / "findings.db";
 }
 
-fs::path trace_file(const fs::path& experiment, const ExperimentInfo& info) {
-  return info.trace.empty() ? experiment / "trace" / "traces.otf2" : fs::path(info.trace);
+fs::path trace_of(const fs::path& experiment, const ExperimentInfo& info) {
+  if (!info.trace.empty()) return info.trace;
+  if (assemble::has_records(experiment)) return experiment / "raw";
+  return experiment / "trace" / "traces.otf2";
 }
 
 std::string time_for_names() {
@@ -167,10 +168,8 @@ void merge_stuck(const std::vector<assemble::StuckGroup>& groups, blame::Finding
 
 }  // namespace
 
-void merge_facts(const fs::path& experiment, const ExperimentInfo& info,
+void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings) {
-  const auto measured = assemble::read_facts(experiment);
-  const assemble::RunFacts facts = measured ? measured.value() : assemble::RunFacts{};
   blame::RunInfo& run = findings.run;
   run.command = first_of(info.command, facts.command, run.command);
   run.program = first_of(facts.program, info.program, run.program);
@@ -200,15 +199,6 @@ bool has_raw_records(const fs::path& experiment) {
     }
   }
   return false;
-}
-
-bool has_process_folders(const fs::path& experiment) {
-  std::error_code code;
-  const fs::directory_iterator folders(experiment / "raw", code);
-  return std::any_of(begin(folders), end(folders), [](const fs::directory_entry& entry) {
-    std::error_code ignored;
-    return entry.is_directory(ignored);
-  });
 }
 
 std::string shell_line(const std::vector<std::string>& words) {

@@ -3,8 +3,9 @@
 
 // The experiment folder, in which everything about one run lies:
 //   experiment.json   what culprit knows beside the trace; "measured" in it belongs to assemble/
-//   raw/              the collector's records, until they are assembled
-//   trace/            the OTF2 archive
+//   raw/              the collector's records
+//   names             what their addresses are called (assemble/names/kept_names.h)
+//   trace/            an OTF2 archive, if one was asked for
 //   findings.db       what the analysis found
 //   log/              marks of ranks that measured behind a launcher
 // A folder is made exclusively, so that no run ever writes into another's.
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "assemble/assemble.h"
 #include "base/result.h"
 #include "blame/findings.h"
 
@@ -23,18 +25,20 @@ namespace culprit::cli {
 struct ExperimentInfo {
   std::string command;  ///< as given to culprit
   std::string program;
-  std::string date;   ///< ISO 8601, local time
-  std::string job;    ///< token of the launcher's job, behind a launcher
-  std::string trace;  ///< a foreign trace that this experiment is about; empty: its own
+  std::string date;  ///< ISO 8601, local time
+  std::string job;   ///< token of the launcher's job, behind a launcher
+  /// What this experiment is about, if it was measured into another one: the anchor of an OTF2
+  /// archive, or an experiment's folder of records.
+  std::string trace;
   int exit_status = 0;
   std::vector<std::string> selected;  ///< sentences: what was not recorded, on request
 };
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);
 std::filesystem::path findings_file(const std::filesystem::path& experiment);
-/// The archive's anchor: the experiment's own, or the foreign one that it refers to.
-std::filesystem::path trace_file(const std::filesystem::path& experiment,
-                                 const ExperimentInfo& info);
+/// What is to be replayed: a folder of records, or the anchor of an OTF2 archive; the experiment's
+/// own, or the foreign one that it refers to.
+std::filesystem::path trace_of(const std::filesystem::path& experiment, const ExperimentInfo& info);
 
 /// Makes `wanted`, or if that is empty the folder culprit.<name>.<time>[-n] under the current one.
 /// Absolute. Error if `wanted` exists or nothing can be made there.
@@ -48,13 +52,11 @@ Result<void> write_info(const std::filesystem::path& experiment, const Experimen
 Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
 
 /// Adds to `findings` what only the measurement knows: command, libraries, overhead, notes, losses.
-void merge_facts(const std::filesystem::path& experiment, const ExperimentInfo& info,
+void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings);
 
 /// True if the collector left anything under raw/.
 bool has_raw_records(const std::filesystem::path& experiment);
-/// True if a process wanted to record, whether or not it could.
-bool has_process_folders(const std::filesystem::path& experiment);
 
 /// Now, as in folder names ("20261121-094500") and as ISO 8601.
 std::string time_for_names();

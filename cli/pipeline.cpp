@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "assemble/assemble.h"
 #include "base/parallel.h"
@@ -13,6 +14,8 @@
 #include "report/db/findings_db.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
+#include "trace/otf2/export.h"
+#include "trace/otf2/reader.h"
 
 namespace culprit::cli {
 namespace {
@@ -31,46 +34,125 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// Names and facts of records that others have made stay as they are.
+Result<OpenTrace> open_path(const fs::path& trace, bool own, unsigned threads, Losses& losses) {
+  std::error_code ignored;
+  OpenTrace opened;
+  if (fs::is_directory(trace, ignored)) {
+    const Stopwatch watch;
+    const fs::path experiment = trace.parent_path();
+    auto records = assemble::open_records(
+        experiment, threads, own ? assemble::Keep::names_and_facts : assemble::Keep::nothing);
+    if (!records) return records.error();
+    const assemble::RunFacts& facts = records.value().facts;
+    if (!records.value().kept) {
+      kLog.warning("the names of functions are not kept with the records: {}",
+                   records.value().kept.error().sentence);
+    }
+    kLog.debug("read the records: about {} of {} ({:.1f} s)",
+               report::counted(facts.events, "event"),
+               report::counted(facts.processes, "process", "processes"), watch.seconds());
+    opened = {std::move(records.value().source), std::move(records.value().facts)};
+    return opened;
+  }
+  auto archive = trace::open_otf2(trace, losses);
+  if (!archive) return archive.error();
+  opened.source = std::move(archive).value();
+  return opened;
+}
+
 /// Collective.
-Result<blame::Findings> analyze_trace(const fs::path& trace, const PipelineOptions& options) {
+Result<blame::Findings> analyze_trace(const trace::Source& source, const PipelineOptions& options,
+                                      unsigned threads, Losses& losses) {
   replay::Alone alone;
-  replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
-  Losses losses;
-  const auto source = open_together(ranks, trace, losses);
-  if (!source) return source.error();
   blame::AnalyzeOptions analysis;
-  analysis.threads = threads_for(ranks, options.threads);
+  analysis.threads = threads;
   analysis.memory = options.memory;
-  analysis.ranks = &ranks;
-  return blame::analyze(*source.value(), analysis, losses);
+  analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
+  return blame::analyze(source, analysis, losses);
 }
 
-}  // namespace
+fs::path archive_of(const fs::path& experiment) {
+  return experiment / "trace" / "traces.otf2";
+}
 
-namespace {
-
-template <class Make>
-Result<void> make_trace(const fs::path& experiment, const Make& make) {
+Result<void> write_archive(const trace::Source& source, const fs::path& experiment,
+                           const PipelineOptions& options) {
   const Stopwatch watch;
-  kLog.debug("assembling the trace from the records in {}", (experiment / "raw").string());
-  const Result<assemble::RunFacts> facts = make();
-  if (!facts) return facts.error();
-  kLog.info("wrote the trace: {} of {} ({:.1f} s)", report::counted(facts.value().events, "event"),
-            report::counted(facts.value().processes, "process", "processes"), watch.seconds());
-  return {};
+  const fs::path folder = archive_of(experiment).parent_path();
+  Losses counted_again;  // by the replay
+  auto written = trace::export_otf2(source, folder, options.threads, counted_again);
+  if (written) {
+    kLog.info("wrote {} ({:.1f} s)", for_display(archive_of(experiment)).string(), watch.seconds());
+  }
+  return written;
+}
+
+/// Several ranks read an archive: it is made of the records if there is none yet.
+Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo& info,
+                               const PipelineOptions& options, Losses& losses) {
+  std::error_code ignored;
+  OpenTrace opened;
+  fs::path trace = trace_of(experiment, info);
+  if (fs::is_directory(trace, ignored)) {
+    Losses counted_again;  // when the archive is read
+    auto records = open_trace(experiment, info, options.threads, counted_again);
+    if (!records) return records;
+    trace = archive_of(experiment);
+    if (!fs::exists(trace, ignored)) {
+      const trace::Source& source = *records.value().source;
+      if (auto written = write_archive(source, experiment, options); !written) {
+        return written.error();
+      }
+    }
+    opened.facts = std::move(records.value().facts);
+  } else if (auto facts = assemble::read_facts(experiment)) {
+    opened.facts = std::move(*facts);
+  }
+  options.others->tell(fs::absolute(trace));
+  auto source = open_together(*options.ranks, trace, losses);
+  if (!source) return source.error();
+  opened.source = std::move(source).value();
+  return opened;
+}
+
+void warn_of_unstarted_threads() {
+  if (const size_t unstarted = unstarted_threads(); unstarted > 0) {
+    kLog.warning("{} could not be started (limits on processes or memory): fewer did the work",
+                 report::counted(unstarted, "thread"));
+  }
 }
 
 }  // namespace
 
-Result<void> assemble_experiment(const fs::path& experiment, const PipelineOptions& options) {
-  return make_trace(experiment, [&] {
-    return assemble::assemble(experiment, options.threads, options.keep_raw);
-  });
+Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& info,
+                             unsigned threads, Losses& losses) {
+  auto opened = open_path(trace_of(experiment, info), info.trace.empty(), threads, losses);
+  if (!opened) return opened;
+  auto facts = assemble::read_facts(experiment);
+  if (!facts) {
+    // A new experiment about the records of another one knows what that one knows.
+    if (opened.value().facts.processes > 0) {
+      static_cast<void>(assemble::write_facts(experiment, opened.value().facts));
+    }
+  } else if (opened.value().facts.processes == 0) {
+    opened.value().facts = std::move(*facts);
+  }
+  return opened;
 }
 
-Result<void> assemble_elsewhere(const fs::path& to, const fs::path& from,
-                                const PipelineOptions& options) {
-  return make_trace(from, [&] { return assemble::assemble_into(to, from, options.threads); });
+Result<void> complete_experiment(const fs::path& experiment, const PipelineOptions& options) {
+  const Stopwatch watch;
+  const auto info = read_info(experiment);
+  if (!info) return info.error();
+  Losses losses;
+  const auto opened = open_trace(experiment, info.value(), options.threads, losses);
+  if (!opened) return opened.error();
+  const assemble::RunFacts& facts = opened.value().facts;
+  kLog.info("recorded about {} of {}; named their code ({:.1f} s)",
+            report::counted(facts.events, "event"),
+            report::counted(facts.processes, "process", "processes"), watch.seconds());
+  return options.otf2 ? write_archive(*opened.value().source, experiment, options) : Result<void>();
 }
 
 Result<blame::Findings> analyze_experiment(const fs::path& experiment,
@@ -78,31 +160,40 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   const Stopwatch watch;
   auto info = read_info(experiment);
   if (!info) return info.error();
-  const fs::path trace = trace_file(experiment, *info);
-  kLog.debug("reading {}", trace.string());
-  if (options.others != nullptr) options.others->tell(fs::absolute(trace));
-  auto findings = analyze_trace(trace, options);
+  kLog.debug("reading {}", trace_of(experiment, *info).string());
+  const bool alone = options.ranks == nullptr || options.ranks->alone();
+  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
+  Losses losses;
+  auto opened = alone ? open_trace(experiment, *info, threads, losses)
+                      : open_for_all(experiment, *info, options, losses);
+  if (!opened) return opened.error();
+  auto findings = analyze_trace(*opened->source, options, threads, losses);
   if (!findings) return findings.error();
-  merge_facts(experiment, *info, *findings);
+  merge_facts(opened->facts, *info, *findings);
   if (auto saved = report::save_findings(*findings, findings_file(experiment)); !saved) {
     return saved.error();
   }
-  if (const size_t unstarted = unstarted_threads(); unstarted > 0) {
-    kLog.warning("{} could not be started (limits on processes or memory): fewer did the work",
-                 report::counted(unstarted, "thread"));
-  }
+  warn_of_unstarted_threads();
   for (const auto& [name, loss] : findings->losses.all()) {
     kLog.debug("{} ({}): {}", name, loss.count, loss.advice);
   }
   kLog.info("analyzed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
             watch.seconds(), for_display(experiment).string());
+  if (!options.otf2) return findings;
+  if (auto written = write_archive(*opened->source, experiment, options); !written) {
+    return written.error();
+  }
   return findings;
 }
 
 int help_to_analyze(const PipelineOptions& options) {
   const fs::path trace = wait_for_task(*options.ranks);
+  if (trace.empty()) return 0;
+  const unsigned threads = threads_for(*options.ranks, options.threads);
+  Losses losses;
   // What goes wrong goes wrong on all, and the first reports it.
-  if (!trace.empty()) static_cast<void>(analyze_trace(trace, options).ok());
+  const auto source = open_together(*options.ranks, trace, losses);
+  if (source) static_cast<void>(analyze_trace(*source.value(), options, threads, losses).ok());
   return 0;
 }
 

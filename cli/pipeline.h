@@ -1,33 +1,44 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The stages after a run, one call each: raw records -> archive -> findings -> page. Each says in
-// one line what it did and how long it took.
+// The stages after a run, one call each: records or archive -> findings -> page. Each says in one
+// line what it did and how long it took.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
+#include "assemble/assemble.h"
 #include "base/result.h"
 #include "cli/experiment.h"
 #include "cli/ranks.h"
+#include "trace/source.h"
 
 namespace culprit::cli {
 
 struct PipelineOptions {
-  unsigned threads = 0;  ///< 0: all cores
-  bool keep_raw = false;
+  unsigned threads = 0;                ///< 0: all cores
+  bool otf2 = false;                   ///< write an archive, too
   uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
   replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
   TaskForOthers* others = nullptr;     ///< if there are several
 };
 
-/// Makes the archive of what the collector has left.
-Result<void> assemble_experiment(const std::filesystem::path& experiment,
-                                 const PipelineOptions& options);
+/// What is to be replayed, opened.
+struct OpenTrace {
+  std::unique_ptr<trace::Source> source;
+  assemble::RunFacts facts;  ///< of the measurement; of foreign archives there are none
+};
 
-/// Makes it in the experiment `to`, and changes nothing in `from`.
-Result<void> assemble_elsewhere(const std::filesystem::path& to, const std::filesystem::path& from,
-                                const PipelineOptions& options);
+/// Opens the trace of an experiment: its records, its archive, or what it refers to. Names and
+/// facts of records are kept with them if that can be done.
+Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const ExperimentInfo& info,
+                             unsigned threads, Losses& losses);
+
+/// Keeps in the experiment what later cannot be found out again, and writes the archive if it is
+/// wanted.
+Result<void> complete_experiment(const std::filesystem::path& experiment,
+                                 const PipelineOptions& options);
 
 /// Replays the experiment's trace and writes its findings; those of an earlier analysis are
 /// replaced.

@@ -80,7 +80,7 @@ struct Location {
   ProcessId process;                   ///< of a stream: the host's that made its queue
   uint32_t thread = 0;                 ///< number within its process; 0 is the master
   uint64_t file_id = 0;                ///< the archive's own number of it
-  uint64_t event_count = 0;            ///< as the archive promises; 0 if unknown
+  uint64_t event_count = 0;            ///< as the trace promises, about; 0 if unknown
   DeviceId device = DeviceId::none();  ///< of a stream; none if the archive does not tell
   /// Of a stream: its queue's number in the process. An out-of-order queue has several streams,
   /// as its operations overlap.
@@ -156,6 +156,7 @@ struct Definitions {
   std::vector<Metric> metrics;         ///< by MetricId
   std::vector<MetricSet> metric_sets;  ///< by MetricSetId
   std::string program;                 ///< command line, if the trace tells
+  uint64_t origin_realtime_ns = 0;     ///< CLOCK_REALTIME at time 0; 0: unknown
   std::string creator;                 ///< "culprit 0.1", "Score-P 8.4"
   std::vector<std::pair<std::string, std::string>> properties;  ///< trace properties, as written
 

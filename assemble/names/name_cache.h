@@ -44,8 +44,8 @@ class NameCache {
   /// ~/.cache.
   static NameCache of_user();
 
-  /// The names of the object file at `path`; none if it has no build id.
-  KnownNames open(const std::string& path) const;
+  /// The names of the object file with this build id; none if that is empty.
+  KnownNames open(const std::string& build_id) const;
   /// Removes those of its own files that were not used for longest until the rest is within bounds.
   void trim() const;
 

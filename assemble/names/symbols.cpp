@@ -3,9 +3,13 @@
 
 #include "assemble/names/symbols.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
 #include "base/parallel.h"
@@ -15,7 +19,7 @@ namespace culprit::assemble {
 void Symbols::add(const CodePlace& place) {
   auto module = modules_.find(place.module);
   if (module == modules_.end()) module = modules_.try_emplace(std::string(place.module)).first;
-  module->second.try_emplace(place.offset);
+  module->second.symbols.try_emplace(place.offset);
 }
 
 void read_symbols(const std::string& path, std::span<const OpenPlace> places) {
@@ -28,47 +32,73 @@ namespace {
 /// To open a file takes as long as to look up many places in it.
 constexpr size_t kWorthATask = 256;
 
-/// One object file, and the places in it that the cache does not know.
-struct Module {
+/// One object file, and the places in it that nobody has named so far.
+struct Search {
   const std::string& path;
+  std::string& build_id;
   std::map<uint64_t, Symbol>& symbols;
   std::optional<KnownNames> known;
   std::vector<OpenPlace> open;
 };
 
-void ask_cache(Module& module, const NameCache& cache) {
-  module.known.emplace(cache.open(module.path));
-  for (auto& [offset, symbol] : module.symbols) {
-    if (const Symbol* known = module.known->find(offset)) {
+/// A place of which nothing is known but where it is.
+Symbol nameless(const std::string& path, uint64_t offset) {
+  Symbol symbol;
+  symbol.module = base_name(path);
+  symbol.frames.push_back({fmt::format("{}+{:#x}", symbol.module, offset), "", 0});
+  return symbol;
+}
+
+const Symbol* find_in(const KeptModule* kept, uint64_t offset) {
+  if (kept == nullptr) return nullptr;
+  const auto symbol = kept->symbols.find(offset);
+  return symbol == kept->symbols.end() ? nullptr : &symbol->second;
+}
+
+void ask_kept_and_cache(Search& search, const KeptNames& names, const NameCache& cache) {
+  const KeptModule* const kept = names.find(search.path);
+  search.build_id = build_id_of(search.path);
+  const bool is_what_ran = kept == nullptr || kept->build_id == search.build_id;
+  if (!is_what_ran) search.build_id = kept->build_id;
+  search.known.emplace(is_what_ran ? cache.open(search.build_id) : KnownNames({}));
+  for (auto& [offset, symbol] : search.symbols) {
+    const Symbol* const before = find_in(kept, offset);
+    const Symbol* const known = search.known->find(offset);
+    if (before != nullptr && (before->from_debug_info || !is_what_ran)) {
+      symbol = *before;
+    } else if (known != nullptr) {
       symbol = *known;
-      symbol.module = base_name(module.path);
+    } else if (is_what_ran) {
+      search.open.push_back({offset, &symbol});
+      continue;
     } else {
-      module.open.push_back({offset, &symbol});
+      symbol = nameless(search.path, offset);
     }
+    symbol.module = base_name(search.path);
   }
 }
 
-void tell_cache(Module& module) {
-  for (const OpenPlace& place : module.open) module.known->add(place.offset, *place.symbol);
-  module.known->save();
+void tell_cache(Search& search) {
+  for (const OpenPlace& place : search.open) search.known->add(place.offset, *place.symbol);
+  search.known->save();
 }
 
 /// Places of one file that lie near each other, for one thread.
 struct Task {
-  const Module* module;
+  const Search* search;
   std::span<const OpenPlace> places;
 };
 
 /// The largest first, so that it is not the last to begin.
-std::vector<Task> split(const std::vector<Module>& modules, unsigned threads) {
+std::vector<Task> split(const std::vector<Search>& searches, unsigned threads) {
   std::vector<Task> tasks;
-  for (const Module& module : modules) {
-    const size_t count = module.open.size();
+  for (const Search& search : searches) {
+    const size_t count = search.open.size();
     const size_t pieces = std::clamp<size_t>(count / kWorthATask, 1, threads);
     for (size_t i = 0; i < pieces && count > 0; ++i) {
       const size_t begin = count * i / pieces;
       const size_t end = count * (i + 1) / pieces;
-      tasks.push_back({&module, std::span(module.open).subspan(begin, end - begin)});
+      tasks.push_back({&search, std::span(search.open).subspan(begin, end - begin)});
     }
   }
   std::sort(tasks.begin(), tasks.end(),
@@ -78,30 +108,42 @@ std::vector<Task> split(const std::vector<Module>& modules, unsigned threads) {
 
 }  // namespace
 
-void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCache& cache) {
-  std::vector<Module> modules;
-  for (auto& [path, symbols] : modules_) modules.push_back({path, symbols, {}, {}});
-  parallel_for(modules.size(), threads, [&](size_t i) { ask_cache(modules[i], cache); });
-  const std::vector<Task> tasks = split(modules, thread_count(threads));
+void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
+                      const KeptNames& kept) {
+  std::vector<Search> searches;
+  for (auto& [path, module] : modules_) {
+    searches.push_back({path, module.build_id, module.symbols, {}, {}});
+  }
+  parallel_for(searches.size(), threads,
+               [&](size_t i) { ask_kept_and_cache(searches[i], kept, cache); });
+  const std::vector<Task> tasks = split(searches, thread_count(threads));
   parallel_for(tasks.size(), threads,
-               [&](size_t i) { source(tasks[i].module->path, tasks[i].places); });
-  parallel_for(modules.size(), threads, [&](size_t i) { tell_cache(modules[i]); });
+               [&](size_t i) { source(tasks[i].search->path, tasks[i].places); });
+  parallel_for(searches.size(), threads, [&](size_t i) { tell_cache(searches[i]); });
   if (!tasks.empty()) cache.trim();
+}
+
+KeptNames Symbols::kept() const {
+  std::map<std::string, KeptModule, std::less<>> kept;
+  for (const auto& [path, module] : modules_) kept[path] = {module.build_id, module.symbols};
+  return KeptNames(std::move(kept));
 }
 
 const Symbol* Symbols::find(const CodePlace& place) const {
   const auto module = modules_.find(place.module);
   if (module == modules_.end()) return nullptr;
-  const auto symbol = module->second.find(place.offset);
-  return symbol == module->second.end() ? nullptr : &symbol->second;
+  const auto& symbols = module->second.symbols;
+  const auto symbol = symbols.find(place.offset);
+  return symbol == symbols.end() ? nullptr : &symbol->second;
 }
 
 bool Symbols::mostly_nameless(std::string_view module) const {
-  const auto places = modules_.find(module);
-  if (places == modules_.end()) return false;
-  const auto named = std::count_if(places->second.begin(), places->second.end(),
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) return false;
+  const auto& symbols = found->second.symbols;
+  const auto named = std::count_if(symbols.begin(), symbols.end(),
                                    [](const auto& place) { return place.second.named; });
-  return 2 * static_cast<size_t>(named) < places->second.size();
+  return 2 * static_cast<size_t>(named) < symbols.size();
 }
 
 }  // namespace culprit::assemble

@@ -51,14 +51,19 @@ using SymbolSource = std::function<void(const std::string& path, std::span<const
 void read_symbols(const std::string& path, std::span<const OpenPlace> places);
 
 class NameCache;
+class KeptNames;
 
 class Symbols {
  public:
   /// Announces a place that will be asked for.
   void add(const CodePlace& place);
-  /// Looks up all announced places, on up to `threads` threads: first in the cache, then in the
-  /// source, and what the source knew goes into the cache.
-  void resolve(unsigned threads, const SymbolSource& source, const NameCache& cache);
+  /// Looks up all announced places, on up to `threads` threads: first among the names that the run
+  /// keeps, then in the cache, then in the source, and what the source knew goes into the cache.
+  /// Files that are no longer what ran are not asked.
+  void resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
+               const KeptNames& kept);
+  /// All that was resolved.
+  KeptNames kept() const;
   /// A resolved place. MT: safe after resolve().
   const Symbol* find(const CodePlace& place) const;
   /// True if most places that were looked up in this file have no name: the file is stripped. (Even
@@ -66,7 +71,11 @@ class Symbols {
   bool mostly_nameless(std::string_view module) const;
 
  private:
-  std::map<std::string, std::map<uint64_t, Symbol>, std::less<>> modules_;
+  struct Module {
+    std::string build_id;  ///< of the file that ran
+    std::map<uint64_t, Symbol> symbols;
+  };
+  std::map<std::string, Module, std::less<>> modules_;  ///< by path
 };
 
 /// A function's name as its author wrote it: demangled, without argument list, return type and the

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -35,6 +37,7 @@ MetricSetId Metrics::set(const std::vector<trace::Metric>& metrics) {
   for (const trace::Metric& metric : metrics) wanted.push_back(intern(metric));
   const auto known = std::find(sets_.begin(), sets_.end(), wanted);
   const auto index = static_cast<size_t>(known - sets_.begin());
+  CULPRIT_CHECK(!complete_ || known != sets_.end());
   if (known == sets_.end()) sets_.push_back(std::move(wanted));
   return MetricSetId(index);
 }
@@ -44,9 +47,10 @@ void Metrics::refuse(const std::string& name, const std::string& why) {
   refused_.emplace(name, why);
 }
 
-void Metrics::take(trace::Definitions& definitions) {
-  definitions.metrics = std::move(metrics_);
-  definitions.metric_sets = std::move(sets_);
+void Metrics::complete(trace::Definitions& definitions) {
+  complete_ = true;
+  definitions.metrics = metrics_;
+  definitions.metric_sets = sets_;
 }
 
 void CounterRecords::define(const RawRecord& record) {

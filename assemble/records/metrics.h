@@ -24,14 +24,15 @@ class Metrics {
   /// A counter that was asked for, and why it is not there.
   void refuse(const std::string& name, const std::string& why);
 
-  /// All of them by id; no more are added.
-  void take(trace::Definitions& definitions);
+  /// All of them by id. From now on there are no others: to ask for one is a bug.
+  void complete(trace::Definitions& definitions);
   const std::map<std::string, std::string>& refused() const { return refused_; }
 
  private:
   MetricId intern(const trace::Metric& metric);
 
   std::mutex mutex_;
+  bool complete_ = false;
   std::vector<trace::Metric> metrics_;
   std::vector<trace::MetricSet> sets_;
   std::map<std::string, std::string> refused_;

@@ -52,12 +52,12 @@ void MpiRecords::see(const RawRecord& record) {
   }
 }
 
-RegionId MpiRecords::call(uint16_t name) const {
-  const auto [known, added] = state_.calls.try_emplace(name);
+const MpiRecords::Function& MpiRecords::function(uint16_t name) {
+  const auto [known, added] = functions_.try_emplace(name);
   if (added) {
     const auto text = state_.names.find(name);
-    known->second =
-        state_.process.regions.mpi(text != state_.names.end() ? text->second : "MPI call");
+    const std::string& called = text != state_.names.end() ? text->second : "MPI call";
+    known->second = {state_.process.regions.mpi(called), trace::promise_of_mpi(called)};
   }
   return known->second;
 }
@@ -69,8 +69,16 @@ CommId MpiRecords::comm_of(const RawRecord& record) {
   return CommId::none();
 }
 
+/// MPI_PROC_NULL and the like are negative; others that are no ranks are damage.
+bool MpiRecords::is_peer(int32_t peer, CommId comm) {
+  const bool damaged = peer >= 0 && static_cast<uint32_t>(peer) >= state_.process.ranks_in(comm);
+  state_.losses.add(LossKind::records_of_unknown_communicators, damaged ? 1 : 0);
+  return peer >= 0 && !damaged;
+}
+
 template <class Record>
-MpiMessage MpiRecords::message(const Record& told, CommId comm) const {
+MpiMessage MpiRecords::message(const Record& told, CommId comm) {
+  promises_.saw_message();
   MpiMessage message{comm, static_cast<uint32_t>(told.peer), told.tag, told.bytes};
   if constexpr (requires { told.matching; }) match(message, told.matching, told.number);
   return message;
@@ -88,11 +96,12 @@ void MpiRecords::match(MpiMessage& message, trace::RawMatching matching, uint64_
 template <class Record>
 MpiCollective MpiRecords::collective(const Record& told, CommId comm) {
   constexpr uint64_t kNoRoot = ~uint64_t{0};
+  promises_.saw_collective();
   MpiCollective result;
   result.op = std::min(told.op, trace::CollectiveOp::other);
   result.comm = comm;
   result.is_root = told.root != kNoRoot && told.root >> 32 != 0;
-  if (told.root >> 32 == 0) result.root = static_cast<uint32_t>(told.root);
+  if (told.root < state_.process.ranks_in(comm)) result.root = static_cast<uint32_t>(told.root);
   result.bytes_sent = told.sent;
   result.bytes_received = told.received;
   result.sends_to = rank_set(static_cast<uint32_t>(told.sets), comm);
@@ -122,7 +131,7 @@ void MpiRecords::enter(const RawRecord& record) {
   leave_abandoned_call(time);
   const auto entered = record.as<raw::mpi_enter>();
   state_.observe(time, entered.path);
-  state_.timeline.enter(time, Level::call, call(entered.name), kOpenCall);
+  state_.timeline.enter(time, Level::call, function(entered.name).region, kOpenCall);
 }
 
 /// Calls inside calls are not recorded: what is still open here was left without returning.
@@ -138,12 +147,31 @@ void MpiRecords::leave_abandoned_call(Time time) {
 
 void MpiRecords::leave(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
-  const RegionId region = call(record.as<raw::mpi_leave>().name);
+  const Function& called = function(record.as<raw::mpi_leave>().name);
   const size_t base = timeline.base();
   for (size_t i = timeline.stack().size(); i-- > 0 && i != base;) {
-    if (timeline.stack()[i].level != Level::call || timeline.stack()[i].region != region) continue;
+    if (timeline.stack()[i].level != Level::call || timeline.stack()[i].region != called.region) {
+      continue;
+    }
+    keep_promise(state_.time(record), called.promise);
     return timeline.leave(state_.time(record), i);
   }
+}
+
+/// The end of MPI is a collective of all, whether or not it could be recorded as one.
+void MpiRecords::keep_promise(Time time, trace::Promise promise) {
+  if (!promises_.left(promise)) return;
+  const std::optional<CommId> world = state_.process.world();
+  if (!world) return;
+  MpiCollective end;
+  end.op = trace::CollectiveOp::destroy_handle;
+  end.comm = *world;
+  const Time now = state_.timeline.advance(time);
+  state_.timeline.sink().mpi_collective(now, end);
+}
+
+void MpiRecords::finish() {
+  promises_.report(state_.process.is_alone, state_.losses);
 }
 
 void MpiRecords::tests(const RawRecord& record) {
@@ -168,7 +196,7 @@ void MpiRecords::tests(const RawRecord& record) {
     const Time until =
         &one == &all.back() ? last : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
     state_.observe(at, one.path);
-    timeline.enter(at, Level::call, call(one.name));
+    timeline.enter(at, Level::call, function(one.name).region);
     timeline.leave(until, timeline.stack().size() - 1);
     at = until;
   }
@@ -194,8 +222,7 @@ void MpiRecords::fact(const RawRecord& record) {
   if (has_comm(record.kind)) {
     comm = comm_of(record);
     if (!comm.valid()) return;
-    if (has_peer(record.kind) && record.as<raw::mpi_send>().peer < 0)
-      return;  // MPI_PROC_NULL and the like
+    if (has_peer(record.kind) && !is_peer(record.as<raw::mpi_send>().peer, comm)) return;
   }
   Timeline& timeline = state_.timeline;
   const Time now = state_.time(record);

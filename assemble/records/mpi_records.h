@@ -5,10 +5,12 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "assemble/records/stream.h"
+#include "trace/promises.h"
 
 namespace culprit::assemble {
 
@@ -16,6 +18,10 @@ class MpiRecords {
  public:
   explicit MpiRecords(ThreadState& state) : state_(state) {}
   void see(const RawRecord& record);
+  /// The call at hand did not return: what it was to tell never came.
+  void could_not_return() { promises_.saw_unanswered(); }
+  /// Counts what was promised and is not there.
+  void finish();
 
  private:
   void enter(const RawRecord& record);
@@ -32,9 +38,10 @@ class MpiRecords {
   void fact(const RawRecord& record);
   /// The communicator, or none (counted) if what happens in it cannot be told.
   CommId comm_of(const RawRecord& record);
+  bool is_peer(int32_t peer, CommId comm);
   /// `told`: mpi_send, mpi_recv or the like.
   template <class Record>
-  trace::MpiMessage message(const Record& told, CommId comm) const;
+  trace::MpiMessage message(const Record& told, CommId comm);
   /// How its two ends find each other.
   void match(trace::MpiMessage& message, trace::RawMatching matching, uint64_t number) const;
   /// `told`: mpi_collective or mpi_icoll.
@@ -42,12 +49,21 @@ class MpiRecords {
   trace::MpiCollective collective(const Record& told, CommId comm);
   /// None if the operation's kind says it all.
   GroupId rank_set(uint32_t set, CommId comm);
-  RegionId call(uint16_t name) const;
+  /// A function of MPI.
+  struct Function {
+    RegionId region;
+    trace::Promise promise = trace::Promise::none;
+  };
+  const Function& function(uint16_t name);
+  /// It returns.
+  void keep_promise(Time time, trace::Promise promise);
 
   static constexpr uint64_t kOpenCall = 1;  ///< a call on the timeline's stack that is to return
 
   ThreadState& state_;
   std::map<std::pair<uint32_t, CommId>, GroupId> rank_sets_;
+  std::unordered_map<uint16_t, Function> functions_;  ///< by string id
+  trace::Promises promises_;
 };
 
 }  // namespace culprit::assemble

@@ -43,6 +43,9 @@ void OneSidedRecords::see(const RawRecord& record) {
   if (!window.valid()) return;
   state_.timeline.observe_nothing(state_.time(record));
   const Time time = state_.timeline.advance(state_.time(record));
+  if (!names_ranks(record, window)) {
+    return state_.losses.add(LossKind::records_of_unknown_windows_and_files);
+  }
   switch (record.kind) {
     case RawKind::rma_win_def:
       return window_made(time, window);
@@ -70,6 +73,22 @@ WindowId OneSidedRecords::window_of(const RawRecord& record) {
   if (known != state_.process.objects.windows.end()) return known->second;
   state_.losses.add(LossKind::operations_on_unknown_windows);
   return WindowId::none();
+}
+
+/// Whether the target of an operation, if it has one, is in the window.
+bool OneSidedRecords::names_ranks(const RawRecord& record, WindowId window) const {
+  const uint32_t ranks = state_.process.ranks_in(window);
+  const auto in_window = [&](std::optional<uint32_t> target) { return !target || *target < ranks; };
+  switch (record.kind) {
+    case RawKind::rma_op:
+      return record.as<raw::rma_op>().target < ranks;
+    case RawKind::rma_lock:
+      return in_window(target_of(record.as<raw::rma_lock>().target));
+    case RawKind::rma_sync:
+      return in_window(target_of(record.as<raw::rma_sync>().target));
+    default:
+      return true;
+  }
 }
 
 void OneSidedRecords::window_made(Time time, WindowId window) {

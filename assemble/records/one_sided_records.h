@@ -34,6 +34,7 @@ class OneSidedRecords {
     std::vector<UnderWay> special;            ///< with a request, or complete at the origin only
   };
 
+  bool names_ranks(const RawRecord& record, WindowId window) const;
   void window_made(Time time, WindowId window);
   void window_freed(Time time, WindowId window);
   void operation(const raw::rma_op& begun, Time time, WindowId window);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/result.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -61,7 +63,17 @@ std::string place_name(const Symbol& place) {
 
 }  // namespace
 
+std::vector<trace::Region> Regions::complete() {
+  complete_ = true;
+  return regions_;
+}
+
 RegionId Regions::intern(trace::Region region) {
+  if (complete_) {
+    const auto known = ids_.find({region.name, region.file, region.line, region.role});
+    CULPRIT_CHECK(known != ids_.end());
+    return known->second;
+  }
   const std::lock_guard lock(mutex_);
   const auto [it, added] = ids_.try_emplace({region.name, region.file, region.line, region.role},
                                             RegionId(regions_.size()));
@@ -85,9 +97,11 @@ size_t Regions::HashConstruct::operator()(const Construct& one) const {
 
 // Programs have few constructs, and go through them millions of times.
 RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symbol* place) {
-  const std::lock_guard lock(constructs_mutex_);
+  std::unique_lock lock(constructs_mutex_, std::defer_lock);
+  if (!complete_) lock.lock();
   const auto known = constructs_.find({construct, role, place});
   if (known != constructs_.end()) return known->second;
+  CULPRIT_CHECK(!complete_);
   const std::string& name = construct_names_.emplace_back(construct);
   const Construct kept{name, role, place};
   return constructs_.emplace(kept, intern_openmp(kept)).first->second;
@@ -141,6 +155,7 @@ RegionId Regions::not_sampled() {
 }
 
 void Regions::is_instrumented(RegionId function) {
+  if (complete_) return;  // it was said before
   const std::lock_guard lock(mutex_);
   regions_[function.index()].paradigm = Paradigm::compiler;
 }

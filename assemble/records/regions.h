@@ -21,7 +21,7 @@
 
 namespace culprit::assemble {
 
-/// MT: internally synchronised; streams keep what they got.
+/// MT: internally synchronised, but for complete(); streams keep what they got.
 class Regions {
  public:
   RegionId function(const SourceFrame& frame);
@@ -48,8 +48,8 @@ class Regions {
   /// Time in which recording was off (trace::kNotRecorded).
   RegionId not_recorded();
 
-  /// All regions by id; no more are added.
-  std::vector<trace::Region> take() { return std::move(regions_); }
+  /// All regions by id. From now on there are no others: to ask for one is a bug.
+  std::vector<trace::Region> complete();
 
  private:
   /// A construct as its records tell it, so that its name is put together once.
@@ -66,6 +66,7 @@ class Regions {
   RegionId intern(trace::Region region);
   RegionId intern_openmp(const Construct& construct);
 
+  bool complete_ = false;  ///< and nothing changes any more
   std::mutex mutex_;
   std::mutex constructs_mutex_;
   std::unordered_map<Construct, RegionId, HashConstruct> constructs_;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "assemble/device/device_records.h"
 #include "assemble/openmp/records.h"
-#include "assemble/records/device_records.h"
 #include "assemble/records/file_records.h"
 #include "assemble/records/mpi_records.h"
 #include "assemble/records/one_sided_records.h"
@@ -20,8 +20,9 @@ using trace::RawKind;
 
 class Stream {
  public:
-  Stream(const RawLog& log, const ProcessContext& process, trace::EventSink& sink)
-      : log_(log), state_(process, sink) {}
+  Stream(const RawLog& log, const ProcessContext& process, const ThreadContext& thread,
+         trace::EventSink& sink)
+      : log_(log), state_(process, thread, sink) {}
 
   StreamResult play() {
     if (log_.thread() == 0) begin_program();
@@ -289,12 +290,14 @@ class Stream {
     Timeline& timeline = state_.timeline;
     const bool in_team = timeline.base() != Timeline::npos;
     const Time end = in_team || lives_on() ? state_.process.end() : timeline.last();
-    if (is_in_call() && lives_on() && state_.process.awaited) {
-      state_.fact(end, trace::Fact::unanswered, *state_.process.awaited);
+    if (is_in_call() && lives_on() && state_.thread.awaited) {
+      state_.fact(end, trace::Fact::unanswered, *state_.thread.awaited);
+      mpi_.could_not_return();
     }
     openmp_.finish(end);
     timeline.observe_bare(end);
     if (!timeline.stack().empty()) timeline.leave(end, 0);
+    mpi_.finish();
   }
 
   /// Whether the thread goes on to the end of a run that was ended from outside: it is in a call
@@ -331,17 +334,6 @@ class Stream {
 
 }  // namespace
 
-bool ProcessContext::has_end() const {
-  const trace::RawProcess& process = folder.process;
-  return (process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0;
-}
-
-Time ProcessContext::end() const {
-  if (has_end()) return time(folder.process.end_ticks);
-  const Time heard = time(std::max(survey.last_ticks, folder.process.last.ticks));
-  return std::max(heard, run_end.value_or(heard));
-}
-
 void ThreadState::observe(Time time, uint32_t path) {
   const UserPath* known = path == 0 ? nullptr : &paths.user_path(path);
   if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
@@ -368,8 +360,9 @@ void ThreadState::fact(Time time, trace::Fact fact, uint64_t value) {
   timeline.sink().fact(at, fact, value);
 }
 
-StreamResult play_log(const RawLog& log, const ProcessContext& process, trace::EventSink& sink) {
-  return Stream(log, process, sink).play();
+StreamResult play_log(const RawLog& log, const ProcessContext& process, const ThreadContext& thread,
+                      trace::EventSink& sink) {
+  return Stream(log, process, thread, sink).play();
 }
 
 }  // namespace culprit::assemble

@@ -7,16 +7,10 @@
 #include <bit>
 #include <optional>
 
+#include "base/result.h"
+
 namespace culprit::assemble {
 namespace {
-
-/// Ranks are those of the remote group for members of an inter-communicator.
-const std::vector<ProcessId>& partners_in(const trace::Comm& comm, ProcessId self) {
-  const bool inter = comm.kind == trace::CommKind::mpi_inter;
-  const bool member =
-      inter && std::find(comm.members.begin(), comm.members.end(), self) != comm.members.end();
-  return member ? comm.remote : comm.members;
-}
 
 std::optional<std::vector<ProcessId>> processes_of(const RankBits& set,
                                                    const std::vector<ProcessId>& group) {
@@ -34,8 +28,20 @@ std::optional<std::vector<ProcessId>> processes_of(const RankBits& set,
 
 }  // namespace
 
+const std::vector<ProcessId>& partners_in(const trace::Comm& comm, ProcessId self) {
+  const bool inter = comm.kind == trace::CommKind::mpi_inter;
+  const bool member =
+      inter && std::find(comm.members.begin(), comm.members.end(), self) != comm.members.end();
+  return member ? comm.remote : comm.members;
+}
+
 RankSets::RankSets(const std::vector<trace::Group>& known) : groups_(known) {
   for (size_t i = 0; i < known.size(); ++i) ids_.try_emplace(known[i].members, GroupId(i));
+}
+
+std::vector<trace::Group> RankSets::complete() {
+  complete_ = true;
+  return groups_;
 }
 
 GroupId RankSets::find(const RankBits& set, const trace::Comm& comm, ProcessId self) {
@@ -45,6 +51,7 @@ GroupId RankSets::find(const RankBits& set, const trace::Comm& comm, ProcessId s
   if (!processes) return GroupId::none();
   const std::lock_guard lock(mutex_);
   const auto [it, added] = ids_.try_emplace(*processes, GroupId(groups_.size()));
+  CULPRIT_CHECK(!complete_ || !added);
   if (added) groups_.push_back({std::move(*processes)});
   return it->second;
 }

@@ -17,6 +17,10 @@
 
 namespace culprit::assemble {
 
+/// Whom the ranks mean that `self` names in `comm`: in an inter-communicator those of the other
+/// group.
+const std::vector<ProcessId>& partners_in(const trace::Comm& comm, ProcessId self);
+
 /// MT: internally synchronised; streams keep what they got.
 class RankSets {
  public:
@@ -26,10 +30,11 @@ class RankSets {
   /// communicator has not.
   GroupId find(const RankBits& set, const trace::Comm& comm, ProcessId self);
 
-  /// All sets by id; no more are added.
-  std::vector<trace::Group> take() { return std::move(groups_); }
+  /// All sets by id. From now on there are no others: to ask for one is a bug.
+  std::vector<trace::Group> complete();
 
  private:
+  bool complete_ = false;
   std::mutex mutex_;
   std::map<std::vector<ProcessId>, GroupId> ids_;
   std::vector<trace::Group> groups_;

@@ -15,6 +15,7 @@
 
 #include "assemble/assemble.h"
 #include "base/printable.h"
+#include "base/settings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/commands/verdict.h"
 #include "cli/launch/launcher.h"
@@ -44,19 +45,17 @@ int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& ar
   return judge(findings.value(), experiment);
 }
 
-Result<void> look_for_records(const fs::path& experiment) {
+Result<void> look_for_trace(const fs::path& experiment) {
   std::error_code code;
   const auto info = read_info(experiment);
   if (!info) return info.error();
-  if (assemble::needs_assembly(experiment)) {
-    if (!has_raw_records(experiment)) {
-      return Error{"'" + experiment.string() +
-                   "' contains no records: the program used neither MPI nor OpenMP nor a device"};
-    }
-    return {};
-  }
-  if (!fs::exists(trace_file(experiment, info.value()), code)) {
+  const fs::path trace = trace_of(experiment, info.value());
+  if (!fs::exists(trace, code)) {
     return Error{"'" + experiment.string() + "' contains neither a trace nor records"};
+  }
+  if (info.value().trace.empty() && fs::is_directory(trace, code) && !has_raw_records(experiment)) {
+    return Error{"'" + experiment.string() +
+                 "' contains no records: the program used neither MPI nor OpenMP nor a device"};
   }
   return {};
 }
@@ -78,41 +77,18 @@ class Draft {
   bool kept_ = false;
 };
 
-/// What is known of the run beyond its trace, and the trace if there is none.
-Result<void> take_over(const fs::path& from, const fs::path& to, bool has_trace,
-                       const PipelineOptions& options) {
-  if (!has_trace) return assemble_elsewhere(to, from, options);
-  const auto facts = assemble::read_facts(from);
-  return facts ? assemble::write_facts(to, facts.value()) : Result<void>();
-}
-
-/// A new experiment that refers to `anchor`; it does not survive a trace that cannot be analyzed.
-int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& anchor,
-                      ExperimentInfo info) {
-  info.trace = fs::absolute(anchor).lexically_normal().string();
+/// A new experiment that refers to `trace`; it does not survive a trace that cannot be analyzed.
+int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, ExperimentInfo info,
+                      const Result<assemble::RunFacts>& facts) {
+  info.trace = fs::absolute(trace).lexically_normal().string();
   const auto experiment = create_experiment(arguments.output, program_name({info.program}));
   if (!experiment) return fail(experiment.error());
   Draft draft(experiment.value());
   auto findings = [&]() -> Result<blame::Findings> {
     if (auto written = write_info(experiment.value(), info); !written) return written.error();
-    return analyze_experiment(experiment.value(), arguments.pipeline);
-  }();
-  if (findings) draft.keep();
-  return conclude(findings, arguments, experiment.value());
-}
-
-/// The experiment stays as it is, even if it has no trace yet: there may be no room.
-int analyze_experiment_elsewhere(const AnalyzeArguments& arguments, ExperimentInfo info) {
-  const fs::path& from = arguments.input;
-  const bool has_trace = !assemble::needs_assembly(from);
-  if (has_trace) info.trace = fs::absolute(trace_file(from, info)).lexically_normal().string();
-  const auto experiment = create_experiment(arguments.output, info.program);
-  if (!experiment) return fail(experiment.error());
-  Draft draft(experiment.value());
-  auto findings = [&]() -> Result<blame::Findings> {
-    if (auto written = write_info(experiment.value(), info); !written) return written.error();
-    if (auto made = take_over(from, experiment.value(), has_trace, arguments.pipeline); !made) {
-      return made.error();
+    if (facts) {
+      auto written = assemble::write_facts(experiment.value(), facts.value());
+      if (!written) return written.error();
     }
     return analyze_experiment(experiment.value(), arguments.pipeline);
   }();
@@ -120,15 +96,14 @@ int analyze_experiment_elsewhere(const AnalyzeArguments& arguments, ExperimentIn
   return conclude(findings, arguments, experiment.value());
 }
 
+/// With an output, the experiment stays as it is: there may be no room.
 int analyze_experiment_folder(const AnalyzeArguments& arguments) {
   const fs::path& experiment = arguments.input;
-  const bool in_place = arguments.output.empty();
-  if (auto ready = look_for_records(experiment); !ready) return fail(ready.error());
-  if (!in_place) return analyze_experiment_elsewhere(arguments, read_info(experiment).value());
-  if (assemble::needs_assembly(experiment)) {
-    if (auto made = assemble_experiment(experiment, arguments.pipeline); !made) {
-      return fail(made.error());
-    }
+  if (auto ready = look_for_trace(experiment); !ready) return fail(ready.error());
+  if (!arguments.output.empty()) {
+    const ExperimentInfo info = read_info(experiment).value();
+    return analyze_elsewhere(arguments, trace_of(experiment, info), info,
+                             assemble::read_facts(experiment));
   }
   return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
 }
@@ -148,7 +123,7 @@ int analyze_input(const AnalyzeArguments& arguments) {
   if (anchor.empty()) return analyze_experiment_folder(arguments);
   ExperimentInfo info;
   info.program = name_of_trace(anchor);
-  return analyze_elsewhere(arguments, anchor, info);
+  return analyze_elsewhere(arguments, anchor, info, Error{"an archive knows nothing of its run"});
 }
 
 /// The arguments that must be the same for all copies.
@@ -208,8 +183,7 @@ Action add_analyze(CLI::App& command, const Program&) {
           "memory that the analysis may use, as in 100G; a trace that needs more is refused "
           "(default: all free memory)")
       ->transform(CLI::AsSizeValue(false));
-  command.add_flag("--keep-raw", arguments->pipeline.keep_raw,
-                   "keep the collector's raw records beside the trace");
+  command.add_flag("--otf2", arguments->pipeline.otf2, text(Setting::otf2).help);
   command.add_flag("--alone", arguments->alone,
                    "when started by a launcher: do not share the work with the other copies");
   command.add_flag("--report", arguments->report, "also print the report");

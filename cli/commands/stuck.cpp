@@ -47,11 +47,9 @@ std::vector<StuckGroup> lasting(const std::vector<StuckGroup>& before,
 }
 
 Result<std::vector<StuckGroup>> look(const fs::path& experiment, unsigned threads) {
-  if (!assemble::needs_assembly(experiment)) {
-    const auto facts = assemble::read_facts(experiment);
-    if (!facts) return facts.error();
-    return facts.value().stuck;
-  }
+  const auto facts = assemble::read_facts(experiment);
+  if (facts) return facts.value().stuck;
+  if (!assemble::has_records(experiment)) return facts.error();
   const auto before = assemble::look_for_stuck(experiment, threads);
   if (!before || before.value().empty()) return before;
   std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -72,7 +72,7 @@ std::string openmp_runtime(const GivenSettings& given) {
 PipelineOptions pipeline_of(const GivenSettings& given) {
   PipelineOptions options;
   options.threads = given.value<Setting::jobs>();
-  options.keep_raw = given.value<Setting::keep_raw>();
+  options.otf2 = given.value<Setting::otf2>();
   return options;
 }
 
@@ -172,7 +172,7 @@ int print_estimate(const fs::path& experiment, int status) {
 int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   const int otherwise = status != 0 ? status : kFailure;
   if (!has_raw_records(experiment)) {
-    const bool tried = has_process_folders(experiment);
+    const bool tried = assemble::has_records(experiment);
     remove_folder(experiment);
     explain_nothing_recorded(options.command, status, tried);
     return otherwise;
@@ -185,11 +185,11 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
         "was recorded until then",
         status, for_display(experiment).string());
   }
-  if (auto done = assemble_experiment(experiment, pipeline_of(options.settings)); !done) {
-    fail(done.error());
-    return otherwise;
-  }
   if (!options.report) {
+    if (auto done = complete_experiment(experiment, pipeline_of(options.settings)); !done) {
+      fail(done.error());
+      return otherwise;
+    }
     kLog.info("recorded: {}", for_display(experiment).string());
     return status;
   }

@@ -77,7 +77,7 @@ class Archive {
     for (size_t i = 0; i < kLocations; ++i) {
       play(*(*writer)->open(ProcessId(i), 0), static_cast<uint32_t>((i + 1) % kLocations));
     }
-    if (!(*writer)->finish(definitions(), 0).ok()) std::abort();
+    if (!(*writer)->finish(definitions()).ok()) std::abort();
   }
   ~Archive() { fs::remove_all(folder_); }
 
@@ -213,7 +213,7 @@ void write_archive(benchmark::State& state) {
     fs::remove_all(folder);
     auto writer = create_otf2(folder);
     on_threads(state.range(0), [&](size_t i) { play(*(*writer)->open(ProcessId(i), 0), 0); });
-    if (!(*writer)->finish(definitions(), 0).ok()) std::abort();
+    if (!(*writer)->finish(definitions()).ok()) std::abort();
   }
   count(state, kLocations * kCalls * kEventsPerCall);
 }

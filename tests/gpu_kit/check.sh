@@ -142,7 +142,7 @@ find_cupti() {
 # Sums over the same kernels: between events there is a little more than the kernel.
 kernel_times() {
   local by_events number difference
-  measured kernel_times record --keep-raw -- "$kit/bin/kernel_times" && operations_of kernel_times || return 1
+  measured kernel_times record --otf2 -- "$kit/bin/kernel_times" && operations_of kernel_times || return 1
   read -r number by_events < "$results/logs/kernel_times.out"
   sum_of kernel 'busy*' < "$work/kernel_times.operations"
   difference=$(((nanoseconds - by_events) * 1000 / by_events))
@@ -200,7 +200,7 @@ cupti_records() {
 # 5 launches of a graph of 10 kernels of 2 ms.
 graphs() {
   local kind=$1 wanted=$2
-  measured "graph_$3" record --keep-raw --cuda-graphs "$3" -- "$kit/bin/cuda_graph" &&
+  measured "graph_$3" record --otf2 --cuda-graphs "$3" -- "$kit/bin/cuda_graph" &&
     operations_of "graph_$3" || return 1
   sum_of "$kind" '*' < "$work/graph_$3.operations"
   figure="$count of $wanted, $(ms "$nanoseconds") of 100 ms, $nodes told as nodes"
@@ -218,7 +218,7 @@ names() {
 
 two_ranks() {
   local word queues
-  measured two_ranks run --keep-raw -- "$mpiexec" -n 2 "$kit/bin/cuda_shared_device" &&
+  measured two_ranks run --otf2 -- "$mpiexec" -n 2 "$kit/bin/cuda_shared_device" &&
     operations_of two_ranks || return 1
   sum_of kernel 'busy*' < "$work/two_ranks.operations"
   while read -r word queues; do [[ $word != queue ]] || break; done < "$work/two_ranks.operations"

@@ -279,7 +279,7 @@ std::unique_ptr<trace::Source> through_otf2(const trace::TextTrace& picture,
     auto sink = (*writer)->open(defs.locations[i].process, defs.locations[i].thread);
     EXPECT_TRUE(picture.read(LocationId(i), *sink, losses).ok());
   }
-  EXPECT_TRUE((*writer)->finish(defs, 0).ok());
+  EXPECT_TRUE((*writer)->finish(defs).ok());
   auto source = trace::open_otf2(folder / "traces.otf2", losses);
   EXPECT_TRUE(source.ok()) << (source.ok() ? "" : source.error().sentence);
   return source.ok() ? std::move(source).value() : nullptr;

@@ -21,7 +21,7 @@ def family(mpi, name, argument=None):
             raise Skip(f"there is no {mpi} here")
         launch = [launcher, "-n", PROGRAMS[name], *(["--bind-to", "none"] if mpi == "openmpi" else [])]
         experiment = place.experiment()
-        succeed([place.culprit, "run", "-o", experiment, "--", *launch, program,
+        succeed([place.culprit, "run", "--otf2", "-o", experiment, "--", *launch, program,
                  argument or place.scratch])
         report = Report(place, experiment)
         report.check_identities()

@@ -16,9 +16,11 @@ RawGlobalDefinitions& into(void* data) {
   return *static_cast<RawGlobalDefinitions*>(data);
 }
 
-OTF2_CallbackCode on_clock(void* data, uint64_t resolution, uint64_t offset, uint64_t, uint64_t) {
+OTF2_CallbackCode on_clock(void* data, uint64_t resolution, uint64_t offset, uint64_t,
+                           uint64_t realtime) {
   into(data).resolution = resolution;
   into(data).offset = offset;
+  if (realtime != uint64_t{OTF2_UNDEFINED_TIMESTAMP}) into(data).origin_realtime_ns = realtime;
   return kGoOn;
 }
 

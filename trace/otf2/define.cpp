@@ -22,8 +22,8 @@ class DefinitionWriter {
                    const std::vector<WrittenLocation>& written)
       : writer_(writer), definitions_(definitions), written_(written) {}
 
-  TeamReferences run(uint64_t origin_realtime_ns) {
-    clock(origin_realtime_ns);
+  TeamReferences run() {
+    clock();
     text("");
     paradigms();
     attributes();
@@ -43,7 +43,7 @@ class DefinitionWriter {
   }
 
  private:
-  void clock(uint64_t origin_realtime_ns);
+  void clock();
   void paradigms();
   void paradigm(OTF2_Paradigm paradigm, const char* name, OTF2_ParadigmClass kind,
                 const char* comm_names);
@@ -113,11 +113,11 @@ OTF2_GroupRef DefinitionWriter::group(const std::string& name, OTF2_GroupType ty
   return next_group_++;
 }
 
-void DefinitionWriter::clock(uint64_t origin_realtime_ns) {
+void DefinitionWriter::clock() {
   uint64_t length = 0;
   for (const WrittenLocation& location : written_) length = std::max(length, location.last);
-  const uint64_t realtime =
-      origin_realtime_ns == 0 ? uint64_t{OTF2_UNDEFINED_TIMESTAMP} : origin_realtime_ns;
+  const uint64_t origin = definitions_.origin_realtime_ns;
+  const uint64_t realtime = origin == 0 ? uint64_t{OTF2_UNDEFINED_TIMESTAMP} : origin;
   check(OTF2_GlobalDefWriter_WriteClockProperties(writer_, 1'000'000'000, 0, length, realtime));
 }
 
@@ -465,9 +465,8 @@ void DefinitionWriter::thread_teams() {
 }  // namespace
 
 TeamReferences write_definitions(OTF2_GlobalDefWriter* writer, const Definitions& definitions,
-                                 const std::vector<WrittenLocation>& written,
-                                 uint64_t origin_realtime_ns) {
-  return DefinitionWriter(writer, definitions, written).run(origin_realtime_ns);
+                                 const std::vector<WrittenLocation>& written) {
+  return DefinitionWriter(writer, definitions, written).run();
 }
 
 }  // namespace culprit::trace

@@ -24,8 +24,7 @@ struct TeamReferences {
   std::vector<OTF2_CommRef> by_process;
 };
 TeamReferences write_definitions(OTF2_GlobalDefWriter* writer, const Definitions& definitions,
-                                 const std::vector<WrittenLocation>& written,
-                                 uint64_t origin_realtime_ns);
+                                 const std::vector<WrittenLocation>& written);
 
 /// Locations are numbered thread << 32 | process, and processes are numbered by rank.
 inline OTF2_LocationRef location_ref(ProcessId process, uint32_t thread) {

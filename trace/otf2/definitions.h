@@ -21,7 +21,7 @@
 #include "trace/definitions.h"
 #include "trace/events.h"
 #include "trace/otf2/devices.h"
-#include "trace/otf2/promises.h"
+#include "trace/promises.h"
 
 namespace culprit::trace {
 
@@ -134,6 +134,7 @@ struct RawParameter {
 struct RawGlobalDefinitions {
   uint64_t resolution = 1'000'000'000;
   uint64_t offset = 0;
+  uint64_t origin_realtime_ns = 0;  ///< CLOCK_REALTIME at `offset`; 0: unknown
   RefTable<std::string> strings;
   RefTable<RawSystemNode> system_nodes;
   std::vector<RawLocationGroup> location_groups;

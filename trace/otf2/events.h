@@ -16,7 +16,7 @@
 #include "base/losses.h"
 #include "trace/events.h"
 #include "trace/otf2/definitions.h"
-#include "trace/otf2/promises.h"
+#include "trace/promises.h"
 
 namespace culprit::trace {
 

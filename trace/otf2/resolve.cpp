@@ -33,6 +33,7 @@ class Resolver {
   ResolvedDefinitions run() {
     out_.tables.resolution = raw_.resolution;
     out_.tables.offset = raw_.offset;
+    out_.definitions.origin_realtime_ns = raw_.origin_realtime_ns;
     attributes();
     facts();
     regions();

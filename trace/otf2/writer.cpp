@@ -55,7 +55,7 @@ class Writer final : public Otf2Writer {
       : folder_(std::move(folder)), archive_(std::move(archive)) {}
 
   std::unique_ptr<EventSink> open(ProcessId process, uint32_t thread) override;
-  Result<void> finish(const Definitions& definitions, uint64_t origin_realtime_ns) override;
+  Result<void> finish(const Definitions& definitions) override;
 
  private:
   void describe(const Definitions& definitions);
@@ -142,7 +142,7 @@ bool Writer::write_local_definitions(const Definitions& definitions, const TeamR
   return (OTF2_Archive_CloseDefFiles(archive_.get()) == OTF2_SUCCESS) && fine;
 }
 
-Result<void> Writer::finish(const Definitions& definitions, uint64_t origin_realtime_ns) {
+Result<void> Writer::finish(const Definitions& definitions) {
   take_otf2_complaint();
   const std::vector<WrittenLocation> written = gather(definitions);
   for (const WrittenLocation& location : written) {
@@ -152,7 +152,7 @@ Result<void> Writer::finish(const Definitions& definitions, uint64_t origin_real
   describe(definitions);
   OTF2_GlobalDefWriter* global = OTF2_Archive_GetGlobalDefWriter(archive_.get());
   if (!global) return failure("no definitions can be written");
-  const TeamReferences teams = write_definitions(global, definitions, written, origin_realtime_ns);
+  const TeamReferences teams = write_definitions(global, definitions, written);
   if (teams.status != OTF2_SUCCESS ||
       OTF2_Archive_CloseGlobalDefWriter(archive_.get(), global) != OTF2_SUCCESS) {
     return failure("definitions could not be written");

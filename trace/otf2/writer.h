@@ -24,9 +24,8 @@ class Otf2Writer {
   /// locations may be used at the same time; opening is internally synchronised.
   virtual std::unique_ptr<EventSink> open(ProcessId process, uint32_t thread) = 0;
 
-  /// Writes definitions and anchor. All sinks must be gone. `origin_realtime_ns`: CLOCK_REALTIME at
-  /// time 0 of the events, 0 if unknown.
-  virtual Result<void> finish(const Definitions& definitions, uint64_t origin_realtime_ns) = 0;
+  /// Writes definitions and anchor. All sinks must be gone.
+  virtual Result<void> finish(const Definitions& definitions) = 0;
 };
 
 /// Begins the archive `folder`/traces.otf2; `folder` must not exist or be empty. `locations`: how

@@ -197,7 +197,7 @@ uint64_t generate(const std::filesystem::path& folder, const PatternKind& kind,
     const auto sink = (*writer)->open(locations[i].process, locations[i].thread);
     CULPRIT_CHECK(trace->read(LocationId(i), *sink, losses).ok());
   }
-  CULPRIT_CHECK((*writer)->finish(trace->definitions(), 0).ok());
+  CULPRIT_CHECK((*writer)->finish(trace->definitions()).ok());
   return count_events(kind, shape);
 }
 

@@ -66,8 +66,8 @@ class CommandLine(unittest.TestCase):
     def threads(self):
         return self.program("threads")
 
-    def recorded(self, name="experiment"):
-        done = self.culprit("record", "-o", name, "--", self.threads())
+    def recorded(self, name="experiment", *options):
+        done = self.culprit("record", *options, "-o", name, "--", self.threads())
         self.assertEqual(done.returncode, 0, done.err)
         return self.folder / name
 
@@ -144,7 +144,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(len(names), 1)
         self.assertTrue(names[0].startswith("culprit.threads.2"))
         kept = {entry.name for entry in (self.folder / names[0]).iterdir()}
-        self.assertEqual(kept, {"experiment.json", "findings.db", "trace"})
+        self.assertEqual(kept, {"experiment.json", "findings.db", "names", "raw"})
 
     def test_run_never_overwrites(self):
         for _ in range(2):
@@ -154,7 +154,7 @@ class CommandLine(unittest.TestCase):
     def test_shells_and_helpers_are_not_measured(self):
         """They get the preload library with the rest of the environment, and must not notice."""
         line = f"env true; printf x | sort; {self.threads()} | tee copy | cat"
-        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", "bash", "-c", line)
+        done = self.culprit("record", "-o", "mine", "--", "bash", "-c", line)
         self.assertEqual((done.returncode, done.out), (0, "x\nthreads: done\n"), done.err)
         self.assertEqual([l for l in done.err.splitlines() if not l.startswith("culprit: ")], [])
         processes = [entry for entry in (self.folder / "mine/raw").iterdir() if entry.is_dir()]
@@ -177,7 +177,7 @@ class CommandLine(unittest.TestCase):
 
     def test_foreign_trace(self):
         trace = self.folder / "foreign"
-        shutil.move(self.recorded() / "trace", trace)
+        shutil.move(self.recorded("experiment", "--otf2") / "trace", trace)
         before = sorted(trace.rglob("*"))
         done = self.culprit("analyze", trace / "traces.otf2", "-o", "new", "--report")
         self.assertEqual(done.returncode, 0, done.err)
@@ -198,7 +198,7 @@ class CommandLine(unittest.TestCase):
     def test_cut_trace(self):
         """Events are missing: findings of the rest, a sentence, and a status that tells."""
         cut = self.folder / "cut"
-        shutil.move(self.recorded() / "trace", cut)
+        shutil.move(self.recorded("experiment", "--otf2") / "trace", cut)
         events = max((cut / "traces").glob("*.evt"), key=lambda file: file.stat().st_size)
         os.truncate(events, events.stat().st_size // 2)
         done = self.culprit("analyze", cut / "traces.otf2", "-o", "rest")
@@ -209,29 +209,48 @@ class CommandLine(unittest.TestCase):
         self.assertIn("Data loss", page.out)
 
     def test_damaged_trace(self):
-        experiment = self.recorded()
+        experiment = self.recorded("experiment", "--otf2")
         anchor = experiment / "trace/traces.otf2"
         anchor.write_bytes(anchor.read_bytes()[:40])
-        self.refused(1, "traces.otf2", "analyze", experiment)
         self.refused(1, "traces.otf2", "analyze", anchor)
+        self.assertEqual(self.culprit("analyze", experiment).returncode, 0)  # it has its records
+        shutil.rmtree(experiment / "raw")
+        self.refused(1, "traces.otf2", "analyze", experiment)
 
     def test_experiment_stays_as_it_is_when_analyzed_elsewhere(self):
-        """Even if its records are still raw: there may be no room."""
-        self.assertEqual(
-            self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads()).returncode, 0)
-        shutil.rmtree(self.folder / "mine/trace")
-        facts = json.loads((self.folder / "mine/experiment.json").read_text())
-        (self.folder / "mine/experiment.json").write_text(
+        """Even if nobody has named its code yet: there may be no room."""
+        experiment = self.recorded()
+        (experiment / "names").unlink()
+        facts = json.loads((experiment / "experiment.json").read_text())
+        (experiment / "experiment.json").write_text(
             json.dumps({k: v for k, v in facts.items() if k != "measured"}))
         def state():
-            return {file: file.read_bytes() for file in (self.folder / "mine").rglob("*")
-                    if file.is_file()}
+            return {file: file.read_bytes() for file in experiment.rglob("*") if file.is_file()}
         before = state()
-        done = self.culprit("analyze", "mine", "-o", "new", "--report")
+        done = self.culprit("analyze", experiment, "-o", "new", "--report")
         self.assertEqual(done.returncode, 0, done.err)
         self.assertIn("omp parallel", done.out)
         self.assertEqual(state(), before)
-        self.assertTrue((self.folder / "new/trace/traces.otf2").exists())
+        again = self.culprit("analyze", "new", "--report")
+        self.assertEqual(again.returncode, 0, again.err)
+        self.assertIn("omp parallel", again.out)
+
+    def test_experiment_without_its_program(self):
+        """Names are kept with the records: another machine has neither program nor cache."""
+        program = self.folder / "program"
+        shutil.copy(self.threads(), program)
+        done = self.culprit("record", "-o", "mine", "--", program)
+        self.assertEqual(done.returncode, 0, done.err)
+        def names():
+            done = self.culprit("analyze", "mine", CULPRIT_NAME_CACHE="off")
+            self.assertEqual(done.returncode, 0, done.err)
+            told = json.loads(self.culprit("report", "mine", "--format", "json").out)
+            return {path["callpath"] for path in told["callpaths"]}, told["run"]["notes"]
+        here = names()
+        self.assertTrue(any("@threads.c:" in name for name in here[0]), here)
+        for change in (lambda: shutil.copy(shutil.which("env"), program), program.unlink):
+            change()
+            self.assertEqual(names(), here)
 
     def test_losses_of_the_measurement_are_known_elsewhere(self):
         experiment = self.recorded()
@@ -244,12 +263,16 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 3, done.err)
             self.assertIn("damaged_records", done.out)
 
-    def test_trace_without_its_anchor_beside_the_records(self):
-        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads())
-        self.assertEqual(done.returncode, 0, done.err)
-        (self.folder / "mine/trace/traces.otf2").unlink()
-        self.refused(1, "has lost its traces.otf2: remove that folder", "analyze", "mine")
-        self.assertFalse((self.folder / "mine/trace.tmp").exists())
+    def test_archive_for_other_tools(self):
+        for command in ("record", "run"):
+            done = self.culprit(command, "--otf2", "-o", command, "--", self.threads())
+            self.assertEqual(done.returncode, 0, done.err)
+            self.assertTrue((self.folder / command / "trace/traces.otf2").exists(), done.err)
+        self.refused(1, "exists and is not empty", "analyze", "run", "--otf2")
+        shutil.rmtree(self.folder / "run/trace")
+        self.assertEqual(self.culprit("analyze", "run", "--otf2").returncode, 0)
+        self.assertTrue((self.folder / "run/trace/traces.otf2").exists())
+        self.assertEqual(self.culprit("analyze", "run/trace", "-o", "again").returncode, 0)
 
     def test_program_with_a_long_name(self):
         program = self.folder / ("é" * 125)  # 250 bytes
@@ -273,14 +296,6 @@ class CommandLine(unittest.TestCase):
             self.skipTest("no mount namespaces")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("WHERE THE TIME WENT", done.stdout)
-
-    def test_keep_raw_can_be_assembled_again(self):
-        done = self.culprit("record", "--keep-raw", "-o", "mine", "--", self.threads())
-        self.assertEqual(done.returncode, 0, done.err)
-        shutil.rmtree(self.folder / "mine/trace")
-        done = self.culprit("analyze", "mine", "--report")
-        self.assertEqual(done.returncode, 0, done.err)
-        self.assertIn("omp parallel", done.out)
 
     def test_interrupt(self):
         process = self.start("run", "--", "sh", "-c", "echo ready; exec sleep 60")
@@ -394,7 +409,7 @@ class CommandLine(unittest.TestCase):
                 new = set(self.left()) - before
                 self.assertEqual(len(new), 1, new)
                 folder = self.folder / new.pop()
-                self.assertTrue((folder / "trace/traces.otf2").exists())
+                self.assertTrue((folder / "names").exists())
                 self.assertEqual(len(list(folder.glob("log/rank-*.done"))), RANKS)
 
     def test_one_rank_reports_for_all(self):

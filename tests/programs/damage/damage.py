@@ -36,22 +36,19 @@ class Experiment:
         self.place = place
         self.folder = pathlib.Path(place.experiment())
         # clang's OpenMP, or libomp put under gcc's: either is observed.
-        command = [place.culprit, "record", "--keep-raw", "-o", self.folder, "--",
+        command = [place.culprit, "record", "-o", self.folder, "--",
                    *mpirun(2, place.program("steps"), ending)]
         done = execute(command, environment={"CULPRIT_MEMORY": "1"})
         check((done.returncode == 0) == (ending == "end"),
               f"status {done.returncode} of steps {ending}: {done.stderr}")
-        shutil.rmtree(self.folder / "trace")
         self.raw = self.folder / "raw"
         self.sound = self.folder.with_name("sound")
         shutil.copytree(self.raw, self.sound)
 
     def analyze(self):
         """Status, what it says, and its report without what names the analysis."""
-        shutil.rmtree(self.folder / "trace", ignore_errors=True)
-        shutil.rmtree(self.folder / "trace.tmp", ignore_errors=True)
         (self.folder / "findings.db").unlink(missing_ok=True)
-        done = execute([self.place.culprit, "analyze", "--keep-raw", "-j", "2", self.folder])
+        done = execute([self.place.culprit, "analyze", "-j", "2", self.folder])
         if done.returncode not in (0, DAMAGED):
             return done.returncode, done.stderr, None
         report = execute([self.place.culprit, "report", "--format", "json", self.folder])

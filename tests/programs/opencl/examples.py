@@ -195,7 +195,7 @@ def run(place, name, suffix):
     program = place.program(name + suffix)
     command = mpirun(example.ranks, program) if example.ranks else [program]
     folder = place.experiment(name)
-    done = execute([place.culprit, "run", "-o", folder, "--", *command],
+    done = execute([place.culprit, "run", "--otf2", "-o", folder, "--", *command],
                    environment={"EXAMPLE_ACCOUNT": "1"})
     if done.returncode == 77:
         raise Skip("there is no OpenCL device")

@@ -66,8 +66,8 @@ class OpenClTest : public testing::Test {
 
   /// Runs account.c and reads both accounts. False if there is no device.
   bool run(const std::string& way) {
-    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run -o " + (folder_ / "e").string() +
-                             " -- " CULPRIT_ACCOUNT " " + way + " 2>&1";
+    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run --otf2 -o " +
+                             (folder_ / "e").string() + " -- " CULPRIT_ACCOUNT " " + way + " 2>&1";
     FILE* pipe = popen(line.c_str(), "r");
     char buffer[4096];
     while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output_.append(buffer, n);

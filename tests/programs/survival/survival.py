@@ -56,7 +56,8 @@ def without_culprits(text):
 
 
 def measure(place, case, experiment, *options):
-    return execute([place.culprit, "run", "--sampling", "1000", *options, "-o", experiment, "--",
+    return execute([place.culprit, "run", "--otf2", "--sampling", "1000", *options, "-o", experiment,
+                    "--",
                     *case.program(place)], environment=ENVIRONMENT)
 
 

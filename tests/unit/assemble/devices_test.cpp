@@ -6,7 +6,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "assemble/run/device_clock.h"
+#include "assemble/device/device_clock.h"
 #include "fixture.h"
 #include "trace/device.h"
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "assemble/passes.h"
+#include "assemble/recorded_run.h"
 #include "listing.h"
 #include "raw_builder.h"
 
@@ -36,11 +36,28 @@ class AssembleTest : public testing::Test {
     return std::make_unique<RawProcessBuilder>(folder_ / "raw" / name, code);
   }
 
-  /// Plays everything; the facts must be there.
+  /// Plays everything; the facts must be there. With the losses of the play.
   RunFacts play() {
-    auto result = run_passes(folder_ / "raw", listing, {1, code.symbols(), NameCache()});
-    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().sentence);
-    return result ? std::move(result).value() : RunFacts();
+    auto run = prepare_run(folder_ / "raw", {1, code.symbols()});
+    EXPECT_TRUE(run.ok()) << (run ? "" : run.error().sentence);
+    if (!run) return RunFacts();
+    RunFacts facts = run.value()->facts;
+    listing = Listing(run.value()->definitions);
+    for (size_t i = 0; i < listing.definitions.locations.size(); ++i) {
+      const auto sink = listing.open(LocationId(i));
+      play_location(*run.value(), LocationId(i), *sink, facts.losses);
+    }
+    return facts;
+  }
+
+  /// Plays whatever is there.
+  void play_damaged() {
+    auto run = prepare_run(folder_ / "raw", {1, code.symbols()});
+    for (size_t i = 0; run && i < run.value()->lanes.size(); ++i) {
+      trace::EventSink nowhere;
+      Losses losses;
+      play_location(*run.value(), LocationId(i), nowhere, losses);
+    }
   }
 
   uint64_t losses(const RunFacts& facts, const char* name) {

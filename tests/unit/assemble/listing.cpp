@@ -208,15 +208,9 @@ class ListingSink : public trace::EventSink {
 
 }  // namespace
 
-std::unique_ptr<trace::EventSink> Listing::open(ProcessId process, uint32_t thread) {
-  const std::lock_guard lock(mutex_);
-  return std::make_unique<ListingSink>(lines_[{process.index(), thread}]);
-}
-
-Result<void> Listing::finish(const trace::Definitions& given, uint64_t origin_realtime_ns) {
-  definitions = given;
-  origin = origin_realtime_ns;
-  return {};
+std::unique_ptr<trace::EventSink> Listing::open(LocationId location) {
+  const trace::Location& of = definitions.locations[location.index()];
+  return std::make_unique<ListingSink>(lines_[{of.process.index(), of.thread}]);
 }
 
 std::string Listing::text(const std::string& location) const {

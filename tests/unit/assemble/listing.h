@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A writer that keeps what it is given as text, one line an event, indented by depth:
+// Keeps the events of locations as text, one line an event, indented by depth:
 //
 //     0.0
 //     0 main
@@ -11,26 +11,28 @@
 #pragma once
 
 #include <map>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "trace/otf2/writer.h"
+#include "trace/definitions.h"
+#include "trace/events.h"
 
 namespace culprit::assemble::test {
 
-class Listing : public trace::Otf2Writer {
+class Listing {
  public:
-  std::unique_ptr<trace::EventSink> open(ProcessId process, uint32_t thread) override;
-  Result<void> finish(const trace::Definitions& given, uint64_t origin_realtime_ns) override;
+  Listing() = default;
+  explicit Listing(trace::Definitions given) : definitions(std::move(given)) {}
+
+  std::unique_ptr<trace::EventSink> open(LocationId location);
 
   /// All locations' events, or one's ("0.1").
   std::string text() const;
   std::string text(const std::string& location) const;
 
   trace::Definitions definitions;
-  uint64_t origin = 0;
 
   struct Line {
     int64_t time = 0;
@@ -40,7 +42,6 @@ class Listing : public trace::Otf2Writer {
   };
 
  private:
-  std::mutex mutex_;
   std::map<std::pair<size_t, uint32_t>, std::vector<Line>> lines_;
 };
 

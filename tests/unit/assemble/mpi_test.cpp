@@ -78,7 +78,7 @@ TEST_F(AssembleTest, SamplesSpeakForTheTimeHalfwayToTheirNeighbours) {
 TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
   {
     auto p = process();
-    p->rank(0, 1).ended(50);
+    p->rank(0, 3).ended(50);
     p->thread(0)
         .enter(1, "MPI_Isend", in_main({}))
         .put(RawKind::mpi_isend, 2, 0, 0, {1 | uint64_t{5} << 32, 64, 11, 0})
@@ -91,7 +91,7 @@ TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
         .put(RawKind::mpi_irecv, 8, 0, 0, {2 | uint64_t{5} << 32, 32, 12})
         .leave(9, "MPI_Waitall")
         .enter(10, "MPI_Bcast", in_main({}))
-        .put(RawKind::mpi_collective, 11, 1, 1, {3, 100, 200})
+        .put(RawKind::mpi_collective, 11, 1, 0, {2, 100, 200})
         .leave(12, "MPI_Bcast")
         .put(RawKind::mpi_icoll_post, 13, 11, 0, {13, 0})
         .put(RawKind::mpi_icoll, 14, 11, 0, {~uint64_t{0}, 1, 2, 13})
@@ -110,11 +110,35 @@ TEST_F(AssembleTest, RequestsAndCollectivesKeepTheirFacts) {
 8     irecv 12 2 tag 5 bytes 32 comm 0
 9   -
 10   MPI_Bcast
-11     collective 1 comm 1 root 3 bytes 100 200
+11     collective 1 comm 0 root 2 bytes 100 200
 12   -
 13   icoll_request 13
 14   icoll 13 collective 11 comm 0 root -1 bytes 1 2
 15   cancelled 12
+50 -
+)");
+}
+
+TEST_F(AssembleTest, RanksThatThereAreNotAreDamage) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    p->thread(0)
+        .put(RawKind::mpi_send, 2, 0, 0, {0 | uint64_t{5} << 32, 64, 0})
+        .put(RawKind::mpi_send, 3, 0, 0, {1 | uint64_t{5} << 32, 64, 0})
+        .put(RawKind::mpi_recv, 4, 0, 0, {0xffffffff | uint64_t{5} << 32, 64, 0})
+        .put(RawKind::mpi_collective, 5, 1, 0, {1, 100, 200})
+        .put(RawKind::rma_win_def, 6, 1, 4, {0})
+        .put(RawKind::rma_op, 7, 0, 4, {1, 8, 0});
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(losses(facts, "records_of_unknown_communicators"), 1u) << "MPI_PROC_NULL is none";
+  EXPECT_EQ(losses(facts, "records_of_unknown_windows_and_files"), 1u);
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+2   send 0 tag 5 bytes 64 comm 0
+5   collective 1 comm 0 root -1 bytes 100 200
+6   window 0 created
+6   all on window 0: 17 assertions 0
 50 -
 )");
 }

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
 
@@ -75,7 +76,7 @@ class NameCacheTest : public testing::Test {
             place.symbol->from_debug_info = from_debug_info;
           }
         },
-        NameCache(folder_));
+        NameCache(folder_), KeptNames());
     for (uint64_t i = 0; i < places && from_debug_info; ++i) {
       EXPECT_TRUE(same(*symbols.find({kSelf, i}), symbol_of(i))) << i;
     }
@@ -105,7 +106,7 @@ TEST_F(NameCacheTest, ManyPlacesOfOneFileAreSharedAmongThreads) {
         ++pieces;
         for (const OpenPlace& place : open) EXPECT_TRUE(seen.insert(place.offset).second);
       },
-      NameCache());
+      NameCache(), KeptNames());
   EXPECT_EQ(seen.size(), kPlaces);
   EXPECT_EQ(pieces, kThreads);
 }
@@ -145,7 +146,7 @@ TEST_F(NameCacheTest, IsWholeForWhoeverReadsWhileOthersWrite) {
   for (unsigned user = 0; user < kThreads; ++user) {
     users.emplace_back([this, user] {
       for (uint64_t i = 0; i < 20; ++i) {
-        KnownNames known = NameCache(folder_).open(kSelf);
+        KnownNames known = NameCache(folder_).open(build_id_of(kSelf));
         for (uint64_t place = 0; place < kPlaces; ++place) {
           const Symbol* symbol = known.find(place);
           Symbol expected = symbol_of(place);
@@ -193,7 +194,7 @@ TEST_F(NameCacheTest, LeavesAloneWhatItHasNotMade) {
 
 TEST_F(NameCacheTest, UsersChooseItsPlace) {
   const auto lands_at = [this](const fs::path& place) {
-    KnownNames known = NameCache::of_user().open(kSelf);
+    KnownNames known = NameCache::of_user().open(build_id_of(kSelf));
     known.add(1, symbol_of(1));
     known.save();
     const bool there = fs::exists(file_in(place));

@@ -54,7 +54,7 @@ TEST(Regions, EqualOnesAreOne) {
   const RegionId a = regions.function({"solve", "a.c", 7});
   EXPECT_EQ(regions.function({"solve", "a.c", 7}), a);
   EXPECT_NE(regions.function({"solve", "b.c", 7}), a);
-  EXPECT_EQ(regions.take().size(), 2u);
+  EXPECT_EQ(regions.complete().size(), 2u);
 }
 
 TEST(Regions, ConstructsAreNamedByTheirPlace) {
@@ -75,7 +75,7 @@ TEST(Regions, ConstructsAreNamedByTheirPlace) {
   regions.openmp("for", trace::RegionRole::worksharing, &no_line);
   regions.openmp("for", trace::RegionRole::worksharing, &stripped);
   regions.openmp("for", trace::RegionRole::worksharing, nullptr);
-  const auto all = regions.take();
+  const auto all = regions.complete();
   EXPECT_EQ(all[0].name, "!$omp for @a.c:42");
   EXPECT_EQ(all[1].name, "!$omp for @solve+0x1f");
   EXPECT_EQ(all[2].name, "!$omp for @app+0x421f");
@@ -85,7 +85,7 @@ TEST(Regions, ConstructsAreNamedByTheirPlace) {
 TEST(Regions, RolesFollowFromMpiNames) {
   Regions regions;
   for (const char* name : {"MPI_Send", "MPI_Bcast", "MPI_Barrier", "MPI_Init"}) regions.mpi(name);
-  const auto all = regions.take();
+  const auto all = regions.complete();
   EXPECT_EQ(all[0].role, trace::RegionRole::point_to_point);
   EXPECT_EQ(all[1].role, trace::RegionRole::collective);
   EXPECT_EQ(all[2].role, trace::RegionRole::barrier);

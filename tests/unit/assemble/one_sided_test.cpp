@@ -25,7 +25,7 @@ constexpr auto kWait = static_cast<uint16_t>(trace::RmaEpoch::wait);
 TEST_F(AssembleTest, OperationsCompleteWhereTheirThreadSynchronises) {
   {
     auto p = process();
-    p->rank(0, 1).ended(90);
+    p->rank(0, 2).ended(90);
     p->thread(0)
         .put(RawKind::rma_win_def, 1, 1, 4, {0})
         .put(RawKind::rma_op, 2, kPut, 4, {0, 8, 0})
@@ -40,6 +40,9 @@ TEST_F(AssembleTest, OperationsCompleteWhereTheirThreadSynchronises) {
         .put(RawKind::rma_op, 11, kPut, 4, {0, 8, 0})
         .put(RawKind::rma_fence, 12, 8, 4)
         .put(RawKind::rma_win_free, 13, 0, 4);
+    auto other = process("node1.2.b");
+    other->rank(1, 2).ended(90);
+    other->thread(0).put(RawKind::rma_win_def, 1, 1, 4, {0});
   }
   const RunFacts facts = play();
   EXPECT_TRUE(facts.losses.all().empty());

@@ -16,7 +16,7 @@ namespace {
 using trace::RawKind;
 
 void call_once(RawProcessBuilder& process) {
-  process.thread(0).enter(10, "MPI_Barrier", in_main({})).leave(20, "MPI_Barrier");
+  process.thread(0).enter(10, "MPI_Comm_rank", in_main({})).leave(20, "MPI_Comm_rank");
 }
 
 TEST_F(AssembleTest, RanksComeInOrderWhateverStartedFirst) {
@@ -35,9 +35,9 @@ TEST_F(AssembleTest, RanksComeInOrderWhateverStartedFirst) {
   EXPECT_TRUE(facts.notes.empty());
   EXPECT_TRUE(facts.losses.all().empty());
   // Time 0 is the earliest start.
-  EXPECT_EQ(listing.origin, kRealtimeAtZero + 5);
-  EXPECT_EQ(listing.text("0.0"), "2 main\n5   MPI_Barrier\n15   -\n55 -\n");
-  EXPECT_EQ(listing.text("1.0"), "0 main\n5   MPI_Barrier\n15   -\n45 -\n");
+  EXPECT_EQ(listing.definitions.origin_realtime_ns, kRealtimeAtZero + 5);
+  EXPECT_EQ(listing.text("0.0"), "2 main\n5   MPI_Comm_rank\n15   -\n55 -\n");
+  EXPECT_EQ(listing.text("1.0"), "0 main\n5   MPI_Comm_rank\n15   -\n45 -\n");
   EXPECT_EQ(listing.definitions.processes[1].name, "MPI Rank 1");
   EXPECT_EQ(listing.definitions.locations[1].event_count, 4u);
   EXPECT_EQ(facts.events, 8u);
@@ -182,7 +182,7 @@ TEST_F(AssembleTest, NodesAreAlignedByRealtimeAndTicksScaled) {
     call_once(*b);
   }
   play();
-  EXPECT_EQ(listing.text("1.0"), "100 main\n105   MPI_Barrier\n110   -\n125 -\n");
+  EXPECT_EQ(listing.text("1.0"), "100 main\n105   MPI_Comm_rank\n110   -\n125 -\n");
 }
 
 /// A node that is 9 s behind by its date and whose ticks come at twice the rate.
@@ -208,8 +208,8 @@ TEST_F(AssembleTest, NodesThatComparedTheirClocksAreAlignedByThat) {
     b->thread(0).enter(400, "MPI_Barrier", in_main({})).leave(600, "MPI_Barrier");
   }
   const RunFacts facts = play();
-  EXPECT_EQ(listing.text("0.0"), "0 main\n400   MPI_Barrier\n500   -\n1000 -\n");
-  EXPECT_EQ(listing.text("1.0"), "200 main\n400   MPI_Barrier\n500   -\n1200 -\n");
+  EXPECT_EQ(listing.text("0.0"), "0 main\n400   MPI_Comm_rank\n500   -\n1000 -\n");
+  EXPECT_EQ(listing.text("1.0"), "200 main\n400   MPI_Comm_rank\n500   -\n1200 -\n");
   EXPECT_EQ(facts.clock_error_ns, 15);
   EXPECT_EQ(losses(facts, "clocks_unrelated"), 0u);
   EXPECT_EQ(losses(facts, "clocks_met_once"), 0u);
@@ -226,7 +226,7 @@ TEST_F(AssembleTest, ClocksThatWereComparedOnceKeepTheirRate) {
     b->thread(0).enter(400, "MPI_Barrier", in_main({})).leave(600, "MPI_Barrier");
   }
   const RunFacts facts = play();
-  EXPECT_EQ(listing.text("1.0"), "100 main\n500   MPI_Barrier\n700   -\n2100 -\n");
+  EXPECT_EQ(listing.text("1.0"), "100 main\n500   MPI_Comm_rank\n700   -\n2100 -\n");
   EXPECT_EQ(losses(facts, "clocks_met_once"), 1u);
 }
 
@@ -242,7 +242,7 @@ TEST_F(AssembleTest, TimeNamespacesHaveClocksOfTheirOwn) {
     }
   }
   const RunFacts facts = play();
-  EXPECT_EQ(listing.text("1.0"), "700 main\n710   MPI_Barrier\n720   -\n750 -\n");
+  EXPECT_EQ(listing.text("1.0"), "700 main\n710   MPI_Comm_rank\n720   -\n750 -\n");
   EXPECT_EQ(losses(facts, "clocks_unrelated"), 1u);
 }
 
@@ -289,7 +289,12 @@ TEST_F(AssembleTest, ProgramThatStaysOnItsOpenMpRuntimeWasNotObserved) {
   EXPECT_NE(facts.notes[0].find("not observed"), std::string::npos);
 }
 
-TEST_F(AssembleTest, AnExperimentIsAssembledOnceAndKeepsItsFacts) {
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(AssembleTest, AnExperimentKeepsItsFacts) {
   {
     auto p = process();
     p->rank(0, 1).ended(50);
@@ -297,42 +302,53 @@ TEST_F(AssembleTest, AnExperimentIsAssembledOnceAndKeepsItsFacts) {
     call_once(*p);
   }
   std::ofstream(folder_ / "experiment.json") << R"({"exit_status": 7})";
-  EXPECT_TRUE(needs_assembly(folder_));
-  const auto facts = assemble(folder_, 1, false);
-  ASSERT_TRUE(facts.ok()) << facts.error().sentence;
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "trace" / "traces.otf2"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "raw"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.tmp"));
-  EXPECT_FALSE(needs_assembly(folder_));
-  // A sibling that comes too late is told the same.
-  const auto again = assemble(folder_, 1, false);
+  EXPECT_TRUE(has_records(folder_));
+  const auto first = open_records(folder_, 1);
+  ASSERT_TRUE(first.ok()) << first.error().sentence;
+  EXPECT_TRUE(first.value().kept.ok());
+  EXPECT_NE(content_of(folder_ / "experiment.json").find("\"exit_status\": 7"), std::string::npos)
+      << "others' keys must stay";
+  // Said when the machine was at hand: it stays, as long as the records are the same.
+  RunFacts noted = read_facts(folder_).value();
+  noted.notes = {"Seen on the machine."};
+  ASSERT_TRUE(write_facts(folder_, noted).ok());
+  const auto again = open_records(folder_, 1);
   ASSERT_TRUE(again.ok()) << again.error().sentence;
-  EXPECT_EQ(again.value().events, facts.value().events);
-  EXPECT_EQ(losses(again.value(), "dropped_records"), 3u);
-  std::ifstream in(folder_ / "experiment.json");
-  const std::string json((std::istreambuf_iterator<char>(in)), {});
-  EXPECT_NE(json.find("\"exit_status\": 7"), std::string::npos) << "others' keys must stay";
+  EXPECT_EQ(again.value().facts.notes, noted.notes);
+  EXPECT_EQ(again.value().facts.events, first.value().facts.events);
+  EXPECT_EQ(losses(again.value().facts, "dropped_records"), 3u);
+  {
+    auto more = process("node1.2.b");
+    more->ended(50);
+    call_once(*more);
+  }
+  const auto grown = open_records(folder_, 1);
+  ASSERT_TRUE(grown.ok()) << grown.error().sentence;
+  EXPECT_NE(grown.value().facts.notes, noted.notes);
+  EXPECT_EQ(grown.value().facts.processes, 2u);
 }
 
-TEST_F(AssembleTest, RawRecordsStayWhenAskedFor) {
+TEST_F(AssembleTest, AnExperimentThatCannotBeWrittenIsOpenedAllTheSame) {
   {
     auto p = process();
     p->rank(0, 1).ended(50);
     call_once(*p);
   }
-  ASSERT_TRUE(assemble(folder_, 1, true).ok());
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "raw"));
-  EXPECT_FALSE(needs_assembly(folder_));
+  std::filesystem::create_directory(folder_ / "names");  // where the names were to be
+  const auto opened = open_records(folder_, 1);
+  ASSERT_TRUE(opened.ok()) << opened.error().sentence;
+  EXPECT_FALSE(opened.value().kept.ok());
+  EXPECT_EQ(opened.value().facts.processes, 1u);
 }
 
 TEST_F(AssembleTest, NothingRecordedIsAnErrorAndLeavesNothing) {
   {
     auto p = process();
   }
-  const auto facts = assemble(folder_, 1, false);
-  ASSERT_FALSE(facts.ok());
-  EXPECT_NE(facts.error().sentence.find("neither MPI nor OpenMP"), std::string::npos);
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.tmp"));
+  const auto opened = open_records(folder_, 1);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().sentence.find("neither MPI nor OpenMP"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "names"));
 }
 
 }  // namespace

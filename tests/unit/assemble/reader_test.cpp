@@ -265,8 +265,7 @@ TEST_F(ReaderTest, SurvivesFlippedBytes) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
     std::ofstream(events, std::ios::binary) << damaged;
-    Listing scratch;
-    (void)run_passes(folder_ / "raw", scratch, {1, code.symbols(), NameCache()});
+    play_damaged();
   }
 }
 

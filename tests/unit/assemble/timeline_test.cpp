@@ -18,22 +18,26 @@ Time at(int64_t ns) {
   return Time::from_nanos(ns);
 }
 
+trace::Definitions one_location() {
+  trace::Definitions definitions;
+  for (const char* name : {"main", "A", "B", "C", "parallel", "barrier"}) {
+    definitions.regions.push_back({name, {}, {}, "", 0});
+  }
+  definitions.locations.push_back({.process = ProcessId(0)});
+  return definitions;
+}
+
 class TimelineTest : public testing::Test {
  protected:
-  TimelineTest() : sink_(listing_.open(ProcessId(0), 0)), timeline(*sink_) {
+  TimelineTest() : sink_(listing_.open(LocationId(0))), timeline(*sink_) {
     timeline.enter(at(0), Level::root, kMain);
   }
   std::string text() {
     timeline.leave(at(100), 0);
-    trace::Definitions definitions;
-    for (const char* name : {"main", "A", "B", "C", "parallel", "barrier"}) {
-      definitions.regions.push_back({name, {}, {}, "", 0});
-    }
-    (void)listing_.finish(definitions, 0);
     return listing_.text("0.0");
   }
 
-  Listing listing_;
+  Listing listing_{one_location()};
   std::unique_ptr<trace::EventSink> sink_;
   Timeline timeline;
 };

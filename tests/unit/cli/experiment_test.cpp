@@ -50,8 +50,11 @@ TEST_F(Experiment, KeepsWhatItKnows) {
   EXPECT_EQ(read.value().job, info.job);
   EXPECT_EQ(read.value().exit_status, 3);
   EXPECT_EQ(read.value().selected, info.selected);
-  EXPECT_EQ(trace_file(folder, read.value()), "/a/traces.otf2");
-  EXPECT_EQ(trace_file(folder, {}), folder / "trace" / "traces.otf2");
+  EXPECT_EQ(trace_of(folder, read.value()), "/a/traces.otf2");
+  EXPECT_EQ(trace_of(folder, {}), folder / "trace" / "traces.otf2");
+  fs::create_directories(folder / "raw" / "host.1.a");
+  EXPECT_EQ(trace_of(folder, {}), folder / "raw");
+  EXPECT_EQ(trace_of(folder, read.value()), "/a/traces.otf2");
 }
 
 TEST_F(Experiment, LeavesKeysOfOtherStagesAlone) {
@@ -86,7 +89,7 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   ExperimentInfo info;
   info.command = "mpirun ./app x";
   info.exit_status = 4;
-  merge_facts("mine", info, findings);
+  merge_facts(assemble::read_facts("mine").value(), info, findings);
   EXPECT_EQ(findings.run.command, "mpirun ./app x");
   EXPECT_EQ(findings.run.mpi, "Open MPI");
   EXPECT_EQ(findings.run.openmp, "libomp");

@@ -87,7 +87,7 @@ const std::vector<Example>& examples() {
        {"step:20-10", "step:", ":1", "step:x", std::string(256, 'x')}},
       {Setting::without, "locks,samples", {"locks,nonsense", "Locks", "lock"}},
       {Setting::exclude, "inner_*,operator?=", {long_text}},
-      {Setting::keep_raw, "true", {}},
+      {Setting::otf2, "true", {}},
       {Setting::jobs, "4", {"-1", "all", "65537"}},
       {Setting::estimate, "true", {}},
       {Setting::memory, "8", {"0", "65537", "8M", "99999999999999999999"}},
@@ -174,7 +174,7 @@ TEST_F(CommandLine, NothingSaidIsWhatTheRowsHave) {
   EXPECT_TRUE(given.for_program().empty());
   EXPECT_TRUE(given.value<Setting::openmp>() == "gcc");
   EXPECT_FALSE(given.value<Setting::no_openmp>());
-  EXPECT_FALSE(given.value<Setting::keep_raw>());
+  EXPECT_FALSE(given.value<Setting::otf2>());
   EXPECT_FALSE(given.value<Setting::estimate>());
   EXPECT_EQ(given.value<Setting::jobs>(), 0u);
   const ProgramSettings read = read_by_program(given);
@@ -224,7 +224,7 @@ TEST_F(CommandLine, OptionsReachTheCollector) {
   EXPECT_EQ(given[Setting::output], "some/folder");
   EXPECT_TRUE(given.value<Setting::openmp>() == "libomp");
   EXPECT_TRUE(given.value<Setting::no_openmp>());
-  EXPECT_TRUE(given.value<Setting::keep_raw>());
+  EXPECT_TRUE(given.value<Setting::otf2>());
   EXPECT_TRUE(given.value<Setting::estimate>());
   EXPECT_EQ(given.value<Setting::jobs>(), 4u);
   expect_examples(read_by_program(given, {"CULPRIT_SAMPLING=1", "CULPRIT_CUDA_GRAPHS=launches"}));
@@ -234,7 +234,7 @@ TEST_F(CommandLine, VariablesReachTheCollector) {
   for (const Example& example : examples()) setenv(variable(example.setting), example.good, 1);
   GivenSettings given = parsed({});
   given.take_variables(process_environment);
-  EXPECT_TRUE(given.value<Setting::keep_raw>());
+  EXPECT_TRUE(given.value<Setting::otf2>());
   EXPECT_EQ(given.value<Setting::jobs>(), 4u);
   const ProgramSettings read = read_by_program(given);
   expect_examples(read);
@@ -244,11 +244,11 @@ TEST_F(CommandLine, VariablesReachTheCollector) {
 
 TEST_F(CommandLine, OptionsGoBeforeVariables) {
   setenv("CULPRIT_SAMPLING", "1", 1);
-  setenv("CULPRIT_KEEP_RAW", "no", 1);
+  setenv("CULPRIT_OTF2", "no", 1);
   EXPECT_EQ(read_by_program(parsed({"--sampling", "7"})).sampling, 7u);
   EXPECT_EQ(read_by_program(parsed({})).sampling, 1u);
-  EXPECT_FALSE(parsed({}).value<Setting::keep_raw>());
-  EXPECT_TRUE(parsed({"--keep-raw"}).value<Setting::keep_raw>());
+  EXPECT_FALSE(parsed({}).value<Setting::otf2>());
+  EXPECT_TRUE(parsed({"--otf2"}).value<Setting::otf2>());
 }
 
 TEST_F(CommandLine, WrongVariablesAreRefusedToo) {

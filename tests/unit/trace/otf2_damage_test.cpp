@@ -179,7 +179,7 @@ TEST_F(Otf2Damage, NestingIsRepaired) {
     sink->mpi_send(at(10), MpiMessage{CommId(0), 2, 0, 0});  // two ranks: 0 and 1
     sink->enter(at(11), RegionId(4));
   }
-  ASSERT_TRUE((*writer)->finish(rich_definitions(), 0).ok());
+  ASSERT_TRUE((*writer)->finish(rich_definitions()).ok());
   anchor_ = folder / "traces.otf2";
   const std::vector<std::string> expected{"2 enter 0", "3 enter 1",  "4 enter 2",  "6 leave 2",
                                           "6 leave 1", "11 enter 4", "11 leave 4", "11 leave 0"};
@@ -212,7 +212,7 @@ TEST_F(Otf2Damage, ChunksOfAnotherFileEndSomewhere) {
       sink->leave(Time::from_nanos(2 * i + 1), RegionId(0));
     }
   }
-  ASSERT_TRUE((*writer)->finish(rich_definitions(), 0).ok());
+  ASSERT_TRUE((*writer)->finish(rich_definitions()).ok());
   const fs::path file = folder / "traces" / "0.evt";
   const std::string whole = content(file);
   ASSERT_GT(whole.size(), 6 * kChunk);

@@ -73,6 +73,7 @@ std::vector<Region> every_region() {
 
 Definitions rich_definitions() {
   Definitions d;
+  d.origin_realtime_ns = 1'700'000'000'000'000'000;
   d.regions = every_region();
   const ProcessId first(0), second(1);
   d.processes = {{"MPI Rank 0", "node-a", 0, {LocationId(0), LocationId(1)}},
@@ -280,7 +281,7 @@ fs::path write_rich_archive(const fs::path& folder) {
     auto sink = (*writer)->open(location.process, location.thread);
     play_everything(*sink, static_cast<uint32_t>(location.process.index()), location.thread);
   }
-  const auto finished = (*writer)->finish(definitions, 1'700'000'000'000'000'000);
+  const auto finished = (*writer)->finish(definitions);
   EXPECT_TRUE(finished.ok()) << finished.error().sentence;
   return folder / "traces.otf2";
 }

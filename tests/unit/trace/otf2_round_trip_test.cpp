@@ -201,7 +201,7 @@ std::filesystem::path write_devices(const std::filesystem::path& folder) {
     const auto sink = (*writer)->open(location.process, location.thread);
     location.kind == LocationKind::cpu_thread ? play_host(*sink) : play_stream(*sink);
   }
-  EXPECT_TRUE((*writer)->finish(definitions, 0).ok());
+  EXPECT_TRUE((*writer)->finish(definitions).ok());
   return folder / "traces.otf2";
 }
 
@@ -249,7 +249,7 @@ TEST(Otf2RoundTrip, PropertiesOfTheCallerWin) {
                             {"CULPRIT::SAMPLING_HZ", "100"}};
   auto writer = create_otf2(folder.path() / "trace");
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+  ASSERT_TRUE((*writer)->finish(definitions).ok());
   const auto source = open(folder.path() / "trace" / "traces.otf2");
   ASSERT_TRUE(source);
   const auto& read = source->definitions().properties;
@@ -267,7 +267,7 @@ TEST(Otf2RoundTrip, OtherToolsCanReadAnArchiveWithoutEvents) {
   TemporaryFolder folder;
   auto writer = create_otf2(folder.path() / "trace");
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->finish(rich_definitions(), 0).ok());
+  ASSERT_TRUE((*writer)->finish(rich_definitions()).ok());
   const auto anchor = folder.path() / "trace" / "traces.otf2";
   EXPECT_EQ(otf2_print_complaints(anchor), "");
   const auto source = open(anchor);
@@ -340,7 +340,7 @@ TEST(Otf2Writer, ClipsNamesThatNoChunkHolds) {
   definitions.regions[0].name = name;
   auto writer = create_otf2(folder.path() / "trace");
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+  ASSERT_TRUE((*writer)->finish(definitions).ok());
   const auto source = open(folder.path() / "trace" / "traces.otf2");
   ASSERT_TRUE(source);
   EXPECT_EQ(source->definitions().regions[0].name, std::string(65535, 'x'));
@@ -356,7 +356,7 @@ TEST(Otf2Writer, WritesGroupsOfAllLocations) {
   for (const auto& [locations, fits] : {std::pair(0, false), std::pair(200'000, true)}) {
     auto writer = create_otf2(folder.path() / std::to_string(locations), locations);
     ASSERT_TRUE(writer.ok());
-    EXPECT_EQ((*writer)->finish(definitions, 0).ok(), fits);
+    EXPECT_EQ((*writer)->finish(definitions).ok(), fits);
   }
 }
 
@@ -414,7 +414,7 @@ TEST(Otf2Concurrency, EightLocationsOnFourThreads) {
     const Location& location = definitions.locations[i];
     play_long(*(*writer)->open(location.process, location.thread), i, kEvents);
   });
-  ASSERT_TRUE((*writer)->finish(definitions, 0).ok());
+  ASSERT_TRUE((*writer)->finish(definitions).ok());
 
   const auto source = open(folder.path() / "trace" / "traces.otf2");
   ASSERT_TRUE(source);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "assemble/run/devices.h"
+#include "assemble/device/devices.h"
 
 #include <fmt/format.h>
 

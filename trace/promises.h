@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/losses.h"
 #include "trace/definitions.h"
@@ -21,6 +22,8 @@ enum class Promise : uint8_t {
   team,        ///< parallel region: whoever is in it announces itself
 };
 Promise promise_of(const Region& region);
+/// Of a function by its C name.
+Promise promise_of_mpi(std::string_view function);
 
 /// What one location's regions promised, and what came.
 class Promises {

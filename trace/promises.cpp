@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "trace/otf2/promises.h"
+#include "trace/promises.h"
 
 #include <algorithm>
 #include <iterator>
@@ -38,10 +38,14 @@ bool is_one_of(std::string_view name, auto& names) {
 
 }  // namespace
 
+Promise promise_of_mpi(std::string_view function) {
+  if (is_one_of(function, kCollectives)) return Promise::collective;
+  if (is_one_of(function, kMessages)) return Promise::message;
+  return function == "MPI_Finalize" ? Promise::finalize : Promise::none;
+}
+
 Promise promise_of(const Region& region) {
-  if (is_one_of(region.name, kCollectives)) return Promise::collective;
-  if (is_one_of(region.name, kMessages)) return Promise::message;
-  if (region.name == "MPI_Finalize") return Promise::finalize;
+  if (const Promise promise = promise_of_mpi(region.name); promise != Promise::none) return promise;
   const bool team = region.role == RegionRole::parallel && region.paradigm == Paradigm::openmp;
   return team ? Promise::team : Promise::none;
 }

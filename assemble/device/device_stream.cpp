@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "assemble/records/device_stream.h"
+#include "assemble/device/device_stream.h"
 
 #include <fmt/format.h>
 
@@ -55,14 +55,14 @@ constexpr Kind kKinds[] = {
 };
 static_assert(std::size(kKinds) == static_cast<size_t>(trace::kLastDeviceOpKind) + 1);
 
-class Lane {
+class Visits {
  public:
-  Lane(const DeviceLane& lane, const DeviceContext& context, trace::EventSink& sink)
+  Visits(const DeviceLane& lane, const ProcessContext& process, trace::EventSink& sink)
       : lane_(lane),
-        context_(context),
+        process_(process),
         sink_(sink),
-        device_(context.devices.queues[lane.queue].device),
-        paradigm_(paradigm_of(context.devices.devices[device_].api)) {}
+        device_(process.devices.queues[lane.queue].device),
+        paradigm_(paradigm_of(process.devices.devices[device_].api)) {}
 
   LaneResult play() {
     for (const DeviceOp& op : lane_.ops) visit(op);
@@ -74,28 +74,29 @@ class Lane {
     const Kind& kind = kKinds[static_cast<size_t>(op.kind)];
     if (op.name != 0) {
       const auto [known, is_new] = named_.try_emplace(op.name);
-      const auto text = context_.devices.names.find(op.name);
-      if (is_new && text != context_.devices.names.end()) {
+      const auto text = process_.devices.names.find(op.name);
+      if (is_new && text != process_.devices.names.end()) {
         known->second =
-            context_.regions.on_device(readable_name(text->second), kind.role, paradigm_);
+            process_.regions.on_device(readable_name(text->second), kind.role, paradigm_);
       }
       if (known->second.valid()) return known->second;
     }
     const bool moves = op.kind == DeviceOpKind::copy;
-    return context_.regions.on_device(moves ? copy_name(op.direction) : kind.name, kind.role,
+    return process_.regions.on_device(moves ? copy_name(op.direction) : kind.name, kind.role,
                                       paradigm_);
   }
 
   /// No operation begins before it is handed over, whatever the clocks say.
   Time begin_of(const DeviceOp& op) {
-    const Time begin = context_.clocks[device_].time(op.begin);
+    const Time begin = process_.device_clocks[device_].time(op.begin);
     if (op.number == trace::OperationNumber::none) return begin;  // pages move by themselves
-    const auto launch = context_.launches.find(static_cast<uint64_t>(op.number));
-    if (launch == context_.launches.end()) {
+    const auto& launches = process_.survey.device_launches;
+    const auto launch = launches.find(static_cast<uint64_t>(op.number));
+    if (launch == launches.end()) {
       ++result_.without_launch;
       return begin;
     }
-    const Time entered = context_.clock.time(context_.process, launch->second);
+    const Time entered = process_.time(launch->second);
     if (begin < entered) ++result_.before_launch;
     return std::max(begin, entered);
   }
@@ -108,13 +109,13 @@ class Lane {
     told.memory = op.memory;
     told.bytes = op.bytes;
     told.graph_node = op.graph_node;
-    if (op.submitted != 0) told.submitted = context_.clocks[device_].time(op.submitted);
+    if (op.submitted != 0) told.submitted = process_.device_clocks[device_].time(op.submitted);
     return told;
   }
 
   void visit(const DeviceOp& op) {
     const Time begin = last_ = std::max(last_, begin_of(op));
-    const Time end = last_ = std::max(last_, context_.clocks[device_].time(op.end));
+    const Time end = last_ = std::max(last_, process_.device_clocks[device_].time(op.end));
     const RegionId visited = region(op);
     sink_.enter(begin, visited);
     sink_.device_operation(begin, told(op));
@@ -123,7 +124,7 @@ class Lane {
   }
 
   const DeviceLane& lane_;
-  const DeviceContext& context_;
+  const ProcessContext& process_;
   trace::EventSink& sink_;
   uint32_t device_;
   Paradigm paradigm_;
@@ -148,8 +149,9 @@ std::vector<DeviceClock> device_clocks(const ProcessDevices& devices, const Cloc
   return clocks;
 }
 
-LaneResult play_lane(const DeviceLane& lane, const DeviceContext& context, trace::EventSink& sink) {
-  return Lane(lane, context, sink).play();
+LaneResult play_lane(const DeviceLane& lane, const ProcessContext& process,
+                     trace::EventSink& sink) {
+  return Visits(lane, process, sink).play();
 }
 
 std::string lane_name(const DeviceLane& lane, const ProcessDevices& devices) {

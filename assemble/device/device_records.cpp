@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "assemble/records/device_records.h"
+#include "assemble/device/device_records.h"
 
 namespace culprit::assemble {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "assemble/run/device_clock.h"
+#include "assemble/device/device_clock.h"
 
 #include <algorithm>
 

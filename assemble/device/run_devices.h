@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The devices of all processes of a run. A device has one id, however many processes use it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assemble/device/devices.h"
+#include "base/ids.h"
+#include "base/losses.h"
+#include "trace/definitions.h"
+
+namespace culprit::assemble {
+
+struct RunDevices {
+  std::vector<ProcessDevices> by_folder;
+  std::vector<std::vector<DeviceId>> ids;  ///< of by_folder's devices
+  std::vector<trace::Device> all;          ///< by DeviceId
+};
+
+/// Reads the logs of devices of all `folders`. Sentences that the reader must know are added to
+/// `notes`, each once.
+RunDevices gather_devices(const std::vector<RawProcessFolder>& folders, Losses& losses,
+                          std::vector<std::string>& notes);
+
+}  // namespace culprit::assemble

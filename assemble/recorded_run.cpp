@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// See recorded_run.h: prepare_run() is its table of contents.
+#include "assemble/recorded_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "assemble/device/device_stream.h"
+#include "assemble/records/stream.h"
+#include "assemble/run/run_end.h"
+#include "assemble/stuck/stuck.h"
+#include "base/log.h"
+#include "base/parallel.h"
+
+namespace culprit::assemble {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr log::Component kLog("assemble");
+
+void read_and_survey(RecordedRun& run, const fs::path& raw, unsigned threads) {
+  run.folders = read_raw(raw, run.facts.losses, threads);
+  run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
+  run.accounts = survey_threads(run.folders, threads);
+  for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;
+}
+
+/// Programs without symbols, each once: their users must know why there are no names.
+void note_stripped(RecordedRun& run) {
+  std::set<std::string> programs;
+  for (const RawProcessFolder& folder : run.folders) programs.insert(folder.process.executable);
+  for (const std::string& program : programs) {
+    if (!run.symbols.mostly_nameless(program)) continue;
+    const std::string name = fs::path(program).filename();
+    run.facts.notes.push_back(
+        fmt::format("{} has no symbols: its functions appear as {}+0x..., their offset in the "
+                    "file. Build it with -g, or install its debug symbols, to see names.",
+                    name, name));
+  }
+}
+
+void name_code(RecordedRun& run, const PassOptions& options, unsigned threads) {
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    run.code.emplace_back(run.folders[i]).announce(run.accounts[i].survey, run.symbols);
+  }
+  run.symbols.resolve(threads, options.symbols, options.names, options.kept);
+  note_stripped(run);
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    run.code[i].learn(run.accounts[i].survey, run.symbols, run.regions);
+  }
+}
+
+/// Comparisons of clocks, with folders in place of ranks.
+std::vector<ClockLink> clock_links(const RecordedRun& run) {
+  std::vector<ClockLink> links;
+  for (const ProcessSlot& slot : run.processes.slots) {
+    if (!slot.folder || !slot.world) continue;
+    const World& world = run.processes.worlds[*slot.world];
+    for (const ClockMeeting& met : run.accounts[*slot.folder].survey.clock_meetings) {
+      if (met.rank >= world.members.size()) continue;
+      const auto other = run.processes.slots[world.members[met.rank].index()].folder;
+      if (!other) continue;
+      links.push_back({*slot.folder, *other, met.own_ticks, met.other_ticks, met.length});
+    }
+  }
+  return links;
+}
+
+std::vector<CommUser> comm_users(const RecordedRun& run) {
+  static const Survey kNothing;
+  std::vector<CommUser> users;
+  for (size_t i = 0; i < run.processes.slots.size(); ++i) {
+    const ProcessSlot& slot = run.processes.slots[i];
+    CommUser& user = users.emplace_back();
+    user.process = ProcessId(i);
+    user.survey = &kNothing;
+    if (!slot.folder) continue;
+    const trace::RawProcess& process = run.folders[*slot.folder].process;
+    user.world = slot.world;
+    user.survey = &run.accounts[*slot.folder].survey;
+    if (process.job[0] != '\0') user.name = fmt::format("{}.{}", process.job, process.world_rank);
+    user.parent = process.parent;
+    user.clock = &*run.clock;
+    user.folder = *slot.folder;
+  }
+  return users;
+}
+
+void unify(RecordedRun& run) {
+  run.clock.emplace(run.folders, clock_links(run), run.facts.losses);
+  run.comms = unify_comms(run.processes.worlds, comm_users(run), run.facts.losses);
+  run.objects = unify_objects(run.comms, comm_users(run));
+  run.rank_sets.emplace(run.objects.groups);
+}
+
+/// The runtime does not say on which thread; most of it is where kernels are launched.
+void charge_device_overhead(RecordedRun& run) {
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    if (run.accounts[i].threads.empty()) continue;
+    run.accounts[i].threads.front().ticks += static_cast<uint64_t>(
+        static_cast<double>(run.devices.by_folder[i].overhead_ns) / run.clock->ns_per_tick(i));
+  }
+}
+
+stuck::Run at_end(const RecordedRun& run, unsigned threads) {
+  stuck::Run end{run.folders, run.processes, run.code,   run.accounts, run.comms,
+                 run.objects, *run.clock,    {},         threads};
+  for (size_t i = 0; i < run.lanes.size(); ++i) {
+    const Lane& lane = run.lanes[i];
+    if (lane.device != nullptr) continue;
+    end.lanes.push_back({LocationId(i), lane.process, lane.thread, lane.log});
+  }
+  return end;
+}
+
+/// If any process did not come to its end.
+void look_at_end(RecordedRun& run, const fs::path& raw, unsigned threads) {
+  const bool cut = std::any_of(
+      run.folders.begin(), run.folders.end(), [](const RawProcessFolder& folder) {
+        const trace::RawProcess& process = folder.process;
+        return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
+      });
+  if (!cut) return;
+  run.end = find_run_end(raw, run.folders, run.accounts, *run.clock);
+  stuck::Found found = stuck::find(at_end(run, threads));
+  run.facts.stuck = std::move(found.groups);
+  run.awaited = std::move(found.awaited);
+}
+
+void make_contexts(RecordedRun& run) {
+  run.not_sampled = run.regions.not_sampled();
+  std::vector<ProcessId> process_of(run.folders.size());
+  for (size_t i = 0; i < run.processes.slots.size(); ++i) {
+    if (const auto folder = run.processes.slots[i].folder) process_of[*folder] = ProcessId(i);
+  }
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    const Survey& survey = run.accounts[i].survey;
+    const ProcessId id = process_of[i];
+    run.contexts.push_back(
+        {.id = id,
+         .index = i,
+         .folder = run.folders[i],
+         .clock = *run.clock,
+         .code = run.code[i],
+         .survey = survey,
+         .comms = run.comms.local[id.index()],
+         .objects = run.objects.local[id.index()],
+         .all_comms = run.comms.comms,
+         .devices = run.devices.by_folder[i],
+         .device_ids = run.devices.ids[i],
+         .device_clocks = device_clocks(run.devices.by_folder[i], *run.clock, i),
+         .partitioned_pairs = survey.partitioned_pairs(),
+         .pauses = pauses_of(run.folders[i].process, survey),
+         .is_alone = run.processes.slots.size() < 2,
+         .windows = run.objects.windows,
+         .run_end = run.end,
+         .regions = run.regions,
+         .metrics = run.metrics,
+         .rank_sets = *run.rank_sets});
+  }
+}
+
+/// How the thread's time between events is to be divided, but for what divides it.
+Folder folder_for(const RecordedRun& run, const Lane& lane) {
+  const uint32_t hz = run.folders[lane.folder].process.sampling_hz;
+  Folder how;
+  how.not_sampled = run.not_sampled;
+  if (hz > 0) how.period_ns = 1e9 / hz;
+  const auto& uses = run.accounts[lane.folder].core_uses;
+  const auto use = uses.find(lane.log->thread());
+  if (use != uses.end()) how.core_share = use->second.share();
+  return how;
+}
+
+/// Unknown: for ever.
+double asleep_ns(const RecordedRun& run, const Lane& lane) {
+  const auto& uses = run.accounts[lane.folder].core_uses;
+  const auto use = uses.find(lane.log->thread());
+  if (use == uses.end()) return std::numeric_limits<double>::infinity();
+  const CoreUse& known = use->second;
+  const uint64_t life = known.until_ticks - known.from_ticks;
+  const double awake_ns = static_cast<double>(life - std::min(known.blocked_ticks, life)) *
+                          run.clock->ns_per_tick(lane.folder);
+  return std::max(0.0, awake_ns - static_cast<double>(known.on_core_ns) -
+                           static_cast<double>(known.without_ns));
+}
+
+/// As trace::Fact::unanswered names it.
+std::optional<uint64_t> awaited_by(const RecordedRun& run, LocationId location) {
+  const auto at = run.awaited.find(location);
+  if (at == run.awaited.end()) return std::nullopt;
+  const Lane& other = run.lanes[at->second.index()];
+  return uint64_t{other.thread} << 32 | other.process.index();
+}
+
+/// Plays everything to nobody. Returns how many events each location has, about: with the time
+/// between events not yet divided.
+std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
+  std::vector<StretchTally> tallies(run.lanes.size());
+  std::vector<uint64_t> events(run.lanes.size());
+  parallel_for(run.lanes.size(), threads, [&](size_t i) {
+    const Lane& lane = run.lanes[i];
+    trace::EventSink nowhere;
+    if (lane.device != nullptr) {
+      events[i] = play_lane(*lane.device, run.contexts[lane.folder], nowhere).events;
+    } else if (lane.log != nullptr) {
+      ThreadContext thread{folder_for(run, lane), awaited_by(run, LocationId(i))};
+      if (thread.folder.period_ns > 0) thread.folder.tally = &tallies[i];
+      events[i] = play_log(*lane.log, run.contexts[lane.folder], thread, nowhere).events;
+    }
+  });
+  for (size_t i = 0; i < run.lanes.size(); ++i) {
+    run.folding.merge(static_cast<uint32_t>(i), std::move(tallies[i]));
+  }
+  return events;
+}
+
+trace::Location location_of(const RecordedRun& run, const Lane& lane) {
+  trace::Location location;
+  location.name = lane.thread == 0 ? "Master thread" : fmt::format("OMP thread {}", lane.thread);
+  location.process = lane.process;
+  location.thread = lane.thread;
+  if (lane.device == nullptr) return location;
+  const ProcessDevices& devices = run.devices.by_folder[lane.folder];
+  location.name = lane_name(*lane.device, devices);
+  location.kind = trace::LocationKind::accelerator_stream;
+  location.queue = lane.device->queue;
+  location.device = run.devices.ids[lane.folder][devices.queues[location.queue].device];
+  return location;
+}
+
+/// `events`: about how many each location has.
+void define(RecordedRun& run, const std::vector<uint64_t>& events) {
+  trace::Definitions& definitions = run.definitions;
+  definitions.regions = run.regions.complete();
+  run.metrics.complete(definitions);
+  definitions.comms = run.comms.comms;
+  definitions.groups = run.rank_sets->complete();
+  definitions.windows = run.objects.windows;
+  definitions.files = run.objects.files;
+  definitions.devices = run.devices.all;
+  definitions.program = run.facts.command;
+  definitions.creator = std::string(trace::kOwnCreator) + CULPRIT_VERSION;
+  definitions.origin_realtime_ns = run.clock->origin_realtime_ns();
+  for (size_t i = 0; i < run.processes.slots.size(); ++i) {
+    const ProcessSlot& slot = run.processes.slots[i];
+    trace::Process process;
+    process.name = fmt::format("{} {}", slot.world ? "MPI Rank" : "Process", i);
+    process.node = slot.folder ? run.folders[*slot.folder].process.host : "unknown";
+    process.rank = static_cast<uint32_t>(i);
+    definitions.processes.push_back(std::move(process));
+  }
+  for (size_t i = 0; i < run.lanes.size(); ++i) {
+    definitions.locations.push_back(location_of(run, run.lanes[i]));
+    definitions.locations.back().event_count = events[i];
+    definitions.processes[run.lanes[i].process.index()].locations.push_back(LocationId(i));
+    run.facts.events += events[i];
+  }
+}
+
+void note_refused_counters(RecordedRun& run) {
+  for (const auto& [name, why] : run.metrics.refused()) {
+    run.facts.notes.push_back(fmt::format("The counter {} was not recorded: {}.", name, why));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const PassOptions& options) {
+  auto made = std::make_unique<RecordedRun>();
+  RecordedRun& run = *made;
+  RunFacts& facts = run.facts;
+  const unsigned threads = thread_count(options.threads);
+  read_and_survey(run, raw, threads);
+  run.devices = gather_devices(run.folders, facts.losses, facts.notes);
+  run.lanes = make_lanes(run.processes, run.folders, run.devices);
+  kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(),
+             run.lanes.size(), run.devices.all.size());
+  if (run.lanes.empty()) {
+    const std::string why = why_openmp_is_not_observed(run.folders);
+    if (!why.empty()) return Error{"nothing was recorded. " + why};
+    return Error{
+        "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
+  }
+  name_code(run, options, threads);
+  kLog.debug("named the code; reading clocks and communicators");
+  unify(run);
+  charge_device_overhead(run);
+  account(run.folders, run.accounts, run.processes, *run.clock, facts);
+  look_at_end(run, raw, threads);
+  make_contexts(run);
+  kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
+  define(run, tally(run, threads));
+  note_refused_counters(run);
+  return made;
+}
+
+Result<std::vector<StuckGroup>> find_stuck_now(const fs::path& raw, const PassOptions& options) {
+  RecordedRun run;
+  const unsigned threads = thread_count(options.threads);
+  read_and_survey(run, raw, threads);
+  run.devices.by_folder.resize(run.folders.size());
+  run.lanes = make_lanes(run.processes, run.folders, run.devices);
+  if (run.lanes.empty()) return Error{"nothing has been recorded yet"};
+  name_code(run, options, threads);
+  unify(run);
+  return stuck::find(at_end(run, threads)).groups;
+}
+
+void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,
+                   Losses& losses) {
+  const Lane& lane = run.lanes[location.index()];
+  if (lane.device != nullptr) {
+    const LaneResult result = play_lane(*lane.device, run.contexts[lane.folder], sink);
+    losses.add(LossKind::device_starts_before_launch, result.before_launch);
+    losses.add(LossKind::device_ops_without_launch, result.without_launch);
+  } else if (lane.log != nullptr) {
+    LaneFolding divides(run.folding, static_cast<uint32_t>(location.index()),
+                        asleep_ns(run, lane));
+    ThreadContext thread{folder_for(run, lane), awaited_by(run, location)};
+    if (thread.folder.period_ns > 0) thread.folder.folding = &divides;
+    losses.merge(play_log(*lane.log, run.contexts[lane.folder], thread, sink).losses);
+  }
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A run as its records tell it, ready to be played: the passes that look at all of it.
+//   read        which processes there are, and which rank each is
+//   survey      a first walk: addresses, communicators, regions, amounts
+//   devices     what devices did, each with one number for all
+//   name        addresses become functions
+//   unify       clocks, communicators, windows and files become the same for all
+//   end         until when the run lasted, and who was stuck then
+//   tally       a second walk: how samples are shared out, and all that events will refer to
+// After them each location can be played for itself, as often as anybody likes.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "assemble/device/run_devices.h"
+#include "assemble/facts.h"
+#include "assemble/names/kept_names.h"
+#include "assemble/names/name_cache.h"
+#include "assemble/names/symbols.h"
+#include "assemble/raw/reader.h"
+#include "assemble/records/code.h"
+#include "assemble/records/folding.h"
+#include "assemble/records/metrics.h"
+#include "assemble/records/process_context.h"
+#include "assemble/records/regions.h"
+#include "assemble/run/accounts.h"
+#include "assemble/run/clock.h"
+#include "assemble/run/comms.h"
+#include "assemble/run/lanes.h"
+#include "assemble/run/objects.h"
+#include "assemble/run/processes.h"
+#include "assemble/run/rank_sets.h"
+#include "base/result.h"
+#include "trace/definitions.h"
+
+namespace culprit::assemble {
+
+struct PassOptions {
+  unsigned threads = 0;  ///< 0: all cores
+  SymbolSource symbols = read_symbols;
+  NameCache names = NameCache();  ///< none unless said
+  KeptNames kept = {};            ///< the run's own
+};
+
+/// Vectors "by folder" are in the order of `folders`. Parts refer to each other, so it stays where
+/// it is. MT: read only once made.
+struct RecordedRun {
+  RecordedRun() = default;
+  RecordedRun(const RecordedRun&) = delete;
+  RecordedRun& operator=(const RecordedRun&) = delete;
+
+  RunFacts facts;
+  std::vector<RawProcessFolder> folders;
+  Processes processes;
+  std::vector<ProcessAccount> accounts;  ///< by folder
+  RunDevices devices;
+  std::vector<Lane> lanes;  ///< by LocationId
+  Symbols symbols;
+  std::vector<ProcessCode> code;  ///< by folder
+  std::optional<Clock> clock;     ///< always, once made
+  CommTable comms;
+  ObjectTable objects;
+  std::optional<Time> end;  ///< of a run whose processes did not come to their end
+  std::map<LocationId, LocationId> awaited;  ///< who waits for whom then
+  std::vector<ProcessContext> contexts;      ///< by folder
+  Folding folding;
+  trace::Definitions definitions;
+
+  /// What events refer to, as it is met. Complete after the tally.
+  Regions regions;
+  RegionId not_sampled;
+  Metrics metrics;
+  std::optional<RankSets> rank_sets;
+};
+
+/// Error if there are no records.
+Result<std::unique_ptr<RecordedRun>> prepare_run(const std::filesystem::path& raw,
+                                                 const PassOptions& options);
+
+/// The passes as far as needed to say who is stuck at the moment.
+Result<std::vector<StuckGroup>> find_stuck_now(const std::filesystem::path& raw,
+                                               const PassOptions& options);
+
+/// Plays one location. What made no sense is counted.
+void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,
+                   Losses& losses);
+
+}  // namespace culprit::assemble

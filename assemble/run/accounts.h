@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a first walk over all logs of a run finds, added up by process.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "assemble/raw/reader.h"
+#include "assemble/run/survey.h"
+
+namespace culprit::assemble {
+
+/// Of one process.
+struct ProcessAccount {
+  Survey survey;
+  std::vector<ToolTime> threads;          ///< what each cost
+  std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel tells of
+};
+
+/// Surveys all logs of `folders` on `threads` threads; accounts by folder. The logs of each are then
+/// in the order in which users know the threads: by their numbers in a team, where the files come
+/// as threads happened to begin. The first thread stays the first, those in no team come last.
+std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folders,
+                                           unsigned threads);
+
+}  // namespace culprit::assemble

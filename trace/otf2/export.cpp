@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "trace/otf2/export.h"
+
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/parallel.h"
+#include "trace/otf2/writer.h"
+
+namespace culprit::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> write_archive(const Source& source, const fs::path& folder, unsigned threads,
+                           Losses& losses) {
+  const Definitions& definitions = source.definitions();
+  const size_t count = definitions.locations.size();
+  auto writer = create_otf2(folder, count);
+  if (!writer) return writer.error();
+  std::vector<Losses> lost(count);
+  std::vector<Result<void>> read(count);
+  parallel_for(count, threads, [&](size_t i) {
+    const Location& location = definitions.locations[i];
+    const auto sink = (*writer)->open(location.process, location.thread);
+    read[i] = source.read(LocationId(i), *sink, lost[i]);
+  });
+  for (size_t i = 0; i < count; ++i) {
+    if (!read[i]) return read[i];
+    losses.merge(lost[i]);
+  }
+  return (*writer)->finish(definitions);
+}
+
+}  // namespace
+
+Result<void> export_otf2(const Source& source, const fs::path& folder, unsigned threads,
+                         Losses& losses) {
+  std::error_code error;
+  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder))) {
+    return Error{"cannot create the trace " + folder.string() +
+                 ": the folder exists and is not empty"};
+  }
+  const fs::path unfinished = folder.string() + ".tmp";
+  fs::remove_all(unfinished, error);
+  Result<void> written = write_archive(source, unfinished, threads, losses);
+  if (written) {
+    fs::rename(unfinished, folder, error);
+    if (!error) return {};
+    written = Error{"cannot write " + folder.string() + ": " + error.message()};
+  }
+  fs::remove_all(unfinished, error);
+  return written;
+}
+
+}  // namespace culprit::trace
