@@ -33,6 +33,13 @@ Result<void> keep(const fs::path& experiment, const RecordedRun& run) {
   return write_facts(experiment, run.facts);
 }
 
+/// Records may have been damaged since the facts were noted.
+void add_missing(const Losses& found, Losses& noted) {
+  for (const auto& [name, loss] : found.all()) {
+    if (!noted.all().contains(name)) noted.restore(name, loss);
+  }
+}
+
 }  // namespace
 
 bool has_records(const fs::path& experiment) {
@@ -55,6 +62,7 @@ Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, K
   auto known = read_facts(experiment);
   if (known && known.value().records == run.value()->facts.records) {
     opened.facts = std::move(known).value();
+    add_missing(run.value()->facts.losses, opened.facts.losses);
   } else {
     if (what == Keep::names_and_facts) opened.kept = keep(experiment, *run.value());
     opened.facts = run.value()->facts;

@@ -162,11 +162,15 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   if (!info) return info.error();
   kLog.debug("reading {}", trace_of(experiment, *info).string());
   const bool alone = options.ranks == nullptr || options.ranks->alone();
-  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
   Losses losses;
-  auto opened = alone ? open_trace(experiment, *info, threads, losses)
+  auto opened = alone ? open_trace(experiment, *info, options.threads, losses)
                       : open_for_all(experiment, *info, options, losses);
   if (!opened) return opened.error();
+  if (options.otf2 && alone) {
+    auto written = write_archive(*opened->source, experiment, options);
+    if (!written) return written.error();
+  }
+  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
   auto findings = analyze_trace(*opened->source, options, threads, losses);
   if (!findings) return findings.error();
   merge_facts(opened->facts, *info, *findings);
@@ -179,21 +183,18 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   }
   kLog.info("analyzed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
             watch.seconds(), for_display(experiment).string());
-  if (!options.otf2) return findings;
-  if (auto written = write_archive(*opened->source, experiment, options); !written) {
-    return written.error();
-  }
   return findings;
 }
 
 int help_to_analyze(const PipelineOptions& options) {
   const fs::path trace = wait_for_task(*options.ranks);
   if (trace.empty()) return 0;
-  const unsigned threads = threads_for(*options.ranks, options.threads);
   Losses losses;
   // What goes wrong goes wrong on all, and the first reports it.
   const auto source = open_together(*options.ranks, trace, losses);
-  if (source) static_cast<void>(analyze_trace(*source.value(), options, threads, losses).ok());
+  if (!source) return 0;
+  const unsigned threads = threads_for(*options.ranks, options.threads);
+  static_cast<void>(analyze_trace(*source.value(), options, threads, losses).ok());
   return 0;
 }
 

@@ -245,7 +245,7 @@ class CommandLine(unittest.TestCase):
             done = self.culprit("analyze", "mine", CULPRIT_NAME_CACHE="off")
             self.assertEqual(done.returncode, 0, done.err)
             told = json.loads(self.culprit("report", "mine", "--format", "json").out)
-            return {path["callpath"] for path in told["callpaths"]}, told["run"]["notes"]
+            return {wait["callpath"] for wait in told["waits"]}, told["run"]["notes"]
         here = names()
         self.assertTrue(any("@threads.c:" in name for name in here[0]), here)
         for change in (lambda: shutil.copy(shutil.which("env"), program), program.unlink):
@@ -445,7 +445,7 @@ class CommandLine(unittest.TestCase):
     def test_messages(self):
         done = self.culprit("run", "-o", "mine", "--", self.threads())
         said = done.err.splitlines()
-        self.assertEqual([l.split(" ")[1] for l in said], ["measuring", "wrote", "analyzed"], done.err)
+        self.assertEqual([l.split(" ")[1] for l in said], ["measuring", "analyzed"], done.err)
         self.assertNotIn("culprit: ", done.out)
 
     def test_quiet(self):
