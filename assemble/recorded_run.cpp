@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "assemble/device/device_stream.h"
+#include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
 #include "assemble/run/run_end.h"
 #include "assemble/stuck/stuck.h"
@@ -110,8 +111,8 @@ void charge_device_overhead(RecordedRun& run) {
 }
 
 stuck::Run at_end(const RecordedRun& run, unsigned threads) {
-  stuck::Run end{run.folders, run.processes, run.code,   run.accounts, run.comms,
-                 run.objects, *run.clock,    {},         threads};
+  stuck::Run end{run.folders, run.processes, run.code, run.accounts, run.comms,
+                 run.objects, *run.clock,    {},       threads};
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     const Lane& lane = run.lanes[i];
     if (lane.device != nullptr) continue;
@@ -122,8 +123,8 @@ stuck::Run at_end(const RecordedRun& run, unsigned threads) {
 
 /// If any process did not come to its end.
 void look_at_end(RecordedRun& run, const fs::path& raw, unsigned threads) {
-  const bool cut = std::any_of(
-      run.folders.begin(), run.folders.end(), [](const RawProcessFolder& folder) {
+  const bool cut =
+      std::any_of(run.folders.begin(), run.folders.end(), [](const RawProcessFolder& folder) {
         const trace::RawProcess& process = folder.process;
         return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
       });
@@ -143,27 +144,26 @@ void make_contexts(RecordedRun& run) {
   for (size_t i = 0; i < run.folders.size(); ++i) {
     const Survey& survey = run.accounts[i].survey;
     const ProcessId id = process_of[i];
-    run.contexts.push_back(
-        {.id = id,
-         .index = i,
-         .folder = run.folders[i],
-         .clock = *run.clock,
-         .code = run.code[i],
-         .survey = survey,
-         .comms = run.comms.local[id.index()],
-         .objects = run.objects.local[id.index()],
-         .all_comms = run.comms.comms,
-         .devices = run.devices.by_folder[i],
-         .device_ids = run.devices.ids[i],
-         .device_clocks = device_clocks(run.devices.by_folder[i], *run.clock, i),
-         .partitioned_pairs = survey.partitioned_pairs(),
-         .pauses = pauses_of(run.folders[i].process, survey),
-         .is_alone = run.processes.slots.size() < 2,
-         .windows = run.objects.windows,
-         .run_end = run.end,
-         .regions = run.regions,
-         .metrics = run.metrics,
-         .rank_sets = *run.rank_sets});
+    run.contexts.push_back({.id = id,
+                            .index = i,
+                            .folder = run.folders[i],
+                            .clock = *run.clock,
+                            .code = run.code[i],
+                            .survey = survey,
+                            .comms = run.comms.local[id.index()],
+                            .objects = run.objects.local[id.index()],
+                            .all_comms = run.comms.comms,
+                            .devices = run.devices.by_folder[i],
+                            .device_ids = run.devices.ids[i],
+                            .device_clocks = device_clocks(run.devices.by_folder[i], *run.clock, i),
+                            .partitioned_pairs = survey.partitioned_pairs(),
+                            .pauses = pauses_of(run.folders[i].process, survey),
+                            .is_alone = run.processes.slots.size() < 2,
+                            .windows = run.objects.windows,
+                            .run_end = run.end,
+                            .regions = run.regions,
+                            .metrics = run.metrics,
+                            .rank_sets = *run.rank_sets});
   }
 }
 
@@ -271,6 +271,21 @@ void note_refused_counters(RecordedRun& run) {
   }
 }
 
+Error why_there_is_nothing(const RecordedRun& run, const fs::path& raw) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(raw, ignored)) {
+    const auto version = other_version(entry.path() / "process");
+    if (!version) continue;
+    return Error{fmt::format(
+        "the records in {} were made by another version of culprit (their format is {}; this one "
+        "reads {}): analyze them with that version, or have it write an OTF2 archive",
+        raw.string(), *version, trace::kRawVersion)};
+  }
+  const std::string why = why_openmp_is_not_observed(run.folders);
+  if (!why.empty()) return Error{"nothing was recorded. " + why};
+  return Error{"the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const PassOptions& options) {
@@ -281,14 +296,9 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const Pass
   read_and_survey(run, raw, threads);
   run.devices = gather_devices(run.folders, facts.losses, facts.notes);
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
-  kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(),
-             run.lanes.size(), run.devices.all.size());
-  if (run.lanes.empty()) {
-    const std::string why = why_openmp_is_not_observed(run.folders);
-    if (!why.empty()) return Error{"nothing was recorded. " + why};
-    return Error{
-        "the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
-  }
+  kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(), run.lanes.size(),
+             run.devices.all.size());
+  if (run.lanes.empty()) return why_there_is_nothing(run, raw);
   name_code(run, options, threads);
   kLog.debug("named the code; reading clocks and communicators");
   unify(run);
@@ -322,8 +332,7 @@ void play_location(const RecordedRun& run, LocationId location, trace::EventSink
     losses.add(LossKind::device_starts_before_launch, result.before_launch);
     losses.add(LossKind::device_ops_without_launch, result.without_launch);
   } else if (lane.log != nullptr) {
-    LaneFolding divides(run.folding, static_cast<uint32_t>(location.index()),
-                        asleep_ns(run, lane));
+    LaneFolding divides(run.folding, static_cast<uint32_t>(location.index()), asleep_ns(run, lane));
     ThreadContext thread{folder_for(run, lane), awaited_by(run, location)};
     if (thread.folder.period_ns > 0) thread.folder.folding = &divides;
     losses.merge(play_log(*lane.log, run.contexts[lane.folder], thread, sink).losses);

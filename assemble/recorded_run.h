@@ -66,7 +66,7 @@ struct RecordedRun {
   std::optional<Clock> clock;     ///< always, once made
   CommTable comms;
   ObjectTable objects;
-  std::optional<Time> end;  ///< of a run whose processes did not come to their end
+  std::optional<Time> end;                   ///< of a run whose processes did not come to their end
   std::map<LocationId, LocationId> awaited;  ///< who waits for whom then
   std::vector<ProcessContext> contexts;      ///< by folder
   Folding folding;

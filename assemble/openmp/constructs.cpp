@@ -63,10 +63,9 @@ void OpenmpConstructs::work_begin(const RawRecord& record) {
   }
   // gcc's combined constructs tell the master alone where they are: where the region was forked.
   teams_.last_work = begun.code != 0 ? teams_.place(begun.code) : teams_.team_place();
-  state_.timeline.enter(
-      time, Level::work,
-      state_.process.regions.openmp(work->name, RegionRole::worksharing, teams_.last_work),
-      kWorkIds + begun.kind);
+  state_.timeline.enter(time, Level::work,
+                        state_.construct(work->name, RegionRole::worksharing, teams_.last_work),
+                        kWorkIds + begun.kind);
   const uint64_t schedule = loop_schedule(begun.kind);
   if (schedule != 0) state_.fact(time, Fact::schedule, schedule);
   if (begun.count != 0) state_.fact(time, Fact::iterations, begun.count);
@@ -88,9 +87,9 @@ void OpenmpConstructs::masked_begin(const RawRecord& record) {
   const uint64_t code = record.as<raw::omp_masked_begin>().code;
   const Time time = state_.time(record);
   state_.observe_code(time, code);
-  state_.timeline.enter(
-      time, Level::work,
-      state_.process.regions.openmp("masked", RegionRole::function, teams_.place(code)), kMaskedId);
+  state_.timeline.enter(time, Level::work,
+                        state_.construct("masked", RegionRole::function, teams_.place(code)),
+                        kMaskedId);
 }
 
 /// Threads that combine their results inside a barrier go on waiting there: no region of its own.
@@ -101,10 +100,9 @@ void OpenmpConstructs::reduction_begin(const RawRecord& record) {
     return;
   const uint64_t code = record.as<raw::omp_reduction_begin>().code;
   state_.observe_code(time, code);
-  state_.timeline.enter(
-      time, Level::work,
-      state_.process.regions.openmp("reduction", RegionRole::function, teams_.place(code)),
-      kReductionId);
+  state_.timeline.enter(time, Level::work,
+                        state_.construct("reduction", RegionRole::function, teams_.place(code)),
+                        kReductionId);
 }
 
 void OpenmpConstructs::end(const RawRecord& record, uint64_t id) {
@@ -138,12 +136,11 @@ bool OpenmpConstructs::ends_region(uint16_t kind, RawLog::Cursor ahead) const {
 
 void OpenmpConstructs::enter_barrier(Time time, const raw::omp_sync_begin& begun,
                                      const RawLog::Cursor& ahead, uint64_t id) {
-  Regions& regions = state_.process.regions;
   close_work(time);
   if (ends_region(begun.kind, ahead)) {
     state_.timeline.observe_bare(time);
     const RegionId region =
-        regions.openmp("implicit barrier", RegionRole::implicit_barrier, teams_.team_place());
+        state_.construct("implicit barrier", RegionRole::implicit_barrier, teams_.team_place());
     return state_.timeline.enter(time, Level::sync, region, id);
   }
   state_.observe_code(time, begun.code);
@@ -154,8 +151,8 @@ void OpenmpConstructs::enter_barrier(Time time, const raw::omp_sync_begin& begun
   if (where == nullptr) where = teams_.team_place();
   const RegionId region =
       is_implicit(begun.kind) || ends_work
-          ? regions.openmp("implicit barrier", RegionRole::implicit_barrier, where)
-          : regions.openmp("barrier", RegionRole::barrier, where);
+          ? state_.construct("implicit barrier", RegionRole::implicit_barrier, where)
+          : state_.construct("barrier", RegionRole::barrier, where);
   state_.timeline.enter(time, Level::sync, region, id);
 }
 
@@ -177,17 +174,17 @@ void OpenmpConstructs::sync_begin(const RawRecord& record, const RawLog::Cursor&
     return;
   }
 
-  Regions& regions = state_.process.regions;
   const Symbol* where = teams_.place(begun.code);
   if (sync == SyncClass::taskwait) {
     state_.observe_code(time, begun.code);
-    timeline.enter(time, Level::sync, regions.openmp("taskwait", RegionRole::task_wait, where), id);
+    timeline.enter(time, Level::sync, state_.construct("taskwait", RegionRole::task_wait, where),
+                   id);
   } else if (sync == SyncClass::taskgroup) {
     // The body is the program's own work; only its end waits.
     state_.observe_code(time, begun.code);
     timeline.enter(time, wait ? Level::sync : Level::work,
-                   wait ? regions.openmp("end taskgroup", RegionRole::task_wait, where)
-                        : regions.openmp("taskgroup", RegionRole::function, where),
+                   wait ? state_.construct("end taskgroup", RegionRole::task_wait, where)
+                        : state_.construct("taskgroup", RegionRole::function, where),
                    id);
   }
 }

@@ -39,7 +39,7 @@ void OpenmpMutexes::acquire(const RawRecord& record, const RawLog::Cursor& ahead
   state_.observe_code(time, wanted.code);
   const RegionId region =
       mutex.is_call ? regions.openmp_call(mutex.name, RegionRole::lock)
-                    : regions.openmp(mutex.name, RegionRole::critical, teams_.place(wanted.code));
+                    : state_.construct(mutex.name, RegionRole::critical, teams_.place(wanted.code));
   Timeline& timeline = state_.timeline;
   timeline.enter(time, Level::sync, region, kLockIds + wanted.mutex);
   if (has_failed(mutex, ahead)) timeline.leave(time, timeline.innermost());
@@ -57,8 +57,8 @@ void OpenmpMutexes::acquired(const RawRecord& record) {
   if (depth == Timeline::npos) return;
   if (mutex.is_call) return teams_.close(time, depth);
   timeline.enter(time, Level::mutex,
-                 state_.process.regions.openmp(std::string(mutex.name) + " body",
-                                               RegionRole::function, teams_.place(got.code)),
+                 state_.construct(std::string(mutex.name) + " body", RegionRole::function,
+                                  teams_.place(got.code)),
                  kLockIds + got.mutex);
 }
 

@@ -24,10 +24,10 @@ void OpenmpTargets::begin(const RawRecord& record) {
   const Time time = state_.time(record);
   const RawTarget what = target_class(begun.what);
   if (begun.code != 0) state_.observe_code(time, begun.code);
-  state_.timeline.enter(time, level_of(begun.what),
-                        state_.process.regions.openmp(target_name(begun.what), RegionRole::function,
-                                                      teams_.place(begun.code)),
-                        kTargetIds + begun.what);
+  state_.timeline.enter(
+      time, level_of(begun.what),
+      state_.construct(target_name(begun.what), RegionRole::function, teams_.place(begun.code)),
+      kTargetIds + begun.what);
   if (what == RawTarget::submit) return state_.fact(time, Fact::target_teams, begun.count);
   state_.fact(time, Fact::target_device, begun.device);
   if (what == RawTarget::data) state_.fact(time, Fact::target_bytes, begun.count);

@@ -38,8 +38,7 @@ void OpenmpTasks::create(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
   if (is_taskwait(task.flags)) {
     const Symbol* where = teams_.place(task.code);
-    timeline.enter(time, Level::sync,
-                   state_.process.regions.openmp("taskwait", RegionRole::function, where),
+    timeline.enter(time, Level::sync, state_.construct("taskwait", RegionRole::function, where),
                    kDependenceWaitIds + task.task);
   }
   const Time created = timeline.advance(time);
@@ -118,8 +117,7 @@ void OpenmpTasks::enter(Time time, uint64_t task) {
   const auto& code_of = state_.process.survey.task_code;
   const auto created = code_of.find(task);
   const Symbol* where = created == code_of.end() ? nullptr : teams_.place(created->second);
-  state_.timeline.enter(time, Level::task,
-                        state_.process.regions.openmp("task", RegionRole::task, where), task);
+  state_.timeline.enter(time, Level::task, state_.construct("task", RegionRole::task, where), task);
 }
 
 }  // namespace culprit::assemble

@@ -115,10 +115,9 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
   const bool league = surveyed && known->second.league;
   openings_.push_back({true, own, region, timeline.stack().size()});
   last_work = nullptr;
-  timeline.enter(begun, Level::parallel,
-                 state_.process.regions.openmp(league ? "teams" : "parallel", RegionRole::parallel,
-                                               team_place()),
-                 region);
+  timeline.enter(
+      begun, Level::parallel,
+      state_.construct(league ? "teams" : "parallel", RegionRole::parallel, team_place()), region);
 }
 
 void OpenmpTeams::implicit_end(const RawRecord& record) {

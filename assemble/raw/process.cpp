@@ -147,4 +147,19 @@ std::optional<ProcessRecord> read_process(const std::filesystem::path& file) {
   return found;
 }
 
+std::optional<uint32_t> other_version(const std::filesystem::path& file) {
+  struct Head {
+    decltype(RawProcess::magic) magic{};
+    decltype(RawProcess::version) version{};
+  } head;
+  static_assert(offsetof(RawProcess, version) == offsetof(Head, version));
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(&head), sizeof head);
+  if (static_cast<size_t>(in.gcount()) < sizeof head || head.magic != trace::kRawMagic) {
+    return std::nullopt;
+  }
+  if (head.version == trace::kRawVersion) return std::nullopt;
+  return head.version;
+}
+
 }  // namespace culprit::assemble

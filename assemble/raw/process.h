@@ -21,4 +21,7 @@ struct ProcessRecord {
 /// None if the file is unreadable, another version's, or senseless.
 std::optional<ProcessRecord> read_process(const std::filesystem::path& file);
 
+/// The version of the format, if it is one that read_process() does not know.
+std::optional<uint32_t> other_version(const std::filesystem::path& file);
+
 }  // namespace culprit::assemble

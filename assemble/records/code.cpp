@@ -72,7 +72,9 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
   const auto place = map_.find(address - 1);
   const Symbol* symbol = place ? symbols.find(*place) : nullptr;
   if (symbol == nullptr) return;
-  Code& code = code_[address];
+  const uint32_t at = places_.at(address, static_cast<uint32_t>(code_.size()));
+  if (at < code_.size()) return;
+  Code& code = code_.emplace_back();
   code.symbol = symbol;
   code.site =
       std::hash<std::string>{}(symbol->module) ^ (symbol->address + 1) * 0x9e3779b97f4a7c15u;
@@ -92,8 +94,8 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Region
 
 const Code& ProcessCode::before(uint64_t return_address) const {
   static const Code kNothing;
-  const auto code = code_.find(return_address);
-  return code == code_.end() ? kNothing : code->second;
+  const uint32_t at = places_.find(return_address);
+  return at == FlatMap::kNone ? kNothing : code_[at];
 }
 
 uint64_t ProcessCode::site(uint64_t return_address) const {
@@ -153,9 +155,9 @@ bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
 }  // namespace
 
 const UserPath& Paths::user_path(uint32_t id) {
-  const auto [it, added] = known_.try_emplace(id);
-  UserPath& path = it->second;
-  if (!added) return path;
+  const uint32_t at = places_.at(id, static_cast<uint32_t>(known_.size()));
+  if (at < known_.size()) return known_[at];
+  UserPath& path = known_.emplace_back();
 
   auto frames = frames_of(id);
   drop_entry(frames);

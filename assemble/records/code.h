@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "assemble/records/regions.h"
 #include "assemble/records/timeline.h"
 #include "assemble/run/survey.h"
+#include "base/flat_map.h"
 
 namespace culprit::assemble {
 
@@ -64,7 +66,8 @@ class ProcessCode {
   void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
 
   AddressMap map_;
-  std::unordered_map<uint64_t, Code> code_;  ///< by return address
+  FlatMap places_;  ///< in code_, by return address
+  std::vector<Code> code_;
 };
 
 /// The call paths of one thread's log. Paths are made when first asked for and kept.
@@ -87,7 +90,8 @@ class Paths {
   const ProcessCode& code_;
   Regions& regions_;
   std::unordered_map<uint32_t, Node> nodes_;
-  std::unordered_map<uint32_t, UserPath> known_;
+  FlatMap places_;  ///< in known_, by path
+  std::deque<UserPath> known_;
 };
 
 }  // namespace culprit::assemble

@@ -37,11 +37,11 @@ struct ProcessContext {
   const LocalObjects& objects;
   const std::vector<trace::Comm>& all_comms;  ///< by CommId
   const ProcessDevices& devices;
-  const std::vector<DeviceId>& device_ids;                    ///< of the process's devices
-  std::vector<DeviceClock> device_clocks;                     ///< likewise
+  const std::vector<DeviceId>& device_ids;                   ///< of the process's devices
+  std::vector<DeviceClock> device_clocks;                    ///< likewise
   std::unordered_map<uint64_t, uint32_t> partitioned_pairs;  ///< Survey's
   std::vector<Pause> pauses;
-  bool is_alone = false;                       ///< there is no other process
+  bool is_alone = false;                      ///< there is no other process
   const std::vector<trace::Window>& windows;  ///< by WindowId
   std::optional<Time> run_end;  ///< of a run that did not come to its end, if it is known
   // Tables of the trace.

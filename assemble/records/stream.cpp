@@ -354,6 +354,17 @@ void ThreadState::observe_code(Time time, uint64_t code) {
   timeline.observe_innermost(time, frames, process.code.site(code), named);
 }
 
+RegionId ThreadState::construct(std::string_view name, trace::RegionRole role,
+                                const Symbol* place) {
+  const auto mixed = reinterpret_cast<uintptr_t>(place) / alignof(Symbol) + name.size() * 7 +
+                     static_cast<size_t>(role) * 3;
+  Construct& last = constructs[mixed % constructs.size()];
+  if (!last.region.valid() || last.place != place || last.role != role || last.name != name) {
+    last = {std::string(name), role, place, process.regions.openmp(name, role, place)};
+  }
+  return last.region;
+}
+
 void ThreadState::fact(Time time, trace::Fact fact, uint64_t value) {
   timeline.observe_nothing(time);
   const Time at = timeline.advance(time);

@@ -43,9 +43,9 @@ bool are_different(uint64_t site, uint64_t other) {
 
 /// The functions that are the same calls in both: the innermost of them may call from elsewhere.
 template <class Functions>
-Functions common_of(const Functions& a, const Functions& b) {
-  Functions common;
-  if (are_different(a.base, b.base)) return common;
+void set_common(const Functions& a, const Functions& b, Functions& common) {
+  common.clear();
+  if (are_different(a.base, b.base)) return;
   common.base = a.base == b.base ? a.base : 0;
   const size_t most = std::min(a.regions.size(), b.regions.size());
   for (size_t i = 0; i < most && a.regions[i] == b.regions[i]; ++i) {
@@ -53,6 +53,12 @@ Functions common_of(const Functions& a, const Functions& b) {
     common.sites.push_back(a.site(i) == b.site(i) ? a.site(i) : 0);
     if (are_different(a.site(i), b.site(i))) break;
   }
+}
+
+template <class Functions>
+Functions common_of(const Functions& a, const Functions& b) {
+  Functions common;
+  set_common(a, b, common);
   return common;
 }
 
@@ -123,6 +129,12 @@ void Timeline::leave(Time time, size_t depth) {
 }
 
 Timeline::Functions Timeline::relative(const UserPath& path) const {
+  Functions functions;
+  set_relative(path, functions);
+  return functions;
+}
+
+void Timeline::set_relative(const UserPath& path, Functions& to) const {
   const size_t construct = innermost();
   const auto& all = path.frames;
   size_t taken = 0;
@@ -137,27 +149,32 @@ Timeline::Functions Timeline::relative(const UserPath& path) const {
         std::find(all.begin() + static_cast<ptrdiff_t>(taken), all.end(), stack_[i].region);
     if (found != all.end()) taken = static_cast<size_t>(found - all.begin()) + 1;
   }
-  Functions functions{{all.begin() + static_cast<ptrdiff_t>(taken), all.end()}, {}, 0};
+  to.clear();
+  to.regions.assign(all.begin() + static_cast<ptrdiff_t>(taken), all.end());
   if (taken == 0) {
-    functions.base = path.base_site;
+    to.base = path.base_site;
   } else if (taken <= path.sites.size()) {
-    functions.base = path.sites[taken - 1];
+    to.base = path.sites[taken - 1];
   }
   if (taken < path.sites.size()) {
-    functions.sites.assign(path.sites.begin() + static_cast<ptrdiff_t>(taken), path.sites.end());
+    to.sites.assign(path.sites.begin() + static_cast<ptrdiff_t>(taken), path.sites.end());
   }
-  return functions;
 }
 
 Timeline::Functions Timeline::known_functions() const {
   Functions functions;
-  const size_t construct = innermost();
-  if (construct != npos) functions.base = stack_[construct].site;
-  for (const Entry& entry : frames()) {
-    functions.regions.push_back(entry.region);
-    functions.sites.push_back(entry.site);
-  }
+  set_known(functions);
   return functions;
+}
+
+void Timeline::set_known(Functions& to) const {
+  to.clear();
+  const size_t construct = innermost();
+  if (construct != npos) to.base = stack_[construct].site;
+  for (const Entry& entry : frames()) {
+    to.regions.push_back(entry.region);
+    to.sites.push_back(entry.site);
+  }
 }
 
 // A function that now calls from elsewhere is the same, but what it calls is not.
@@ -313,8 +330,29 @@ void Timeline::play_portions(Time until, const std::vector<Portion>& portions,
   }
 }
 
-void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
+/// Fills the stretch until `time`; where nobody knows better, as it was before.
+void Timeline::divide(Time time, StretchKind kind, const Functions* exact,
+                      std::span<const StretchSample> own) {
   constexpr size_t kManySamples = 20;
+  const Duration length = time - known_;
+  set_known(before_);
+  if (!own.empty() && (own.size() >= kManySamples || folder_.folding->is_alone(kind, own))) {
+    play_own(time, before_, exact != nullptr ? *exact : before_);
+  } else {
+    const auto portions = folder_.folding->divide(kind, length, expected_samples(length), own);
+    if (portions.empty() && exact == nullptr) return;
+    if (exact != nullptr) {
+      set_common(before_, *exact, common_);
+    } else {
+      common_ = before_;
+    }
+    if (portions.empty()) set_frames(known_, known_, common_);
+    play_portions(time, portions, common_, own);
+  }
+  if (exact == nullptr) set_frames(time, time, before_);
+}
+
+void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
   last_end_ = end;
   if (!may_be_folded(time)) {
     const bool sampled = !samples_.empty();
@@ -328,19 +366,9 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
     if (folder_.tally != nullptr) {
       folder_.tally->add(kind, length, expected_samples(length), own);
     }
-    const Functions before = known_functions();
-    const Functions common = exact != nullptr ? common_of(before, *exact) : before;
-    if (folder_.folding == nullptr) {
-      // Only stretches count in this walk, not what lies in them.
-    } else if (!own.empty() &&
-               (own.size() >= kManySamples || folder_.folding->is_alone(kind, own))) {
-      play_own(time, before, exact != nullptr ? *exact : before);
-    } else {
-      const auto portions = folder_.folding->divide(kind, length, expected_samples(length), own);
-      if (portions.empty()) set_frames(known_, known_, common);
-      play_portions(time, portions, common, own);
-    }
-    set_frames(time, time, exact != nullptr ? *exact : before);
+    // In the walk that tallies only stretches count, not what lies in them.
+    if (folder_.folding != nullptr) divide(time, kind, exact, own);
+    if (exact != nullptr) set_frames(time, time, *exact);
   }
   samples_.clear();
   // What is told of a construct just entered says no more of how the stretch begins.
@@ -349,12 +377,12 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
 }
 
 void Timeline::observe(Time time, const UserPath& path) {
-  const Functions exact = relative(path);
-  StretchKind end = with(kPath, exact.base);
-  for (size_t i = 0; i < exact.regions.size(); ++i) {
-    end = with(with(end, exact.regions[i].index()), exact.site(i));
+  set_relative(path, exact_);
+  StretchKind end = with(kPath, exact_.base);
+  for (size_t i = 0; i < exact_.regions.size(); ++i) {
+    end = with(with(end, exact_.regions[i].index()), exact_.site(i));
   }
-  settle(time, end, &exact);
+  settle(time, end, &exact_);
 }
 
 void Timeline::stay(Time end) {
@@ -366,8 +394,8 @@ void Timeline::stay(Time end) {
 }
 
 void Timeline::observe_bare(Time time) {
-  const Functions none;
-  settle(time, kBare, &none);
+  exact_.clear();
+  settle(time, kBare, &exact_);
 }
 
 void Timeline::observe_nothing(Time time) {

@@ -126,13 +126,22 @@ class Timeline {
     std::vector<uint64_t> sites;
     uint64_t base = 0;  ///< site of the function around them, which is a construct
     uint64_t site(size_t i) const { return i < sites.size() ? sites[i] : 0; }
+    void clear() {
+      regions.clear();
+      sites.clear();
+      base = 0;
+    }
   };
   Functions relative(const UserPath& path) const;
+  void set_relative(const UserPath& path, Functions& to) const;
   Functions known_functions() const;
+  void set_known(Functions& to) const;
   std::span<const Entry> frames() const;
   /// What happens at `time` is told by `end`, and there the functions are `exact` (nullptr: nobody
   /// knows, so they stay what they were last).
   void settle(Time time, StretchKind end, const Functions* exact);
+  void divide(Time time, StretchKind kind, const Functions* exact,
+              std::span<const StretchSample> own);
   void play_samples(Time until, bool to_the_end);
   bool may_be_folded(Time time) const;
   StretchKind kind_until(StretchKind end) const;
@@ -155,6 +164,11 @@ class Timeline {
     MetricSetId set;
     std::vector<double> values;
   };
+
+  // Of the event at hand; they keep their room from one to the next.
+  Functions exact_;
+  Functions before_;
+  Functions common_;
 
   trace::EventSink& sink_;
   Folder folder_;

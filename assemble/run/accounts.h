@@ -19,9 +19,9 @@ struct ProcessAccount {
   std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel tells of
 };
 
-/// Surveys all logs of `folders` on `threads` threads; accounts by folder. The logs of each are then
-/// in the order in which users know the threads: by their numbers in a team, where the files come
-/// as threads happened to begin. The first thread stays the first, those in no team come last.
+/// Surveys all logs of `folders` on `threads` threads; accounts by folder. The logs of each are
+/// then in the order in which users know the threads: by their numbers in a team, where the files
+/// come as threads happened to begin. The first thread stays the first, those in no team come last.
 std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folders,
                                            unsigned threads);
 

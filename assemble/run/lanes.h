@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "assemble/device/run_devices.h"
 #include "assemble/raw/reader.h"
 #include "assemble/run/processes.h"
-#include "assemble/device/run_devices.h"
 #include "base/ids.h"
 
 namespace culprit::assemble {

@@ -341,6 +341,19 @@ TEST_F(AssembleTest, AnExperimentThatCannotBeWrittenIsOpenedAllTheSame) {
   EXPECT_EQ(opened.value().facts.processes, 1u);
 }
 
+TEST_F(AssembleTest, RecordsOfAnotherVersionAreRefused) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(50);
+    p->process.version = trace::kRawVersion + 1;
+    call_once(*p);
+  }
+  const auto opened = open_records(folder_, 1);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().sentence.find("another version of culprit"), std::string::npos)
+      << opened.error().sentence;
+}
+
 TEST_F(AssembleTest, NothingRecordedIsAnErrorAndLeavesNothing) {
   {
     auto p = process();
