@@ -28,6 +28,7 @@ constexpr Subcommand kSubcommands[] = {
     {"analyze", "find the root causes of wait states in a recorded run or any OTF2 trace",
      add_analyze},
     {"report", "show the findings of an analysis", add_report},
+    {"export", "write a run in the format of another tool", add_export},
     {"stuck", "say who waits for whom in a run that does not go on", add_stuck},
     {"doctor", "check what this machine offers, what is missing, and which feature needs it",
      add_doctor},

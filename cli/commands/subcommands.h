@@ -33,6 +33,7 @@ Action add_run(CLI::App& command, const Program& program);
 Action add_record(CLI::App& command, const Program& program);
 Action add_analyze(CLI::App& command, const Program& program);
 Action add_stuck(CLI::App& command, const Program& program);
+Action add_export(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);

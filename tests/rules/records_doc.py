@@ -17,7 +17,7 @@ HEAD = """# Raw records
 
 What the collector leaves behind, record by record. This page is generated from `trace/raw/records.def` and its parts:
 change those and run `./dev format`. `trace/raw/raw.h` says how a log's file is built, `trace/raw/values.h` has the
-enumerations; `culprit-rawdump` prints the records of an experiment kept with `--keep-raw`.
+enumerations; `culprit-rawdump` prints the records of an experiment.
 
 A record has a header, with its time, its kind and two numbers (`arg`, 32 bits, and `flags`, 16 bits), and after it
 words of 64 bits (`w0`, `w1`, ...), which may be divided into halves. A field whose word is *optional* is 0 where the

@@ -273,6 +273,13 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.culprit("analyze", "run", "--otf2").returncode, 0)
         self.assertTrue((self.folder / "run/trace/traces.otf2").exists())
         self.assertEqual(self.culprit("analyze", "run/trace", "-o", "again").returncode, 0)
+        shutil.rmtree(self.folder / "record/trace")
+        done = self.culprit("export", "record", "--format", "otf2", "-o", "archive")
+        self.assertEqual(done.returncode, 0, done.err)
+        self.assertEqual(self.culprit("analyze", "archive/traces.otf2", "-o", "of_archive").returncode, 0)
+        self.refused(1, "exists and is not empty", "export", "record", "--format", "otf2", "-o", "archive")
+        self.refused(2, "--output is required", "export", "record", "--format", "otf2")
+        self.refused(1, "there is no", "export", "nothing", "--format", "otf2", "-o", "none")
 
     def test_program_with_a_long_name(self):
         program = self.folder / ("é" * 125)  # 250 bytes
