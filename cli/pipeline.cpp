@@ -80,8 +80,8 @@ Result<void> write_archive(const trace::Source& source, const fs::path& experime
                            const PipelineOptions& options) {
   const Stopwatch watch;
   const fs::path folder = archive_of(experiment).parent_path();
-  Losses counted_again;  // by the replay
-  auto written = trace::export_otf2(source, folder, options.threads, counted_again);
+  Losses lost;  // what was lost before, the experiment tells
+  auto written = trace::export_otf2(source, folder, options.threads, lost);
   if (written) {
     kLog.info("wrote {} ({:.1f} s)", for_display(archive_of(experiment)).string(), watch.seconds());
   }
@@ -95,8 +95,7 @@ Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo&
   OpenTrace opened;
   fs::path trace = trace_of(experiment, info);
   if (fs::is_directory(trace, ignored)) {
-    Losses counted_again;  // when the archive is read
-    auto records = open_trace(experiment, info, options.threads, counted_again);
+    auto records = open_trace(experiment, info, options.threads, losses);
     if (!records) return records;
     trace = archive_of(experiment);
     if (!fs::exists(trace, ignored)) {

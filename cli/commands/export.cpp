@@ -33,14 +33,14 @@ struct ExportArguments {
 struct ExportFormat {
   const char* name;
   const char* summary;
-  Result<void> (*write)(const trace::Source& source, const ExportArguments& arguments);
+  /// `losses`: what was lost so far.
+  Result<void> (*write)(const trace::Source& source, const ExportArguments& arguments,
+                        Losses& losses);
 };
 
-Result<void> write_otf2(const trace::Source& source, const ExportArguments& arguments) {
-  Losses losses;
-  auto written = trace::export_otf2(source, arguments.output, arguments.threads, losses);
-  for (const auto& [name, loss] : losses.all()) kLog.warning("{} ({})", loss.advice, name);
-  return written;
+Result<void> write_otf2(const trace::Source& source, const ExportArguments& arguments,
+                        Losses& losses) {
+  return trace::export_otf2(source, arguments.output, arguments.threads, losses);
 }
 
 constexpr ExportFormat kFormats[] = {
@@ -56,8 +56,12 @@ int run_export(const ExportArguments& arguments) {
   if (!opened) return fail(opened.error());
   for (const ExportFormat& format : kFormats) {
     if (arguments.format != format.name) continue;
-    const auto written = format.write(*opened.value().source, arguments);
+    losses.merge(opened.value().facts.losses);
+    const auto written = format.write(*opened.value().source, arguments, losses);
     if (!written) return fail(written.error());
+    for (const auto& [name, loss] : losses.all()) {
+      if (loss.severity == Severity::data_loss) kLog.warning("{} ({})", loss.advice, name);
+    }
     kLog.info("wrote {}", for_display(fs::absolute(arguments.output)).string());
     return 0;
   }

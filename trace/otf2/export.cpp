@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
+#include "trace/otf2/loss_properties.h"
 #include "trace/otf2/writer.h"
 
 namespace culprit::trace {
@@ -33,7 +35,9 @@ Result<void> write_archive(const Source& source, const fs::path& folder, unsigne
     if (!read[i]) return read[i];
     losses.merge(lost[i]);
   }
-  return (*writer)->finish(definitions);
+  Definitions described = definitions;
+  for (auto& property : properties_of(losses)) described.properties.push_back(std::move(property));
+  return (*writer)->finish(described);
 }
 
 }  // namespace

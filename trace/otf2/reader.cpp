@@ -17,6 +17,7 @@
 #include "trace/otf2/definitions.h"
 #include "trace/otf2/events.h"
 #include "trace/otf2/library.h"
+#include "trace/otf2/loss_properties.h"
 
 namespace culprit::trace {
 
@@ -146,7 +147,7 @@ std::string take(char* text) {
   return taken;
 }
 
-void describe(OTF2_Reader* reader, Definitions& definitions) {
+void describe(OTF2_Reader* reader, Definitions& definitions, Losses& losses) {
   char* text = nullptr;
   if (OTF2_Reader_GetCreator(reader, &text) == OTF2_SUCCESS) definitions.creator = take(text);
   text = nullptr;
@@ -156,9 +157,10 @@ void describe(OTF2_Reader* reader, Definitions& definitions) {
   if (OTF2_Reader_GetPropertyNames(reader, &count, &names) != OTF2_SUCCESS) return;
   for (uint32_t i = 0; i < count; ++i) {
     char* value = nullptr;
-    if (OTF2_Reader_GetProperty(reader, names[i], &value) == OTF2_SUCCESS) {
-      definitions.properties.emplace_back(names[i], take(value));
-    }
+    if (OTF2_Reader_GetProperty(reader, names[i], &value) != OTF2_SUCCESS) continue;
+    std::string told = take(value);
+    if (restore_loss(names[i], told, losses)) continue;
+    definitions.properties.emplace_back(names[i], std::move(told));
   }
   std::free(names);
 }
@@ -192,7 +194,7 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   if (raw->resolution == 0) return cannot_open(anchor, "its clock has a resolution of zero");
   ResolvedDefinitions archive = resolve_definitions(*raw, losses);
   if (archive.definitions.locations.empty()) return cannot_open(anchor, "it has no locations");
-  describe(reader.get(), archive.definitions);
+  describe(reader.get(), archive.definitions, losses);
 
   for (const Location& location : archive.definitions.locations) {
     OTF2_Reader_SelectLocation(reader.get(), location.file_id);

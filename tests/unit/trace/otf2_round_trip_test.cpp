@@ -8,6 +8,7 @@
 
 #include "otf2_fixture.h"
 #include "recording_sink.h"
+#include "trace/otf2/export.h"
 #include "trace/otf2/reader.h"
 #include "trace/otf2/writer.h"
 
@@ -427,6 +428,30 @@ TEST(Otf2Concurrency, EightLocationsOnFourThreads) {
               lost_nothing(losses);
   });
   EXPECT_EQ(same, std::vector<char>(kLocations, 1));
+}
+
+TEST(Otf2Export, LossesBeforeTheArchiveAreToldByIt) {
+  TemporaryFolder folder;
+  const std::filesystem::path rich = write_rich_archive(folder.path() / "rich");
+  Losses lost;
+  auto source = open_otf2(rich, lost);
+  ASSERT_TRUE(source.ok()) << source.error().sentence;
+  Losses before;
+  before.restore("lost_in_the_future", {12, Severity::warning, "It: was told."});
+  before.add(LossKind::dropped_records, 3);
+  ASSERT_TRUE(export_otf2(*source.value(), folder.path() / "again", 2, before).ok());
+  EXPECT_FALSE(export_otf2(*source.value(), folder.path() / "again", 2, before).ok());
+  Losses told;
+  auto again = open_otf2(folder.path() / "again" / "traces.otf2", told);
+  ASSERT_TRUE(again.ok()) << again.error().sentence;
+  EXPECT_EQ(told.all().at("lost_in_the_future").count, 12u);
+  EXPECT_EQ(told.all().at("lost_in_the_future").severity, Severity::warning);
+  EXPECT_EQ(told.all().at("lost_in_the_future").advice, "It: was told.");
+  EXPECT_EQ(told.all().at("dropped_records").count, 3u);
+  EXPECT_EQ(again.value()->definitions().properties, source.value()->definitions().properties);
+  EXPECT_EQ(again.value()->definitions().origin_realtime_ns,
+            source.value()->definitions().origin_realtime_ns);
+  EXPECT_NE(source.value()->definitions().origin_realtime_ns, 0u);
 }
 
 }  // namespace
