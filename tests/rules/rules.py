@@ -237,6 +237,22 @@ def check_docs(tree):
                     yield f"{path}: refers to a line number ({match.group()})"
 
 
+def check_links(tree):
+    """Links between documents lead somewhere, and the index has all documents."""
+    known = set(tree.paths) | {os.path.dirname(path) for path in tree.paths}
+    index = set()
+    for path in tree.ending(".md"):
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", tree.text(path)):
+            full = os.path.normpath(os.path.join(os.path.dirname(path), target))
+            if full not in known:
+                yield f"{path}: links to {target}, which is not there"
+            if path == "docs/README.md":
+                index.add(full)
+    for path in tree.ending(".md") if "docs/README.md" in tree.paths else []:
+        if os.path.dirname(path) == "docs" and path != "docs/README.md" and path not in index:
+            yield f"docs/README.md: {path} is missing"
+
+
 def check_patterns(tree):
     """The document about wait patterns says what the table says."""
     if patterns_doc.TABLE in tree.paths:
@@ -321,6 +337,7 @@ RULES = {
     "format": check_format,
     "words": check_words,
     "docs": check_docs,
+    "links": check_links,
     "width": check_width,
     "patterns": check_patterns,
     "settings": check_settings,

@@ -132,6 +132,20 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("records", **files))
         self.assertFalse(breaches("records", base__a_dot_cpp="x"))
 
+    def test_links(self):
+        page = "see [a](a.md#x), [us](../README.md), [all](https://a.b/c) and [cs](cs/)"
+        files = {"docs/README.md": page, "docs/a.md": "", "README.md": "", "docs/cs/1.md": ""}
+
+        def found(**changed):
+            tree = FakeTree()
+            tree.files = {path: text for path, text in {**files, **changed}.items() if text is not None}
+            tree.paths = sorted(tree.files)
+            return list(rules.RULES["links"](tree))
+        self.assertFalse(found())
+        self.assertTrue(found(**{"docs/a.md": None}))
+        self.assertTrue(found(**{"docs/b.md": "new"}))
+        self.assertTrue(found(**{"docs/cs/1.md": "[no](../../c.md)"}))
+
     def test_dependencies(self):
         page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"
                 "| libx-dev | X, x.h | so |\n| y | | so |\n\n## To test\n\n| z | | so |\n")
