@@ -7,7 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <new>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/log.h"
 #include "base/parallel.h"
@@ -19,7 +23,9 @@
 #include "blame/identities.h"
 #include "blame/join_findings.h"
 #include "blame/memory_need.h"
+#include "blame/passes.h"
 #include "blame/start_up.h"
+#include "blame/verify.h"
 #include "replay/run.h"
 
 namespace culprit::blame {
@@ -32,29 +38,29 @@ constexpr log::Component kLog("analyze");
 class Passes {
  public:
   template <class Pass>
-  void run(const char* name, const Pass& pass) {
+  void run(std::string_view name, const Pass& pass) {
     const auto begin = std::chrono::steady_clock::now();
     pass();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    times.push_back({name, time.count()});
+    times.push_back({std::string(name), time.count()});
     kLog.debug("{}: {:.3f} s", name, time.count());
   }
   std::vector<PassTime> times;
 };
 
-/// Explanations that need nothing but what the passes above left. A new one is one line here.
-constexpr struct {
-  const char* name;
-  void (*explain)(const Explained&, Findings&);
-} kExplanations[] = {
-    {"idle threads", explain_idle_threads},
-    {"locks", explain_locks},
-    {"devices", explain_devices},
-    {"blame for devices", explain_device_blame},
-    {"victims", explain_victims},
-    {"worst instances", explain_instances},
-    {"distributions", explain_distributions},
-    {"stages", explain_stages},
+/// What --verify has found.
+struct Verified {
+  std::vector<std::string> sentences;
+  void look(std::vector<std::string> broken) {
+    std::move(broken.begin(), broken.end(), std::back_inserter(sentences));
+  }
+};
+
+/// By place in kExplanations.
+constexpr void (*kExplain[])(const Explained&, Findings&) = {
+#define EXPLANATION(id, what) explain_##id,
+#include "blame/explanations.def"
+#undef EXPLANATION
 };
 
 std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::WaitGraph& graph,
@@ -94,6 +100,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();
   Passes passes;
+  Verified verified;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.
   passes.run("read", [&] { read = replay::read_run(source, ranks, threads); });
@@ -101,7 +108,14 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::Run& run = *read;
   replay::WaitGraph graph;
   // Beyond this point no programming model is known: waits and synchronisation points are all.
-  passes.run("detect waits", [&] { graph = replay::detect_waits(run, threads); });
+  replay::DetectorTimes detectors{};
+  passes.run("detect waits", [&] {
+    graph = replay::detect_waits(run, threads, options.disabled.detectors, &detectors);
+  });
+  for (size_t i = 0; i < detectors.size(); ++i) {
+    passes.times.push_back({"detect." + std::string(replay::kDetectors[i].id), detectors[i]});
+  }
+  if (options.verify) verified.look(verify_timelines(run)), verified.look(verify_waits(run, graph));
   if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
   passes.run("makers", [&] { settle_thread_begins(run, graph, threads); });
   std::vector<PathTimes> times;
@@ -109,22 +123,32 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
+  if (options.verify) verified.look(verify_delays(run, all.delays));
   times.clear();
   passes.run("sums", [&] { all.waits = sum_waits(run, graph, all.delays, threads); });
   passes.run("critical path", [&] {
     all.path = find_critical_path(run, graph, threads);
     all.critical = profile_critical_path(run, all.waits, all.path.places, all.profiles);
   });
+  if (options.verify) verified.look(verify_path(run, all.path));
   Findings findings;
   passes.run("collect", [&] { findings = collect_findings(run, graph, all, threads); });
-  for (const auto& [name, explain] : kExplanations) {
-    passes.run(name, [&] { explain({run, graph, all, threads}, findings); });
+  for (size_t i = 0; i < kExplanations.size(); ++i) {
+    if (options.disabled.explanations[i]) continue;
+    passes.run(kExplanations[i].id, [&] { kExplain[i]({run, graph, all, threads}, findings); });
   }
   findings.passes = passes.times;
   passes.run("join", [&] {
     join_findings(ranks, findings);
     if (ranks.rank() == 0) finish(findings, threads);
   });
+  for (std::string& sentence : verified.sentences) {
+    findings.identities.violations.push_back(std::move(sentence));
+  }
+  if (options.disabled.any()) {
+    findings.run.notes.push_back("Passes were switched off on request (" +
+                                 names_of(options.disabled) + "): what they find is missing.");
+  }
   findings.passes.push_back(passes.times.back());
   findings.losses.merge(losses);
   return findings;

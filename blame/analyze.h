@@ -8,6 +8,7 @@
 #include "base/losses.h"
 #include "base/result.h"
 #include "blame/findings.h"
+#include "blame/passes.h"
 #include "replay/ranks/transport.h"
 #include "trace/source.h"
 
@@ -16,6 +17,9 @@ namespace culprit::blame {
 struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
   uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
+  DisabledPasses disabled = {};
+  bool verify =
+      false;  ///< look at what each pass left; what is broken is in Identities::violations
   /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there
   /// are, whoever calls catches what is thrown (memory that runs out), and lets all ranks give up.
   replay::Transport* ranks = nullptr;

@@ -3,7 +3,7 @@
 
 // Explanations that go straight into findings: each reads what replay and the passes before it left
 // (waits, delays, profiles) and fills lists of its own, in any order (join_findings.h). All are
-// collective. analyze.cpp has the list of them.
+// collective. explanations.def is the list of them.
 #pragma once
 
 #include "blame/collect.h"

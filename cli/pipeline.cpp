@@ -68,6 +68,8 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   blame::AnalyzeOptions analysis;
   analysis.threads = threads;
   analysis.memory = options.memory;
+  analysis.disabled = options.disabled;
+  analysis.verify = options.verify;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
   return blame::analyze(source, analysis, losses);
 }

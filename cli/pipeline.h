@@ -10,6 +10,7 @@
 
 #include "assemble/assemble.h"
 #include "base/result.h"
+#include "blame/passes.h"
 #include "cli/experiment.h"
 #include "cli/ranks.h"
 #include "trace/source.h"
@@ -17,8 +18,10 @@
 namespace culprit::cli {
 
 struct PipelineOptions {
-  unsigned threads = 0;                ///< 0: all cores
-  bool otf2 = false;                   ///< write an archive, too
+  unsigned threads = 0;  ///< 0: all cores
+  bool otf2 = false;     ///< write an archive, too
+  blame::DisabledPasses disabled = {};
+  bool verify = false;                 ///< look at what each pass left
   uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
   replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
   TaskForOthers* others = nullptr;     ///< if there are several

@@ -18,6 +18,7 @@
 #include "base/column.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "replay/detectors.h"
 #include "replay/patterns.h"
 #include "replay/run.h"
 
@@ -126,8 +127,10 @@ struct WaitGraph {
   std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted
 };
 
-/// Finds all waits of this rank's locations. Runs every detector of detectors.cpp. Counts what does
-/// not fit into Run::losses. The operations of the run's timelines are used up. Collective.
-WaitGraph detect_waits(Run& run, unsigned threads);
+/// Finds all waits of this rank's locations. Runs every detector of detectors.def but those that
+/// are `disabled`. Counts what does not fit into Run::losses. The operations of the run's timelines
+/// are used up. To `times`, if given, is added what each detector took. Collective.
+WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled = {},
+                       DetectorTimes* times = nullptr);
 
 }  // namespace culprit::replay

@@ -7,11 +7,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "assemble/assemble.h"
 #include "base/printable.h"
@@ -35,13 +38,27 @@ struct AnalyzeArguments {
   fs::path output;
   bool report = false;
   bool alone = false;
+  bool passes = false;
+  std::vector<std::string> disabled;
   PipelineOptions pipeline;
 };
+
+/// What the analysis did, what for, and how long it took.
+void print_passes(const blame::Findings& findings) {
+  const auto optional = blame::optional_passes();
+  for (const blame::PassTime& pass : findings.passes) {
+    const auto known = std::find_if(optional.begin(), optional.end(),
+                                    [&](const auto& each) { return each.name == pass.name; });
+    const std::string what = known != optional.end() ? std::string(known->what) : "always";
+    std::puts(fmt::format("{:9.3f} s  {:<28} {}", pass.time_s, pass.name, what).c_str());
+  }
+}
 
 int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& arguments,
              const fs::path& experiment) {
   if (!findings) return fail(findings.error());
   if (arguments.report) print_report(findings.value(), experiment);
+  if (arguments.passes) print_passes(findings.value());
   return judge(findings.value(), experiment);
 }
 
@@ -133,6 +150,10 @@ std::string shared_arguments(const AnalyzeArguments& arguments) {
   if (arguments.pipeline.threads != 0) text += fmt::format(" -j {}", arguments.pipeline.threads);
   if (arguments.pipeline.memory != 0)
     text += fmt::format(" --memory {}", arguments.pipeline.memory);
+  if (arguments.pipeline.verify) text += " --verify";
+  if (!arguments.disabled.empty()) {
+    text += fmt::format(" --disable-passes {}", fmt::join(arguments.disabled, ","));
+  }
   return text;
 }
 
@@ -186,8 +207,24 @@ Action add_analyze(CLI::App& command, const Program&) {
   command.add_flag("--otf2", arguments->pipeline.otf2, text(Setting::otf2).help);
   command.add_flag("--alone", arguments->alone,
                    "when started by a launcher: do not share the work with the other copies");
+  command.add_flag("--verify", arguments->pipeline.verify,
+                   "also check what each pass of the analysis leaves to the next");
+  command.add_flag("--passes", arguments->passes,
+                   "also print the passes of the analysis and how long each took");
+  std::vector<std::string> names;
+  for (const blame::PassText& pass : blame::optional_passes()) names.push_back(pass.name);
+  command
+      .add_option("--disable-passes", arguments->disabled,
+                  "leave these passes out, separated by commas: those that --passes explains")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
   command.add_flag("--report", arguments->report, "also print the report");
-  return [arguments] { return analyze(*arguments); };
+  return [arguments] {
+    for (const std::string& pass : arguments->disabled) {
+      blame::disable(arguments->pipeline.disabled, pass);
+    }
+    return analyze(*arguments);
+  };
 }
 
 }  // namespace culprit::cli

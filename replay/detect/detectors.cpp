@@ -6,6 +6,7 @@
 #include "replay/detect/detection.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <tuple>
@@ -19,17 +20,11 @@ namespace culprit::replay {
 
 namespace {
 
-/// All detectors. A new one is one line here.
-constexpr void (*kDetectors[])(Run&, unsigned, Detection&) = {
-    detect_point_to_point,  //
-    detect_collectives,     //
-    detect_one_sided,       //
-    detect_openmp,          //
-    detect_threads,         //
-    detect_devices,         //
-    detect_device_communication,
-    detect_unanswered,  //
-    detect_early_end,   //
+/// By Detector.
+constexpr void (*kFunctions[])(Run&, unsigned, Detection&) = {
+#define DETECTOR(id, what) detect_##id,
+#include "replay/detectors.def"
+#undef DETECTOR
 };
 
 /// Damaged traces nest a send in the call that waits for its message: nobody else is late there.
@@ -153,9 +148,16 @@ void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Ti
 
 namespace {
 
-std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads) {
+std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads, const DetectorSet& disabled,
+                                         DetectorTimes& times) {
   auto detection = std::make_unique<Detection>(run);
-  for (const auto& detect : kDetectors) detect(run, threads, *detection);
+  for (size_t i = 0; i < kDetectors.size(); ++i) {
+    if (disabled[i]) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    kFunctions[i](run, threads, *detection);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    times[i] += time.count();
+  }
   return detection;
 }
 
@@ -168,10 +170,15 @@ uint64_t clock_violations(const Detection& detection) {
 }  // namespace
 
 /// Whether clocks need repair shows while looking for waits; then all is looked for again.
-WaitGraph detect_waits(Run& run, unsigned threads) {
-  std::unique_ptr<Detection> found_last = run_detectors(run, threads);
+WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
+                       DetectorTimes* times) {
+  DetectorTimes untold{};
+  DetectorTimes& spent = times != nullptr ? *times : untold;
+  std::unique_ptr<Detection> found_last = run_detectors(run, threads, disabled, spent);
   const bool violated = sum(*run.ranks, clock_violations(*found_last)) > 0;
-  if (violated && repair_run(run, threads)) found_last = run_detectors(run, threads);
+  if (violated && repair_run(run, threads)) {
+    found_last = run_detectors(run, threads, disabled, spent);
+  }
   Detection& detection = *found_last;
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());

@@ -39,7 +39,7 @@ void print(const blame::Findings& found) {
 }  // namespace
 
 void analyse(const trace::Source& source, const Losses& losses) {
-  const auto found = blame::analyze(source, {.threads = 1}, losses);
+  const auto found = blame::analyze(source, {.threads = 1, .verify = true}, losses);
   if (!found) return require_sentence(found.error());
   if (found.value().identities.violations.empty()) return;
   print(found.value());

@@ -233,7 +233,7 @@ std::string sorted_lines(std::vector<std::string> rows) {
 
 /// On several ranks, of which some may own nothing, the whole of the findings is the same.
 void expect_same_on_ranks(const trace::Source& source) {
-  const auto one = blame::analyze(source, {1}, {});
+  const auto one = blame::analyze(source, {.threads = 1, .verify = true}, {});
   ASSERT_TRUE(one.ok());
   for (const size_t size : {2u, 3u, 5u}) {
     testing_support::RankThreads(size).run([&](replay::Transport& ranks) {

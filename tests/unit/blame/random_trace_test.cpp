@@ -18,7 +18,7 @@ using blame::Findings;
 using testing_support::RandomTrace;
 
 Findings analyzed(const RandomTrace& trace, unsigned threads) {
-  auto found = blame::analyze(trace, {threads}, {});
+  auto found = blame::analyze(trace, {.threads = threads, .verify = true}, {});
   EXPECT_TRUE(found.ok());
   return std::move(found).value();
 }

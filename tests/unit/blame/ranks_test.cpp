@@ -30,7 +30,8 @@ TEST(Ranks, FindWhatOneFinds) {
     const blame::Findings one = analyzed(trace);
     for (const size_t size : {2u, 3u, 7u}) {
       RankThreads(size).run([&](replay::Transport& ranks) {
-        auto found = blame::analyze(trace, {.threads = 1 + seed % 2, .ranks = &ranks}, {});
+        auto found =
+            blame::analyze(trace, {.threads = 1 + seed % 2, .verify = true, .ranks = &ranks}, {});
         ASSERT_TRUE(found.ok());
         if (ranks.rank() != 0) return;
         const std::string difference = testing_support::difference(one, *found);

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each pass promises the next one, looked at in full: for those who look for a fault in the
+// analysis, and for tests. The identities of the result (identities.h) are checked on every run;
+// these cost about as much as the passes themselves. Of several ranks, each looks at what is its
+// own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blame/delay/delay.h"
+#include "blame/path/critical_path.h"
+#include "replay/run.h"
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+// Each returns a sentence for each promise that is broken, with the first place of each kind.
+
+/// Activities tile each location's life, in order of time, at call paths that there are.
+std::vector<std::string> verify_timelines(const replay::Run& run);
+
+/// A location's waits are in order, do not overlap, lie in its life, are for somebody else, and
+/// last no longer than they are; synchronisation points are in order, between locations that there
+/// are.
+std::vector<std::string> verify_waits(const replay::Run& run, const replay::WaitGraph& graph);
+
+/// Costs are no less than zero, and what waits caused and what is unattributed is what was waited.
+std::vector<std::string> verify_delays(const replay::Run& run, const DelayAnalysis& delays);
+
+/// The critical path goes from the run's begin to its end without a gap.
+std::vector<std::string> verify_path(const replay::Run& run, const CriticalPath& path);
+
+}  // namespace culprit::blame
