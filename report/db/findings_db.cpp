@@ -180,6 +180,8 @@ class Reader {
   void fetch(Statement& s, T& value) {
     value = static_cast<T>(s.integer());
   }
+  /// Losses of other builds are shown; a severity that this one does not know is the worst.
+  void fetch(Statement& s, Severity& value) { value = severity_named(s.text()); }
   template <Word E>
   void fetch(Statement& s, E& value) {
     const std::optional<E> word = find_word<E>(s.text());
