@@ -63,9 +63,6 @@ void check_sync(const Run& run, const WaitGraph& graph, LocationId id, const rep
   const bool known = sync.of_group() ? sync.group().index() < graph.groups.size()
                                      : is_location(run, sync.partner());
   if (!known) broken.add("a synchronization point is with nobody", id, sync.moment());
-  if (!sync.of_group() && sync.partner() == id) {
-    broken.add("a location synchronizes with itself", id, sync.moment());
-  }
 }
 
 }  // namespace

@@ -187,6 +187,13 @@ int analyze(AnalyzeArguments arguments) {
   return kFailure;
 }
 
+std::string refuse_unknown_pass(const std::string& name) {
+  blame::DisabledPasses ignored;
+  if (blame::disable(ignored, name)) return "";
+  return fmt::format("'{}' is no pass that can be left out (`culprit analyze --passes` names them)",
+                     name);
+}
+
 }  // namespace
 
 Action add_analyze(CLI::App& command, const Program&) {
@@ -211,13 +218,12 @@ Action add_analyze(CLI::App& command, const Program&) {
                    "also check what each pass of the analysis leaves to the next");
   command.add_flag("--passes", arguments->passes,
                    "also print the passes of the analysis and how long each took");
-  std::vector<std::string> names;
-  for (const blame::PassText& pass : blame::optional_passes()) names.push_back(pass.name);
   command
       .add_option("--disable-passes", arguments->disabled,
                   "leave these passes out, separated by commas: those that --passes explains")
+      ->type_name("PASSES")
       ->delimiter(',')
-      ->check(CLI::IsMember(names));
+      ->check(CLI::Validator(refuse_unknown_pass, ""));
   command.add_flag("--report", arguments->report, "also print the report");
   return [arguments] {
     for (const std::string& pass : arguments->disabled) {

@@ -263,6 +263,18 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 3, done.err)
             self.assertIn("damaged_records", done.out)
 
+    def test_passes(self):
+        experiment = self.recorded()
+        whole = self.culprit("analyze", experiment, "--passes", "--verify")
+        self.assertEqual(whole.returncode, 0, whole.err)
+        self.assertRegex(whole.out, r"(?m)^ +\d+\.\d{3} s  detect\.openmp +waits in OpenMP")
+        self.assertRegex(whole.out, r"(?m)^ +\d+\.\d{3} s  critical path +always$")
+        less = self.culprit("analyze", experiment, "--disable-passes", "detect.openmp,locks", "--report")
+        self.assertEqual(less.returncode, 0, less.err)
+        self.assertIn("detect.openmp, locks", less.out)
+        self.assertNotIn("Wait at OpenMP barrier", less.out)
+        self.refused(2, "is no pass that can be left out", "analyze", experiment, "--disable-passes", "all")
+
     def test_archive_for_other_tools(self):
         for command in ("record", "run"):
             done = self.culprit(command, "--otf2", "-o", command, "--", self.threads())

@@ -23,7 +23,7 @@ trace::Definitions one_location() {
   for (const char* name : {"main", "A", "B", "C", "parallel", "barrier"}) {
     definitions.regions.push_back({name, {}, {}, "", 0});
   }
-  definitions.locations.push_back({.process = ProcessId(0)});
+  definitions.locations.emplace_back().process = ProcessId(0);
   return definitions;
 }
 
