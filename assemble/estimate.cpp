@@ -21,17 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 using trace::RawKind;
 
-struct Sort {
+struct CostClass {
   std::string_view what;
   std::string_view left_out = {};  ///< EstimateRow::left_out
 };
 
-Sort sort_of(Frequent events) {
+CostClass cost_class_of(Frequent events) {
   return {text(events).what, text(events).name};
 }
 
 /// What a record belongs to, apart from those of MPI calls, which have names.
-Sort sort_of(trace::RawGroup group) {
+CostClass cost_class_of(trace::RawGroup group) {
   using trace::RawGroup;
   switch (group) {
     case RawGroup::definitions:
@@ -40,7 +40,7 @@ Sort sort_of(trace::RawGroup group) {
       return {"OpenMP regions and barriers"};
 #define FREQUENT(name, what) \
   case RawGroup::name:       \
-    return sort_of(Frequent::name);
+    return cost_class_of(Frequent::name);
 #include "base/frequent_events.def"
 #undef FREQUENT
     default:
@@ -129,13 +129,13 @@ class Estimator {
       }
       if (record.kind == RawKind::mpi_enter) call = names[record.as<raw::mpi_enter>().name];
       const trace::RawKindFacts& facts = trace::facts_of(record.kind);
-      const Sort sort = sort_of(facts.group);
+      const CostClass cost = cost_class_of(facts.group);
       const bool is_call = facts.group == trace::RawGroup::mpi;
-      const std::string what = is_call ? call : std::string(sort.what);
+      const std::string what = is_call ? call : std::string(cost.what);
       EstimateRow& row = rows_[what];
       if (row.what.empty()) {
         row.what = what;
-        row.left_out = sort.left_out;
+        row.left_out = cost.left_out;
       }
       const size_t room = record.noted ? 0 : sizeof(trace::RawHeader) + record.words * 8;
       const double size = static_cast<double>(room) * growth;

@@ -55,6 +55,7 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
   losses.add(LossKind::slowed_samplers, process.slowed_samplers);
   losses.add(LossKind::nvtx_ranges_not_placed, process.nvtx_ranges);
   losses.add(LossKind::nvtx_marks, process.nvtx_marks);
+  losses.add(LossKind::refused_probes, process.refused_probes);
   losses.add(LossKind::damaged_logs, survey.damaged_logs);
   losses.add(LossKind::skipped_records, survey.skipped);
   losses.add(LossKind::truncated_communicators, survey.truncated_comms ? 1 : 0);

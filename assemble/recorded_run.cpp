@@ -110,9 +110,9 @@ void charge_device_overhead(RecordedRun& run) {
   }
 }
 
-stuck::Run at_end(const RecordedRun& run, unsigned threads) {
-  stuck::Run end{run.folders, run.processes, run.code, run.accounts, run.comms,
-                 run.objects, *run.clock,    {},       threads};
+stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
+  stuck::EndedRun end{run.folders, run.processes, run.code, run.accounts, run.comms,
+                      run.objects, *run.clock,    {},       threads};
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     const Lane& lane = run.lanes[i];
     if (lane.device != nullptr) continue;

@@ -26,7 +26,7 @@ std::filesystem::path include_folder();
 /// libculprit.so, absolute. Error if it is missing, or if its path cannot stand in LD_PRELOAD.
 Result<std::filesystem::path> preload_library();
 
-/// A probe for a device's runtime, "opencl" or "cuda"; empty if culprit was built without.
+/// lib/libculprit-<name>.so; empty if culprit was built without.
 std::filesystem::path device_probe(std::string_view name);
 
 }  // namespace culprit::cli

@@ -34,7 +34,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Names and facts of records that others have made stay as they are.
+/// PageNames and facts of records that others have made stay as they are.
 Result<OpenTrace> open_path(const fs::path& trace, bool own, unsigned threads, Losses& losses) {
   std::error_code ignored;
   OpenTrace opened;

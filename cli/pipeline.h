@@ -33,7 +33,7 @@ struct OpenTrace {
   assemble::RunFacts facts;  ///< of the measurement; of foreign archives there are none
 };
 
-/// Opens the trace of an experiment: its records, its archive, or what it refers to. Names and
+/// Opens the trace of an experiment: its records, its archive, or what it refers to. PageNames and
 /// facts of records are kept with them if that can be done.
 Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses);

@@ -11,17 +11,17 @@
 
 namespace culprit::collector {
 
-const Probe kProbes[] = {
-    {"mpi", "MPI calls from C and Fortran, by standing in for the library's functions", nullptr},
-    {"openmp", "OpenMP regions, barriers, locks and tasks, by the runtime's tool interface (OMPT)",
-     nullptr},
-    {"counters", "hardware, software and system counters by region, as far as asked for",
-     counters::start},
-    {"user", "what the program tells of itself (culprit.h), and instrumented functions",
-     user::start_filter},
-    {"sampling", "where threads are between events, by a timer on their CPU time", sampling::start},
+namespace {
+
+/// Called once, early, when recording is wanted, perhaps before constructors of the program have
+/// run: they only register. MPI and OpenMP have none, since the program or its runtime calls them.
+constexpr void (*kStarts[])() = {
+    counters::start,     // hardware, software and system counters, as far as asked for
+    user::start_filter,  // the functions that are left out
+    sampling::start,     // where threads are between events, by a timer on their CPU time
 };
-const size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];
+
+}  // namespace
 
 bool start_probes() {
   static bool loaded = false;
@@ -32,9 +32,7 @@ bool start_probes() {
   if (started) return true;
   started = true;
   lifecycle::load();
-  for (const Probe& probe : kProbes) {
-    if (probe.start != nullptr) probe.start();
-  }
+  for (void (*const start)() : kStarts) start();
   return true;
 }
 

@@ -41,7 +41,7 @@ struct Text {
 };
 
 /// Never torn down: other threads may be anywhere when the process exits.
-struct State {
+struct DeviceLog {
   ThreadLog* log = nullptr;
   uint32_t first = 0;  ///< of all numbers
   uint32_t devices = 0;
@@ -50,7 +50,7 @@ struct State {
 };
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-State* g_state = nullptr;
+DeviceLog* g_state = nullptr;
 std::atomic<bool> g_begun{false};
 
 /// Calls `write(state)` with the log at hand, if there is one.
@@ -63,14 +63,14 @@ void with_log(Write write) {
 
 }  // namespace
 
-bool begin(RawDeviceApi api) {
+bool begin_device_log(DeviceApi api) {
   if (g_begun.load(std::memory_order_acquire)) return collector::is_active();
   if (!collector::activate()) return false;
   const Lock lock(g_mutex);
   if (g_begun.load(std::memory_order_relaxed)) return true;
   ThreadLog* const log = collector::make_extra_log();
   if (log == nullptr) return false;
-  g_state = new State;
+  g_state = new DeviceLog;
   g_state->log = log;
   g_state->first = static_cast<uint32_t>(api) << trace::kRawDeviceApiShift;
   g_begun.store(true, std::memory_order_release);
@@ -83,7 +83,7 @@ bool is_on() {
 
 DeviceNumber add_device(const DeviceInfo& info) {
   uint32_t number = 0;
-  with_log([&](State& state) {
+  with_log([&](DeviceLog& state) {
     Text text;
     const size_t name = text.add(info.name.substr(0, kTextBytes / 2));
     const size_t place = text.add(info.identity);
@@ -99,7 +99,7 @@ DeviceNumber add_device(const DeviceInfo& info) {
 
 QueueNumber add_queue(const QueueInfo& info) {
   uint32_t number = trace::kRawNoQueue;
-  with_log([&](State& state) {
+  with_log([&](DeviceLog& state) {
     number = state.first + state.queues++;
     state.log->put(now(), raw::device_queue_def{.queue = number,
                                                 .overtakes = info.out_of_order,
@@ -110,9 +110,9 @@ QueueNumber add_queue(const QueueInfo& info) {
   return QueueNumber{number};
 }
 
-NameNumber name(std::string_view text) {
+NameNumber number_of_name(std::string_view text) {
   uint32_t number = 0;
-  with_log([&](State& state) {
+  with_log([&](DeviceLog& state) {
     Text kept;
     const size_t length = kept.add(text);
     const auto next = static_cast<uint32_t>(state.names.size() + 1);
@@ -125,7 +125,7 @@ NameNumber name(std::string_view text) {
   return NameNumber{number};
 }
 
-void executed(const Operation& op) {
+void operation_executed(const Operation& op) {
   const auto what = static_cast<uint16_t>(
       static_cast<unsigned>(op.kind) |
       static_cast<unsigned>(op.direction) << trace::raw_device_op::kDirectionShift |
@@ -140,14 +140,14 @@ void executed(const Operation& op) {
                                  .bytes = op.bytes,
                                  .queued = op.queued,
                                  .submitted = op.submitted};
-  with_log([&](State& state) { state.log->put(now(), operation); });
+  with_log([&](DeviceLog& state) { state.log->put(now(), operation); });
 }
 
-void passed(const Point& point) {
+void point_passed(const Point& point) {
   const bool of_device = point.what == RawDevicePoint::host_waits_for_device;
   const uint32_t place =
       of_device ? static_cast<uint32_t>(point.device) : static_cast<uint32_t>(point.queue);
-  with_log([&](State& state) {
+  with_log([&](DeviceLog& state) {
     state.log->put(now(), raw::device_point{.place = place,
                                             .what = point.what,
                                             .number = static_cast<uint64_t>(point.number),
@@ -157,12 +157,13 @@ void passed(const Point& point) {
 }
 
 void runtime_took(uint64_t nanoseconds) {
-  with_log([&](State& state) { state.log->put(now(), raw::device_overhead{.time = nanoseconds}); });
+  with_log(
+      [&](DeviceLog& state) { state.log->put(now(), raw::device_overhead{.time = nanoseconds}); });
 }
 
 void clock_was(DeviceNumber device, uint64_t nanoseconds, uint64_t ticks_at_least,
                uint64_t ticks_at_most) {
-  with_log([&](State& state) {
+  with_log([&](DeviceLog& state) {
     state.log->put(now(), raw::device_clock{.device = static_cast<uint32_t>(device),
                                             .time = nanoseconds,
                                             .earliest = ticks_at_least,
@@ -170,14 +171,15 @@ void clock_was(DeviceNumber device, uint64_t nanoseconds, uint64_t ticks_at_leas
   });
 }
 
-void lost(RawDeviceLoss what, uint64_t count) {
+void device_records_lost(RawDeviceLoss what, uint64_t count) {
   if (count == 0) return;
-  with_log(
-      [&](State& state) { state.log->put(now(), raw::device_lost{.what = what, .count = count}); });
+  with_log([&](DeviceLog& state) {
+    state.log->put(now(), raw::device_lost{.what = what, .count = count});
+  });
 }
 
-void runtime_is(RawDeviceApi api, std::string_view description, trace::RawDeviceRefusal refusal) {
-  with_log([&](State& state) {
+void runtime_is(DeviceApi api, std::string_view description, trace::RawDeviceRefusal refusal) {
+  with_log([&](DeviceLog& state) {
     Text text;
     text.add(description);
     const unsigned what = static_cast<unsigned>(api) | static_cast<unsigned>(refusal) << 8;

@@ -123,7 +123,7 @@ bool drain_now(Collect last, milliseconds limit, bool stop) {
   }
   const bool done = static_cast<int>(drain.answers - request) >= 0;
   pthread_mutex_unlock(&drain.mutex);
-  if (!done) lost(RawDeviceLoss::hung_flush);
+  if (!done) device_records_lost(RawDeviceLoss::hung_flush);
   return done;
 }
 

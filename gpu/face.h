@@ -24,11 +24,11 @@
 namespace culprit::gpu {
 
 using trace::CopyDirection;
+using trace::DeviceApi;
 using trace::DeviceOpKind;
 using trace::DeviceWaitFor;
 using trace::HostMemory;
 using trace::OperationNumber;
-using trace::RawDeviceApi;
 using trace::RawDeviceLoss;
 using trace::RawDevicePoint;
 
@@ -37,7 +37,7 @@ enum class QueueNumber : uint32_t { none = trace::kRawNoQueue };
 enum class NameNumber : uint32_t { none = 0 };
 
 struct DeviceInfo {
-  RawDeviceApi api;
+  DeviceApi api;
   std::string_view name;      ///< as users know it
   std::string_view identity;  ///< tells it from the others of its node, alike in all processes
 };
@@ -65,19 +65,19 @@ struct Operation {
   HostMemory memory = HostMemory::unknown;
 };
 
-// --- The devices' side: one log for the process. Nothing is kept before begin() ---
+// --- The devices' side: one log for the process. Nothing is kept before begin_device_log() ---
 
 /// A device is in use: the process is worth recording. False if it is not to be recorded. Numbers
 /// of devices and queues are the process's: those of each runtime come from a range of their own.
-bool begin(RawDeviceApi);
+bool begin_device_log(DeviceApi);
 /// Whether records are kept: begun, not ended, and no forked child (those have no part in it).
 bool is_on();
 
 DeviceNumber add_device(const DeviceInfo&);
 QueueNumber add_queue(const QueueInfo&);
 /// Names are written once; equal ones have one number. At most 2000 bytes of them are kept.
-NameNumber name(std::string_view);
-void executed(const Operation&);
+NameNumber number_of_name(std::string_view);
+void operation_executed(const Operation&);
 /// What takes no time: an event of the runtime, or that somebody waits for one. With the number of
 /// the host's call that did it.
 struct Point {
@@ -88,14 +88,14 @@ struct Point {
   uint64_t event = 0;
   uint64_t event_sync = 0;  ///< the same for a recording and those who wait for it; 0: not told
 };
-void passed(const Point&);
+void point_passed(const Point&);
 /// Time that the runtime spent for the sake of tools.
 void runtime_took(uint64_t nanoseconds);
 /// The device's clock showed `nanoseconds` at some moment between two of ours.
 void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
-void lost(RawDeviceLoss, uint64_t count = 1);
+void device_records_lost(RawDeviceLoss, uint64_t count = 1);
 /// What the runtime says of itself, or why nothing comes from it.
-void runtime_is(RawDeviceApi, std::string_view description,
+void runtime_is(DeviceApi, std::string_view description,
                 trace::RawDeviceRefusal = trace::RawDeviceRefusal::none);
 
 // --- The host's side: on the calling thread ---

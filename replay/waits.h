@@ -24,7 +24,7 @@
 
 namespace culprit::replay {
 
-using GroupId = Id<struct GroupTag>;
+using SyncGroupId = Id<struct SyncGroupTag>;
 
 struct Wait {
   Time begin;       ///< also the end of its synchronisation interval on the waiter
@@ -46,15 +46,15 @@ inline bool waits_at(const Run& run, const Wait& wait, CallPathId path) {
 class Sync {
  public:
   static Sync with(LocationId partner, Time moment) { return Sync(moment, partner.index(), false); }
-  static Sync of(GroupId group, Time moment) { return Sync(moment, group.index(), true); }
+  static Sync of(SyncGroupId group, Time moment) { return Sync(moment, group.index(), true); }
 
   Time moment() const { return moment_; }
   bool of_group() const { return of_group_; }
   LocationId partner() const { return LocationId(other_); }
-  GroupId group() const { return GroupId(other_); }
+  SyncGroupId group() const { return SyncGroupId(other_); }
 
   /// The same, where its group has another number.
-  Sync renumbered(GroupId group) const { return of(group, moment_); }
+  Sync renumbered(SyncGroupId group) const { return of(group, moment_); }
 
   /// By moment, then anything that is always the same.
   friend auto operator<=>(const Sync&, const Sync&) = default;
@@ -69,7 +69,7 @@ class Sync {
 
 /// The same set of locations synchronising again and again (a communicator, a team). Each rank has
 /// numbers of its own.
-struct Group {
+struct SyncGroup {
   std::vector<LocationId> members;  ///< sorted
 };
 
@@ -121,7 +121,7 @@ struct WaitGraph {
   std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by moment
   std::vector<std::vector<LockWait>> lock_waits;     ///< by LocationId, sorted by begin
   std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping
-  std::vector<Group> groups;                         ///< by GroupId
+  std::vector<SyncGroup> groups;                     ///< by SyncGroupId
   std::vector<Column<Handover>> handovers;           ///< by LocationId, sorted by time
   std::vector<Column<DeviceGap>> device_gaps;        ///< by LocationId of the stream, sorted
   std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted

@@ -13,22 +13,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "trace/paradigm.h"
 
 namespace culprit::trace {
-
-enum class Paradigm : uint8_t {
-  unknown,
-  user,
-  compiler,
-  sampling,
-  mpi,
-  openmp,
-  pthread,
-  cuda,
-  opencl,
-  openacc,
-  measurement_system
-};
 
 /// What a region does, as far as any stage cares. OTF2 roles that nobody needs become `function`.
 enum class RegionRole : uint8_t {

@@ -14,12 +14,7 @@ namespace {
 using trace::CopyDirection;
 using trace::DeviceOpKind;
 using trace::Paradigm;
-using trace::RawDeviceApi;
 using trace::RegionRole;
-
-Paradigm paradigm_of(RawDeviceApi api) {
-  return api == RawDeviceApi::cuda ? Paradigm::cuda : Paradigm::opencl;
-}
 
 std::string copy_name(CopyDirection direction) {
   switch (direction) {
@@ -62,7 +57,7 @@ class Visits {
         process_(process),
         sink_(sink),
         device_(process.devices.queues[lane.queue].device),
-        paradigm_(paradigm_of(process.devices.devices[device_].api)) {}
+        paradigm_(trace::text(process.devices.devices[device_].api).paradigm) {}
 
   LaneResult play() {
     for (const DeviceOp& op : lane_.ops) visit(op);
@@ -138,7 +133,7 @@ class Visits {
 std::vector<DeviceClock> device_clocks(const ProcessDevices& devices, const Clock& clock,
                                        size_t process) {
   std::vector<DeviceClock> clocks;
-  for (const DeviceFacts& device : devices.devices) {
+  for (const RecordedDevice& device : devices.devices) {
     std::vector<DeviceClock::Moment> moments;
     for (const DeviceMoment& moment : device.moments) {
       moments.push_back({moment.nanoseconds, clock.time(process, moment.ticks_at_least),
@@ -156,8 +151,8 @@ LaneResult play_lane(const DeviceLane& lane, const ProcessContext& process,
 
 std::string lane_name(const DeviceLane& lane, const ProcessDevices& devices) {
   const DeviceQueue& queue = devices.queues[lane.queue];
-  const DeviceFacts& device = devices.devices[queue.device];
-  const char* word = device.api == RawDeviceApi::cuda ? "stream" : "queue";
+  const RecordedDevice& device = devices.devices[queue.device];
+  const std::string_view word = trace::text(device.api).queue;
   std::string name = queue.number == trace::kRawMigrations
                          ? fmt::format("page migration of {}", device.name)
                          : fmt::format("{} {} of {}", word, queue.number, device.name);

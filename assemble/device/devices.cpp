@@ -24,15 +24,6 @@ Enum enum_of(unsigned value, Enum last, Enum otherwise) {
   return value <= static_cast<unsigned>(last) ? static_cast<Enum>(value) : otherwise;
 }
 
-/// Of what is damaged, either.
-trace::RawDeviceApi api_of(uint16_t number) {
-  return static_cast<trace::RawDeviceApi>(number & 1);
-}
-
-const char* name_of(trace::RawDeviceApi api) {
-  return api == trace::RawDeviceApi::cuda ? "CUDA" : "OpenCL";
-}
-
 class Reader {
  public:
   Reader(ProcessDevices& result, Losses& losses) : result_(result), losses_(losses) {}
@@ -88,8 +79,11 @@ class Reader {
     const auto device = record.as<raw::device_def>();
     const auto texts = record.rest_of<raw::device_def>();
     const auto index = static_cast<uint32_t>(result_.devices.size());
-    if (!result_.device_index.emplace(device.device, index).second) return void(++senseless_);
-    result_.devices.push_back({api_of(static_cast<uint16_t>(device.api)),
+    const trace::DeviceApiText* const api = trace::find_device_api(device.api);
+    if (api == nullptr || !result_.device_index.emplace(device.device, index).second) {
+      return void(++senseless_);
+    }
+    result_.devices.push_back({api->api,
                                std::string(text_in(texts, device.name)),
                                std::string(text_in(texts, device.place, device.name)),
                                {}});
@@ -201,7 +195,8 @@ class Reader {
     const uint16_t what = record.as<raw::device_runtime>().what;
     const auto refusal = static_cast<trace::RawDeviceRefusal>(what >> 8);
     if (refusal == trace::RawDeviceRefusal::none) return;
-    const char* api = name_of(api_of(what));
+    const trace::DeviceApiText* const api = trace::find_device_api(trace::DeviceApi(what & 0xff));
+    if (api == nullptr) return void(++senseless_);
     const auto words = record.rest_of<raw::device_runtime>();
     std::string_view why = text_in(words, words.size_bytes());
     why = why.substr(0, why.find('\0'));
@@ -211,7 +206,7 @@ class Reader {
                              ? "its tools library was not found or is too old"
                              : "it refused the measurement";
     result_.refusals.push_back(fmt::format("The program's use of {} was not observed: {}{}{}{}.",
-                                           api, reason, why.empty() ? "" : " (", why,
+                                           api->name, reason, why.empty() ? "" : " (", why,
                                            why.empty() ? "" : ")"));
   }
 
@@ -223,7 +218,7 @@ class Reader {
     });
     const DeviceQueue& facts = result_.queues[queue];
     const bool in_order =
-        !facts.out_of_order && result_.devices[facts.device].api == trace::RawDeviceApi::opencl;
+        !facts.out_of_order && trace::text(result_.devices[facts.device].api).in_order;
     const size_t first = result_.lanes.size();
     result_.lanes.push_back({queue, 0, {}});
     for (DeviceOp& op : ops) {

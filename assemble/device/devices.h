@@ -38,8 +38,8 @@ struct DeviceMoment {
   uint64_t ticks_at_most = 0;
 };
 
-struct DeviceFacts {
-  trace::RawDeviceApi api{};
+struct RecordedDevice {
+  trace::DeviceApi api{};
   std::string name;
   std::string identity;  ///< alike in all processes of its node
   std::vector<DeviceMoment> moments;
@@ -67,7 +67,7 @@ struct DeviceCall {
 };
 
 struct ProcessDevices {
-  std::vector<DeviceFacts> devices;
+  std::vector<RecordedDevice> devices;
   std::vector<DeviceQueue> queues;
   std::vector<DeviceLane> lanes;
   std::unordered_map<uint32_t, std::string> names;

@@ -20,7 +20,7 @@ RunDevices gather_devices(const std::vector<RawProcessFolder>& folders, Losses& 
       if (std::find(notes.begin(), notes.end(), refusal) == notes.end()) notes.push_back(refusal);
     }
     std::vector<DeviceId>& ids = run.ids.emplace_back();
-    for (const DeviceFacts& device : own.devices) {
+    for (const RecordedDevice& device : own.devices) {
       const std::string node = folder.process.host;
       const auto [id, is_new] = known.try_emplace({node, device.identity}, run.all.size());
       if (is_new) run.all.push_back({device.name, node, device.identity});

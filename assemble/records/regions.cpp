@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/result.h"
+#include "trace/device_apis.h"
 
 namespace culprit::assemble {
 namespace {
@@ -135,7 +136,8 @@ RegionId Regions::user(std::string_view name, RegionRole role) {
 }
 
 RegionId Regions::device_call(std::string_view name) {
-  const Paradigm paradigm = name.starts_with("cl") ? Paradigm::opencl : Paradigm::cuda;
+  const trace::DeviceApiText* const api = trace::device_api_of_call(name);
+  const Paradigm paradigm = api != nullptr ? api->paradigm : Paradigm::unknown;
   return intern({std::string(name), RegionRole::function, paradigm, "", 0});
 }
 

@@ -21,7 +21,7 @@ const Membership* membership(const ThreadEnd& end, uint64_t region) {
 
 class Threads {
  public:
-  Threads(const Run& run, const std::vector<ThreadEnd>& ends,
+  Threads(const EndedRun& run, const std::vector<ThreadEnd>& ends,
           const std::vector<ProcessEnd>& processes)
       : run_(run), ends_(ends), processes_(processes) {}
 
@@ -120,13 +120,14 @@ class Threads {
     return std::nullopt;
   }
 
-  const Run& run_;
+  const EndedRun& run_;
   const std::vector<ThreadEnd>& ends_;
   const std::vector<ProcessEnd>& processes_;
 };
 
 /// Workers whose region is over wait for the next one, which is no wait.
-bool is_parked(const Run& run, const Lane& lane, const ThreadEnd& end, const ProcessEnd& process) {
+bool is_parked(const EndedRun& run, const ThreadAtEnd& lane, const ThreadEnd& end,
+               const ProcessEnd& process) {
   if (end.call.kind != CallKind::barrier || !process.folder) return false;
   const auto& regions = run.accounts[*process.folder].survey.regions;
   const auto region = regions.find(end.call.region);
@@ -135,12 +136,12 @@ bool is_parked(const Run& run, const Lane& lane, const ThreadEnd& end, const Pro
 
 }  // namespace
 
-std::vector<Node> nodes_of(const Run& run, const std::vector<ThreadEnd>& ends,
+std::vector<Node> nodes_of(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                            const std::vector<ProcessEnd>& processes) {
   const Threads threads(run, ends, processes);
   std::vector<bool> parked(run.lanes.size());
   for (size_t i = 0; i < run.lanes.size(); ++i) {
-    const Lane& lane = run.lanes[i];
+    const ThreadAtEnd& lane = run.lanes[i];
     parked[i] = is_parked(run, lane, ends[i], processes[lane.process.index()]);
   }
   const NeedsOfMpi mpi(run, ends, processes, parked);

@@ -15,7 +15,7 @@
 namespace culprit::assemble::stuck {
 
 /// A node for each lane of `run`, by its index.
-std::vector<Node> nodes_of(const Run& run, const std::vector<ThreadEnd>& ends,
+std::vector<Node> nodes_of(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                            const std::vector<ProcessEnd>& processes);
 
 }  // namespace culprit::assemble::stuck

@@ -39,7 +39,7 @@ void append(std::vector<Need>& to, std::vector<Need> more) {
 
 }  // namespace
 
-NeedsOfMpi::NeedsOfMpi(const Run& run, const std::vector<ThreadEnd>& ends,
+NeedsOfMpi::NeedsOfMpi(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                        const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked)
     : run_(run),
       ends_(ends),

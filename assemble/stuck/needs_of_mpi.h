@@ -19,7 +19,7 @@ namespace culprit::assemble::stuck {
 class NeedsOfMpi {
  public:
   /// `parked`, by lane: workers that do nothing until their master opens a region.
-  NeedsOfMpi(const Run& run, const std::vector<ThreadEnd>& ends,
+  NeedsOfMpi(const EndedRun& run, const std::vector<ThreadEnd>& ends,
              const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked);
 
   /// Of a lane that is in a call of MPI; empty: it can return, or nobody knows what it needs.
@@ -63,7 +63,7 @@ class NeedsOfMpi {
   const trace::Comm* comm_of_channel(ProcessId process, Channel channel) const;
   std::optional<Channel> channel_of(ProcessId other, ProcessId process, Channel channel) const;
 
-  const Run& run_;
+  const EndedRun& run_;
   const std::vector<ThreadEnd>& ends_;
   const std::vector<ProcessEnd>& processes_;
   const std::vector<bool>& parked_;

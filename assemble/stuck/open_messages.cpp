@@ -35,7 +35,7 @@ int32_t rank_of(const trace::Comm& comm, ProcessId process, ProcessId other) {
 
 class Collection {
  public:
-  Collection(const Run& run, const std::vector<ThreadEnd>& ends,
+  Collection(const EndedRun& run, const std::vector<ThreadEnd>& ends,
              const std::vector<ProcessEnd>& processes)
       : run_(run), ends_(ends), processes_(processes) {}
 
@@ -183,7 +183,7 @@ class Collection {
     return std::get<0>(way) == comm && std::get<1>(way) == from && std::get<2>(way) == to;
   }
 
-  const Run& run_;
+  const EndedRun& run_;
   const std::vector<ThreadEnd>& ends_;
   const std::vector<ProcessEnd>& processes_;
   std::vector<OpenMessage> found_;
@@ -207,7 +207,7 @@ std::vector<ProcessId> partners_in(const trace::Comm& comm, ProcessId process) {
   return others_of(comm, process);
 }
 
-std::vector<OpenMessage> open_messages(const Run& run, const std::vector<ThreadEnd>& ends,
+std::vector<OpenMessage> open_messages(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                                        const std::vector<ProcessEnd>& processes) {
   return Collection(run, ends, processes).take();
 }

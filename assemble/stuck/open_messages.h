@@ -34,7 +34,7 @@ struct OpenMessage {
 };
 
 /// All that are open, met or not.
-std::vector<OpenMessage> open_messages(const Run& run, const std::vector<ThreadEnd>& ends,
+std::vector<OpenMessage> open_messages(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                                        const std::vector<ProcessEnd>& processes);
 
 /// The process of a rank in a communicator as `process` sees it; none if there is none such.

@@ -26,7 +26,7 @@ void drop_completed(const std::vector<ThreadEnd>& ends, ProcessEnd& process) {
 
 }  // namespace
 
-std::vector<ProcessEnd> processes_at_end(const Run& run, const std::vector<ThreadEnd>& ends) {
+std::vector<ProcessEnd> processes_at_end(const EndedRun& run, const std::vector<ThreadEnd>& ends) {
   std::vector<ProcessEnd> processes(run.processes.slots.size());
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     processes[run.lanes[i].process.index()].lanes.push_back(i);

@@ -22,14 +22,14 @@
 namespace culprit::assemble::stuck {
 
 /// A thread that may have been doing something.
-struct Lane {
+struct ThreadAtEnd {
   LocationId location;
   ProcessId process;
   uint32_t thread = 0;
   const RawLog* log = nullptr;  ///< nullptr: it left no records
 };
 
-struct Run {
+struct EndedRun {
   const std::vector<RawProcessFolder>& folders;
   const Processes& processes;
   const std::vector<ProcessCode>& code;         ///< by folder
@@ -37,7 +37,7 @@ struct Run {
   const CommTable& comms;
   const ObjectTable& objects;
   const Clock& clock;
-  std::vector<Lane> lanes;
+  std::vector<ThreadAtEnd> lanes;
   unsigned threads = 1;
 };
 
@@ -55,6 +55,6 @@ struct ProcessEnd {
 };
 
 /// `ends` by lane.
-std::vector<ProcessEnd> processes_at_end(const Run& run, const std::vector<ThreadEnd>& ends);
+std::vector<ProcessEnd> processes_at_end(const EndedRun& run, const std::vector<ThreadEnd>& ends);
 
 }  // namespace culprit::assemble::stuck

@@ -62,7 +62,7 @@ std::string name_of(const OpenCall& call) {
 
 class Description {
  public:
-  Description(const Run& run, const std::vector<ThreadEnd>& ends,
+  Description(const EndedRun& run, const std::vector<ThreadEnd>& ends,
               const std::vector<ProcessEnd>& processes, const std::vector<Node>& nodes)
       : run_(run), ends_(ends), processes_(processes), nodes_(nodes) {}
 
@@ -76,7 +76,7 @@ class Description {
 
  private:
   std::string name(size_t lane) const {
-    const Lane& it = run_.lanes[lane];
+    const ThreadAtEnd& it = run_.lanes[lane];
     const bool ranked = run_.processes.slots[it.process.index()].world.has_value();
     const bool alone = processes_[it.process.index()].lanes.size() == 1;
     std::string text = fmt::format("{} {}", ranked ? "rank" : "process", it.process.index());
@@ -110,7 +110,7 @@ class Description {
     return result;
   }
 
-  const Run& run_;
+  const EndedRun& run_;
   const std::vector<ThreadEnd>& ends_;
   const std::vector<ProcessEnd>& processes_;
   const std::vector<Node>& nodes_;
@@ -118,7 +118,7 @@ class Description {
 
 }  // namespace
 
-Found find(const Run& run) {
+Found find(const EndedRun& run) {
   std::vector<ThreadEnd> ends(run.lanes.size());
   parallel_for(run.lanes.size(), run.threads, [&](size_t i) {
     if (run.lanes[i].log != nullptr) ends[i] = end_of(*run.lanes[i].log);

@@ -24,6 +24,6 @@ struct Found {
   std::map<LocationId, LocationId> awaited;
 };
 
-Found find(const Run& run);
+Found find(const EndedRun& run);
 
 }  // namespace culprit::assemble::stuck

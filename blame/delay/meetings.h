@@ -18,7 +18,7 @@ class Meetings {
  public:
   static constexpr Time kNever = Time::min();
 
-  explicit Meetings(const std::vector<replay::Group>& groups) : groups_(groups) {}
+  explicit Meetings(const std::vector<replay::SyncGroup>& groups) : groups_(groups) {}
 
   /// Begins anew, for another location.
   void start() {
@@ -58,11 +58,11 @@ class Meetings {
   static constexpr uint32_t kNone = FlatMap::kNone;
   struct Seen {
     Time last;
-    replay::GroupId group;
+    replay::SyncGroupId group;
     uint32_t earlier = kNone, later = kNone;
   };
 
-  void add_group(replay::GroupId group, Time moment) {
+  void add_group(replay::SyncGroupId group, Time moment) {
     if (latest_ != kNone && seen_[latest_].group == group) {
       seen_[latest_].last = moment;
       return;
@@ -88,7 +88,7 @@ class Meetings {
     if (seen.earlier != kNone) seen_[seen.earlier].later = seen.later;
   }
 
-  const std::vector<replay::Group>& groups_;
+  const std::vector<replay::SyncGroup>& groups_;
   FlatMap pair_of_, seen_of_;
   std::vector<Time> pairs_;
   std::vector<Seen> seen_;  // a list from the latest to the earliest

@@ -11,6 +11,7 @@
 #include "blame/stretches.h"
 #include "replay/ranks/exchange.h"
 #include "replay/read/device_facts.h"
+#include "trace/device_apis.h"
 
 namespace culprit::blame {
 
@@ -31,8 +32,8 @@ using Blame = std::map<Key, Earned>;
 /// or makes devices ready.
 bool synchronises(const trace::Region& region) {
   using enum trace::Paradigm;
-  return region.paradigm == mpi || region.paradigm == cuda || region.paradigm == opencl ||
-         region.paradigm == openacc;
+  return region.paradigm == mpi || region.paradigm == openacc ||
+         trace::is_device_api(region.paradigm);
 }
 
 /// Seconds of each call path on the critical path, on all locations. Launch latency counts for the

@@ -21,7 +21,7 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-enum class State : uint8_t {
+enum class ThreadState : uint8_t {
   work,
   team,
   pool,
@@ -37,66 +37,67 @@ enum class State : uint8_t {
 constexpr size_t kStates = 11;
 
 /// In the order of NobodyReason.
-constexpr State kReasonStates[] = {State::io,     State::mpi,    State::waiting,  State::mutex,
-                                   State::device, State::waking, State::start_up, State::absent};
+constexpr ThreadState kReasonStates[] = {
+    ThreadState::io,     ThreadState::mpi,    ThreadState::waiting,  ThreadState::mutex,
+    ThreadState::device, ThreadState::waking, ThreadState::start_up, ThreadState::absent};
 
-State state_of(const Wait& wait) {
+ThreadState state_of(const Wait& wait) {
   switch (wait_kind(wait.pattern)) {
     case WaitKind::team:
-      return State::team;
+      return ThreadState::team;
     case WaitKind::pool:
-      return State::pool;
+      return ThreadState::pool;
     case WaitKind::mutex:
-      return State::mutex;
+      return ThreadState::mutex;
     case WaitKind::mpi:
-      return State::waiting;
+      return ThreadState::waiting;
     case WaitKind::device:
-      return State::device;
+      return ThreadState::device;
     case WaitKind::polling:
-      return State::mpi;
+      return ThreadState::mpi;
     case WaitKind::other:
       break;
   }
-  return State::absent;
+  return ThreadState::absent;
 }
 
-State state_of(PathKind kind) {
+ThreadState state_of(PathKind kind) {
   switch (kind) {
     case PathKind::work:
     case PathKind::runtime:
-      return State::work;
+      return ThreadState::work;
     case PathKind::io:
-      return State::io;
+      return ThreadState::io;
     case PathKind::mpi:
-      return State::mpi;
+      return ThreadState::mpi;
     case PathKind::waking:
-      return State::waking;
+      return ThreadState::waking;
     case PathKind::start_up:
-      return State::start_up;
+      return ThreadState::start_up;
     case PathKind::absent:
       break;
   }
-  return State::absent;
+  return ThreadState::absent;
 }
 
 /// From `time` on, up to the next change.
 struct Change {
   Time time;
-  State state;
+  ThreadState state;
 };
 
 /// One thread's changes of state, one after the other.
 class Changes {
  public:
   Changes(const Run& run, LocationId id, const Column<Wait>& waits,
-          const std::vector<State>& states)
+          const std::vector<ThreadState>& states)
       : run_(run),
         all_(run.at(id).activities),
         states_(states),
         wait_(waits.begin()),
         last_(waits.end()),
         at_(run.begin),
-        now_{run.begin, State::absent} {
+        now_{run.begin, ThreadState::absent} {
     advance(true);
   }
   const Change& now() const { return now_; }  ///< Time::max(): there is none any more
@@ -111,8 +112,9 @@ class Changes {
         const Time begin = at_;
         const bool inside =
             wait_ != last_ && wait_->begin <= at_ && waits_at(run_, *wait_, all_.path(i_));
-        const State there = states_[all_.path(i_).index()];
-        const State state = inside && there != State::start_up ? state_of(*wait_) : there;
+        const ThreadState there = states_[all_.path(i_).index()];
+        const ThreadState state =
+            inside && there != ThreadState::start_up ? state_of(*wait_) : there;
         at_ = end;
         if (wait_ != last_) at_ = std::min(end, wait_->begin > begin ? wait_->begin : wait_->end);
         if (state == now_.state && !first) continue;
@@ -125,7 +127,7 @@ class Changes {
 
   const Run& run_;
   const replay::Activities& all_;
-  const std::vector<State>& states_;  // by CallPathId, of what is no waiting
+  const std::vector<ThreadState>& states_;  // by CallPathId, of what is no waiting
   const Wait* wait_;
   const Wait* const last_;
   size_t i_ = 0;
@@ -170,12 +172,13 @@ class EarnedSums {
 
 /// What a thread of a crew does.
 struct Member {
-  Member(const Run& run, LocationId of, const Column<Wait>& waits, const std::vector<State>& states)
+  Member(const Run& run, LocationId of, const Column<Wait>& waits,
+         const std::vector<ThreadState>& states)
       : id(of), changes(run, of, waits, states) {}
 
   LocationId id;
   Changes changes;
-  State state = State::absent;
+  ThreadState state = ThreadState::absent;
   std::vector<WorkSpan> spans;  ///< since earnings were given out
   size_t activity = 0;          ///< where that has got to
   FlatMap row_of;               ///< by call path
@@ -184,8 +187,8 @@ struct Member {
 
 class Sweep {
  public:
-  Sweep(const Run& run, const WaitGraph& graph, const std::vector<State>& states, EarnedSums& sums,
-        IdleBlame::Crew& crew)
+  Sweep(const Run& run, const WaitGraph& graph, const std::vector<ThreadState>& states,
+        EarnedSums& sums, IdleBlame::Crew& crew)
       : run_(run), graph_(graph), states_(states), sums_(sums), crew_(crew) {}
 
   /// What each member earned, by call path.
@@ -210,27 +213,27 @@ class Sweep {
     return std::any_of(crew_.members.begin(), crew_.members.end(), [&](LocationId id) {
       const Column<Wait>& waits = graph_.waits[id.index()];
       return std::any_of(waits.begin(), waits.end(), [](const Wait& wait) {
-        const State state = state_of(wait);
-        return state == State::team || state == State::pool;
+        const ThreadState state = state_of(wait);
+        return state == ThreadState::team || state == ThreadState::pool;
       });
     });
   }
 
   void merge();
   void pass_until(Time time);
-  void change(Member& member, State state);
+  void change(Member& member, ThreadState state);
   void close(WorkSpan& span) const;
   void open(Member& member) const;
   void give_out();
   void share(Member& member);
   double potential_at(Time time, const WorkSpan& span, size_t& step) const;
 
-  size_t& count(State state) { return counts_[static_cast<size_t>(state)]; }
-  size_t idle() { return count(State::team) + count(State::pool); }
+  size_t& count(ThreadState state) { return counts_[static_cast<size_t>(state)]; }
+  size_t idle() { return count(ThreadState::team) + count(ThreadState::pool); }
 
   const Run& run_;
   const WaitGraph& graph_;
-  const std::vector<State>& states_;  // by CallPathId
+  const std::vector<ThreadState>& states_;  // by CallPathId
   EarnedSums& sums_;
   IdleBlame::Crew& crew_;
 
@@ -242,7 +245,7 @@ class Sweep {
 /// All members' changes in order of time; of equal ones that of the first member comes first.
 void Sweep::merge() {
   constexpr size_t kMostSteps = 4096;
-  count(State::absent) = members_.size();
+  count(ThreadState::absent) = members_.size();
   steps_.push_back({run_.begin, 0});
   EarliestOf next(members_.size());
   for (size_t m = 0; m < members_.size(); ++m) next.set(m, members_[m].changes.now().time);
@@ -256,7 +259,7 @@ void Sweep::merge() {
     next.set(m, member.changes.now().time);
   }
   pass_until(run_.end);
-  for (Member& member : members_) change(member, State::absent);
+  for (Member& member : members_) change(member, ThreadState::absent);
   give_out();
 }
 
@@ -267,22 +270,23 @@ void Sweep::pass_until(Time time) {
   double potential = last.potential;
   if (idle() > 0) {
     crew_.idle_s += passed * static_cast<double>(idle()) * 1e-9;
-    if (count(State::work) > 0) {
-      potential += passed * static_cast<double>(idle()) / static_cast<double>(count(State::work));
+    if (count(ThreadState::work) > 0) {
+      potential +=
+          passed * static_cast<double>(idle()) / static_cast<double>(count(ThreadState::work));
     } else {
       size_t reason = 0;
       while (reason + 1 < kNobodyReasons && count(kReasonStates[reason]) == 0) ++reason;
-      crew_.nobody_team_s[reason] += passed * static_cast<double>(count(State::team)) * 1e-9;
-      crew_.nobody_pool_s[reason] += passed * static_cast<double>(count(State::pool)) * 1e-9;
+      crew_.nobody_team_s[reason] += passed * static_cast<double>(count(ThreadState::team)) * 1e-9;
+      crew_.nobody_pool_s[reason] += passed * static_cast<double>(count(ThreadState::pool)) * 1e-9;
     }
   }
   steps_.push_back({time, potential});
 }
 
-void Sweep::change(Member& member, State state) {
+void Sweep::change(Member& member, ThreadState state) {
   if (member.state == state) return;
-  if (member.state == State::work) close(member.spans.back());
-  if (state == State::work) open(member);
+  if (member.state == ThreadState::work) close(member.spans.back());
+  if (state == ThreadState::work) open(member);
   --count(member.state);
   ++count(state);
   member.state = state;
@@ -302,13 +306,13 @@ void Sweep::open(Member& member) const {
 /// What was earned up to now, and begins anew.
 void Sweep::give_out() {
   for (Member& member : members_) {
-    if (member.state == State::work) close(member.spans.back());
+    if (member.state == ThreadState::work) close(member.spans.back());
     share(member);
     member.spans.clear();
   }
   steps_ = {{steps_.back().time, 0}};
   for (Member& member : members_) {
-    if (member.state == State::work) open(member);
+    if (member.state == ThreadState::work) open(member);
   }
 }
 
@@ -372,7 +376,7 @@ std::vector<IdleBlame::Crew> find_crews(const Run& run) {
 }  // namespace
 
 IdleBlame blame_for_idleness(const Run& run, const WaitGraph& graph, unsigned threads) {
-  std::vector<State> states;
+  std::vector<ThreadState> states;
   for (PathKind kind : path_kinds(run)) states.push_back(state_of(kind));
   IdleBlame result;
   result.crews = find_crews(run);

@@ -34,7 +34,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class State { good, missing, note };
+enum class Health { good, missing, note };
 
 /// What has been found so far, and whether the main job (measuring MPI or OpenMP) works.
 struct Diagnosis {
@@ -43,8 +43,8 @@ struct Diagnosis {
   bool openmp = false;
 };
 
-void tell(State state, const std::string& topic, const std::string& text) {
-  const char* word = state == State::good ? "ok" : state == State::missing ? "missing" : "note";
+void tell(Health state, const std::string& topic, const std::string& text) {
+  const char* word = state == Health::good ? "ok" : state == Health::missing ? "missing" : "note";
   constexpr size_t kTextColumn = 24;
   std::string lines = report::wrapped(printable(text), kTextColumn);
   lines.replace(0, kTextColumn, report::left(word, 9) + report::left(topic, kTextColumn - 9));
@@ -91,9 +91,9 @@ void check_collector(Diagnosis& diagnosis) {
   const auto library = preload_library();
   diagnosis.collector = library.ok();
   if (library) {
-    tell(State::good, "collector", library.value().string());
+    tell(Health::good, "collector", library.value().string());
   } else {
-    tell(State::missing, "collector", library.error().sentence + ". Nothing can be measured.");
+    tell(Health::missing, "collector", library.error().sentence + ". Nothing can be measured.");
   }
 }
 
@@ -101,7 +101,7 @@ void check_header() {
   const fs::path folder = include_folder();
   std::error_code code;
   const bool there = fs::exists(folder / "culprit.h", code);
-  tell(there ? State::good : State::missing, "culprit.h",
+  tell(there ? Health::good : Health::missing, "culprit.h",
        there ? fmt::format("-I{}: for programs that mark their own regions, phases and iterations; "
                            "nothing to link. For Fortran: culprit.f90 in the same folder.",
                            folder.string())
@@ -132,18 +132,18 @@ void check_mpi(const MpiKind& kind, Diagnosis& diagnosis) {
   if (library && decoder) {
     diagnosis.mpi = true;
     const bool ranks = fs::exists(library_folder() / kind.ranks, code);
-    tell(ranks ? State::good : State::missing, kind.name,
+    tell(ranks ? Health::good : Health::missing, kind.name,
          fmt::format("{}, supported by {}; {}", library.path(), kind.decoder,
                      ranks ? "culprit analyze can run on several ranks with it"
                            : "culprit analyze cannot run on several ranks with it: " +
                                  why_absent(kind.name, kind.ranks)));
   } else if (library) {
-    tell(State::missing, kind.name,
+    tell(Health::missing, kind.name,
          fmt::format(
              "{} is installed, and its programs run, but their MPI calls are not recorded: {}.",
              library.path(), why_absent(kind.name, kind.decoder)));
   } else {
-    tell(State::note, kind.name,
+    tell(Health::note, kind.name,
          fmt::format(
              "no {} on this machine; only programs that use {} need it (Debian package {}).{}",
              kind.library, kind.name, kind.package,
@@ -157,11 +157,11 @@ void check_launchers() {
     if (check_program(name) == 0) found.emplace_back(name);
   }
   if (found.empty()) {
-    tell(State::missing, "launchers",
+    tell(Health::missing, "launchers",
          "neither mpirun nor srun is in PATH. Needed to start programs with more than one rank "
          "(Debian package openmpi-bin).");
   } else {
-    tell(State::good, "launchers", report::listed(found));
+    tell(Health::good, "launchers", report::listed(found));
   }
 }
 
@@ -170,7 +170,7 @@ void check_openmp(Diagnosis& diagnosis) {
   const bool built = collector.symbol("ompt_start_tool") != nullptr;
   const auto runtimes = find_openmp_runtimes();
   if (!built) {
-    tell(State::missing, "OpenMP",
+    tell(Health::missing, "OpenMP",
          "OpenMP threads are not observed: " + why_absent("OpenMP", "ompt_start_tool") + ".");
     return;
   }
@@ -179,7 +179,7 @@ void check_openmp(Diagnosis& diagnosis) {
       "Programs built with gcc are observed on their own runtime (libgomp), those built with clang "
       "on theirs (libomp)";
   if (runtimes.empty()) {
-    tell(State::good, "OpenMP",
+    tell(Health::good, "OpenMP",
          observed +
              ". There is no libomp.so.5 (Debian package libomp5-19), which --openmp libomp "
              "needs.");
@@ -188,14 +188,14 @@ void check_openmp(Diagnosis& diagnosis) {
   const OpenmpRuntime& best = runtimes.front();
   const Library runtime(best.library.string());
   if (!runtime.symbol("ompt_start_tool")) {
-    tell(State::missing, "OpenMP",
+    tell(Health::missing, "OpenMP",
          fmt::format("{} was built without OMPT, the interface for tools, so programs that run on "
                      "it are not observed. Install the Debian package libomp5-19. Programs built "
                      "with gcc are observed on their own runtime (libgomp).",
                      best.library.string()));
     return;
   }
-  tell(State::good, "OpenMP",
+  tell(Health::good, "OpenMP",
        fmt::format("{}. --openmp libomp would run the former on {}{}, too.", observed,
                    best.library.string(),
                    best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : ""));
@@ -206,13 +206,13 @@ constexpr const char* kUsualCounters[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_
                                           "PAPI_FP_OPS", "perf::PAGE-FAULTS"};
 
 void check_counters() {
-  tell(State::good, "counters",
+  tell(Health::good, "counters",
        "rusage: page faults, context switches, CPU times and memory of each thread are always "
        "available.");
   std::error_code code;
   const fs::path path = library_folder() / "libculprit-papi.so";
   if (!fs::exists(path, code)) {
-    return tell(State::note, "PAPI",
+    return tell(Health::note, "PAPI",
                 "no hardware counters: " + why_absent("PAPI", "libculprit-papi.so") + ".");
   }
   const Library papi(path.string());
@@ -220,7 +220,7 @@ void check_counters() {
   auto* const try_counters = reinterpret_cast<Try*>(papi.symbol("culprit_try_counters"));
   if (!try_counters) {
     return tell(
-        State::missing, "PAPI",
+        Health::missing, "PAPI",
         path.string() + " cannot be loaded: install PAPI's library (Debian package libpapi7.0).");
   }
   const char* why_not[std::size(kUsualCounters)] = {};
@@ -231,11 +231,11 @@ void check_counters() {
     why_not[i] ? refused[why_not[i]].push_back(kUsualCounters[i])
                : counting.push_back(kUsualCounters[i]);
   }
-  if (!counting.empty()) tell(State::good, "PAPI", report::listed(counting) + " are available.");
+  if (!counting.empty()) tell(Health::good, "PAPI", report::listed(counting) + " are available.");
   for (const auto& [why, names] : refused) {
-    tell(State::note, "PAPI", report::listed(names) + " are not available: " + why + ".");
+    tell(Health::note, "PAPI", report::listed(names) + " are not available: " + why + ".");
   }
-  tell(State::note, "PAPI",
+  tell(Health::note, "PAPI",
        "software-defined counters (sde:::...) of a program's libraries can be recorded.");
 }
 
@@ -249,16 +249,16 @@ void check_cuda() {
   }
   const Library driver("libcuda.so.1");
   if (device_probe("cuda").empty()) {
-    return tell(driver ? State::missing : State::note, "CUDA",
+    return tell(driver ? Health::missing : Health::note, "CUDA",
                 "programs that use NVIDIA GPUs run, but GPU activity is not recorded: " +
                     why_absent("CUDA", "libculprit-cuda.so") + ".");
   }
   if (!driver) {
     return tell(
-        State::note, "CUDA",
+        Health::note, "CUDA",
         "no driver (libcuda.so.1) on this machine; only programs that use NVIDIA GPUs need it.");
   }
-  tell(cupti.empty() ? State::missing : State::good, "CUDA",
+  tell(cupti.empty() ? Health::missing : Health::good, "CUDA",
        cupti.empty()
            ? fmt::format("{} is installed, but libcupti.so of CUDA 12 or 13 is not: GPU "
                          "activity is recorded only if the program brings its own. It comes with "
@@ -270,12 +270,12 @@ void check_cuda() {
 void check_opencl() {
   const Library loader("libOpenCL.so.1");
   if (!loader) {
-    return tell(State::note, "OpenCL",
+    return tell(Health::note, "OpenCL",
                 "no libOpenCL.so.1 on this machine; only programs that use OpenCL need it (Debian "
                 "packages ocl-icd-libopencl1, and pocl-opencl-icd for a device on any CPU).");
   }
   if (device_probe("opencl").empty()) {
-    return tell(State::missing, "OpenCL",
+    return tell(Health::missing, "OpenCL",
                 loader.path() + " is installed, but device activity is not recorded: " +
                     why_absent("OpenCL", "libculprit-opencl.so") + ".");
   }
@@ -284,7 +284,7 @@ void check_opencl() {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const bool layers = text.find("OPENCL_LAYERS") != std::string::npos;
   tell(
-      layers ? State::good : State::missing, "OpenCL",
+      layers ? Health::good : Health::missing, "OpenCL",
       loader.path() + (layers ? ", observed by a layer"
                               : ", which does not support layers: device activity is not recorded. "
                                 "Debian's ocl-icd-libopencl1 supports them."));
@@ -296,7 +296,7 @@ void check_clock() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(cpuinfo), {}};
   const bool steady = text.find("nonstop_tsc") != std::string::npos;
-  tell(State::good, "clock",
+  tell(Health::good, "clock",
        fmt::format(
            "kernel clock source {}; time stamp counter {}.", source.empty() ? "unknown" : source,
            steady ? "steady" : "not known to be steady: the slower CLOCK_MONOTONIC is used"));
@@ -304,7 +304,7 @@ void check_clock() {
 
 void check_sampling() {
   const std::string paranoid = first_line("/proc/sys/kernel/perf_event_paranoid");
-  tell(State::good, "sampling",
+  tell(Health::good, "sampling",
        fmt::format("by a timer in each thread: needs no privileges (neither perf events, "
                    "perf_event_paranoid is {}, nor ptrace).",
                    paranoid.empty() ? "absent" : paranoid));
@@ -316,7 +316,7 @@ void check_disk() {
   const double free_gib = static_cast<double>(place.f_bavail) *
                           static_cast<double>(place.f_frsize) / (1024.0 * 1024 * 1024);
   const bool writable = access(".", W_OK) == 0;
-  tell(free_gib < 1 || !writable ? State::missing : State::good, "disk",
+  tell(free_gib < 1 || !writable ? Health::missing : Health::good, "disk",
        fmt::format(
            "{:.1f} GiB free in the current folder{}. An event takes about 30 bytes; even busy "
            "programs rarely exceed a million events per second and thread.",

@@ -172,18 +172,13 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
     variables.set(variable(setting), value);
     names.emplace_back(variable(setting));
   }
-  if (!settings.opencl_layer.empty()) {
-    const std::string layers = variables.get("OPENCL_LAYERS");
-    variables.set("OPENCL_LAYERS",
-                  (layers.empty() ? "" : layers + ":") + settings.opencl_layer.string());
-    names.push_back("OPENCL_LAYERS");
-  }
-  for (const auto& [name, library] :
-       {std::pair("CUDA_INJECTION64_PATH", &settings.cuda_injection),
-        std::pair("NVTX_INJECTION64_PATH", &settings.nvtx_injection)}) {
-    if (library->empty() || !variables.get(name).empty()) continue;
-    variables.set(name, library->string());
-    names.emplace_back(name);
+  for (size_t i = 0; i < kProbes.size(); ++i) {
+    const ProbeText& probe = kProbes[i];
+    const std::string others = variables.get(probe.variable);
+    if (settings.probes[i].empty() || (!others.empty() && !probe.beside_others)) continue;
+    variables.set(probe.variable,
+                  (others.empty() ? "" : others + ":") + settings.probes[i].string());
+    names.emplace_back(probe.variable);
   }
   if (make_room_for_sanitizers(launch, variables)) names.emplace_back("ASAN_OPTIONS");
   if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);

@@ -4,9 +4,7 @@
 // What the measured program's environment says to the collector:
 //   LD_PRELOAD               libculprit.so, in front of what is there
 //   CULPRIT_...              the settings of base/settings.def that somebody gave a value
-//   OPENCL_LAYERS            the OpenCL probe, behind the user's own layers
-//   CUDA_INJECTION64_PATH    the CUDA probe, unless the user has another tool there
-//   NVTX_INJECTION64_PATH    the NVTX probe, likewise
+//   OPENCL_LAYERS, ...       the probes that runtimes open (probes.def)
 //   ASAN_OPTIONS             what lets AddressSanitizer run behind us, after the user's options
 // Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
 // only what it is told to, and srun, once it is told something, no more than that.
@@ -19,15 +17,14 @@
 
 #include "base/settings.h"
 #include "cli/launch/launcher.h"
+#include "cli/launch/probes.h"
 
 namespace culprit::cli {
 
 struct LaunchSettings {
   std::filesystem::path preload;
   std::vector<std::pair<Setting, std::string>> settings;  ///< for the measured program
-  std::filesystem::path opencl_layer = {};                ///< empty: there is none
-  std::filesystem::path cuda_injection = {};              ///< likewise
-  std::filesystem::path nvtx_injection = {};              ///< likewise
+  ProbeLibraries probes = {};
 };
 
 struct Launch {

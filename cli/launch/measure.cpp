@@ -48,12 +48,9 @@ ExperimentInfo describe(const MeasureOptions& options) {
 /// What the measurement uses, and what it has to do without.
 void log_settings(const LaunchSettings& settings) {
   kLog.debug("preloading {}", settings.preload.string());
-  const std::pair<const char*, std::string> parts[] = {
-      {"OpenCL layer", settings.opencl_layer.string()},
-      {"CUDA probe", settings.cuda_injection.string()},
-      {"NVTX probe", settings.nvtx_injection.string()}};
-  for (const auto& [name, file] : parts) {
-    kLog.debug("{}: {}", name, file.empty() ? "none" : file);
+  for (size_t i = 0; i < kProbes.size(); ++i) {
+    const std::string file = settings.probes[i].string();
+    kLog.debug("{} probe: {}", kProbes[i].name, file.empty() ? "none" : file);
   }
   for (const auto& [setting, value] : settings.settings) {
     kLog.debug("{}={}", variable(setting), value);
@@ -87,10 +84,7 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
     const auto excluded = exclude_functions(options.command, patterns, experiment);
     if (!excluded) fail(excluded.error());
   }
-  LaunchSettings settings{preload, told.for_program()};
-  settings.opencl_layer = device_probe("opencl");
-  settings.cuda_injection = device_probe("cuda");
-  settings.nvtx_injection = device_probe("nvtx");
+  const LaunchSettings settings{preload, told.for_program(), installed_probes()};
   log_settings(settings);
   const Launch launch = prepare_launch(options.command, settings, inherited_environment());
   // Of thousands of ranks, not all shall write to one file every second.

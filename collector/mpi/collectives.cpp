@@ -161,7 +161,7 @@ Bytes bytes_in(const Collective& call, const Comm& comm, Part part,
   return reduction ? reduction_bytes(call, comm) : all_to_all_bytes(call, comm);
 }
 
-CollectiveFacts facts_of(const Region& region, const Collective& call) {
+CollectiveFacts facts_of(const CallRegion& region, const Collective& call) {
   ThreadLog& log = region.log();
   const Comm comm = comm_of(log, region.begin(), call.comm);
   const Neighborhood* const neighborhood =
@@ -174,7 +174,7 @@ CollectiveFacts facts_of(const Region& region, const Collective& call) {
           bytes.received, partners.sends_to, partners.receives_from};
 }
 
-Request request_of(const Region& region, const Collective& call) {
+Request request_of(const CallRegion& region, const Collective& call) {
   Request request;
   if (!region) return request;
   request.kind = RequestKind::collective;
@@ -182,7 +182,7 @@ Request request_of(const Region& region, const Collective& call) {
   return request;
 }
 
-int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
+int run_and_add(CallRegion& region, const Requests& place, const Request& request, RealCall call) {
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   put_handle(region.log(), request, place[0]);
@@ -193,7 +193,7 @@ int run_and_add(Region& region, const Requests& place, const Request& request, R
 }  // namespace
 
 int on_collective(const Function& function, const Collective& collective, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   CollectiveFacts facts;
   if (region) {
     facts = facts_of(region, collective);
@@ -206,7 +206,7 @@ int on_collective(const Function& function, const Collective& collective, RealCa
 
 int on_icollective(const Function& function, const Collective& collective, const Requests& place,
                    RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request = request_of(region, collective);
   if (region) {
     request.id = new_request_id();
@@ -217,7 +217,7 @@ int on_icollective(const Function& function, const Collective& collective, const
 
 int on_collective_init(const Function& function, const Collective& collective,
                        const Requests& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request = request_of(region, collective);
   request.persistent = true;
   request.active = false;

@@ -31,7 +31,7 @@ CollectiveFacts collective_on(CollectiveOp op, const Comm& comm) {
   return facts;
 }
 
-void put_collective_on(const Region& region, CollectiveOp op, const Comm& comm) {
+void put_collective_on(const CallRegion& region, CollectiveOp op, const Comm& comm) {
   put_collective(region.log(), region.end(), collective_on(op, comm));
 }
 
@@ -76,7 +76,7 @@ uint64_t link_key_of(const Joining& joining, const Comm& parent) {
 
 int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& created,
                    RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Comm participants;
   if (region) {
     participants = comm_of(region.log(), region.begin(), parent);
@@ -98,7 +98,7 @@ int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& c
 
 int on_comm_join(const Function& function, const Joining& joining, const CommPlace& created,
                  RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Comm parent;
   Birth birth = birth_of(joining);
   if (region && joining.parent != MPI_COMM_NULL) {
@@ -123,7 +123,7 @@ int on_comm_join(const Function& function, const Joining& joining, const CommPla
 
 int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& created,
                  const Requests& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request;
   if (region) {
     request.kind = RequestKind::comm_dup;
@@ -141,7 +141,7 @@ int on_comm_idup(const Function& function, MPI_Comm parent, const CommPlace& cre
 }
 
 int on_comm_free(const Function& function, const CommPlace& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Comm comm;
   HandleEntry* entry = nullptr;
   const uint64_t key = key_of(place.get());

@@ -50,7 +50,7 @@ bool was_cancelled(const Request& request, const Statuses& statuses, int index) 
   return PMPI_Test_cancelled(&status, &flag) == MPI_SUCCESS && flag;
 }
 
-void put_received(const Region& region, const Request& request, uint64_t id,
+void put_received(const CallRegion& region, const Request& request, uint64_t id,
                   const Statuses& statuses, int index) {
   MessageFacts message = request.message;
   if (message.matching != trace::RawMatching::partitioned) {
@@ -83,7 +83,7 @@ Birth birth_of_dup(uint32_t parent) {
 }
 
 /// Writes what the completion of one request means.
-void put_completed(const Region& region, const Request& request, const Statuses& statuses,
+void put_completed(const CallRegion& region, const Request& request, const Statuses& statuses,
                    int index) {
   ThreadLog& log = region.log();
   if (was_cancelled(request, statuses, index)) {
@@ -124,7 +124,7 @@ void put_completed(const Region& region, const Request& request, const Statuses&
 }
 
 /// The call cannot return before all, or one, of these are complete.
-void await_requests(Region& region, trace::RawAwaits what, const Snapshot& requests) {
+void await_requests(CallRegion& region, trace::RawAwaits what, const Snapshot& requests) {
   uint64_t handles[trace::kRawAwaitedAtMost];
   unsigned count = 0;
   uint32_t all = 0;
@@ -142,12 +142,12 @@ class Completion {
   Completion(const Requests& requests, const Statuses& statuses, bool wanted)
       : requests_(requests), statuses_(statuses), before_(requests, wanted) {}
 
-  void await(Region& region, trace::RawAwaits what) const {
+  void await(CallRegion& region, trace::RawAwaits what) const {
     if (region) await_requests(region, what, before_);
   }
 
   /// The request at `index` is complete; its status is number `status`.
-  void complete(const Region& region, int index, int status) const {
+  void complete(const CallRegion& region, int index, int status) const {
     if (index < 0 || index >= before_.count()) return;
     Request request;
     if (complete_request(before_[index], requests_.place(index), request)) {
@@ -161,7 +161,7 @@ class Completion {
     drop_request(before_[index], requests_.place(index));
   }
   /// All are complete, or after MPI_ERR_IN_STATUS those whose status says so.
-  void complete_all(const Region& region, int rc) const {
+  void complete_all(const CallRegion& region, int rc) const {
     for (int i = 0; i < before_.count(); ++i) {
       if (succeeded(rc, i)) {
         complete(region, i, i);
@@ -175,7 +175,7 @@ class Completion {
     for (int i = 0; i < before_.count(); ++i) fail(i);
   }
   /// Those that the list of indices names.
-  void complete_some(const Region& region, int rc, int outcount, const int* indices) const {
+  void complete_some(const CallRegion& region, int rc, int outcount, const int* indices) const {
     const int base = base_of(outcount, indices);
     for (int i = 0; i < outcount; ++i) {  // none if MPI_UNDEFINED, which is negative
       if (succeeded(rc, i)) {
@@ -185,7 +185,7 @@ class Completion {
       }
     }
   }
-  void complete_one(const Region& region, int index) const {
+  void complete_one(const CallRegion& region, int index) const {
     complete_some(region, MPI_SUCCESS, 1, &index);
   }
   /// False for MPI_UNDEFINED, also where a Fortran layer has added 1 to it.
@@ -229,7 +229,7 @@ bool partly_successful(int rc) {
 }
 
 /// Announces the activation of a persistent request.
-void put_started(const Region& region, const Request& request, uint64_t handle) {
+void put_started(const CallRegion& region, const Request& request, uint64_t handle) {
   ThreadLog& log = region.log();
   switch (request.kind) {
     case RequestKind::send:
@@ -253,7 +253,7 @@ void put_started(const Region& region, const Request& request, uint64_t handle) 
 }  // namespace
 
 int on_start(const Function& function, const Requests& requests, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   for (int i = 0; region && i < requests.count(); ++i) {
     Request request;
     if (start_request(requests[i], requests.place(i), request))
@@ -272,7 +272,7 @@ int on_start(const Function& function, const Requests& requests, RealCall call) 
 
 int on_wait(const Function& function, const Requests& requests, const Statuses& statuses,
             RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
   completion.await(region, trace::RawAwaits::all_requests);
   const int rc = region.run(call);
@@ -282,7 +282,7 @@ int on_wait(const Function& function, const Requests& requests, const Statuses& 
 
 int on_waitany(const Function& function, const Requests& requests, const int* index,
                const Statuses& status, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Completion completion(requests, status, static_cast<bool>(region));
   completion.await(region, trace::RawAwaits::any_request);
   const int rc = region.run(call);
@@ -297,7 +297,7 @@ int on_waitany(const Function& function, const Requests& requests, const int* in
 
 int on_waitsome(const Function& function, const Requests& requests, const int* outcount,
                 const int* indices, const Statuses& statuses, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Completion completion(requests, statuses, static_cast<bool>(region));
   completion.await(region, trace::RawAwaits::any_request);
   const int rc = region.run(call);
@@ -319,7 +319,7 @@ int on_test(const Function& function, const Requests& requests, const int* flag,
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (region) completion.complete_all(region, rc);
   return rc;
 }
@@ -333,7 +333,7 @@ int on_testany(const Function& function, const Requests& requests, const int* in
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (!region) return rc;
   if (rc == MPI_SUCCESS) {
     completion.complete_one(region, *index);
@@ -352,7 +352,7 @@ int on_testsome(const Function& function, const Requests& requests, const int* o
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (!region) return rc;
   if (partly_successful(rc)) {
     completion.complete_some(region, rc, *outcount, indices);
@@ -373,13 +373,13 @@ int on_request_get_status(const Function& function, const Requests& request, con
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (news) put_completed(region, completed, status, 0);
   return rc;
 }
 
 int on_request_free(const Function& function, const Requests& request, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Snapshot before(request, static_cast<bool>(region));
   const int rc = region.run(call);
   if (before.count() > 0 && rc == MPI_SUCCESS) drop_request(before[0], request.place(0));
@@ -388,7 +388,7 @@ int on_request_free(const Function& function, const Requests& request, RealCall 
 
 int on_pready(const Function& function, int64_t partitions, const Requests& request,
               RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   uint64_t id = 0;
   if (region && hand_over(request[0], request.place(0), partitions, id)) {
     region.log().put(region.begin(), raw::mpi_part_ready{.request = id});
@@ -397,7 +397,7 @@ int on_pready(const Function& function, int64_t partitions, const Requests& requ
 }
 
 int on_cancel(const Function& function, const Requests& request, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   if (region) cancel_request(request[0], request.place(0));
   return region.run(call);
 }

@@ -109,7 +109,7 @@ void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collec
                                     .sets = both_sets(collective)});
 }
 
-void await(Region& region, const CollectiveFacts& collective) {
+void await(CallRegion& region, const CollectiveFacts& collective) {
   region.awaits(trace::RawAwaits::collective, collective.comm,
                 {collective.root, static_cast<uint64_t>(collective.op), both_sets(collective)});
 }

@@ -59,7 +59,7 @@ int32_t asked_source(int source);
 int32_t asked_tag(int tag);
 void put_collective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective);
 /// The call that is about to be done needs the members of a collective.
-void await(Region& region, const CollectiveFacts& collective);
+void await(CallRegion& region, const CollectiveFacts& collective);
 void put_icollective(ThreadLog& log, uint64_t time, const CollectiveFacts& collective,
                      uint64_t request);
 

@@ -43,7 +43,7 @@ FileAccess access_of(int mode) {
 }
 
 /// A name too long for a record loses its beginning, which says less than its end.
-void put_definition(const Region& region, const Comm& comm, FileAccess access,
+void put_definition(const CallRegion& region, const Comm& comm, FileAccess access,
                     std::string_view name) {
   constexpr size_t kWords = 128;
   uint64_t words[kWords] = {};
@@ -66,7 +66,7 @@ uint64_t moved(const Statuses& status, int rc) {
 
 int on_file_open(const Function& function, MPI_Comm handle, const Text& name, int mode,
                  const FilePlace& file, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Comm comm;
   if (region) {
     comm = comm_of(region.log(), region.begin(), handle);
@@ -81,7 +81,7 @@ int on_file_open(const Function& function, MPI_Comm handle, const Text& name, in
 }
 
 int on_file_close(const Function& function, const FilePlace& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, place.get());
   file.end();
   if (file) region.awaits(trace::RawAwaits::file, file.number());
@@ -96,7 +96,7 @@ int on_file_close(const Function& function, const FilePlace& place, RealCall cal
 }
 
 int on_file_collective(const Function& function, MPI_File handle, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, handle);
   const int rc = region.run(call);
   if (!file || rc != MPI_SUCCESS) return rc;
@@ -108,7 +108,7 @@ int on_file_collective(const Function& function, MPI_File handle, RealCall call)
 
 int on_file_transfer(const Function& function, const Transfer& transfer, const Statuses& status,
                      RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, transfer.file);
   if (file) {
     region.log().put(region.begin(),
@@ -127,7 +127,7 @@ int on_file_transfer(const Function& function, const Transfer& transfer, const S
 
 int on_file_itransfer(const Function& function, const Transfer& transfer, const Requests& place,
                       RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, transfer.file);
   Request request;
   if (file) {
@@ -152,7 +152,7 @@ int on_file_itransfer(const Function& function, const Transfer& transfer, const 
 }
 
 int on_file_begin(const Function& function, const Transfer& transfer, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, transfer.file);
   const uint16_t op = transfer.flags | flag::kSplit;
   if (file) {
@@ -170,7 +170,7 @@ int on_file_begin(const Function& function, const Transfer& transfer, RealCall c
 
 int on_file_end(const Function& function, const Transfer& transfer, const Statuses& status,
                 RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, transfer.file);
   const int rc = region.run(call);
   if (file) {
@@ -183,7 +183,7 @@ int on_file_end(const Function& function, const Transfer& transfer, const Status
 }
 
 int on_file_sync(const Function& function, MPI_File handle, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object file = file_of(region, handle);
   constexpr uint16_t kOp = flag::kFlush | flag::kCollective;
   if (file) region.log().put(region.begin(), raw::file_op{.file = file.number(), .op = kOp});

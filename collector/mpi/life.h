@@ -9,9 +9,9 @@
 
 namespace culprit::collector::mpi {
 
-void mpi_begins(const Region& region);
+void mpi_begins(const CallRegion& region);
 /// Without a log, too: destructors of libraries may finalise MPI after the end of the record.
-void mpi_ends(const Region& region);
+void mpi_ends(const CallRegion& region);
 
 /// A process that dies while MPI is initialised should be known by its rank all the same. MPI's own
 /// word counts where it comes.

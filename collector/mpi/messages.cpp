@@ -17,7 +17,7 @@
 namespace culprit::collector::mpi {
 namespace {
 
-MessageFacts facts_of(const Region& region, const Message& message) {
+MessageFacts facts_of(const CallRegion& region, const Message& message) {
   const Comm comm = comm_of(region.log(), region.begin(), message.comm);
   MessageFacts facts;
   facts.comm = comm.id;
@@ -28,7 +28,7 @@ MessageFacts facts_of(const Region& region, const Message& message) {
 }
 
 /// The call cannot return before such a message is there. Returns its communicator's number.
-uint32_t await(Region& region, const Wanted& wanted) {
+uint32_t await(CallRegion& region, const Wanted& wanted) {
   if (!region) return 0;
   const uint32_t comm = comm_of(region.log(), region.begin(), wanted.comm).id;
   if (wanted.peer != MPI_PROC_NULL) {
@@ -46,7 +46,7 @@ uint64_t new_number() {
 }
 
 /// `found_by`: number of the matched probe that found the message, or 0.
-void put_received(const Region& region, uint32_t comm, const Statuses& status,
+void put_received(const CallRegion& region, uint32_t comm, const Statuses& status,
                   uint64_t found_by = 0) {
   if (!status.readable()) return;
   const MPI_Status received = status[0];
@@ -60,7 +60,7 @@ void put_received(const Region& region, uint32_t comm, const Statuses& status,
 }
 
 /// What a probe has found; `number`: of a matched one, or 0.
-void put_probed(const Region& region, uint32_t comm, const Statuses& status, uint64_t number) {
+void put_probed(const CallRegion& region, uint32_t comm, const Statuses& status, uint64_t number) {
   if (!status.readable()) return;
   const MPI_Status found = status[0];
   if (found.MPI_SOURCE == MPI_PROC_NULL) return;
@@ -73,7 +73,7 @@ void put_probed(const Region& region, uint32_t comm, const Statuses& status, uin
 }
 
 /// Describes a send and announces it under a number of its own.
-void post_send(const Region& region, const Message& message, Request& request) {
+void post_send(const CallRegion& region, const Message& message, Request& request) {
   if (message.peer == MPI_PROC_NULL) return;
   request.kind = RequestKind::send;
   request.message = facts_of(region, message);
@@ -82,7 +82,7 @@ void post_send(const Region& region, const Message& message, Request& request) {
   put_isend(region.log(), region.begin(), request.message, request.id, 0);
 }
 
-void post_recv(const Region& region, const MessageFacts& wanted, Request& request,
+void post_recv(const CallRegion& region, const MessageFacts& wanted, Request& request,
                uint64_t found_by = 0) {
   request.kind = RequestKind::recv;
   request.message = wanted;
@@ -96,7 +96,7 @@ void post_recv(const Region& region, const MessageFacts& wanted, Request& reques
 }
 
 /// What a receive asks for; how much there is to come, its completion tells.
-MessageFacts asked(const Region& region, const Message& message) {
+MessageFacts asked(const CallRegion& region, const Message& message) {
   MessageFacts facts;
   facts.comm = comm_of(region.log(), region.begin(), message.comm).id;
   facts.peer = message.peer;
@@ -104,7 +104,7 @@ MessageFacts asked(const Region& region, const Message& message) {
   return facts;
 }
 
-int run_and_add(Region& region, const Requests& place, const Request& request, RealCall call) {
+int run_and_add(CallRegion& region, const Requests& place, const Request& request, RealCall call) {
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   put_handle(region.log(), request, place[0]);
@@ -114,7 +114,7 @@ int run_and_add(Region& region, const Requests& place, const Request& request, R
 
 int post(const Function& function, const Message& message, bool send, bool persistent,
          const Requests& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request;
   request.persistent = persistent;
   request.active = request.plain = !persistent;
@@ -129,7 +129,7 @@ int post(const Function& function, const Message& message, bool send, bool persi
 /// before that call: during it MPI may give another thread the same handle for another message.
 class FoundMessage {
  public:
-  FoundMessage(const Region& region, const MessagePlace& place)
+  FoundMessage(const CallRegion& region, const MessagePlace& place)
       : place_(place), handle_(place.get()) {
     if (!region || is_none(handle_)) return;
     HandleEntry* entry = find_handle(HandleKind::message, key_of(handle_), comm_);
@@ -166,7 +166,7 @@ class FoundMessage {
   bool known_ = false;
 };
 
-void put_matched(const Region& region, MPI_Comm handle, const MessagePlace& place,
+void put_matched(const CallRegion& region, MPI_Comm handle, const MessagePlace& place,
                  const Statuses& status) {
   const MPI_Message message = place.get();
   if (FoundMessage::is_none(message)) return;
@@ -178,7 +178,7 @@ void put_matched(const Region& region, MPI_Comm handle, const MessagePlace& plac
 
 int init_partitioned(const Function& function, bool send, int64_t partitions,
                      const Message& message, const Requests& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request;
   request.persistent = true;
   request.active = false;
@@ -204,12 +204,12 @@ int init_partitioned(const Function& function, bool send, int64_t partitions,
 
 int on_plain(const Function& function, RealCall call) {
   if (!recording()) return call();
-  Region region(function);
+  CallRegion region(function);
   return region.run(call);
 }
 
 int on_send(const Function& function, const Message& message, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   if (region && message.peer != MPI_PROC_NULL) {
     put_send(region.log(), region.begin(), facts_of(region, message));
   }
@@ -217,7 +217,7 @@ int on_send(const Function& function, const Message& message, RealCall call) {
 }
 
 int on_recv(const Function& function, const Wanted& wanted, const Statuses& status, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);
   if (region && rc == MPI_SUCCESS) put_received(region, comm, status);
@@ -226,7 +226,7 @@ int on_recv(const Function& function, const Wanted& wanted, const Statuses& stat
 
 int on_sendrecv(const Function& function, const Message& message, const Wanted& wanted,
                 const Statuses& status, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   if (!region) return region.run(call);
   if (message.peer != MPI_PROC_NULL) {
     put_send(region.log(), region.begin(), facts_of(region, message));
@@ -269,7 +269,7 @@ int on_precv_init(const Function& function, int64_t partitions, const Message& m
 
 int on_isendrecv(const Function& function, const Message& sent, const Message& received,
                  const Requests& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request;
   if (region) {
     post_send(region, sent, request);
@@ -287,7 +287,7 @@ int on_isendrecv(const Function& function, const Message& sent, const Message& r
 
 int on_probe(const Function& function, const Wanted& wanted, const Statuses& status,
              RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const uint32_t comm = await(region, wanted);
   const int rc = region.run(call);
   if (region && rc == MPI_SUCCESS) put_probed(region, comm, status, 0);
@@ -302,7 +302,7 @@ int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const St
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (region && rc == MPI_SUCCESS) {
     put_probed(region, comm_of(region.log(), region.end(), comm).id, status, 0);
   }
@@ -311,7 +311,7 @@ int on_iprobe(const Function& function, MPI_Comm comm, const int* flag, const St
 
 int on_mprobe(const Function& function, const Wanted& wanted, const MessagePlace& message,
               const Statuses& status, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   await(region, wanted);
   const int rc = region.run(call);
   if (region && rc == MPI_SUCCESS) put_matched(region, wanted.comm, message, status);
@@ -326,7 +326,7 @@ int on_improbe(const Function& function, MPI_Comm comm, const int* flag,
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   if (region && rc == MPI_SUCCESS) put_matched(region, comm, message, status);
   return rc;
 }
@@ -344,7 +344,7 @@ int on_poll(const Function& function, const int* flag, RealCall call) {
 
 int on_mrecv(const Function& function, const MessagePlace& message, const Statuses& status,
              RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const FoundMessage found(region, message);
   const int rc = region.run(call);
   if (rc != MPI_SUCCESS) {
@@ -357,7 +357,7 @@ int on_mrecv(const Function& function, const MessagePlace& message, const Status
 
 int on_imrecv(const Function& function, const MessagePlace& message, const Requests& place,
               RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Request request;
   const FoundMessage found(region, message);
   if (found) {

@@ -17,7 +17,7 @@ void count_unknown_object();
 
 class Object {
  public:
-  Object(const Region& region, HandleKind kind, uint64_t key) : kind_(kind), key_(key) {
+  Object(const CallRegion& region, HandleKind kind, uint64_t key) : kind_(kind), key_(key) {
     if (!region) return;
     entry_ = find_handle(kind, key, comm_);
     if (!entry_) count_unknown_object();
@@ -40,10 +40,10 @@ class Object {
   HandleEntry* entry_ = nullptr;
 };
 
-inline Object window_of(const Region& region, MPI_Win win) {
+inline Object window_of(const CallRegion& region, MPI_Win win) {
   return {region, HandleKind::window, key_of(win)};
 }
-inline Object file_of(const Region& region, MPI_File file) {
+inline Object file_of(const CallRegion& region, MPI_File file) {
   return {region, HandleKind::file, key_of(file)};
 }
 

@@ -41,7 +41,7 @@ uint32_t thread_level() {
 std::atomic<int> uses{0};
 
 /// Programs that were spawned got an inter-communicator to who did it, made by MPI_Init.
-void define_parent(const Region& region) {
+void define_parent(const CallRegion& region) {
   MPI_Comm parent = MPI_COMM_NULL;
   if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL) return;
   Birth birth;
@@ -80,13 +80,13 @@ void describe_library(trace::RawProcess& process) {
   memcpy(process.mpi_library, version, length);
 }
 
-void mpi_begins(const Region& region) {
+void mpi_begins(const CallRegion& region) {
   if (uses.fetch_add(1) > 0) return;
   region.log().put(region.end(), raw::mpi_init_done{});
   if (trace::RawProcess* record = process()) record->finalized = 0;
 }
 
-void mpi_ends(const Region& region) {
+void mpi_ends(const CallRegion& region) {
   if (uses.fetch_sub(1) != 1) return;
   if (region) region.log().put(region.end(), raw::mpi_finalized{});
   if (trace::RawProcess* record = process()) record->finalized = 1;
@@ -95,7 +95,7 @@ void mpi_ends(const Region& region) {
 
 /// MPI_Init in the record.
 int initialize(const Function& function, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   region.awaits(trace::RawAwaits::init, trace::kRawCommWorld);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
@@ -122,7 +122,7 @@ int on_init(const Function& function, RealCall call) {
 
 int on_finalize(const Function& function, RealCall call) {
   checkpoint();  // while nothing of MPI is being torn down
-  Region region(function);
+  CallRegion region(function);
   if (region) forget_predefined_comms();
   region.awaits(trace::RawAwaits::finalize, trace::kRawCommWorld);
   auto meet_and_finalize = [&] {
@@ -147,7 +147,7 @@ void on_pcontrol(int level) {
 
 int on_abort(const Function& function, RealCall call) {
   checkpoint();  // the last chance
-  Region region(function);
+  CallRegion region(function);
   return region.run(call);
 }
 

@@ -45,37 +45,39 @@ class Waiting {
 
 }  // namespace
 
-Region::Region(const Function& function) : log_(thread_log()) {
+CallRegion::CallRegion(const Function& function) : log_(thread_log()) {
   if (!log_) return;
   begin_ = end_ = now();
   name_ = static_cast<uint16_t>(log_->name(function.name));
   write_enter(*log_, begin_, name_);
 }
 
-Region::Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end)
+CallRegion::CallRegion(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end)
     : log_(log), begin_(begin), end_(end) {
   if (!log_) return;
   name_ = static_cast<uint16_t>(log_->name(function.name));
   write_enter(*log_, begin_, name_);
 }
 
-Region::~Region() {
+CallRegion::~CallRegion() {
   if (!log_) return;
   if (log_->counting) log_->count(end_);
   log_->put(end_, raw::mpi_leave{.name = name_});
 }
 
-void Region::awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest) {
+void CallRegion::awaits(trace::RawAwaits what, uint32_t object,
+                        std::initializer_list<uint64_t> rest) {
   awaits(what, object, rest.begin(), static_cast<unsigned>(rest.size()));
 }
 
-void Region::awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count) {
+void CallRegion::awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest,
+                        unsigned count) {
   if (!log_) return;
   log_->put(begin_, raw::mpi_awaits{.object = object, .what = what}, rest, count);
   awaiting_ = true;
 }
 
-int Region::run(RealCall call) {
+int CallRegion::run(RealCall call) {
   int rc;
   {
     const Waiting waiting(log_, end_);

@@ -76,12 +76,12 @@ class RealCall {
 
 /// The record of one call; writes the enter when made and the leave when destroyed. Without a log
 /// (collector inert, thread ending) it only lets the real call happen.
-class Region {
+class CallRegion {
  public:
-  explicit Region(const Function& function);
-  ~Region();
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+  explicit CallRegion(const Function& function);
+  ~CallRegion();
+  CallRegion(const CallRegion&) = delete;
+  CallRegion& operator=(const CallRegion&) = delete;
 
   int run(RealCall call);
 
@@ -96,7 +96,7 @@ class Region {
 
  private:
   friend class Poll;
-  Region(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end);
+  CallRegion(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end);
   ThreadLog* log_;
   uint64_t begin_;
   uint64_t end_;
@@ -115,7 +115,7 @@ class Poll {
 
   /// After run(), one of the two:
   void fruitless();
-  Region region() { return Region(function_, log_, begin_, end_); }
+  CallRegion region() { return CallRegion(function_, log_, begin_, end_); }
 
  private:
   const Function& function_;

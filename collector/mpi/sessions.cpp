@@ -46,7 +46,7 @@ void learn_world(MPI_Session session) {
 int on_session_init(const Function& function, const HandlePlace& session, RealCall call) {
   activate();
   take_launchers_word();
-  Region region(function);
+  CallRegion region(function);
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;
   learn_world(session_at(session));
@@ -58,7 +58,7 @@ int on_session_init(const Function& function, const HandlePlace& session, RealCa
 
 int on_session_finalize(const Function& function, const HandlePlace& session, RealCall call) {
   checkpoint();
-  Region region(function);
+  CallRegion region(function);
   if (region) {
     MPI_Group world = take_back_world_group(key_of(session_at(session)));
     if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);

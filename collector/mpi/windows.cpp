@@ -52,7 +52,8 @@ uint64_t target_of(int rank) {
 
 /// Writes the ranks that the members of `group` have in the window, over as many records as it
 /// takes.
-void put_epoch(const Region& region, uint16_t what, uint32_t window, MPI_Group group, MPI_Win win) {
+void put_epoch(const CallRegion& region, uint16_t what, uint32_t window, MPI_Group group,
+               MPI_Win win) {
   constexpr int kChunk = 64;
   int ranks[kChunk], translated[kChunk], size = 0;
   MPI_Group members = MPI_GROUP_NULL;
@@ -78,7 +79,7 @@ void put_epoch(const Region& region, uint16_t what, uint32_t window, MPI_Group g
 }
 
 /// MPI_Win_start may return only when the targets have posted the window.
-void await_targets(Region& region, uint32_t window, MPI_Group group, MPI_Win win) {
+void await_targets(CallRegion& region, uint32_t window, MPI_Group group, MPI_Win win) {
   constexpr int kMost = static_cast<int>(trace::kRawAwaitedAtMost);
   int ranks[kMost], translated[kMost], size = 0;
   MPI_Group members = MPI_GROUP_NULL;
@@ -92,7 +93,7 @@ void await_targets(Region& region, uint32_t window, MPI_Group group, MPI_Win win
   PMPI_Group_free(&members);
 }
 
-void put_epoch_end(const Region& region, RmaEpoch epoch, uint32_t window) {
+void put_epoch_end(const CallRegion& region, RmaEpoch epoch, uint32_t window) {
   region.log().put(region.end(),
                    raw::rma_epoch{.window = window, .what = static_cast<uint16_t>(epoch)});
 }
@@ -122,7 +123,7 @@ Bytes bytes_in(const OneSided& operation) {
 }
 
 /// `request`: 0 if it has none.
-void put_operation(const Region& region, uint32_t window, const OneSided& operation,
+void put_operation(const CallRegion& region, uint32_t window, const OneSided& operation,
                    uint64_t request) {
   const Bytes bytes = bytes_in(operation);
   region.log().put(region.begin(), raw::rma_op{.window = window,
@@ -133,7 +134,7 @@ void put_operation(const Region& region, uint32_t window, const OneSided& operat
                                                .request = request});
 }
 
-void put_lock(const Region& region, uint64_t time, trace::RawRmaLock lock, int assertions,
+void put_lock(const CallRegion& region, uint64_t time, trace::RawRmaLock lock, int assertions,
               uint32_t window, uint64_t target) {
   region.log().put(
       time,
@@ -142,14 +143,14 @@ void put_lock(const Region& region, uint64_t time, trace::RawRmaLock lock, int a
 
 int lock(const Function& function, trace::RawRmaLock kind, uint64_t target, int assertions,
          MPI_Win win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   if (window) put_lock(region, region.begin(), kind, assertions, window.number(), target);
   return region.run(call);
 }
 
 int unlock(const Function& function, uint64_t target, MPI_Win win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
@@ -160,7 +161,7 @@ int unlock(const Function& function, uint64_t target, MPI_Win win, RealCall call
 
 int flush(const Function& function, trace::RmaSyncKind kind, uint64_t target, MPI_Win win,
           RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   const int rc = region.run(call);
   if (window && rc == MPI_SUCCESS) {
@@ -180,7 +181,7 @@ void count_unknown_object() {
 
 int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm handle,
                   const WinPlace& win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   Comm comm;
   if (region) {
     comm = comm_of(region.log(), region.begin(), handle);
@@ -196,7 +197,7 @@ int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm
 }
 
 int on_win_free(const Function& function, const WinPlace& place, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, place.get());
   window.end();
   if (window) region.awaits(trace::RawAwaits::window, window.number());
@@ -211,7 +212,7 @@ int on_win_free(const Function& function, const WinPlace& place, RealCall call) 
 }
 
 int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   if (window) region.awaits(trace::RawAwaits::window, window.number());
   const int rc = region.run(call);
@@ -223,7 +224,7 @@ int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall
 }
 
 int on_rma(const Function& function, const OneSided& operation, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, operation.win);
   if (window && operation.target != MPI_PROC_NULL) {
     put_operation(region, window.number(), operation, 0);
@@ -233,7 +234,7 @@ int on_rma(const Function& function, const OneSided& operation, RealCall call) {
 
 int on_rma_request(const Function& function, const OneSided& operation, const Requests& place,
                    RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, operation.win);
   Request request;
   if (window && operation.target != MPI_PROC_NULL) {
@@ -249,7 +250,7 @@ int on_rma_request(const Function& function, const OneSided& operation, const Re
 
 int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int assertions,
                  MPI_Win win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   if (window && begun == RmaEpoch::start) await_targets(region, window.number(), group, win);
   const int rc = region.run(call);
@@ -260,7 +261,7 @@ int on_win_epoch(const Function& function, RmaEpoch begun, MPI_Group group, int 
 }
 
 int on_win_epoch_end(const Function& function, RmaEpoch ended, MPI_Win win, RealCall call) {
-  Region region(function);
+  CallRegion region(function);
   const Object window = window_of(region, win);
   if (window) {
     region.awaits(
@@ -279,7 +280,7 @@ int on_win_test(const Function& function, MPI_Win win, const int* flag, RealCall
     poll.fruitless();
     return rc;
   }
-  const Region region = poll.region();
+  const CallRegion region = poll.region();
   const Object window = window_of(region, win);
   if (window && rc == MPI_SUCCESS) put_epoch_end(region, RmaEpoch::wait, window.number());
   return rc;

@@ -45,6 +45,7 @@ std::atomic<Mode> g_mode{Mode::inert};
 trace::RawProcess* g_record = nullptr;
 trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
+std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
 
 bool make_process_folder(const char* experiment) {
@@ -104,6 +105,7 @@ bool activate_first() {
   if (possible) registry::settle_parked_logs();
   // Late: there was no log yet for what switched recording meanwhile.
   if (possible) g_record->starts_off = recording() ? 0 : 1;
+  if (possible) g_record->refused_probes = g_refused_probes.load();
   if (possible) take_snapshot();
   registry::set_setting_up(false);
   g_mode.store(possible ? Mode::active : Mode::impossible, std::memory_order_release);
@@ -185,6 +187,13 @@ ThreadLog* thread_log() {
 
 ThreadLog* make_extra_log() {
   return lifecycle::is_active() ? registry::make_extra_log() : nullptr;
+}
+
+extern "C" bool culprit_takes_probe(uint32_t raw_version) {
+  if (raw_version == trace::kRawVersion) return true;
+  const uint32_t refused = g_refused_probes.fetch_add(1) + 1;
+  if (lifecycle::is_active()) g_record->refused_probes = refused;
+  return false;
 }
 
 bool is_active() {

@@ -136,6 +136,11 @@ CULPRIT_EXPORT ThreadLog* thread_log();
 /// thread_log() would be.
 CULPRIT_EXPORT ThreadLog* make_extra_log();
 
+/// Probes in shared objects of their own ask this before anything else: whether they were built for
+/// records of this version. It is C, so that it can be asked across versions; where the answer is
+/// no, the probe stays away, and the report says so.
+extern "C" CULPRIT_EXPORT bool culprit_takes_probe(uint32_t raw_version);
+
 /// Whether this process is being recorded: activated, not ended, not a child forked since.
 CULPRIT_EXPORT bool is_active();
 

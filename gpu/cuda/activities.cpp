@@ -85,8 +85,8 @@ void see_kernel(const CUpti_ActivityKernel9& record) {
   op.queued = record.queued;
   op.submitted = record.submitted;
   op.graph_node = node_of(record.graphNodeId);
-  if (record.name != nullptr) op.name = name(record.name);
-  executed(op);
+  if (record.name != nullptr) op.name = number_of_name(record.name);
+  operation_executed(op);
 }
 
 CopyDirection direction_of(unsigned kind) {
@@ -133,14 +133,14 @@ void see_copy(const Record& record) {
   op.graph_node = node_of(record.graphNodeId);
   const bool from_host = op.direction != CopyDirection::from_device;
   op.memory = memory_of(from_host ? record.srcKind : record.dstKind);
-  executed(op);
+  operation_executed(op);
 }
 
 void see_fill(const CUpti_ActivityMemset4& record) {
   Operation op = operation_of(record, DeviceOpKind::fill);
   op.bytes = record.bytes;
   op.graph_node = node_of(record.graphNodeId);
-  executed(op);
+  operation_executed(op);
 }
 
 /// A page fault by itself moves nothing.
@@ -167,7 +167,7 @@ void see_migration(const CUpti_ActivityUnifiedMemoryCounter2& record) {
   op.begin = record.start;
   op.end = record.end;
   op.bytes = record.value;
-  executed(op);
+  operation_executed(op);
 }
 
 void see_synchronization(const CUpti_ActivitySynchronization& record) {
@@ -196,7 +196,7 @@ void see_synchronization(const CUpti_ActivitySynchronization& record) {
     default:
       return;
   }
-  passed(point);
+  point_passed(point);
 }
 
 void see_event(const CUpti_ActivityCudaEvent& record) {
@@ -209,7 +209,7 @@ void see_event(const CUpti_ActivityCudaEvent& record) {
   if (g_cupti->version >= kHasSyncIds) {
     point.event_sync = reinterpret_cast<const CudaEventTail&>(record).event_sync_id;
   }
-  passed(point);
+  point_passed(point);
 }
 
 void see(const CUpti_Activity& record) {
@@ -224,8 +224,8 @@ void see(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return see_fill(reinterpret_cast<const CUpti_ActivityMemset4&>(record));
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      return executed(operation_of(reinterpret_cast<const CUpti_ActivityGraphTrace&>(record),
-                                   DeviceOpKind::graph));
+      return operation_executed(operation_of(
+          reinterpret_cast<const CUpti_ActivityGraphTrace&>(record), DeviceOpKind::graph));
     case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
       return see_migration(reinterpret_cast<const CUpti_ActivityUnifiedMemoryCounter2&>(record));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
@@ -286,7 +286,7 @@ void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, s
   }
   size_t dropped = 0;
   if (g_cupti->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
-    lost(RawDeviceLoss::dropped, dropped);
+    device_records_lost(RawDeviceLoss::dropped, dropped);
   }
   if (buffer == nullptr) return;
   if (is_on()) {

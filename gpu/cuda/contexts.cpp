@@ -21,15 +21,15 @@ namespace {
 /// A number that no stream has; nor, with those below, a context.
 constexpr auto kMigrations = static_cast<uint32_t>(trace::kRawMigrations);
 
-struct State {
+struct Contexts {
   std::map<uint32_t, DeviceNumber> devices;         ///< by ordinal
   std::map<uint32_t, uint32_t> ordinal_of_context;  ///< by CUPTI's number
   std::map<std::tuple<uint32_t, uint32_t>, QueueNumber> queues;
 };
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-State& state() {
-  static State* const all = new State;  // never torn down
+Contexts& state() {
+  static Contexts* const all = new Contexts;  // never torn down
   return *all;
 }
 
@@ -72,7 +72,7 @@ DeviceNumber device_number(uint32_t ordinal) {
   const std::string identity = identity_of_device(ordinal);
   const Lock lock(g_mutex);
   const auto [device, is_new] = state().devices.try_emplace(ordinal, DeviceNumber{});
-  if (is_new) device->second = add_device({RawDeviceApi::cuda, name, identity});
+  if (is_new) device->second = add_device({DeviceApi::cuda, name, identity});
   return device->second;
 }
 

@@ -90,8 +90,8 @@ void at_exit() {
 }
 
 void begin_following() {
-  if (!begin(RawDeviceApi::cuda) || g_begun.exchange(true)) return;
-  runtime_is(RawDeviceApi::cuda, "CUPTI " + std::to_string(g_cupti.version));
+  if (!begin_device_log(DeviceApi::cuda) || g_begun.exchange(true)) return;
+  runtime_is(DeviceApi::cuda, "CUPTI " + std::to_string(g_cupti.version));
   start_drain(collect);
   // Registered behind CUDA's own handler, which therefore runs after it.
   atexit(at_exit);
@@ -149,8 +149,8 @@ std::string* g_reason = nullptr;
 /// Once the process is recorded, for whatever else it does.
 bool tell_refusal() {
   static bool told = false;
-  if (!told && collector::is_active() && begin(RawDeviceApi::cuda)) {
-    runtime_is(RawDeviceApi::cuda, *g_reason, g_refusal);
+  if (!told && collector::is_active() && begin_device_log(DeviceApi::cuda)) {
+    runtime_is(DeviceApi::cuda, *g_reason, g_refusal);
     told = true;
   }
   return false;
@@ -198,7 +198,10 @@ void start() {
 /// Called by CUDA's driver. It goes on whatever is returned.
 extern "C" CULPRIT_EXPORT int InitializeInjection(void) {
   static std::atomic<bool> called{false};
-  if (!culprit::collector::environment().wanted || called.exchange(true)) return 1;
+  if (called.exchange(true) ||
+      !culprit::collector::culprit_takes_probe(culprit::trace::kRawVersion))
+    return 1;
+  if (!culprit::collector::environment().wanted) return 1;
   culprit::gpu::cuda::start();
   return 1;
 }

@@ -245,6 +245,7 @@ void fill_all(const abi::Callbacks& callbacks) {
 /// 0 is returned.
 extern "C" CULPRIT_EXPORT int InitializeInjectionNvtx2(culprit::gpu::nvtx::abi::GetTable table_of) {
   using namespace culprit::gpu::nvtx;
+  if (!culprit::collector::culprit_takes_probe(culprit::trace::kRawVersion)) return 0;
   const auto* callbacks = table_of != nullptr
                               ? static_cast<const abi::Callbacks*>(table_of(abi::Table::callbacks))
                               : nullptr;

@@ -19,7 +19,7 @@ constexpr char32_t kReplacement = 0xFFFD;
 /// A hash table whose entries never go: its slots fill up one by one. A name that finds none among
 /// so many behind its own is not kept.
 template <class Name, size_t kSlots>
-class Names {
+class KeptForever {
  public:
   const Name* keep(std::string_view text) {
     constexpr size_t kMostSteps = 64;
@@ -57,8 +57,8 @@ class Names {
   std::atomic<const Name*> slots_[kSlots] = {};
 };
 
-constinit Names<Domain, 1024> g_domains;
-constinit Names<Registered, 16384> g_strings;
+constinit KeptForever<Domain, 1024> g_domains;
+constinit KeptForever<Registered, 16384> g_strings;
 
 Text behind(const Domain* domain) {
   Text text;

@@ -50,9 +50,9 @@ bool follows() {
 
 bool begin_following() {
   static std::atomic<bool> begun{false};
-  if (!begin(RawDeviceApi::opencl)) return false;
+  if (!begin_device_log(DeviceApi::opencl)) return false;
   if (begun.exchange(true)) return follows();
-  runtime_is(RawDeviceApi::opencl, "OpenCL");
+  runtime_is(DeviceApi::opencl, "OpenCL");
   start_drain(collect_from_next);
   atexit(at_exit);
   g_following.store(true, std::memory_order_release);
@@ -83,6 +83,8 @@ extern "C" CULPRIT_EXPORT CL_API_ENTRY cl_int CL_API_CALL
 clInitLayer(cl_uint count, const cl_icd_dispatch* target, cl_uint* count_taken,
             const cl_icd_dispatch** table) {
   if (target == nullptr || table == nullptr || count_taken == nullptr) return CL_INVALID_VALUE;
+  if (!culprit::collector::culprit_takes_probe(culprit::trace::kRawVersion))
+    return CL_INVALID_OPERATION;
   constexpr cl_uint kKnown = sizeof(cl_icd_dispatch) / sizeof(void*);
   const cl_uint common = std::min(count, kKnown);
   memcpy(static_cast<void*>(&g_next), target, common * sizeof(void*));

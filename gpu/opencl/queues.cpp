@@ -84,7 +84,7 @@ std::string identity_of(cl_device_id device) {
 DeviceNumber number_of(cl_device_id device) {
   static Numbers<cl_device_id, DeviceNumber> devices;
   return devices.get(device, [&] {
-    return add_device({RawDeviceApi::opencl, text_of(device, CL_DEVICE_NAME), identity_of(device)});
+    return add_device({DeviceApi::opencl, text_of(device, CL_DEVICE_NAME), identity_of(device)});
   });
 }
 
@@ -203,7 +203,7 @@ NameNumber name_of(cl_kernel kernel) {
   return g_kernels.get(kernel, [&] {
     char text[1024] = {};
     next_layer->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof text - 1, text, nullptr);
-    return name(text);
+    return number_of_name(text);
   });
 }
 

@@ -25,15 +25,15 @@ struct FollowedQueue {
   std::deque<Given> given;
 };
 
-struct State {
+struct UnderWay {
   std::unordered_map<cl_command_queue, FollowedQueue> queues;
   std::unordered_map<cl_event, OperationNumber> events;
   size_t under_way = 0;
 };
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-State& state() {
-  static State* const all = new State;  // never torn down
+UnderWay& state() {
+  static UnderWay* const all = new UnderWay;  // never torn down
   return *all;
 }
 
@@ -75,14 +75,14 @@ cl_int status_of(const cl_icd_dispatch& next, cl_event event) {
 }
 
 void tell(const cl_icd_dispatch& next, Given& given, cl_int status, DeviceNumber device) {
-  if (status != CL_COMPLETE) return lost(RawDeviceLoss::unfinished);
+  if (status != CL_COMPLETE) return device_records_lost(RawDeviceLoss::unfinished);
   Operation& operation = given.operation;
   operation.queued = time_of(next, given.event, CL_PROFILING_COMMAND_QUEUED);
   operation.submitted = time_of(next, given.event, CL_PROFILING_COMMAND_SUBMIT);
   operation.begin = time_of(next, given.event, CL_PROFILING_COMMAND_START);
   operation.end = time_of(next, given.event, CL_PROFILING_COMMAND_END);
   pair_clocks(given, device);
-  executed(operation);
+  operation_executed(operation);
 }
 
 /// What is to be looked at in one go: a queue, and the operations at its front.
@@ -154,7 +154,7 @@ void put_under_way(const cl_icd_dispatch& next, const Given& given) {
     }
   }
   next.clReleaseEvent(given.event);
-  lost(RawDeviceLoss::no_room);
+  device_records_lost(RawDeviceLoss::no_room);
 }
 
 std::vector<OperationNumber> operations_of(std::span<const cl_event> events) {
@@ -210,7 +210,7 @@ void abandon() {
     state().under_way = 0;
     for (auto& [handle, queue] : state().queues) queue.given.clear();
   }
-  lost(RawDeviceLoss::unfinished, count);
+  device_records_lost(RawDeviceLoss::unfinished, count);
 }
 
 }  // namespace culprit::gpu::opencl

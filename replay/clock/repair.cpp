@@ -118,7 +118,7 @@ class ForwardPass {
   Time first_end(ExchangeId exchange) const { return states_[exchange.index()].first_end; }
 
  private:
-  struct State {
+  struct RepairState {
     uint32_t missing = 0;      ///< begins not visited yet
     ClockId waiting;           ///< the first of the clocks that cannot go on before it
     Time begun = Time::min();  ///< never falls, not even from one round to the next
@@ -150,7 +150,7 @@ class ForwardPass {
 
   Points& points_;
   const Exchanges& exchanges_;
-  std::vector<State> states_;
+  std::vector<RepairState> states_;
   std::vector<Clock> clocks_;
   std::vector<ClockId> ready_;
   std::priority_queue<Blocked> blocked_;
@@ -207,7 +207,7 @@ void ForwardPass::foresee(Clock& clock, const Column<Point>& points) {
 
 void ForwardPass::begin(ExchangeId exchange, Time time) {
   for (; exchange.valid(); exchange = exchanges_[exchange.index()].next) {
-    State& state = states_[exchange.index()];
+    RepairState& state = states_[exchange.index()];
     state.begun = time = std::max(state.begun, time);
     if (--state.missing > 0) return;
     for (ClockId id = std::exchange(state.waiting, ClockId::none()); id.valid();) {
@@ -220,7 +220,7 @@ void ForwardPass::begin(ExchangeId exchange, Time time) {
 }
 
 void ForwardPass::end(Clock& clock, const Point& point) {
-  State& state = states_[point.exchange.index()];
+  RepairState& state = states_[point.exchange.index()];
   const Time before = clock.steps(point.time);
   clock.steps.put_forward(point.time, state.begun);
   const Time after = clock.steps(point.time);

@@ -67,7 +67,7 @@ class WaitFinder final : public OperationVisitor {
   std::vector<const Part*> latest_first_[3];  ///< by side, where data flows sparsely
   FlatMap place_of_;                          ///< of a process among the parts
   std::vector<LocationId> last_members_;      ///< by rank, of the operation visited last, ...
-  GroupId last_group_;                        ///< ... and their group
+  SyncGroupId last_group_;                    ///< ... and their group
 };
 
 void WaitFinder::visit(std::span<const Part> parts) {

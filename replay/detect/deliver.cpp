@@ -16,9 +16,9 @@ void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, 
   waits_.push_back({at, pattern, cause, call, until});
 }
 
-GroupId Detection::group_of(const std::vector<LocationId>& members) {
+SyncGroupId Detection::group_of(const std::vector<LocationId>& members) {
   const std::lock_guard lock(mutex_);
-  const auto [it, fresh] = group_ids_.try_emplace(members, GroupId(groups.size()));
+  const auto [it, fresh] = group_ids_.try_emplace(members, SyncGroupId(groups.size()));
   if (fresh) groups.push_back({members});
   return it->second;
 }
@@ -82,7 +82,7 @@ void Detection::pack_told(const Outbox& told, Packer& packer) const {
     packer.put(sync.group());
     packer.put_list(std::span(groups[sync.group().index()].members));
   }
-  packer.put(GroupId::none());
+  packer.put(SyncGroupId::none());
   packer.put_list(std::span<const Outbox::ToldWait>(told.waits_));
   packer.put_list(std::span<const Outbox::ToldSync>(told.syncs_));
 }
@@ -90,7 +90,7 @@ void Detection::pack_told(const Outbox& told, Packer& packer) const {
 Outbox Detection::unpack_told(const Parcel& parcel) {
   Unpacker unpacker(parcel);
   FlatMap own;
-  for (auto id = unpacker.get<GroupId>(); id.valid(); id = unpacker.get<GroupId>()) {
+  for (auto id = unpacker.get<SyncGroupId>(); id.valid(); id = unpacker.get<SyncGroupId>()) {
     own.set(id.index(), static_cast<uint32_t>(group_of(unpacker.get_list<LocationId>()).index()));
   }
   Outbox told;
@@ -98,7 +98,7 @@ Outbox Detection::unpack_told(const Parcel& parcel) {
       [&](const Outbox::ToldWait& wait) { told.waits_.push_back(wait); });
   unpacker.get_list<Outbox::ToldSync>([&](Outbox::ToldSync sync) {
     if (sync.sync.of_group()) {
-      sync.sync = sync.sync.renumbered(GroupId(own.find(sync.sync.group().index())));
+      sync.sync = sync.sync.renumbered(SyncGroupId(own.find(sync.sync.group().index())));
     }
     told.syncs_.push_back(sync);
   });

@@ -19,7 +19,7 @@ namespace culprit::replay {
 
 /// What one location found. MT: externally synchronised; a detector gives each location to one
 /// thread.
-class Findings {
+class LocationWaits {
  public:
   /// The location waited from `begin` (enter of its call) at `path` until `until`, when `cause` let
   /// it go on. Clipped to `leave`, the end of the call.
@@ -38,11 +38,11 @@ class Findings {
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
-/// Findings for locations that other threads may be filling at the moment, or that another rank
+/// Waits of locations that other threads may be filling at the moment, or that another rank
 /// owns; Detection::deliver brings them there.
 class Outbox {
  public:
-  /// As Findings::wait, of location `at`.
+  /// As LocationWaits::wait, of location `at`.
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
   /// As Detection::meet.
@@ -72,10 +72,10 @@ class Detection {
  public:
   explicit Detection(const Run& run) : by_location(run.timelines.size()), run_(run) {}
 
-  Findings& at(LocationId id) { return by_location[id.index()]; }
+  LocationWaits& at(LocationId id) { return by_location[id.index()]; }
 
   /// The group of these locations (sorted), the same for the same set. MT: safe.
-  GroupId group_of(const std::vector<LocationId>& members);
+  SyncGroupId group_of(const std::vector<LocationId>& members);
 
   /// Empties the outboxes. The order of what a location gets depends only on theirs. Collective.
   void deliver(std::span<Outbox> outboxes, unsigned threads);
@@ -86,8 +86,8 @@ class Detection {
     at(b).sync(Sync::with(a, moment));
   }
 
-  std::vector<Findings> by_location;  ///< those of other ranks' stay empty
-  std::vector<Group> groups;
+  std::vector<LocationWaits> by_location;  ///< those of other ranks' stay empty
+  std::vector<SyncGroup> groups;
   Losses losses;
 
  private:
@@ -97,18 +97,12 @@ class Detection {
 
   const Run& run_;
   std::mutex mutex_;
-  std::map<std::vector<LocationId>, GroupId> group_ids_;
+  std::map<std::vector<LocationId>, SyncGroupId> group_ids_;
 };
 
-// The detectors, one per file; detectors.cpp lists them.
-void detect_point_to_point(Run& run, unsigned threads, Detection& out);
-void detect_collectives(Run& run, unsigned threads, Detection& out);
-void detect_one_sided(Run& run, unsigned threads, Detection& out);
-void detect_openmp(Run& run, unsigned threads, Detection& out);
-void detect_threads(Run& run, unsigned threads, Detection& out);
-void detect_devices(Run& run, unsigned threads, Detection& out);
-void detect_device_communication(Run& run, unsigned threads, Detection& out);
-void detect_unanswered(Run& run, unsigned threads, Detection& out);
-void detect_early_end(Run& run, unsigned threads, Detection& out);
+// The detectors, one per file; the table is detectors.def.
+#define DETECTOR(id, what) void detect_##id(Run& run, unsigned threads, Detection& out);
+#include "replay/detectors.def"
+#undef DETECTOR
 
 }  // namespace culprit::replay

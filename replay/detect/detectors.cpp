@@ -136,8 +136,8 @@ void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) 
 
 }  // namespace
 
-void Findings::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until,
-                    LocationId cause) {
+void LocationWaits::wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until,
+                         LocationId cause) {
   if (until <= begin) return;
   if (until > leave) ++clock_violations;
   const Time end = std::min(until, leave);
@@ -163,7 +163,7 @@ std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads, const Detec
 
 uint64_t clock_violations(const Detection& detection) {
   uint64_t sum = 0;
-  for (const Findings& found : detection.by_location) sum += found.clock_violations;
+  for (const LocationWaits& found : detection.by_location) sum += found.clock_violations;
   return sum;
 }
 
@@ -190,7 +190,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.device_waits.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
-    Findings& found = detection.at(id);
+    LocationWaits& found = detection.at(id);
     merge_runs(found.syncs.begin(), found.syncs.end(), std::less<Sync>());
     drop_waits_for_itself(id, found.waits);
     choose_waits(found.waits);

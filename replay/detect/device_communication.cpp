@@ -180,9 +180,9 @@ class CommunicationDetector {
       if (run_.owns(member.stream)) own.push_back(member.stream);
     }
     if (own.empty()) return;
-    const GroupId group = out_.group_of(streams);
+    const SyncGroupId group = out_.group_of(streams);
     parallel_for(own.size(), threads_, [&](size_t i) {
-      Findings& found = out_.at(own[i]);
+      LocationWaits& found = out_.at(own[i]);
       for_each_kernel(own[i], [&](const DeviceOperation& operation, uint32_t number) {
         const Meeting& meeting = meetings[number];
         if (kind_of(operation) != Communication::all_to_all ||

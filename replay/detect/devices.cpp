@@ -192,7 +192,7 @@ class DeviceDetector {
                DeviceGap::Place place) {
     if (operation.begin <= since) return;
     const Time until = std::clamp(start.handed_over, since, operation.begin);
-    Findings& found = out_.at(stream);
+    LocationWaits& found = out_.at(stream);
     found.device_gaps.push_back({since, start.host.valid() ? until : since, operation.begin, stream,
                                  start.host, start.host.valid(), place});
     if (!start.host.valid()) return;
@@ -213,7 +213,7 @@ class DeviceDetector {
     const Time since = std::max(start.previous, start.handed_over);
     if (!start.waits_of.valid() || start.awaited <= since) return;
     const Time until = std::min(start.awaited, operation.end);
-    Findings& found = out_.at(stream);
+    LocationWaits& found = out_.at(stream);
     // Where waiting is an operation of its own, it lasts as long as the wait.
     found.wait(pattern("dev.stream_wait"), run_.stream_idle, since,
                std::min(until, operation.begin), std::min(until, operation.begin), start.waits_of);
@@ -230,7 +230,7 @@ class DeviceDetector {
     if (run_.at(master).empty()) return;
     const Time end = run_.at(master).last;
     if (end <= since) return;
-    Findings& found = out_.at(stream);
+    LocationWaits& found = out_.at(stream);
     found.device_gaps.push_back(
         {since, end, end, stream, master, true, DeviceGap::Place::after_last});
     found.wait(pattern("dev.no_more_work"), run_.device_idle, since, end, end, master);

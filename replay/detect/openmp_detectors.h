@@ -12,7 +12,7 @@
 
 namespace culprit::replay {
 
-/// What a detector works on, and where it puts what it finds: the Findings of the process's own
+/// What a detector works on, and where it puts what it finds: the waits of the process's own
 /// locations.
 struct OpenmpProcess {
   const Teams& teams;

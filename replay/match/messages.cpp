@@ -30,7 +30,7 @@ struct Tally {
   }
 };
 
-/// The sends of a process of this rank, as a Joiner sees them.
+/// The sends of a process of this rank, as a PairJoiner sees them.
 struct OwnSends {
   using Send = OpRef;
   const Run& run;
@@ -53,11 +53,11 @@ struct OthersSends {
 
 /// Joins what one process sent to another with what that one received.
 template <class Sends>
-class Joiner {
+class PairJoiner {
  public:
   using Send = typename Sends::Send;
 
-  Joiner(const Run& run, const Sends& from, MessageVisitor& visitor, Tally& tally)
+  PairJoiner(const Run& run, const Sends& from, MessageVisitor& visitor, Tally& tally)
       : run_(run), from_(from), visitor_(visitor), tally_(tally) {}
 
   void join(std::span<const Send> sends, std::span<const OpRef> recvs, bool ordered) {
@@ -212,8 +212,8 @@ class MessageMatcher {
   void receive(ProcessId process, const RemoteSends& others, MessageVisitor& visitor) {
     const MessageEnds& recvs = recvs_[process.index()];
     Tally& tally = tallies_[process.index()];
-    Joiner<OwnSends> own(run_, {run_}, visitor, tally);
-    Joiner<OthersSends> from_afar(run_, {}, visitor, tally);
+    PairJoiner<OwnSends> own(run_, {run_}, visitor, tally);
+    PairJoiner<OthersSends> from_afar(run_, {}, visitor, tally);
     std::vector<RemoteSend> unpacked;
     for (size_t i = 0; i < recvs.peers.size(); ++i) {
       const ProcessId sender = recvs.peers[i];

@@ -8,7 +8,7 @@
 namespace culprit::replay {
 
 /// Mostly it is the team that met last.
-GroupId TeamSyncs::group_of(std::span<const LocationId> members) {
+SyncGroupId TeamSyncs::group_of(std::span<const LocationId> members) {
   if (std::equal(team_.begin(), team_.end(), members.begin(), members.end())) return group_;
   team_.assign(members.begin(), members.end());
   const auto [known, fresh] = groups_.try_emplace(team_);

@@ -20,12 +20,12 @@ class TeamSyncs {
   void add(std::span<const LocationId> members, Time moment);
 
  private:
-  GroupId group_of(std::span<const LocationId> members);
+  SyncGroupId group_of(std::span<const LocationId> members);
 
   Detection& out_;
   std::vector<LocationId> team_;  // that met last
-  GroupId group_;                 // of that
-  std::map<std::vector<LocationId>, GroupId> groups_;
+  SyncGroupId group_;             // of that
+  std::map<std::vector<LocationId>, SyncGroupId> groups_;
 };
 
 }  // namespace culprit::replay

@@ -21,9 +21,9 @@ constexpr bool must_be_joined(DeviceOpKind kind) {
          kind == DeviceOpKind::graph;
 }
 
-class Joiner {
+class DeviceJoiner {
  public:
-  Joiner(Run& run, const DeviceProcess& process, Losses& losses)
+  DeviceJoiner(Run& run, const DeviceProcess& process, Losses& losses)
       : run_(run), process_(process), losses_(losses) {}
 
   void join() {
@@ -47,8 +47,8 @@ class Joiner {
   }
 
  private:
-  /// What calls of a sort hand over, and what the stream executed of that sort.
-  struct Sort {
+  /// What calls of a work hand over, and what the stream executed of that work.
+  struct Work {
     std::vector<LaunchRef> launched;
     std::vector<HandedOver> calls;
     std::vector<bool> overlap;  ///< the call and one of another thread: either may have been first
@@ -61,20 +61,20 @@ class Joiner {
     drop_waits_for_unknown_queues();
     if (process_.streams.size() != 1 || has_other_work()) return;
     using enum trace::CopyDirection;
-    Sort sorts[] = {
-        sort_of(DeviceOpKind::kernel, none, {DeviceCall::launch, DeviceCall::launch}),
-        sort_of(DeviceOpKind::copy, to_device, {DeviceCall::copy_in, DeviceCall::copy_in}),
-        sort_of(DeviceOpKind::copy, from_device,
+    Work works[] = {
+        work_of(DeviceOpKind::kernel, none, {DeviceCall::launch, DeviceCall::launch}),
+        work_of(DeviceOpKind::copy, to_device, {DeviceCall::copy_in, DeviceCall::copy_in}),
+        work_of(DeviceOpKind::copy, from_device,
                 {DeviceCall::copy_out, DeviceCall::copy_out_async}),
     };
     constexpr Duration kNever = Time::max() - Time();
     Duration slack = Duration::from_nanos(1000);
-    for (Sort& sort : sorts) {
-      const Duration seen = clock_disagreement(sort.calls, sort.executed);
-      if (seen == kNever) sort = {};
+    for (Work& work : works) {
+      const Duration seen = clock_disagreement(work.calls, work.executed);
+      if (seen == kNever) work = {};
       if (seen != kNever) slack = std::max(slack, seen);
     }
-    for (const Sort& sort : sorts) number(sort, slack + slack);
+    for (const Work& work : works) number(work, slack + slack);
     name_own_operations();
   }
 
@@ -94,7 +94,7 @@ class Joiner {
     LaunchRef ref;
   };
 
-  /// A sort's calls of all threads, in order.
+  /// A work's calls of all threads, in order.
   std::vector<Launched> launched_by(std::pair<DeviceCall, DeviceCall> calls) const {
     std::vector<Launched> launched;
     for (LocationId host : process_.hosts) {
@@ -116,30 +116,30 @@ class Joiner {
     return launched;
   }
 
-  Sort sort_of(DeviceOpKind kind, trace::CopyDirection direction,
+  Work work_of(DeviceOpKind kind, trace::CopyDirection direction,
                std::pair<DeviceCall, DeviceCall> calls) {
     const std::vector<Launched> launched = launched_by(calls);
-    Sort sort;
+    Work work;
     for (const Launched& call : launched) {
-      sort.calls.push_back(call.handed);
-      sort.launched.push_back(call.ref);
+      work.calls.push_back(call.handed);
+      work.launched.push_back(call.ref);
     }
-    find_overlaps(launched, sort);
+    find_overlaps(launched, work);
     // What a stream does earlier is done when what it does later is.
-    for (size_t i = sort.calls.size(); i-- > 1;) {
-      sort.calls[i - 1].done = std::min(sort.calls[i - 1].done, sort.calls[i].done);
+    for (size_t i = work.calls.size(); i-- > 1;) {
+      work.calls[i - 1].done = std::min(work.calls[i - 1].done, work.calls[i].done);
     }
     for (DeviceOperation& operation : run_.at(process_.streams[0]).device.operations) {
       if (operation.kind != kind || operation.direction != direction) continue;
-      sort.operations.push_back(&operation);
-      sort.executed.push_back({operation.begin, operation.end});
+      work.operations.push_back(&operation);
+      work.executed.push_back({operation.begin, operation.end});
     }
-    return sort;
+    return work;
   }
 
   /// Calls of one thread never overlap. Of those that do nothing is known but when all are done.
-  static void find_overlaps(const std::vector<Launched>& launched, Sort& sort) {
-    sort.overlap.resize(launched.size());
+  static void find_overlaps(const std::vector<Launched>& launched, Work& work) {
+    work.overlap.resize(launched.size());
     for (size_t first = 0, next = 0; first < launched.size(); first = next) {
       Time last = launched[first].leave;
       Time done = launched[first].handed.done;
@@ -149,19 +149,19 @@ class Joiner {
       }
       if (next == first + 1) continue;
       for (size_t i = first; i < next; ++i) {
-        sort.overlap[i] = true;
-        sort.calls[i].done = done;
+        work.overlap[i] = true;
+        work.calls[i].done = done;
       }
     }
   }
 
-  void number(const Sort& sort, Duration slack) {
-    const std::vector<uint32_t> calls = match_in_order(sort.calls, sort.executed, slack);
+  void number(const Work& work, Duration slack) {
+    const std::vector<uint32_t> calls = match_in_order(work.calls, work.executed, slack);
     for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls[i] == kNoCall || sort.overlap[calls[i]]) continue;
-      const LaunchRef& launched = sort.launched[calls[i]];
+      if (calls[i] == kNoCall || work.overlap[calls[i]]) continue;
+      const LaunchRef& launched = work.launched[calls[i]];
       const OperationNumber number{++numbers_};
-      sort.operations[i]->operation = number;
+      work.operations[i]->operation = number;
       run_.at(launched.host).device.launches[launched.launch].operation = number;
     }
   }
@@ -256,7 +256,7 @@ void join_device(Run& run, unsigned threads) {
   parallel_for(processes, threads, [&](size_t p) {
     const DeviceProcess process(run, ProcessId(p));
     if (!process.streams.empty() || !process.hosts.empty()) {
-      Joiner(run, process, losses[p]).join();
+      DeviceJoiner(run, process, losses[p]).join();
     }
   });
   for (const Losses& loss : losses) run.losses.merge(loss);

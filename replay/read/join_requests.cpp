@@ -13,9 +13,10 @@ namespace {
 using Step = ForeignRequest::Step;
 
 /// One process's locations.
-class Joiner {
+class RequestJoiner {
  public:
-  Joiner(Run& run, const std::vector<LocationId>& locations) : run_(run), locations_(locations) {}
+  RequestJoiner(Run& run, const std::vector<LocationId>& locations)
+      : run_(run), locations_(locations) {}
 
   void join() {
     struct Told {
@@ -129,7 +130,7 @@ class Joiner {
 void join_requests(Run& run, unsigned threads) {
   const auto& processes = run.definitions->processes;
   parallel_for(processes.size(), threads,
-               [&](size_t p) { Joiner(run, processes[p].locations).join(); });
+               [&](size_t p) { RequestJoiner(run, processes[p].locations).join(); });
 }
 
 }  // namespace culprit::replay

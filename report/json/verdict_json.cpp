@@ -52,7 +52,7 @@ Json cores_json(const CoreShortage& cores) {
 }  // namespace
 
 Json verdict_json(const Findings& findings) {
-  const Verdict verdict = judge(findings, Names(findings));
+  const Verdict verdict = judge(findings, PageNames(findings));
   Json causes = Json::array();
   for (const Cause& cause : verdict.causes) causes.push_back(cause_json(findings, cause));
   Json common;

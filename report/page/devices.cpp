@@ -27,7 +27,7 @@ constexpr double kRounding = 1e-6;  ///< of tenths: sums of seconds do not quite
 
 class Section {
  public:
-  Section(const Findings& findings, const Names& names, const TimeFormat& time)
+  Section(const Findings& findings, const PageNames& names, const TimeFormat& time)
       : findings_(findings),
         names_(names),
         time_(time),
@@ -276,7 +276,7 @@ class Section {
   }
 
   const Findings& findings_;
-  const Names& names_;
+  const PageNames& names_;
   const TimeFormat& time_;
   const std::vector<DeviceBlamed> idle_;
   std::string page_;
@@ -311,7 +311,7 @@ std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
   return rows;
 }
 
-std::string device_verdict(const Findings& findings, const Names& names) {
+std::string device_verdict(const Findings& findings, const PageNames& names) {
   constexpr double kMuch = 0.25;
   const auto blamed = own_idle_device(findings);
   double start_up = 0;
@@ -329,7 +329,8 @@ std::string device_verdict(const Findings& findings, const Names& names) {
       names.code(blamed.front().callpath));
 }
 
-std::string device_section(const Findings& findings, const Names& names, const TimeFormat& time) {
+std::string device_section(const Findings& findings, const PageNames& names,
+                           const TimeFormat& time) {
   return findings.devices.empty() ? "" : Section(findings, names, time).write();
 }
 

@@ -32,10 +32,10 @@ std::vector<DeviceBlamed> own_idle_device(const blame::Findings& findings);
 /// A sentence for the verdict, of the time without start-up, where devices idle for long because
 /// nothing was handed over; else
 /// "".
-std::string device_verdict(const blame::Findings& findings, const Names& names);
+std::string device_verdict(const blame::Findings& findings, const PageNames& names);
 
 /// The section, with its heading; "" for runs without devices.
-std::string device_section(const blame::Findings& findings, const Names& names,
+std::string device_section(const blame::Findings& findings, const PageNames& names,
                            const TimeFormat& time);
 
 }  // namespace culprit::report

@@ -114,7 +114,7 @@ std::string wait_rows(const Findings& findings) {
 /// What to do for devices: of all code that is to blame between them and hosts, that of which most
 /// is on the critical path. No work can be handed over before a device's first operation, nor is
 /// there any after the last.
-void add_advice(const Findings& findings, const Names& names, Rows& rows) {
+void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
   DeviceBlameKind kind{};
   DeviceBlamed best;
   for (const auto each : {DeviceBlameKind::idle_device, DeviceBlameKind::waiting_host}) {
@@ -134,7 +134,7 @@ void add_advice(const Findings& findings, const Names& names, Rows& rows) {
 }
 
 /// Do devices idle, and because of whom? What to do?
-std::string device_rows(const Findings& findings, const Names& names) {
+std::string device_rows(const Findings& findings, const PageNames& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");
   double busy = 0, unknown = 0;
@@ -163,7 +163,7 @@ std::string device_rows(const Findings& findings, const Names& names) {
 }
 
 /// By function; how its load is distributed is known by call path: said if one has most of it.
-std::string delay_rows(const Findings& findings, const Names& names) {
+std::string delay_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Root causes");
   const double waiting = own_waiting(findings);
   for (const Cause& cause : causes(findings)) {
@@ -176,7 +176,7 @@ std::string delay_rows(const Findings& findings, const Names& names) {
 }
 
 /// By function, as root causes are.
-std::string critical_rows(const Findings& findings, const Names& names) {
+std::string critical_rows(const Findings& findings, const PageNames& names) {
   std::map<std::string, double> sums;
   for (const OnCriticalPath& item : on_critical_path(findings)) {
     if (findings.callpaths[item.callpath.index()].start_up) continue;  // has a line of its own
@@ -215,7 +215,7 @@ std::string_view reason_words(NobodyReason reason) {
   return to_string(reason);
 }
 
-std::string idle_rows(const Findings& findings, const Names& names) {
+std::string idle_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Idle threads");
   double idle = findings.identities.idle_s;
   for (const blame::FoundNobody& row : findings.idle_nobody) {
@@ -234,7 +234,7 @@ std::string idle_rows(const Findings& findings, const Names& names) {
 
 }  // namespace
 
-std::string at_a_glance(const Findings& findings, const Names& names) {
+std::string at_a_glance(const Findings& findings, const PageNames& names) {
   if (findings.identities.waiting_s <= 0) return "";
   return "\nAT A GLANCE\n" + efficiency_rows(findings) + device_rows(findings, names) +
          wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
@@ -255,14 +255,14 @@ std::string moment(double seconds) {
 }
 
 /// Why the awaited one came late: by what it did, or because it had to wait for others.
-std::string why_late(const blame::FoundInstance& wait, const Names& names) {
+std::string why_late(const blame::FoundInstance& wait, const PageNames& names) {
   if (wait.indirect_s > wait.time_s / 2) return ", which had itself been waiting";
   return wait.cause_callpath.valid() ? ", delayed in " + names.code(wait.cause_callpath) : "";
 }
 
 }  // namespace
 
-std::string longest_waits(const Findings& findings, const Names& names) {
+std::string longest_waits(const Findings& findings, const PageNames& names) {
   std::string lines;
   for (const PatternTotal& total : waiting_by_pattern(findings)) {
     if (total.time_s < kRowMatters * findings.identities.waiting_s) break;

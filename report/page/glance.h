@@ -13,10 +13,10 @@ namespace culprit::report {
 
 /// Efficiencies, the most time by kind of waiting, delay, critical path, and what was executed
 /// while threads were idle; a few lines each, with shares only. "" if nobody ever waited.
-std::string at_a_glance(const blame::Findings& findings, const Names& names);
+std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
 
 /// The longest wait of each of the patterns that take most time: when, where, for whom.
-std::string longest_waits(const blame::Findings& findings, const Names& names);
+std::string longest_waits(const blame::Findings& findings, const PageNames& names);
 
 /// "4 of 64 overloaded, moving over time": how a delay's load and cost are distributed; "" if there
 /// is nothing to say.

@@ -9,7 +9,7 @@
 
 namespace culprit::report {
 
-Names::Names(const blame::Findings& findings) : findings_(findings) {
+PageNames::PageNames(const blame::Findings& findings) : findings_(findings) {
   for (const blame::FoundLocation& location : findings.locations) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
     many_threads_ |= location.thread != 0 && location.stream.empty();
@@ -22,21 +22,21 @@ Names::Names(const blame::Findings& findings) : findings_(findings) {
   }
 }
 
-const blame::FoundCallPath* Names::find(CallPathId id) const {
+const blame::FoundCallPath* PageNames::find(CallPathId id) const {
   return id.valid() ? &findings_.callpaths[id.index()] : nullptr;
 }
 
-std::string Names::path(CallPathId id, size_t width) const {
+std::string PageNames::path(CallPathId id, size_t width) const {
   const blame::FoundCallPath* found = find(id);
   return found ? shortened(found->name, width) : "(unknown call path)";
 }
 
-std::string Names::region(CallPathId id) const {
+std::string PageNames::region(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
   return found ? shortened(found->region, 60) : "(unknown)";
 }
 
-std::string Names::code(CallPathId id) const {
+std::string PageNames::code(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
   const std::string name = region(id);
   if (!found) return name;
@@ -47,7 +47,7 @@ std::string Names::code(CallPathId id) const {
                                  : fmt::format(" ({})", file));
 }
 
-std::string Names::location(LocationId id) const {
+std::string PageNames::location(LocationId id) const {
   if (!id.valid()) return "(unknown)";
   const blame::FoundLocation& location = findings_.locations[id.index()];
   if (!location.stream.empty()) {

@@ -11,9 +11,9 @@
 namespace culprit::report {
 
 /// Refers to the findings, which outlive it.
-class Names {
+class PageNames {
  public:
-  explicit Names(const blame::Findings& findings);
+  explicit PageNames(const blame::Findings& findings);
 
   /// nullptr for an absent id.
   const blame::FoundCallPath* find(CallPathId id) const;

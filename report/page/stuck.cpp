@@ -21,7 +21,7 @@ using blame::FoundStuck;
 constexpr size_t kNamed = 6;
 constexpr size_t kNamedBehind = 2;
 
-std::string sentence(std::span<const FoundStuck> group, const Names& names) {
+std::string sentence(std::span<const FoundStuck> group, const PageNames& names) {
   std::vector<StuckPart> parts;
   for (const FoundStuck& row : group) {
     parts.push_back(
@@ -33,7 +33,7 @@ std::string sentence(std::span<const FoundStuck> group, const Names& names) {
 }  // namespace
 
 std::vector<std::string> stuck_sentences(const blame::Findings& findings) {
-  const Names names(findings);
+  const PageNames names(findings);
   std::vector<std::string> sentences;
   const std::span<const FoundStuck> rows(findings.stuck);
   for (size_t i = 0; i < rows.size();) {

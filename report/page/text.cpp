@@ -83,7 +83,7 @@ class Page {
   const Findings& findings_;
   const std::filesystem::path experiment_;
   const TimeFormat time_;
-  const Names name_;
+  const PageNames name_;
   const Evidence evidence_;
   std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;

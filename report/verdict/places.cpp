@@ -37,7 +37,7 @@ std::string crowd(const std::vector<Share>& shares, const blame::Findings& findi
 }  // namespace
 
 std::string on_places(const std::vector<Share>& shares, const blame::Findings& findings,
-                      const Names& names) {
+                      const PageNames& names) {
   double whole_s = 0;
   for (const Share& share : shares) whole_s += share.time_s;
   const auto named = [&](const Share& share) {

@@ -16,6 +16,6 @@ namespace culprit::report {
 /// "on 8 threads of rank 0". `shares` are the largest first, each location once. Percentages are of
 /// their sum.
 std::string on_places(const std::vector<Share>& shares, const blame::Findings& findings,
-                      const Names& names);
+                      const PageNames& names);
 
 }  // namespace culprit::report

@@ -26,7 +26,7 @@ struct Polled {
   std::vector<Share> shares;
 };
 
-Polled costliest(const blame::Findings& findings, const Names& names, double& sum_s) {
+Polled costliest(const blame::Findings& findings, const PageNames& names, double& sum_s) {
   std::map<std::string, Polled> by_code;
   for (const blame::FoundPollingCause& row : findings.polling_causes) {
     Polled& polled = by_code[names.code(row.callpath)];
@@ -53,7 +53,7 @@ Polled costliest(const blame::Findings& findings, const Names& names, double& su
 
 }  // namespace
 
-std::string polling_verdict(const blame::Findings& findings, const Names& names) {
+std::string polling_verdict(const blame::Findings& findings, const PageNames& names) {
   double polling_s = 0, caused_s = 0;
   for (const blame::FoundPolling& row : findings.polling) polling_s += row.time_s;
   const double all_s = own_allocation(findings);

@@ -13,6 +13,6 @@ namespace culprit::report {
 
 /// "41.2 % of the allocated time was polling for messages, mostly caused by late (a.c:7) on
 /// rank 1."; empty if it was less than 5 %. The cause is named if at least half of the time is its.
-std::string polling_verdict(const blame::Findings& findings, const Names& names);
+std::string polling_verdict(const blame::Findings& findings, const PageNames& names);
 
 }  // namespace culprit::report

@@ -36,7 +36,7 @@ double unanswered_waiting(const Findings& findings) {
 
 class Judge {
  public:
-  Judge(const Findings& findings, const Names& names)
+  Judge(const Findings& findings, const PageNames& names)
       : findings_(findings), names_(names), time_(findings.run.wall_s), evidence_(findings) {}
 
   Verdict judge() {
@@ -203,7 +203,7 @@ class Judge {
   }
 
   const Findings& findings_;
-  const Names& names_;
+  const PageNames& names_;
   const TimeFormat time_;
   const Evidence evidence_;
   size_t known_ = 0;
@@ -229,7 +229,7 @@ std::string_view in_words(std::string_view region) {
 
 }  // namespace
 
-std::string name_of(const Cause& cause, const Names& names) {
+std::string name_of(const Cause& cause, const PageNames& names) {
   const blame::FoundCallPath* path = names.find(cause.example);
   if (path == nullptr) return names.code(cause.example);
   if (path->region.starts_with('(')) {
@@ -249,7 +249,7 @@ std::string_view to_string(VerdictKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Verdict judge(const Findings& findings, const Names& names) {
+Verdict judge(const Findings& findings, const PageNames& names) {
   return Judge(findings, names).judge();
 }
 

@@ -46,8 +46,8 @@ struct Verdict {
 };
 
 /// "solve (a.c:3)", "search and what it calls", "solve (not sampled)", "threads waking up".
-std::string name_of(const Cause& cause, const Names& names);
+std::string name_of(const Cause& cause, const PageNames& names);
 
-Verdict judge(const blame::Findings& findings, const Names& names);
+Verdict judge(const blame::Findings& findings, const PageNames& names);
 
 }  // namespace culprit::report

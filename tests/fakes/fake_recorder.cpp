@@ -80,6 +80,9 @@ ThreadLog* make_extra_log() {
 bool is_active() {
   return active;
 }
+extern "C" bool culprit_takes_probe(uint32_t raw_version) {
+  return raw_version == trace::kRawVersion;
+}
 void checkpoint() {}
 const Environment& environment() {
   static const Environment all = [] {

@@ -18,6 +18,7 @@ import patterns_doc
 import prose
 import records_doc
 import settings_doc
+import shape
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 80
@@ -346,6 +347,11 @@ RULES = {
     "losses": check_losses,
     "records": check_records,
     "dependencies": dependencies.check,
+    "cycles": shape.check_cycles,
+    "classes": lambda tree: shape.check_classes(tree, without_comments_and_strings),
+    "folders": shape.check_folders,
+    "openings": shape.check_openings,
+    "quotes": shape.check_quotes,
 }
 
 

@@ -146,6 +146,26 @@ class Rules(unittest.TestCase):
         self.assertTrue(found(**{"docs/b.md": "new"}))
         self.assertTrue(found(**{"docs/cs/1.md": "[no](../../c.md)"}))
 
+    def test_shape(self):
+        self.assertTrue(breaches("cycles", base__a_dot_h='#include "base/b.h"', base__b_dot_h="",
+                                 base__b_dot_cpp='#include "base/a.h"'))
+        self.assertFalse(breaches("cycles", base__a_dot_h='#include "base/b.h"', base__b_dot_h="",
+                                  base__a_dot_cpp='#include "base/a.h"'))
+        large = "class A : public B {\n" + 200 * "  int x;\n" + "};\n"
+        self.assertTrue(breaches("classes", base__a_dot_h=large))
+        self.assertFalse(breaches("classes", base__a_dot_h=large.replace("  int x;\n", "", 20)))
+        many = {f"base__a{i}_dot_h": "" for i in range(31)}
+        self.assertTrue(breaches("folders", **many))
+        del many["base__a1_dot_h"]
+        self.assertFalse(breaches("folders", trace__a_dot_h="", **many))
+        long = "// SPDX\n// SPDX\n\n" + 60 * "int x;\n"
+        self.assertTrue(breaches("openings", base__a_dot_cpp=long))
+        self.assertFalse(breaches("openings", base__a_dot_cpp=long.replace("int", "// What\nint", 1)))
+        page = "<!-- from: a.cpp -->\n```cpp\nint x;\n```\n"
+        self.assertTrue(breaches("quotes", **{"d_dot_md": page}))
+        self.assertTrue(breaches("quotes", **{"d_dot_md": page, "a_dot_cpp": "int y;"}))
+        self.assertFalse(breaches("quotes", **{"d_dot_md": page, "a_dot_cpp": "void f();\nint x;\n"}))
+
     def test_dependencies(self):
         page = ("## To build\n\n| package | the build looks for | reason |\n|---|---|---|\n"
                 "| libx-dev | X, x.h | so |\n| y | | so |\n\n## To test\n\n| z | | so |\n")

@@ -46,7 +46,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 7;
+inline constexpr uint32_t kRawVersion = 8;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 struct RawHeader {
@@ -128,6 +128,7 @@ struct RawProcess {
   uint64_t slowed_samplers;       ///< threads whose samples cost too much at the rate asked for
   uint64_t nvtx_ranges;           ///< started, and not pushed: they need not nest on a thread
   uint64_t nvtx_marks;            ///< moments that the program named
+  uint64_t refused_probes;        ///< libraries of another culprit, which were told to stay away
   uint64_t on_core_ns;            ///< CPU time of its threads; with the next refreshed at MPI_Init,
                                   ///< MPI_Finalize and exit. 0: the system does not tell
   uint64_t core_wait_ns;          ///< its threads could have run, and had no core

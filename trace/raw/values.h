@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "trace/device_apis.h"
+
 namespace culprit::trace {
 
 /// What a user_enter begins.
@@ -36,7 +38,6 @@ inline constexpr uint16_t kRequest = 8;  ///< non-blocking
 inline constexpr uint16_t kSplit = 16;   ///< a split collective: its end is another call
 }  // namespace raw_file_op
 
-enum class RawDeviceApi : uint16_t { cuda = 0, opencl = 1 };
 /// Numbers of devices and queues begin with their runtime, so that they are unique in the process.
 inline constexpr unsigned kRawDeviceApiShift = 24;
 

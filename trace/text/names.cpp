@@ -3,6 +3,8 @@
 
 #include "trace/text/names.h"
 
+#include "trace/device_apis.h"
+
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -85,8 +87,8 @@ Region region_from_name(std::string_view name) {
                   : has("ordered")        ? RegionRole::critical
                   : has("atomic")         ? RegionRole::critical
                                           : RegionRole::worksharing;
-  } else if (starts_with(name, "cl") || starts_with(name, "cu")) {
-    region.paradigm = starts_with(name, "cl") ? Paradigm::opencl : Paradigm::cuda;
+  } else if (const DeviceApiText* api = device_api_of_call(name)) {
+    region.paradigm = api->paradigm;
   } else if (starts_with(name, "copy ")) {
     region.role = RegionRole::data_transfer;
   } else if (starts_with(name, "omp_")) {

@@ -107,16 +107,16 @@ class Inside {
 };
 
 /// A region, as the thread sees it that forks and joins it.
-class Region {
+class GompRegion {
  public:
-  Region(Body* body, void* data, int kind, const void* code, SharedWork work = {})
+  GompRegion(Body* body, void* data, int kind, const void* code, SharedWork work = {})
       : fork_{nullptr, body, data, {0}, work, code, now(), false}, kind_(kind) {
     note_thread(ompt_thread_initial);
     t_moment = fork_.begun;
     g_events.parallel_begin(nullptr, nullptr, &fork_.region, 0, kind_, code);
     t_moment = 0;
   }
-  ~Region() {
+  ~GompRegion() {
     t_moment = now();
     if (kind_ == kLeague) {
       g_events.parallel_end(&fork_.region, nullptr, kind_, fork_.code);
@@ -126,8 +126,8 @@ class Region {
     }
     t_moment = 0;
   }
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+  GompRegion(const GompRegion&) = delete;
+  GompRegion& operator=(const GompRegion&) = delete;
   Fork* fork() { return &fork_; }
 
  private:
@@ -140,7 +140,7 @@ void parallel(Body* body, void* data, unsigned threads, unsigned flags) {
   const auto function = real<name, void(Body*, void*, unsigned, unsigned)>();
   const Inside inside;
   if (!is_recorded()) return function(body, data, threads, flags);
-  Region region(body, data, kTeam, __builtin_return_address(0));
+  GompRegion region(body, data, kTeam, __builtin_return_address(0));
   function(run_body, region.fork(), threads, flags);
 }
 
@@ -150,7 +150,7 @@ unsigned parallel_reductions(Body* body, void* data, unsigned threads, unsigned 
   const auto function = real<name, unsigned(Body*, void*, unsigned, unsigned)>();
   const Inside inside;
   if (!is_recorded()) return function(body, data, threads, flags);
-  Region region(body, data, kTeam, __builtin_return_address(0));
+  GompRegion region(body, data, kTeam, __builtin_return_address(0));
   memcpy(&region.fork()->reductions, data, sizeof(uintptr_t*));
   return function(run_body, region.fork(), threads, flags);
 }
@@ -160,8 +160,8 @@ void parallel_sections(Body* body, void* data, unsigned threads, unsigned count,
   const auto function = real<name, void(Body*, void*, unsigned, unsigned, unsigned)>();
   const Inside inside;
   if (!is_recorded()) return function(body, data, threads, count, flags);
-  Region region(body, data, kTeam, __builtin_return_address(0),
-                {ompt_work_sections, 1, static_cast<uint64_t>(count)});
+  GompRegion region(body, data, kTeam, __builtin_return_address(0),
+                    {ompt_work_sections, 1, static_cast<uint64_t>(count)});
   function(run_body, region.fork(), threads, count, flags);
 }
 
@@ -172,8 +172,8 @@ void parallel_loop(Body* body, void* data, unsigned threads, long begin, long en
   const auto function = real<name, void(Body*, void*, unsigned, long, long, long, Chunk...)>();
   const Inside inside;
   if (!is_recorded()) return function(body, data, threads, begin, end, step, chunk...);
-  Region region(body, data, kTeam, __builtin_return_address(0),
-                {kind, step, iterations(begin, end, step)});
+  GompRegion region(body, data, kTeam, __builtin_return_address(0),
+                    {kind, step, iterations(begin, end, step)});
   function(run_body, region.fork(), threads, begin, end, step, chunk...);
 }
 
@@ -184,7 +184,7 @@ void teams(Body* body, void* data, unsigned teams, unsigned limit, unsigned flag
   const Inside inside;
   const bool can_ask = real<"omp_get_team_num", Count>() != nullptr;
   if (!can_ask || !is_recorded()) return function(body, data, teams, limit, flags);
-  Region region(body, data, kLeague, __builtin_return_address(0));
+  GompRegion region(body, data, kLeague, __builtin_return_address(0));
   function(run_league, region.fork(), teams, limit, flags);
 }
 

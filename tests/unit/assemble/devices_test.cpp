@@ -14,8 +14,8 @@ namespace culprit::assemble::test {
 namespace {
 
 using trace::CopyDirection;
+using trace::DeviceApi;
 using trace::DeviceOpKind;
-using trace::RawDeviceApi;
 using trace::RawDeviceLoss;
 using trace::RawKind;
 
@@ -32,7 +32,7 @@ class DeviceLog {
   static constexpr uint64_t kBehind = 5000;
   static constexpr uint32_t kFirst = 1u << trace::kRawDeviceApiShift;  ///< of OpenCL's numbers
 
-  explicit DeviceLog(RawThread& thread, RawDeviceApi api = RawDeviceApi::opencl,
+  explicit DeviceLog(RawThread& thread, DeviceApi api = DeviceApi::opencl,
                      bool out_of_order = false)
       : thread_(thread) {
     thread_.put(RawKind::device_runtime, 0, static_cast<uint16_t>(api), 0, packed("runtime"));
@@ -166,7 +166,7 @@ TEST_F(DevicesTest, WhatOverlapsGetsLanesOfItsOwn) {
     auto p = process();
     p->ended(100'000);
     for (uint64_t number : {1, 2, 3}) launch(p->thread(0), number, number);
-    DeviceLog(p->thread(kLog), RawDeviceApi::opencl, true)
+    DeviceLog(p->thread(kLog), DeviceApi::opencl, true)
         .op(1, 10'000, 40'000)
         .op(2, 20'000, 30'000)
         .op(3, 35'000, 50'000);
@@ -240,7 +240,7 @@ TEST_F(DevicesTest, TheUserIsToldWhatIsNotObserved) {
     p->rank(0, 1).ended(100);
     p->thread(0).enter(10, "MPI_Send").leave(20, "MPI_Send");
     p->thread(kLog).put(RawKind::device_runtime, 0,
-                        static_cast<uint16_t>(RawDeviceApi::cuda) |
+                        static_cast<uint16_t>(DeviceApi::cuda) |
                             static_cast<uint16_t>(trace::RawDeviceRefusal::other_tool) << 8,
                         0, packed("nsys"));
   }

@@ -68,7 +68,7 @@ size_t number(CallPathId path) {
   return path.valid() ? path.index() : SIZE_MAX;
 }
 
-void add(Lines& lines, const Sync& sync, const std::vector<Group>& groups) {
+void add(Lines& lines, const Sync& sync, const std::vector<SyncGroup>& groups) {
   if (!sync.of_group()) {
     return add(lines, "met", sync.moment().nanos(), sync.partner().index());
   }
@@ -278,7 +278,7 @@ TEST(ReplayOnRanks, ComparesWaitsBetweenRanks) {
           if (is_foreign(wait.cause)) ++between[std::string(text(wait.pattern).id)];
         }
       }
-      for (const Group& group : ranks[r].graph.groups) {
+      for (const SyncGroup& group : ranks[r].graph.groups) {
         shared_groups += std::any_of(group.members.begin(), group.members.end(), is_foreign);
       }
       repairs += ranks[r].run.losses.all().contains("clock_repairs");

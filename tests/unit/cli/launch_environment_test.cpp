@@ -63,9 +63,9 @@ TEST(PrepareLaunch, LetsSanitizersRunBehindIt) {
 TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   LaunchSettings settings{"/c.so", {}};
   EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
-  settings.opencl_layer = "/c-opencl.so";
-  settings.cuda_injection = "/c-cuda.so";
-  settings.nvtx_injection = "/c-nvtx.so";
+  settings.probes[Probe::opencl] = "/c-opencl.so";
+  settings.probes[Probe::cuda] = "/c-cuda.so";
+  settings.probes[Probe::nvtx] = "/c-nvtx.so";
   const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
   EXPECT_EQ(value(launch, "OPENCL_LAYERS"), "/c-opencl.so");
   EXPECT_EQ(value(launch, "CUDA_INJECTION64_PATH"), "/c-cuda.so");

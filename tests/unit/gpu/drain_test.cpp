@@ -43,7 +43,7 @@ class DrainTest : public testing::Test {
  protected:
   void SetUp() override {
     tests::fake_recorder_reset();
-    ASSERT_TRUE(begin(trace::RawDeviceApi::opencl));
+    ASSERT_TRUE(begin_device_log(trace::DeviceApi::opencl));
     start_drain(collect);
   }
 };

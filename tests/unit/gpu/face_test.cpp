@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A backend that only talks: what becomes of its words. All tests share one
-// begin(trace::RawDeviceApi::opencl), as a process does, so numbers of devices, queues and names go
-// on from test to test.
+// begin_device_log(trace::DeviceApi::opencl), as a process does, so numbers of devices, queues and
+// names go on from test to test.
 
 #include "gpu/face.h"
 
@@ -35,12 +35,12 @@ class Face : public testing::Test {
  protected:
   void SetUp() override {
     tests::fake_recorder_reset();
-    ASSERT_TRUE(begin(trace::RawDeviceApi::opencl));
+    ASSERT_TRUE(begin_device_log(trace::DeviceApi::opencl));
   }
 };
 
 TEST_F(Face, DevicesAndQueuesAreNumbered) {
-  const DeviceNumber device = add_device({RawDeviceApi::opencl, "fast", "uuid 7"});
+  const DeviceNumber device = add_device({DeviceApi::opencl, "fast", "uuid 7"});
   const QueueNumber first = add_queue({device, 2, 40, false});
   const QueueNumber second = add_queue({device, 2, 41, true});
   EXPECT_NE(first, second);
@@ -48,7 +48,7 @@ TEST_F(Face, DevicesAndQueuesAreNumbered) {
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[0].kind, RawKind::device_def);
   EXPECT_EQ(records[0].arg, static_cast<uint32_t>(device));
-  EXPECT_EQ(records[0].flags, static_cast<uint16_t>(RawDeviceApi::opencl));
+  EXPECT_EQ(records[0].flags, static_cast<uint16_t>(DeviceApi::opencl));
   EXPECT_EQ(records[0].words[0], 4 | uint64_t{6} << 32);
   EXPECT_EQ(text(records[0], 1, 10), "fastuuid 7");
   EXPECT_EQ(records[2].kind, RawKind::device_queue_def);
@@ -58,19 +58,19 @@ TEST_F(Face, DevicesAndQueuesAreNumbered) {
 }
 
 TEST_F(Face, EqualNamesAreWrittenOnce) {
-  const NameNumber one = name("saxpy");
-  EXPECT_EQ(name("saxpy"), one);
-  EXPECT_NE(name("daxpy"), one);
+  const NameNumber one = number_of_name("saxpy");
+  EXPECT_EQ(number_of_name("saxpy"), one);
+  EXPECT_NE(number_of_name("daxpy"), one);
   EXPECT_EQ(fake_count(RawKind::string_def), 2u);
   EXPECT_EQ(text(fake_records()[0], 0, fake_records()[0].flags), "saxpy");
 }
 
 TEST_F(Face, NamesOfAnyLengthFitARecord) {
   const std::string endless(100'000, 'x');
-  const NameNumber number = name(endless);
-  EXPECT_EQ(name(endless + "y"), number);
+  const NameNumber number = number_of_name(endless);
+  EXPECT_EQ(number_of_name(endless + "y"), number);
   EXPECT_EQ(fake_records()[0].flags, 2000);
-  add_device({RawDeviceApi::cuda, endless, endless});
+  add_device({DeviceApi::cuda, endless, endless});
   EXPECT_LE(fake_records()[1].words.size(), 255u);
 }
 
@@ -88,7 +88,7 @@ TEST_F(Face, AnOperationSaysAllThatIsKnown) {
   op.bytes = uint64_t{5} << 32;  // more than 32 bits hold
   op.direction = CopyDirection::between_devices;
   op.memory = HostMemory::pinned;
-  executed(op);
+  operation_executed(op);
   ASSERT_EQ(fake_records().size(), 1u);
   const FakeRecord& record = fake_records()[0];
   EXPECT_EQ(record.kind, RawKind::device_op);
@@ -131,10 +131,10 @@ TEST_F(Face, ACallHoldsWhatItHandsOverAndWaitsFor) {
 TEST_F(Face, NothingIsKeptOnceRecordingIsOver) {
   tests::fake_recorder_reset(false);
   EXPECT_FALSE(is_on());
-  EXPECT_FALSE(begin(trace::RawDeviceApi::opencl));
+  EXPECT_FALSE(begin_device_log(trace::DeviceApi::opencl));
   EXPECT_FALSE(call_begins("clFinish"));
-  executed({});
-  lost(RawDeviceLoss::dropped);
+  operation_executed({});
+  device_records_lost(RawDeviceLoss::dropped);
   EXPECT_EQ(add_queue({}), QueueNumber::none);
   EXPECT_TRUE(fake_records().empty());
 }

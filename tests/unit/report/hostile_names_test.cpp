@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names that would command a terminal or forge lines of the report: every text column of a findings
-// file that may have any text is given one, whatever it stands for, and no page may pass it on.
-// JSON must.
+// PageNames that would command a terminal or forge lines of the report: every text column of a
+// findings file that may have any text is given one, whatever it stands for, and no page may pass
+// it on. JSON must.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -77,7 +77,7 @@ class Drawing {
     if (found_.callpaths[row.callpath.index()].start_up) found_.start_up.wall_s += time_s;
   }
   Findings& findings() { return found_; }
-  Verdict judge() const { return report::judge(found_, Names(found_)); }
+  Verdict judge() const { return report::judge(found_, PageNames(found_)); }
 
  private:
   Findings found_;
