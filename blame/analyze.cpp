@@ -19,6 +19,7 @@
 #include "blame/delay/makers.h"
 #include "blame/device/device_blame.h"
 #include "blame/device/device_use.h"
+#include "blame/diagnose/diagnose.h"
 #include "blame/explanations.h"
 #include "blame/identities.h"
 #include "blame/join_findings.h"
@@ -87,6 +88,7 @@ void finish(Findings& findings, unsigned threads) {
     }
   }
   findings.start_up = sum_start_up(findings);
+  diagnose(findings);
   sums.violations = check_identities(findings);
 }
 

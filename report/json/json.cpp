@@ -135,6 +135,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"idle_blame", values.rows(f.idle_blame)},
       {"idle_nobody", values.rows(f.idle_nobody)},
       {"lock_blame", values.rows(f.lock_blame)},
+      {"diagnoses", values.rows(f.diagnoses)},
       {"polling", values.rows(f.polling)},
       {"polling_causes", values.rows(f.polling_causes)},
       {"devices", values.rows(f.devices)},

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/verdict/verdict.h"
 
 namespace culprit::report {
@@ -36,7 +37,7 @@ Json cause_json(const Findings& findings, const Cause& cause) {
           {"with_callees", cause.with_callees},
           {"callpath", name_of(findings, cause.costliest)},
           {"cost_s", cause.cost_s},
-          {"share", cause.cost_s / own_waiting(findings)},
+          {"share", cause.cost_s / blame::own_waiting(findings)},
           {"through", function_of(findings, cause.through)},
           {"through_s", cause.through_s},
           {"locations", locations}};

@@ -6,19 +6,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "blame/diagnose/diagnose.h"
 
 namespace culprit::report {
 
 namespace {
 
+using blame::device_blamed;
+using blame::DeviceBlamed;
 using blame::DeviceBlameKind;
-using blame::DeviceOperationKind;
+using blame::Diagnosis;
 using blame::Findings;
+using blame::FoundDiagnosis;
 
 constexpr size_t kTopRows = 5;
-constexpr double kRowMatters = 0.01;
+constexpr double kRowMatters = blame::kWorthALine;
 constexpr size_t kTopSpans = 3;
 constexpr size_t kTextColumn = 25;
 constexpr size_t kParts = 50;       ///< of the run, at least as many as findings hold
@@ -184,94 +188,69 @@ class Section {
   }
 
   void write_launch_bound() {
-    double latency = 0, time = 0;
-    uint64_t count = 0;
-    const blame::FoundDeviceOperation* most = nullptr;
-    for (const blame::FoundDeviceOperation& row : findings_.device_operations) {
-      if (row.kind != DeviceOperationKind::kernel || !row.launch_bound) continue;
-      latency += row.latency_s;
-      time += row.time_s;
-      count += row.count;
-      if (most == nullptr || row.latency_s > most->latency_s) most = &row;
-    }
-    if (latency < kRowMatters * findings_.run.wall_s) return;
+    const FoundDiagnosis* const row = find_diagnosis(findings_, Diagnosis::launch_bound_kernels);
+    if (row == nullptr) return;
     page_ += wrapped(
         fmt::format("Launch-bound: {} ran for {} after {} of launch latency, above all {}. Fewer, "
                     "larger kernels or a graph of them would reduce it.",
-                    counted(count, "kernel"), time_(time), time_(latency),
-                    names_.region(most->callpath)),
+                    counted(row->count, "kernel"), time_(row->whole_s - row->time_s),
+                    time_(row->time_s), names_.region(row->callpath)),
         2);
   }
 
-  struct Phases {
-    double idle_s = 0;
-    std::vector<std::pair<double, double>> spans;  ///< begin and end
-  };
-
-  /// Parts of the run in which a device is launch-bound, joined where they touch.
-  Phases launch_phases(size_t device) const {
-    Phases found;
+  /// Begin and end of the parts of the run in which a device is launch-bound, joined where they
+  /// touch.
+  std::vector<std::pair<double, double>> launch_bound_spans(
+      const blame::FoundDevice& device) const {
+    std::vector<std::pair<double, double>> spans;
     for (const blame::FoundDeviceTime& part : findings_.device_times) {
-      if (part.device.index() != device || !part.launch_bound) continue;
-      found.idle_s += part.launching_s + part.latency_s;
-      if (found.spans.empty() || found.spans.back().second != part.begin_s) {
-        found.spans.emplace_back(part.begin_s, part.end_s);
+      if (&findings_.devices[part.device.index()] != &device || !part.launch_bound) continue;
+      if (spans.empty() || spans.back().second != part.begin_s) {
+        spans.emplace_back(part.begin_s, part.end_s);
       }
-      found.spans.back().second = part.end_s;
+      spans.back().second = part.end_s;
     }
-    return found;
+    return spans;
   }
 
-  /// Of the device that has most of them.
   void write_launch_phases() {
-    Phases worst;
-    size_t of = 0;
-    for (size_t i = 0; i < findings_.devices.size(); ++i) {
-      Phases phases = launch_phases(i);
-      if (phases.idle_s > worst.idle_s) worst = std::move(phases), of = i;
-    }
-    if (worst.idle_s < kRowMatters * findings_.run.wall_s) return;
+    const FoundDiagnosis* const row = find_diagnosis(findings_, Diagnosis::launch_bound_phases);
+    if (row == nullptr) return;
+    const auto device = std::find_if(
+        findings_.devices.begin(), findings_.devices.end(),
+        [&](const blame::FoundDevice& each) { return each.location == row->location; });
+    if (device == findings_.devices.end()) return;
+    const auto all = launch_bound_spans(*device);
     std::vector<std::string> spans;
-    for (const auto& [begin, end] : worst.spans) {
+    for (const auto& [begin, end] : all) {
       if (spans.size() == kTopSpans) break;
       spans.push_back(fmt::format("from {} to {}", time_(begin), time_(end)));
     }
-    if (worst.spans.size() > kTopSpans) {
-      spans.push_back(fmt::format("{} more", worst.spans.size() - kTopSpans));
-    }
+    if (all.size() > kTopSpans) spans.push_back(fmt::format("{} more", all.size() - kTopSpans));
     page_ +=
         wrapped(fmt::format("{} is launch-bound {}: for {} of that time it was idle while hosts "
                             "were launching, or before launched work started.",
-                            name_of(findings_.devices[of]), listed(spans), time_(worst.idle_s)),
+                            name_of(*device), listed(spans), time_(row->time_s)),
                 2);
   }
 
   void write_redundant() {
-    uint64_t redundant = 0, count = 0;
-    double time = 0;
-    const blame::FoundDeviceCall* most = nullptr;
-    for (const blame::FoundDeviceCall& row : findings_.device_calls) {
-      count += row.count;
-      redundant += row.redundant;
-      time += row.redundant_s;
-      if (most == nullptr || row.redundant > most->redundant) most = &row;
-    }
-    if (redundant == 0) return;
+    const FoundDiagnosis* const row = find_diagnosis(findings_, Diagnosis::redundant_waits);
+    if (row == nullptr) return;
     page_ += wrapped(
         fmt::format("{} of {} that wait for a device had nothing to wait for, and took {}; most "
                     "of them: {}.",
-                    grouped(redundant), counted(count, "call"), time_(time),
-                    names_.path(most->callpath, kPageWidth / 2)),
+                    grouped(row->count), counted(row->all_count, "call"), time_(row->time_s),
+                    names_.path(row->callpath, kPageWidth / 2)),
         2);
   }
 
   void write_pageable() {
-    uint64_t copies = 0;
-    for (const blame::FoundDevice& row : findings_.devices) copies += row.pageable_copies;
-    if (copies == 0) return;
+    const FoundDiagnosis* const row = find_diagnosis(findings_, Diagnosis::pageable_copies);
+    if (row == nullptr) return;
     page_ += wrapped(fmt::format("{} to or from pageable memory: they block the host and cannot "
                                  "overlap with kernels. Pin it (cudaMallocHost, cudaHostRegister).",
-                                 counted(copies, "copy", "copies")),
+                                 counted(row->count, "copy", "copies")),
                      2);
   }
 
@@ -284,49 +263,14 @@ class Section {
 
 }  // namespace
 
-std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind) {
-  std::map<CallPathId, DeviceBlamed> sums;
-  for (const blame::FoundDeviceBlame& row : findings.device_blame) {
-    if (row.kind != kind) continue;
-    DeviceBlamed& sum = sums[row.callpath];
-    sum.callpath = row.callpath;
-    sum.time_s += row.time_s;
-    sum.alone_s += row.alone_s;
-    sum.between_s += row.between_s;
-    sum.critical_s = row.critical_s;  // the same in all rows
-  }
-  std::vector<DeviceBlamed> rows;
-  for (const auto& [path, sum] : sums) rows.push_back(sum);
-  std::stable_sort(rows.begin(), rows.end(), [](const DeviceBlamed& a, const DeviceBlamed& b) {
-    return a.time_s > b.time_s;
-  });
-  return rows;
-}
-
-std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
-  std::vector<DeviceBlamed> rows = device_blamed(findings, DeviceBlameKind::idle_device);
-  std::erase_if(rows, [&](const DeviceBlamed& row) {
-    return row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
-  });
-  return rows;
-}
-
 std::string device_verdict(const Findings& findings, const PageNames& names) {
-  constexpr double kMuch = 0.25;
-  const auto blamed = own_idle_device(findings);
-  double start_up = 0;
-  for (const DeviceBlamed& row : device_blamed(findings, DeviceBlameKind::idle_device))
-    start_up += row.time_s;
-  for (const DeviceBlamed& row : blamed) start_up -= row.time_s;
-  const double late = findings.identities.device_idle_s - start_up;
-  const double whole =
-      static_cast<double>(findings.devices.size()) * findings.run.wall_s - start_up;
-  if (blamed.empty() || late < kMuch * whole) return "";
+  const FoundDiagnosis* const row = find_diagnosis(findings, Diagnosis::idle_devices);
+  if (row == nullptr) return "";
+  const bool one = findings.devices.size() == 1;
   return fmt::format(
       "{} had nothing to do for {} of {} time, and {} of that was while hosts executed {}.",
-      findings.devices.size() == 1 ? "The device" : "The devices", percent(late, whole),
-      findings.devices.size() == 1 ? "the" : "their", percent(blamed.front().time_s, late),
-      names.code(blamed.front().callpath));
+      one ? "The device" : "The devices", percent(row->time_s, row->whole_s), one ? "the" : "their",
+      percent(row->callpath_s, row->time_s), names.code(row->callpath));
 }
 
 std::string device_section(const Findings& findings, const PageNames& names,

@@ -14,21 +14,6 @@
 
 namespace culprit::report {
 
-/// A call path in the blame between devices and hosts, over all locations.
-struct DeviceBlamed {
-  CallPathId callpath;
-  double time_s = 0;
-  double alone_s = 0;
-  double between_s = 0;
-  double critical_s = 0;  ///< wall-clock time, on all locations
-};
-/// The largest first.
-std::vector<DeviceBlamed> device_blamed(const blame::Findings& findings,
-                                        blame::DeviceBlameKind kind);
-
-/// Those of idle devices that are not start-up: before it is over, no device has anything to do.
-std::vector<DeviceBlamed> own_idle_device(const blame::Findings& findings);
-
 /// A sentence for the verdict, of the time without start-up, where devices idle for long because
 /// nothing was handed over; else
 /// "".

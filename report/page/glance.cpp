@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/page/patterns.h"
@@ -20,14 +21,14 @@
 namespace culprit::report {
 namespace {
 
-using blame::DeviceBlameKind;
+using blame::Diagnosis;
 using blame::Factor;
 using blame::Findings;
 using blame::NobodyReason;
 using blame::Shape;
 
-constexpr size_t kRows = 3;              ///< of each kind
-constexpr double kRowMatters = 0.01;     ///< of the whole
+constexpr size_t kRows = 3;  ///< of each kind
+constexpr double kRowMatters = blame::kWorthALine;
 constexpr size_t kLabelColumn = 18;      ///< where shares begin
 constexpr size_t kTextColumn = 28;       ///< where words begin
 constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
@@ -111,45 +112,33 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
-/// What to do for devices: of all code that is to blame between them and hosts, that of which most
-/// is on the critical path. No work can be handed over before a device's first operation, nor is
-/// there any after the last.
+/// What to do for devices.
 void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
-  DeviceBlameKind kind{};
-  DeviceBlamed best;
-  for (const auto each : {DeviceBlameKind::idle_device, DeviceBlameKind::waiting_host}) {
-    for (const DeviceBlamed& row : device_blamed(findings, each)) {
-      if (row.between_s < row.time_s / 2) continue;
-      if (row.critical_s > best.critical_s) best = row, kind = each;
-    }
+  if (const auto* row = find_diagnosis(findings, Diagnosis::launch_ahead)) {
+    rows.add(row->time_s, row->whole_s,
+             fmt::format("on the critical path: launch ahead of {}", names.region(row->callpath)));
   }
-  const double wall = findings.run.wall_s;
-  if (best.critical_s < kRowMatters * wall) return;
-  const std::string name = names.region(best.callpath);
-  rows.add(
-      best.critical_s, wall,
-      kind == DeviceBlameKind::idle_device
-          ? fmt::format("on the critical path: launch ahead of {}", name)
-          : fmt::format("on the critical path: speed up {}, or overlap it with other work", name));
+  if (const auto* row = find_diagnosis(findings, Diagnosis::speed_up_or_overlap)) {
+    rows.add(row->time_s, row->whole_s,
+             fmt::format("on the critical path: speed up {}, or overlap it with other work",
+                         names.region(row->callpath)));
+  }
 }
 
 /// Do devices idle, and because of whom? What to do?
 std::string device_rows(const Findings& findings, const PageNames& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");
-  double busy = 0, unknown = 0;
-  for (const blame::FoundDevice& device : findings.devices) {
-    busy += device.busy_s;
-    unknown += device.unknown_s;
-  }
+  double busy = 0;
+  for (const blame::FoundDevice& device : findings.devices) busy += device.busy_s;
   const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
   const double late = findings.identities.device_idle_s;
-  if (unknown > late && unknown >= kRowMatters * whole) {
+  if (find_diagnosis(findings, Diagnosis::idle_for_unknown_reasons) != nullptr) {
     rows.add(busy, whole, "of device time busy; cause of idle time unknown");
   } else if (late < kRowMatters * whole) {
     rows.add(busy, whole, "of device time busy; devices hardly wait for hosts");
   } else {
-    const auto blamed = own_idle_device(findings);
+    const auto blamed = blame::own_idle_device(findings);
     rows.add(late, whole, "of device time idle: nothing had been launched");
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
@@ -165,7 +154,7 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
 /// By function; how its load is distributed is known by call path: said if one has most of it.
 std::string delay_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Root causes");
-  const double waiting = own_waiting(findings);
+  const double waiting = blame::own_waiting(findings);
   for (const Cause& cause : causes(findings)) {
     if (rows.full() || cause.cost_s < kRowMatters * waiting) break;
     const bool one_path = cause.costliest_s >= cause.cost_s / 2;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 #include "report/page/counts.h"
 #include "report/page/devices.h"
@@ -256,7 +257,7 @@ void Page::write_time_spent() {
 
 void Page::write_blame() {
   const std::vector<Blamed> list = blamed(findings_);
-  const double waiting = own_waiting(findings_);
+  const double waiting = blame::own_waiting(findings_);
   if (findings_.identities.waiting_s <= 0) return;
   heading("ROOT CAUSES: the code that made others wait");
   if (list.empty()) {
@@ -281,7 +282,7 @@ void Page::write_blame() {
 
 /// Costs that are spread over many call paths may still be those of a few functions.
 void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
-  const double waiting = own_waiting(findings_);
+  const double waiting = blame::own_waiting(findings_);
   double listed_s = 0;
   for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
   if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
@@ -302,7 +303,7 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
 
 void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
-  entry(fmt::format("{}.", place), blamed.cost_s(), own_waiting(findings_),
+  entry(fmt::format("{}.", place), blamed.cost_s(), blame::own_waiting(findings_),
         code_name(blamed.callpath));
   page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
   if (found && found->name != found->region) {

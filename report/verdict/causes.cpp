@@ -337,13 +337,4 @@ bool waits_for_others(std::string_view region) {
                        region == "clWaitForEvents");
 }
 
-double own_waiting(const Findings& findings) {
-  return std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0);
-}
-
-double own_allocation(const Findings& findings) {
-  const blame::StartUp& start_up = findings.start_up;
-  return std::max(findings.run.allocation_s - start_up.activity_s - start_up.waiting_s, 0.0);
-}
-
 }  // namespace culprit::report

@@ -48,9 +48,4 @@ CommonCaller common_caller(const blame::Findings& findings);
 /// A call whose purpose is to wait for others, or to be waited in.
 bool waits_for_others(std::string_view region);
 
-/// All waiting but that caused by start-up and shutdown.
-double own_waiting(const blame::Findings& findings);
-/// All allocation time but that of start-up and shutdown and what they cause.
-double own_allocation(const blame::Findings& findings);
-
 }  // namespace culprit::report

@@ -9,61 +9,46 @@
 #include <map>
 #include <vector>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/page/layout.h"
-#include "report/verdict/causes.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
 namespace {
 
-constexpr double kWorthSaying = 0.05;  ///< of the allocated time
-constexpr double kMost = 0.5;
+using blame::FoundCallPath;
 
-/// A function with what tests are due to it, by location.
-struct Polled {
-  double time_s = 0;
-  CallPathId example;
-  std::vector<Share> shares;
-};
-
-Polled costliest(const blame::Findings& findings, const PageNames& names, double& sum_s) {
-  std::map<std::string, Polled> by_code;
+/// Where the function at `path` caused tests, whatever led there.
+std::vector<Share> shares_of_code(const blame::Findings& findings, const PageNames& names,
+                                  CallPathId path) {
+  const FoundCallPath* const code = names.find(path);
+  std::map<LocationId, double> by_location;
   for (const blame::FoundPollingCause& row : findings.polling_causes) {
-    Polled& polled = by_code[names.code(row.callpath)];
-    polled.time_s += row.time_s;
-    polled.example = row.callpath;
-    sum_s += row.time_s;
-    const auto known =
-        std::find_if(polled.shares.begin(), polled.shares.end(),
-                     [&](const Share& share) { return share.location == row.location; });
-    if (known == polled.shares.end()) {
-      polled.shares.push_back({row.location, row.time_s});
-    } else {
-      known->time_s += row.time_s;
+    const FoundCallPath* const other = names.find(row.callpath);
+    if (code == nullptr || other == nullptr || other->region != code->region ||
+        other->file != code->file || other->line != code->line) {
+      continue;
     }
+    by_location[row.location] += row.time_s;
   }
-  Polled most;
-  for (auto& [code, polled] : by_code) {
-    if (polled.time_s > most.time_s) most = std::move(polled);
-  }
-  std::stable_sort(most.shares.begin(), most.shares.end(),
+  std::vector<Share> shares;
+  for (const auto& [location, time_s] : by_location) shares.push_back({location, time_s});
+  std::stable_sort(shares.begin(), shares.end(),
                    [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
-  return most;
+  return shares;
 }
 
 }  // namespace
 
 std::string polling_verdict(const blame::Findings& findings, const PageNames& names) {
-  double polling_s = 0, caused_s = 0;
-  for (const blame::FoundPolling& row : findings.polling) polling_s += row.time_s;
-  const double all_s = own_allocation(findings);
-  if (all_s <= 0 || polling_s < kWorthSaying * all_s) return "";
-  const std::string share =
-      fmt::format("{} of the allocated time was polling for messages", percent(polling_s, all_s));
-  const Polled most = costliest(findings, names, caused_s);
-  if (most.time_s <= 0 || most.time_s < kMost * caused_s) return share + ".";
-  return fmt::format("{}, mostly caused by {} {}.", share, names.code(most.example),
-                     on_places(most.shares, findings, names));
+  const blame::FoundDiagnosis* const row = find_diagnosis(findings, blame::Diagnosis::polling);
+  if (row == nullptr) return "";
+  const std::string share = fmt::format("{} of the allocated time was polling for messages",
+                                        percent(row->time_s, row->whole_s));
+  const std::vector<Share> shares = shares_of_code(findings, names, row->callpath);
+  if (shares.empty()) return share + ".";
+  return fmt::format("{}, mostly caused by {} {}.", share, names.code(row->callpath),
+                     on_places(shares, findings, names));
 }
 
 }  // namespace culprit::report

@@ -10,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "blame/diagnose/diagnose.h"
+
 namespace culprit::report {
 namespace {
 
-constexpr double kWorthALine = 0.01;  ///< of the run's length, or of all waiting
+using blame::kWorthALine;  // of the run's length, or of all waiting
 constexpr size_t kNamedParts = 3;
 constexpr double kPartMatters = 0.05;  ///< of the whole
 
@@ -27,11 +29,6 @@ const std::string& outermost(const blame::Findings& findings, CallPathId path) {
 }
 
 }  // namespace
-
-bool start_up_dominates(const blame::Findings& findings) {
-  return findings.run.wall_s >= kLongRun_s &&
-         findings.start_up.wall_s >= kStartUpDominates * findings.run.wall_s;
-}
 
 std::string start_up_parts(const blame::Findings& findings, const TimeFormat& time) {
   std::map<std::string, double> sums;

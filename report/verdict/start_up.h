@@ -12,13 +12,6 @@
 
 namespace culprit::report {
 
-/// A run of at least this length in which at least this part of the critical path is start-up is
-/// told so first: shorter ones always start longer than they work.
-inline constexpr double kLongRun_s = 60;
-inline constexpr double kStartUpDominates = 0.5;
-
-bool start_up_dominates(const blame::Findings& findings);
-
 /// "MPI_Init_thread 0.40 s and MPI_Finalize 0.10 s": the longest on the critical path.
 std::string start_up_parts(const blame::Findings& findings, const TimeFormat& time);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/verdict/evidence.h"
@@ -43,16 +44,18 @@ class Judge {
     verdict_.cores = core_shortage(findings_);
     unanswered_s_ = unanswered_waiting(findings_);
     look_at_waiting();
-    if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * own_waiting(findings_)) {
+    if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * blame::own_waiting(findings_)) {
       verdict_.kind = VerdictKind::stuck;
       say(stuck_waiting());
       return std::move(verdict_);
     }
-    verdict_.kind = verdict_.cores.matters()        ? VerdictKind::oversubscribed
-                    : start_up_dominates(findings_) ? VerdictKind::start_up
-                                                    : verdict_.waiting;
+    const bool start_up_dominates =
+        find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr;
+    verdict_.kind = verdict_.cores.matters() ? VerdictKind::oversubscribed
+                    : start_up_dominates     ? VerdictKind::start_up
+                                             : verdict_.waiting;
     say(core_sentence(verdict_.cores, findings_));
-    if (start_up_dominates(findings_)) say(start_up_first());
+    if (start_up_dominates) say(start_up_first());
     say(waiting_sentence());
     say(polling_verdict(findings_, names_));
     say(device_verdict(findings_, names_));
@@ -67,7 +70,7 @@ class Judge {
   }
 
   void look_at_waiting() {
-    const double waiting = own_waiting(findings_), all = own_allocation(findings_);
+    const double waiting = blame::own_waiting(findings_), all = blame::own_allocation(findings_);
     if (findings_.identities.waiting_s <= 0 || all <= 0) return;
     verdict_.waiting_share = waiting / all;
     if (verdict_.waiting_share < kHardlyAny) {
@@ -107,7 +110,7 @@ class Judge {
 
   std::string stuck_waiting() const {
     return fmt::format("{}, {} of it in the calls named above, which could not return.",
-                       waiting_share(), percent(unanswered_s_, own_waiting(findings_)));
+                       waiting_share(), percent(unanswered_s_, blame::own_waiting(findings_)));
   }
 
   std::string waiting_sentence() const {
@@ -138,7 +141,7 @@ class Judge {
   }
 
   std::string caused_by() const {
-    const double waiting = own_waiting(findings_);
+    const double waiting = blame::own_waiting(findings_);
     std::string text;
     for (size_t i = 0; i < verdict_.causes.size(); ++i) {
       const Cause& cause = verdict_.causes[i];
@@ -181,7 +184,7 @@ class Judge {
   }
 
   std::string rest_unknown() const {
-    const double waiting = own_waiting(findings_);
+    const double waiting = blame::own_waiting(findings_);
     // Calls that could not return are named before the verdict.
     const double unknown = findings_.identities.unattributed_s - unanswered_s_;
     if (unknown < kWorthSaying * waiting) return "";
@@ -189,7 +192,7 @@ class Judge {
   }
 
   std::string spread() const {
-    const double waiting = own_waiting(findings_);
+    const double waiting = blame::own_waiting(findings_);
     const Cause& top = verdict_.causes.front();
     std::string text = fmt::format(
         "No single function stands out among {}: {} causes most, {} of it.",

@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 
 namespace culprit::report {
@@ -63,8 +64,13 @@ blame::Findings late_device() {
   return f;
 }
 
+std::string page_of(blame::Findings findings) {
+  blame::diagnose(findings);
+  return text(findings, "culprit.x.1");
+}
+
 std::string page() {
-  return text(late_device(), "culprit.x.1");
+  return page_of(late_device());
 }
 
 bool has(const std::string& page, std::string_view words) {
@@ -88,11 +94,11 @@ TEST(DevicesText, TellsOfIdleDevicesInTheVerdict) {
   blame::Findings f = late_device();
   f.identities.waiting_s = 0;
   EXPECT_TRUE(
-      has(text(f, "x"),
+      has(page_of(f),
           "Verdict: The device had nothing to do for 42.0 % of the time, and 47.6 % of that "
           "was while hosts executed prepare (a.c:3)."));
   f.run.wall_s *= 2;
-  EXPECT_FALSE(has(text(f, "x"), "Verdict:"));
+  EXPECT_FALSE(has(page_of(f), "Verdict:"));
 }
 
 TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
@@ -109,9 +115,9 @@ TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
           "with other work"));
   blame::Findings slow_host = late_device();
   slow_host.device_blame[3].critical_s = 1;
-  EXPECT_TRUE(has(text(slow_host, "x"), "20.0 % on the critical path: launch ahead of prepare"));
+  EXPECT_TRUE(has(page_of(slow_host), "20.0 % on the critical path: launch ahead of prepare"));
   for (auto& row : slow_host.device_blame) row.critical_s = 0;
-  EXPECT_FALSE(has(text(slow_host, "x"), "launch ahead"));
+  EXPECT_FALSE(has(page_of(slow_host), "launch ahead"));
 }
 
 /// Two threads of one call path: it is on the critical path once. Nothing can be launched
@@ -120,9 +126,9 @@ TEST(DevicesText, AdvisesOnlyWhatCanBeDone) {
   blame::Findings f = late_device();
   f.device_blame[3].critical_s = 1;
   f.device_blame.push_back({blame::DeviceBlameKind::idle_device, kPrepare, kStream, 1, 1, 1, 10});
-  EXPECT_TRUE(has(text(f, "x"), "main/prepare, on the critical path for 10.00 s"));
+  EXPECT_TRUE(has(page_of(f), "main/prepare, on the critical path for 10.00 s"));
   f.device_blame[0].between_s = 0;  // 1 of 11 is left
-  EXPECT_TRUE(has(text(f, "x"), "4.0 % on the critical path: launch ahead of launch"));
+  EXPECT_TRUE(has(page_of(f), "4.0 % on the critical path: launch ahead of launch"));
 }
 
 /// Kernels that took longer to start than to run; copies are no kernels.
@@ -132,8 +138,8 @@ TEST(DevicesText, NamesLaunchBoundKernels) {
   f.device_operations = {{kKernel, kStream, kernel, 20, 2, 9, 0, 0, true},
                          {kKernel, kStream, kernel, 30, 8, 1, 0, 0, false},
                          {kKernel, kStream, copy, 40, 1, 3, 0, 0, true}};
-  EXPECT_TRUE(has(text(f, "x"), "Launch-bound: 20 kernels ran for 2.00 s after 9.00 s of launch"))
-      << text(f, "x");
+  EXPECT_TRUE(has(page_of(f), "Launch-bound: 20 kernels ran for 2.00 s after 9.00 s of launch"))
+      << page_of(f);
 }
 
 /// Of the 21 s in which nothing had been launched 5 are behind the last operation.
@@ -155,7 +161,7 @@ TEST(DevicesText, DrawsAFullPartAsFull) {
     part.end_s = 0.7 * static_cast<double>(i + 1) / 50;
     part.busy_s = part.kernels_s = 0.014;
   }
-  EXPECT_TRUE(has(text(f, "x"), "busy |" + std::string(50, '#') + '|')) << text(f, "x");
+  EXPECT_TRUE(has(page_of(f), "busy |" + std::string(50, '#') + '|')) << page_of(f);
 }
 
 /// Two call paths of one kernel.
@@ -167,7 +173,7 @@ TEST(DevicesText, TellsRowsApart) {
   f.device_blame[3].callpath = CallPathId(4);
   f.device_blame.push_back(
       {blame::DeviceBlameKind::waiting_host, CallPathId(5), kStream, 2, 2, 2, 0});
-  const std::string p = text(f, "x");
+  const std::string p = page_of(f);
   SCOPED_TRACE(p);
   EXPECT_TRUE(has(p, "main/.../enqueue_busy/.../clEnqueueNDRangeKernelOnTheQueue/busy"));
   EXPECT_TRUE(has(p, "main/.../calibrate/.../clEnqueueNDRangeKernelOnTheQueue/busy"));
@@ -186,12 +192,12 @@ TEST(DevicesText, NamesPhasesThatAreBoundByLaunches) {
 TEST(DevicesText, NamesDevicesOnlyWhereTheyDiffer) {
   blame::Findings f = late_device();
   f.waits = {{"dev.late_launch", kPrepare, kStream, 1, 21, 0, 0}};
-  EXPECT_TRUE(has(text(f, "x"), "Late launch, 1 time: queue 1 "));
-  EXPECT_TRUE(has(text(f, "x"), "busy: Fast on n1, 1 stream"));
+  EXPECT_TRUE(has(page_of(f), "Late launch, 1 time: queue 1 "));
+  EXPECT_TRUE(has(page_of(f), "busy: Fast on n1, 1 stream"));
   f.devices.push_back(f.devices.front());
-  EXPECT_TRUE(has(text(f, "x"), "busy: Fast of queue 1 on n1"));
+  EXPECT_TRUE(has(page_of(f), "busy: Fast of queue 1 on n1"));
   f.devices.back().name = "Slow";
-  EXPECT_TRUE(has(text(f, "x"), "Late launch, 1 time: queue 1 of Fast"));
+  EXPECT_TRUE(has(page_of(f), "Late launch, 1 time: queue 1 of Fast"));
 }
 
 }  // namespace

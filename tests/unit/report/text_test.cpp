@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
 #include "samples.h"
@@ -16,7 +17,8 @@
 namespace culprit::report {
 namespace {
 
-std::string page(const blame::Findings& findings) {
+std::string page(blame::Findings findings) {
+  blame::diagnose(findings);
   return text(findings, "culprit.x.1");
 }
 

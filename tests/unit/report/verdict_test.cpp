@@ -11,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 #include "report/json/verdict_json.h"
 #include "report/verdict/start_up.h"
@@ -77,7 +78,11 @@ class Drawing {
     if (found_.callpaths[row.callpath.index()].start_up) found_.start_up.wall_s += time_s;
   }
   Findings& findings() { return found_; }
-  Verdict judge() const { return report::judge(found_, PageNames(found_)); }
+  Verdict judge() const {
+    blame::Findings all = found_;
+    blame::diagnose(all);
+    return report::judge(all, PageNames(all));
+  }
 
  private:
   Findings found_;

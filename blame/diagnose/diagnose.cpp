@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The list of diagnoses, and those that are not about devices. They read joined findings alone, so
+// they hold for any number of analysis ranks.
+#include "blame/diagnose/diagnose.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace culprit::blame {
+
+namespace {
+
+/// A run of at least this length in which at least this part of the critical path is start-up is
+/// told so first: shorter ones always start longer than they work.
+constexpr double kLongRun_s = 60;
+constexpr double kStartUpDominates = 0.5;
+/// Polling is no waiting, and work may lie between the tests: only much of it is worth a sentence.
+constexpr double kMuchPolling = 0.05;
+/// Of what has a cause: who caused less is not "mostly" the cause.
+constexpr double kMostly = 0.5;
+
+/// A function at its place, whatever path leads there: one thing that somebody can change.
+using Code = std::tuple<std::string, std::string, uint32_t>;
+Code code_of(const Findings& findings, CallPathId path) {
+  if (!path.valid()) return {};
+  const FoundCallPath& row = findings.callpaths[path.index()];
+  return {row.region, row.file, row.line};
+}
+
+}  // namespace
+
+const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
+  for (const FoundDiagnosis& row : findings.diagnoses) {
+    if (row.kind == kind && row.matters) return &row;
+  }
+  return nullptr;
+}
+
+double own_waiting(const Findings& findings) {
+  return std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0);
+}
+
+double own_allocation(const Findings& findings) {
+  const StartUp& start_up = findings.start_up;
+  return std::max(findings.run.allocation_s - start_up.activity_s - start_up.waiting_s, 0.0);
+}
+
+void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  const double start_up_s = findings.start_up.wall_s, wall_s = findings.run.wall_s;
+  if (start_up_s <= 0) return;
+  found.push_back({.kind = Diagnosis::start_up,
+                   .time_s = start_up_s,
+                   .whole_s = wall_s,
+                   .matters = wall_s >= kLongRun_s && start_up_s >= kStartUpDominates * wall_s});
+}
+
+/// The call path named is the last of the function's that caused most, as far as that is known.
+void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis row{.kind = Diagnosis::polling, .whole_s = own_allocation(findings)};
+  for (const FoundPolling& polling : findings.polling) row.time_s += polling.time_s;
+  if (row.time_s <= 0) return;
+  row.matters = row.whole_s > 0 && row.time_s >= kMuchPolling * row.whole_s;
+  double caused_s = 0;
+  std::map<Code, std::pair<double, CallPathId>> by_code;
+  for (const FoundPollingCause& cause : findings.polling_causes) {
+    auto& [time_s, example] = by_code[code_of(findings, cause.callpath)];
+    time_s += cause.time_s;
+    example = cause.callpath;
+    caused_s += cause.time_s;
+  }
+  for (const auto& [code, sum] : by_code) {
+    if (sum.first <= row.callpath_s || sum.first < kMostly * caused_s) continue;
+    std::tie(row.callpath_s, row.callpath) = sum;
+  }
+  found.push_back(row);
+}
+
+void diagnose(Findings& findings) {
+  static constexpr void (*kDiagnoses[])(const Findings&, std::vector<FoundDiagnosis>&) = {
+      diagnose_start_up,
+      diagnose_polling,
+      diagnose_idle_devices,
+      diagnose_device_advice,
+      diagnose_launch_bound_kernels,
+      diagnose_launch_bound_phases,
+      diagnose_redundant_waits,
+      diagnose_pageable_copies,
+  };
+  findings.diagnoses.clear();
+  for (const auto each : kDiagnoses) each(findings, findings.diagnoses);
+}
+
+}  // namespace culprit::blame

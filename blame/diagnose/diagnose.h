@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What joined findings come to, besides delays: polling, devices that wait for their hosts, waits
+// for nothing. Each diagnosis is a row with the numbers that it rests on and whether they are large
+// enough to matter; reports word them and decide nothing. The thresholds are here, with their
+// reasons.
+#pragma once
+
+#include <vector>
+
+#include "blame/findings.h"
+
+namespace culprit::blame {
+
+/// From less than this part of a run on, a report has nothing to say: nobody would change a program
+/// for less.
+inline constexpr double kWorthALine = 0.01;
+
+/// Fills findings.diagnoses from the joined rows, each of which is in its order.
+void diagnose(Findings& findings);
+
+/// The row of that kind, if it is there and matters; else null.
+const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind);
+
+/// A call path's blame between devices and hosts, on all locations.
+struct DeviceBlamed {
+  CallPathId callpath;
+  double time_s = 0;
+  double alone_s = 0;
+  double between_s = 0;
+  double critical_s = 0;  ///< wall-clock time, on all locations
+};
+
+/// Most first.
+std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind);
+/// The same of idle devices, without start-up and shutdown.
+std::vector<DeviceBlamed> own_idle_device(const Findings& findings);
+
+/// All waiting but that caused by start-up and shutdown.
+double own_waiting(const Findings& findings);
+/// All allocated time but that of start-up and shutdown and what they cause.
+double own_allocation(const Findings& findings);
+
+// The diagnoses, one function each; diagnose.cpp lists them.
+void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_launch_bound_phases(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_redundant_waits(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_pageable_copies(const Findings& findings, std::vector<FoundDiagnosis>& found);
+
+}  // namespace culprit::blame
