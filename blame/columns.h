@@ -18,6 +18,8 @@ namespace culprit::blame {
 
 /// A place in the list of devices.
 using FoundDeviceId = Id<struct FoundDeviceTag>;
+/// A place in the list of stuck locations.
+using FoundStuckId = Id<struct FoundStuckTag>;
 
 namespace column {
 

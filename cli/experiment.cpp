@@ -158,10 +158,14 @@ void merge_stuck(const std::vector<assemble::StuckGroup>& groups, blame::Finding
   for (size_t i = 0; i < groups.size(); ++i) {
     for (const assemble::StuckMember& member : groups[i].members) {
       if (member.location >= findings.locations.size()) continue;
+      for (const uint32_t helper : member.waits_for) {
+        if (helper >= findings.locations.size()) continue;
+        findings.stuck_helpers.push_back(
+            {blame::FoundStuckId(findings.stuck.size()), LocationId(helper)});
+      }
       findings.stuck.push_back({static_cast<uint32_t>(i), groups[i].deadlock, member.in_circle,
                                 LocationId(member.location), member.call, member.callpath,
-                                member.place, member.since_s,
-                                fmt::format("{}", fmt::join(member.waits_for, " ")), member.why});
+                                member.place, member.since_s, member.why});
     }
   }
 }

@@ -233,6 +233,8 @@ bool ids_in_range(const Findings& f) {
         good &= !field.valid() || field.index() < f.locations.size();
       } else if constexpr (std::is_same_v<Field, blame::FoundDeviceId>) {
         good &= field.valid() && field.index() < f.devices.size();
+      } else if constexpr (std::is_same_v<Field, blame::FoundStuckId>) {
+        good &= field.valid() && field.index() < f.stuck.size();
       } else if constexpr (std::is_same_v<Field, MetricId>) {
         good &= field.valid() && field.index() < f.metrics.size();
       }

@@ -10,7 +10,6 @@
 #include "report/json/rows.h"
 #include "report/json/verdict_json.h"
 #include "report/page/patterns.h"
-#include "report/page/stuck.h"
 #include "report/verdict/evidence.h"
 #include "report/verdict/summary.h"
 
@@ -46,19 +45,20 @@ Json processes_of(const Findings& f, const JsonValues& values) {
 /// Groups of those that wait for each other.
 Json stuck_of(const Findings& f, const JsonValues& values) {
   Json groups = Json::array();
+  size_t next = 0;  // helpers stand in the order of whom they could have helped
   for (size_t i = 0; i < f.stuck.size(); ++i) {
     const blame::FoundStuck& row = f.stuck[i];
     if (i == 0 || row.group_id != f.stuck[i - 1].group_id) {
       groups.push_back(
           {{"kind", row.deadlock ? "deadlock" : "unanswered"}, {"members", Json::array()}});
     }
-    Json member = with_first(
-        {"location", "call", "callpath", "place", "since_s", "waits_for", "why"}, values.row(row));
+    Json member =
+        with_first({"location", "call", "callpath", "place", "since_s", "why"}, values.row(row));
     member.erase("group_id");
     member.erase("deadlock");
     member["waits_for"] = Json::array();
-    for (const LocationId other : waited_for(row)) {
-      if (other.index() < f.locations.size()) member["waits_for"].push_back(values(other));
+    for (; next < f.stuck_helpers.size() && f.stuck_helpers[next].stuck.index() == i; ++next) {
+      member["waits_for"].push_back(values(f.stuck_helpers[next].location));
     }
     groups.back()["members"].push_back(member);
   }

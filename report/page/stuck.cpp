@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "report/page/layout.h"
@@ -70,20 +69,6 @@ std::string stuck_sentence(bool deadlock, const std::vector<StuckPart>& parts) {
                         unnamed_behind == 1 ? "waits" : "wait");
   }
   return text + ".";
-}
-
-std::vector<LocationId> waited_for(const FoundStuck& row) {
-  std::vector<LocationId> found;
-  const char* at = row.waits_for.data();
-  const char* const end = at + row.waits_for.size();
-  while (at < end) {
-    uint32_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc()) break;
-    found.emplace_back(number);
-    at = next < end ? next + 1 : next;
-  }
-  return found;
 }
 
 }  // namespace culprit::report

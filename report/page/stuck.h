@@ -26,7 +26,4 @@ std::string stuck_sentence(bool deadlock, const std::vector<StuckPart>& parts);
 std::string stuck_part(const std::string& who, const std::string& call, const std::string& place,
                        const std::string& why);
 
-/// Locations that a row of FoundStuck waits for.
-std::vector<LocationId> waited_for(const blame::FoundStuck& row);
-
 }  // namespace culprit::report

@@ -101,8 +101,11 @@ Findings every_field() {
                  {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u, path(0), true}};
   f.processes = {{1, "n2", 3, 4, 0.101, 0.102}};
   f.start_up = {0.103, 0.104, 0.105};
-  f.stuck = {{0, true, true, at(1), "MPI_Recv", "main/f/MPI_Recv", "b.c:8", 1.51, "0 1", "for it"},
-             {0, true, false, at(0), "MPI_Send", "main/MPI_Send", "", 1.52, "1", "for that"}};
+  f.stuck = {{0, true, true, at(1), "MPI_Recv", "main/f/MPI_Recv", "b.c:8", 1.51, "for it"},
+             {0, true, false, at(0), "MPI_Send", "main/MPI_Send", "", 1.52, "for that"}};
+  f.stuck_helpers = {{blame::FoundStuckId(0), at(0)},
+                     {blame::FoundStuckId(0), at(1)},
+                     {blame::FoundStuckId(1), at(1)}};
   f.waits = {{"mpi.late_sender", path(1), at(0), uint64_t{1} << 50, 0.1, 0.2, 0.3},
              {"new.pattern", CallPathId::none(), LocationId::none(), 1, 1e-300, 0, 5e-324}};
   f.delays = {{"mpi.late_sender", path(0), at(1), 0.7, 0.8}};
