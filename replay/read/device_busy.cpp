@@ -72,6 +72,13 @@ class Life {
 
 }  // namespace
 
+bool has_streams(const trace::Definitions& definitions) {
+  return std::any_of(definitions.locations.begin(), definitions.locations.end(),
+                     [](const trace::Location& location) {
+                       return location.kind == trace::LocationKind::accelerator_stream;
+                     });
+}
+
 DeviceKey device_of(const trace::Definitions& definitions, LocationId stream) {
   const trace::Location& location = definitions.locations[stream.index()];
   if (location.device.valid()) return DeviceKey(location.device.index());

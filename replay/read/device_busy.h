@@ -14,6 +14,9 @@
 
 namespace culprit::replay {
 
+/// Whether the run has any, of any rank.
+bool has_streams(const trace::Definitions& definitions);
+
 /// A device by its number; streams of which the archive does not tell share one in each process,
 /// whose numbers follow.
 using DeviceKey = Id<struct DeviceKeyTag>;

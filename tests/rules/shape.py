@@ -42,10 +42,8 @@ CLASSES_LEFT = {
     "blame/collect.cpp: Collector",
     "blame/device/device_use.cpp: DeviceReport",
     "blame/identities.cpp: Checker",
-    "replay/detect/devices.cpp: DeviceDetector",
     "replay/detect/one_sided.cpp: WindowMatcher",
     "replay/match/collectives.cpp: CollectiveMatcher",
-    "replay/read/read_run.cpp: RunReader",
     "report/page/devices.cpp: Section",
     "trace/text/text.cpp: TextParser",
 }

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A location's life begins and ends with the run's. What it was before its first event and after
+// its last depends on what it is: a pool's thread is idle while its process lives, one that the
+// program made is not there.
+#include "replay/read/lives.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "replay/read/device_busy.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// Where a location of the program's own threads is while it is nowhere. In archives of our own
+/// each thread is in the function that it runs from its begin to its end, and a location may have
+/// several, one after the other.
+CallPathId between_threads(const Run& run) {
+  const bool ours = run.definitions->creator.starts_with(trace::kOwnCreator);
+  return ours ? run.not_started : run.outside;
+}
+
+void fill_stream(Run& run, LocationId id) {
+  build_stream_life(run, id, {}, {});
+  std::vector<uint64_t>& visits = run.visits[id.index()];
+  visits.resize(run.callpaths.size());
+  for (const DeviceOperation& operation : run.at(id).device.operations) {
+    ++visits[operation.path.index()];
+  }
+}
+
+void append(Activities& life, Time begin, CallPathId path) {
+  if (life.begins().back() == begin) {
+    life.paths().back() = path;
+  } else {
+    life.push_back(begin, path);
+  }
+}
+
+/// From the call paths of its own tree to those of the run's.
+void renumber(Run& run, const std::vector<CallPathId>& map, LocationId id, CallPathId nowhere) {
+  Timeline& line = run.at(id);
+  const auto renew = [&](CallPathId& path) {
+    if (path.valid()) path = map[path.index()];
+  };
+  for (CallPathId& path : line.activities.paths()) {
+    renew(path);
+    if (!path.valid()) path = nowhere;
+  }
+  for (Call& call : line.calls.whole()) renew(call.path);
+  for (Fork& fork : line.forks) renew(fork.path);
+  for_each_path(line.openmp, renew);
+  for (Unanswered& call : line.unanswered) renew(call.path);
+  for (Count& count : line.counts) {
+    renew(count.path);
+    if (!count.path.valid()) count.path = nowhere;
+  }
+  std::vector<uint64_t>& visits = run.visits[id.index()];
+  visits.resize(run.callpaths.size());
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i].valid()) visits[map[i].index()] += line.visits[i];
+  }
+  std::vector<PathSamples>& samples = run.samples[id.index()];
+  if (!line.samples.empty()) samples.resize(run.callpaths.size());
+  for (size_t i = 0; i < line.samples.size(); ++i) {
+    if (!map[i].valid()) continue;
+    samples[map[i].index()].samples += line.samples[i].samples;
+    samples[map[i].index()].observed += line.samples[i].observed;
+  }
+  line.tree = {};
+  line.visits = {};
+  line.samples = {};
+}
+
+/// Activities of every location tile the run. A pool thread that does not exist yet, or does no
+/// more, is idle while its process lives: the process holds its core. One that its runtime has
+/// ended for good is not.
+void fill_life(Run& run, const PathMaps& maps, LocationId id) {
+  if (run.is_stream(id)) return fill_stream(run, id);
+  Timeline& line = run.at(id);
+  const Timeline& master = run.at(run.master_of(id));
+  const bool pool_thread = run.is_pool_thread(id);
+  line.own_thread = !pool_thread && !run.is_master(id);
+  renumber(run, maps[id.index()], id,
+           pool_thread       ? run.idle
+           : line.own_thread ? between_threads(run)
+                             : run.outside);
+  Activities& life = line.activities;
+  life.set_begin(0, run.begin);
+  life.set_path(0, run.not_started);
+  const bool late = pool_thread && master.first < line.first;
+  life.set_begin(1, late ? master.first : line.first);
+  life.set_path(1, run.idle);
+  life.set_end(run.end);
+  count_absence(run, id);
+  if (line.last == run.end) return;
+  const bool idles_on = pool_thread && !line.ended;
+  const Time end = idles_on ? std::max(line.last, master.last) : line.last;
+  if (line.last < end) append(life, line.last, run.idle);
+  if (end < run.end) append(life, end, run.ended);
+}
+
+}  // namespace
+
+void fill_lives(Run& run, const PathMaps& maps, unsigned threads) {
+  settle_span(run);
+  parallel_for(run.locations.size(), threads,
+               [&](size_t i) { fill_life(run, maps, run.locations[i]); });
+  settle_births(run);
+}
+
+}  // namespace culprit::replay
