@@ -7,7 +7,7 @@
 
 #include "base/losses.h"
 #include "base/result.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "blame/passes.h"
 #include "replay/ranks/transport.h"
 #include "trace/source.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "blame/delay/delay.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "blame/path/critical_profile.h"
 
 namespace culprit::blame {

@@ -41,7 +41,7 @@
 #include <string_view>
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "blame/idle/idle_blame.h"
 #include "blame/path/critical_profile.h"
 

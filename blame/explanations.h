@@ -6,7 +6,7 @@
 // collective. explanations.def is the list of them.
 #pragma once
 
-#include "blame/collect.h"
+#include "blame/findings/collect.h"
 
 namespace culprit::blame {
 

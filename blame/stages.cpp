@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 #include "blame/path/path_kinds.h"
 #include "blame/stretches.h"
 #include "replay/ranks/exchange.h"

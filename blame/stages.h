@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "replay/waits.h"
 
 namespace culprit::blame {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "replay/run.h"
 
 namespace culprit::blame {

@@ -18,7 +18,7 @@
 
 #include "assemble/assemble.h"
 #include "base/result.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::cli {
 

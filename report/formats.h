@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

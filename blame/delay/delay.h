@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "blame/delay/path_clock.h"
+#include "blame/findings/words.h"
 #include "blame/path/path_times.h"
-#include "blame/words.h"
 #include "replay/waits.h"
 
 namespace culprit::blame {

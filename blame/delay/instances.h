@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "blame/delay/delay.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::blame {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "replay/ranks/exchange.h"
 #include "replay/run.h"
 

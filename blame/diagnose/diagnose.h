@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::blame {
 

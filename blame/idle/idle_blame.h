@@ -18,8 +18,8 @@
 #include <array>
 #include <vector>
 
+#include "blame/findings/words.h"
 #include "blame/path/path_kinds.h"
-#include "blame/words.h"
 #include "replay/waits.h"
 
 namespace culprit::blame {

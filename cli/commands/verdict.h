@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::cli {
 

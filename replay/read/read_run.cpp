@@ -17,8 +17,8 @@
 #include "replay/read/join_device.h"
 #include "replay/read/join_requests.h"
 #include "replay/read/lives.h"
-#include "replay/read/stream_builder.h"
-#include "replay/read/timeline_builder.h"
+#include "replay/sink/stream_builder.h"
+#include "replay/sink/timeline_builder.h"
 
 namespace culprit::replay {
 

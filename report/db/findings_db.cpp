@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Saves and loads each list of Findings as its table (blame/findings.def). A row's id is its place
-// in the list, which is what other tables refer to; an absent id is NULL. The whole file is one
-// transaction under a temporary name, renamed when it is complete: no journal is needed.
+// Saves and loads each list of Findings as its table (blame/findings/findings.def). A row's id is
+// its place in the list, which is what other tables refer to; an absent id is NULL. The whole file
+// is one transaction under a temporary name, renamed when it is complete: no journal is needed.
 
 #include "report/db/findings_db.h"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -84,7 +84,7 @@ std::string schema() {
 #define FIELD_AS(Type, name, key, meaning)
 #define SENTENCES(name)
 #define END
-#include "blame/findings.def"
+#include "blame/findings/findings.def"
 #undef TABLE
 #undef ONE
 #undef LIST

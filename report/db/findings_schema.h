@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The shape of a findings file: its SQL, made from the table of findings (blame/findings.def), and
-// the views and indices that are more than that. docs/findings-db.md explains the tables to people
-// who query them.
+// The shape of a findings file: its SQL, made from the table of findings
+// (blame/findings/findings.def), and the views and indices that are more than that.
+// docs/findings-db.md explains the tables to people who query them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 
 namespace culprit::report {
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of findings as JSON objects, a key for each field (blame/findings.def), in the table's
-// order. Locations are named rank.thread, call paths by their regions joined with '/', counters by
-// their names; what is lacking is null. The type of a column decides.
+// Rows of findings as JSON objects, a key for each field (blame/findings/findings.def), in the
+// table's order. Locations are named rank.thread, call paths by their regions joined with '/',
+// counters by their names; what is lacking is null. The type of a column decides.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 
 namespace culprit::report {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -4,7 +4,7 @@
 #include "report/page/displayed.h"
 
 #include "base/printable.h"
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 
 namespace culprit::report {
 

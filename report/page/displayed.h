@@ -7,7 +7,7 @@
 // section has to think of it. What programs read (JSON, SQL) keeps them as they are.
 #pragma once
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "replay/patterns.h"
 
 namespace culprit::report {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/printable.h"
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 #include "report/formats.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/report/samples.h"

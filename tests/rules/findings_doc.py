@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The tables of docs/findings-db.md from blame/findings.def, between two marks. `findings_doc.py <root>` writes them
+# The tables of docs/findings-db.md from blame/findings/findings.def, between two marks. `findings_doc.py <root>` writes them
 # (./dev format does); the rule `findings` compares.
 import os
 import re
@@ -11,9 +11,9 @@ import sys
 import macros
 import prose
 
-TABLE = "blame/findings.def"
-COLUMNS = "blame/columns.def"
-WORDS = ("blame/words.def", "base/severities.def")
+TABLE = "blame/findings/findings.def"
+COLUMNS = "blame/findings/columns.def"
+WORDS = ("blame/findings/words.def", "base/severities.def")
 SOURCES = (TABLE, COLUMNS, *WORDS)
 DOCUMENT = "docs/findings-db.md"
 

@@ -69,10 +69,10 @@ class Rules(unittest.TestCase):
         self.assertFalse(breaches("variables", gpu__a_dot_cpp='extern "C" CULPRIT_EXPORT int f(); // "CULPRIT_A"\n'))
     def test_findings(self):
         sources = {
-            "blame/findings.def": ('// LIST(Row)\nLIST(A, as, each_rank, "one, of \'them\'")\nFIELD(Time, all_s, "")\n'
+            "blame/findings/findings.def": ('// LIST(Row)\nLIST(A, as, each_rank, "one, of \'them\'")\nFIELD(Time, all_s, "")\n'
                                    'FIELD_AS(Color, hue, tone, "of all_s,"\n " again")\nSENTENCES(notes)\nEND\n'),
-            "blame/columns.def": 'COLUMN(Time, double, {1}, "REAL", false, "s")\n',
-            "blame/words.def": 'WORDS(Color, "c")\nWORD(none, "", "")\nWORD(red, "dark red", "warm")\nEND\n',
+            "blame/findings/columns.def": 'COLUMN(Time, double, {1}, "REAL", false, "s")\n',
+            "blame/findings/words.def": 'WORDS(Color, "c")\nWORD(none, "", "")\nWORD(red, "dark red", "warm")\nEND\n',
             "base/severities.def": "",
         }
         page = findings_doc.document("before\n" + findings_doc.BEGIN + "old" + findings_doc.END + "after\n", sources)

@@ -39,7 +39,7 @@ CLASSES_LEFT = {
     "assemble/run/comms.cpp: Unifier",
     "assemble/run/survey.cpp: Surveyor",
     "assemble/stuck/thread_end.cpp: Walk",
-    "blame/collect.cpp: Collector",
+    "blame/findings/collect.cpp: Collector",
     "blame/device/device_use.cpp: DeviceReport",
     "blame/identities.cpp: Checker",
     "replay/detect/one_sided.cpp: WindowMatcher",
@@ -48,7 +48,6 @@ CLASSES_LEFT = {
     "trace/text/text.cpp: TextParser",
 }
 FOLDERS_LEFT = {
-    "blame",
     "collector/mpi",
 }
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 
 namespace culprit::testing_support {
 

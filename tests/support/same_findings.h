@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 
 namespace culprit::testing_support {
 

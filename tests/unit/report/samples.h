@@ -4,7 +4,7 @@
 // Findings made by hand for the tests of report/.
 #pragma once
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::report {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 namespace culprit::blame {
 
@@ -43,7 +43,7 @@ struct Table;
   }         \
   }         \
   ;
-#include "blame/findings.def"
+#include "blame/findings/findings.def"
 #undef TABLE
 #undef ONE
 #undef LIST
@@ -96,7 +96,7 @@ void visit_lists_of(const Visit& visit, F&... f) {
 #define FIELD_AS(Type, name, key, meaning)
 #define SENTENCES(name)
 #define END
-#include "blame/findings.def"
+#include "blame/findings/findings.def"
 #undef TABLE
 #undef ONE
 #undef LIST

@@ -5,7 +5,7 @@
 // thread goes on with are left to join_requests.
 #include <algorithm>
 
-#include "replay/read/timeline_builder.h"
+#include "replay/sink/timeline_builder.h"
 
 namespace culprit::replay {
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "replay/read/timeline_builder.h"
+#include "replay/sink/timeline_builder.h"
 
 namespace culprit::replay {
 

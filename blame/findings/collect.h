@@ -7,7 +7,7 @@
 
 #include "blame/delay/delay.h"
 #include "blame/delay/wait_sums.h"
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "blame/path/critical_profile.h"
 
 namespace culprit::blame {

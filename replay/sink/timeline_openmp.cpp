@@ -3,7 +3,7 @@
 
 // The part of TimelineBuilder that hands events of locks and tasks on to OpenmpFactsBuilder, and
 // keeps what threads say of waits for each other.
-#include "replay/read/timeline_builder.h"
+#include "replay/sink/timeline_builder.h"
 
 namespace culprit::replay {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/losses.h"
-#include "blame/columns.h"
+#include "blame/findings/columns.h"
 
 namespace culprit::blame {
 
@@ -26,7 +26,7 @@ namespace culprit::blame {
 #define END \
   }         \
   ;
-#include "blame/findings.def"
+#include "blame/findings/findings.def"
 #undef TABLE
 #undef ONE
 #undef LIST
@@ -44,7 +44,7 @@ struct Findings {
 #define FIELD_AS(Type, name, key, meaning)
 #define SENTENCES(name)
 #define END
-#include "blame/findings.def"
+#include "blame/findings/findings.def"
 #undef TABLE
 #undef ONE
 #undef LIST

@@ -19,7 +19,7 @@ using culprit::to_string;  // to be found wherever a word is at hand
 #define END \
   }         \
   ;
-#include "blame/words.def"
+#include "blame/findings/words.def"
 #undef WORDS
 #undef WORD
 #undef END
@@ -38,7 +38,7 @@ namespace culprit {
   ;         \
   }         \
   ;
-#include "blame/words.def"
+#include "blame/findings/words.def"
 #undef WORDS
 #undef WORD
 #undef END

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/join_findings.h"
+#include "blame/findings/join_findings.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "base/parallel.h"
-#include "blame/findings_fields.h"
+#include "blame/findings/findings_fields.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/collect.h"
+#include "blame/findings/collect.h"
 
 #include <algorithm>
 #include <map>

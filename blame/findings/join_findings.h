@@ -5,7 +5,7 @@
 // all lists get their order.
 #pragma once
 
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 #include "replay/ranks/transport.h"
 
 namespace culprit::blame {

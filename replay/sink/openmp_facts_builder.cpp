@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "replay/read/openmp_facts_builder.h"
+#include "replay/sink/openmp_facts_builder.h"
 
 #include <algorithm>
 

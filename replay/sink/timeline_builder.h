@@ -8,9 +8,9 @@
 #include <functional>
 #include <unordered_map>
 
-#include "replay/read/openmp_facts_builder.h"
 #include "replay/read/probes.h"
 #include "replay/read/timeline.h"
+#include "replay/sink/openmp_facts_builder.h"
 #include "trace/definitions.h"
 
 namespace culprit::replay {

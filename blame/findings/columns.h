@@ -12,7 +12,7 @@
 
 #include "base/ids.h"
 #include "base/losses.h"
-#include "blame/words.h"
+#include "blame/findings/words.h"
 
 namespace culprit::blame {
 
@@ -32,7 +32,7 @@ namespace column {
     static constexpr std::string_view kSql = sql;            \
     static constexpr bool kMayLack = may_lack;               \
   };
-#include "blame/columns.def"
+#include "blame/findings/columns.def"
 #undef COLUMN
 
 template <Word E>
@@ -46,7 +46,7 @@ struct OfWord {
 #define WORDS(Enum, meaning) using Enum = OfWord<culprit::blame::Enum>;
 #define WORD(value, spelling, meaning)
 #define END
-#include "blame/words.def"
+#include "blame/findings/words.def"
 #undef WORDS
 #define WORDS(Enum, meaning) using Enum = OfWord<culprit::Enum>;
 #include "base/severities.def"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "replay/read/stream_builder.h"
+#include "replay/sink/stream_builder.h"
 
 #include <algorithm>
 

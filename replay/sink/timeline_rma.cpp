@@ -3,7 +3,7 @@
 
 // One-sided communication in a time line.
 #include "replay/read/rma_facts.h"
-#include "replay/read/timeline_builder.h"
+#include "replay/sink/timeline_builder.h"
 
 namespace culprit::replay {
 
