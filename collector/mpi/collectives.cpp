@@ -9,11 +9,11 @@
 // MPI_IN_PLACE the pair with oneself exchanges nothing. Arguments that mean something only at the
 // root are read only there. In an inter-communicator the partners are the remote group.
 
-#include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
+#include "collector/mpi/groups/comms.h"
+#include "collector/mpi/groups/neighbors.h"
+#include "collector/mpi/groups/partners.h"
 #include "collector/mpi/handlers.h"
-#include "collector/mpi/neighbors.h"
-#include "collector/mpi/partners.h"
 #include "collector/mpi/requests.h"
 
 namespace culprit::collector::mpi {

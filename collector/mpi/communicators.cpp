@@ -10,9 +10,9 @@
 
 #include <string_view>
 
-#include "collector/mpi/comm_definition.h"
-#include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
+#include "collector/mpi/groups/comm_definition.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
 #include "collector/recorder/system_file.h"

@@ -7,9 +7,9 @@
 
 #include <cstdlib>
 
-#include "collector/mpi/comm_definition.h"
-#include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
+#include "collector/mpi/groups/comm_definition.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "collector/mpi/rank_set.h"
+#include "collector/mpi/groups/rank_set.h"
 #include "collector/mpi/region.h"
 #include "trace/events.h"
 

@@ -8,8 +8,8 @@
 
 #include <atomic>
 
-#include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
 #include "collector/recorder/selection.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "collector/mpi/arguments.h"
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/region.h"
 
 namespace culprit::collector::mpi {

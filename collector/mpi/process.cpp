@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/mpi/clock_sync.h"
-#include "collector/mpi/comm_definition.h"
-#include "collector/mpi/comms.h"
 #include "collector/mpi/facts.h"
+#include "collector/mpi/groups/clock_sync.h"
+#include "collector/mpi/groups/comm_definition.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/life.h"
 #include "collector/recorder/environment.h"

@@ -26,7 +26,7 @@ CIRCLES_LEFT = {
     "trace/otf2/definitions",
     "collector/callpath/last_stack",
     "collector/callpath/path_memo",
-    "collector/mpi/comm_definition",
+    "collector/mpi/groups/comm_definition",
     "collector/sampling/blocking_call",
     "collector/openmp/gomp/probe",
     "replay/match/collectives",
@@ -47,9 +47,7 @@ CLASSES_LEFT = {
     "report/page/devices.cpp: Section",
     "trace/text/text.cpp: TextParser",
 }
-FOLDERS_LEFT = {
-    "collector/mpi",
-}
+FOLDERS_LEFT = {}
 
 
 def sources(tree):

@@ -16,7 +16,7 @@
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
 //                    "# " and the FNV-1a of what stands before, in hex
 // and beside them `heartbeat` (RawHeartbeat), and marks by which the nodes of a job meet
-// (collector/mpi/clock_sync.h).
+// (collector/mpi/groups/clock_sync.h).
 //
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow, or a smaller power of two: the tail's file tells); a

@@ -3,7 +3,7 @@
 
 // The table of communicators, and the writing of their members.
 
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "collector/mpi/rank_list.h"
+#include "collector/mpi/groups/rank_list.h"
 #include "tests/fakes/fake_recorder.h"
 
 namespace culprit::collector::mpi {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/requests.h"
 #include "tests/fakes/fake_recorder.h"
 

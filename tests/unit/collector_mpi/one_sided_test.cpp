@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/objects.h"
 #include "tests/fakes/fake_recorder.h"

@@ -3,7 +3,7 @@
 
 // Whom a collective exchanges data with: sets of ranks in the record, and when they are named.
 
-#include "collector/mpi/partners.h"
+#include "collector/mpi/groups/partners.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 // Assumes that no process leaves MPI_Init before all have entered it, as MPIs do that exchange
 // addresses there: then all nodes are marked when rank 0 looks. Otherwise, a node goes without.
 
-#include "collector/mpi/clock_sync.h"
+#include "collector/mpi/groups/clock_sync.h"
 
 #include <dirent.h>
 #include <fcntl.h>

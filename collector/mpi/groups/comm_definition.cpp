@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "collector/mpi/comm_definition.h"
+#include "collector/mpi/groups/comm_definition.h"
 
 #include "base/fnv.h"
-#include "collector/mpi/rank_list.h"
+#include "collector/mpi/groups/rank_list.h"
 #include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {

@@ -6,15 +6,15 @@
 // so a reader that meets it sees at worst a key that is not his. Writers hold a mutex for a few
 // stores.
 
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
 
 #include <atomic>
 #include <mutex>
 #include <new>
 
 #include "collector/mpi/arguments.h"
-#include "collector/mpi/comm_definition.h"
-#include "collector/mpi/neighbors.h"
+#include "collector/mpi/groups/comm_definition.h"
+#include "collector/mpi/groups/neighbors.h"
 #include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {

@@ -4,7 +4,7 @@
 // Asks MPI for a topology (neighbors.h). The order of neighbours is the standard's: in a grid the
 // lower one before the upper one, dimension by dimension.
 
-#include "collector/mpi/neighbors.h"
+#include "collector/mpi/groups/neighbors.h"
 
 #include <algorithm>
 #include <atomic>

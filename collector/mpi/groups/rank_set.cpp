@@ -4,7 +4,7 @@
 // The table of known sets (rank_set.h): buckets with chains that only grow at their head. What it
 // remembers is bounded: a program whose counts never repeat defines its sets anew from then on.
 
-#include "collector/mpi/rank_set.h"
+#include "collector/mpi/groups/rank_set.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "collector/mpi/comms.h"
-#include "collector/mpi/rank_set.h"
+#include "collector/mpi/groups/comms.h"
+#include "collector/mpi/groups/rank_set.h"
 
 namespace culprit::collector::mpi {
 

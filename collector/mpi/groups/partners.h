@@ -6,10 +6,10 @@
 // process itself does not matter: a set that lacks nobody else is not named.
 #pragma once
 
-#include "collector/mpi/comms.h"
+#include "collector/mpi/groups/comms.h"
+#include "collector/mpi/groups/neighbors.h"
+#include "collector/mpi/groups/rank_set.h"
 #include "collector/mpi/handlers.h"
-#include "collector/mpi/neighbors.h"
-#include "collector/mpi/rank_set.h"
 
 namespace culprit::collector::mpi {
 

@@ -3,7 +3,7 @@
 
 // Sets of partners (partners.h). Counts that mean something only at the root are read only there.
 
-#include "collector/mpi/partners.h"
+#include "collector/mpi/groups/partners.h"
 
 #include "collector/mpi/facts.h"
 
