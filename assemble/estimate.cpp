@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Records of the first windows are counted by what they belong to; what was counted but not kept is
+// made of the same, so each is multiplied by how many windows there were for one that was kept.
 #include "assemble/estimate.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The facts are put together from the processes' records and from what the passes counted, and are
+// written and read as JSON by hand-made pairs of functions, one for each struct. What is missing in
+// an older file keeps its default.
 #include "assemble/facts.h"
 
 #include <fmt/format.h>

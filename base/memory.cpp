@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The least of what the machine has free, and what the control groups above the process leave it.
+// Pages of files in a group count as free, since the kernel drops them first.
 #include "base/memory.h"
 
 #include <malloc.h>

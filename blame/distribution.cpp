@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Groups are found by the cut with the least scatter inside the parts (Otsu's criterion, on sorted
+// loads); a course by how cost is spread over slices of the run.
 #include "blame/distribution.h"
 
 #include <algorithm>

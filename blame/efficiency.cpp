@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Every location's time is put into one of few classes by what it was at, then summed by process.
+// Start-up that all share is left out of the length of the run.
 #include "blame/efficiency.h"
 
 #include <algorithm>

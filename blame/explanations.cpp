@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One function for each row of explanations.def, which turns numbers into rows of findings.
 #include "blame/explanations.h"
 
 #include "blame/delay/instances.h"

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Each identity is an expectation with a sentence that names the largest contribution to it, so
+// that whoever meets a violation knows where to look. Sums of seconds may differ by rounding, and
+// by no more.
 #include "blame/identities.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Bytes for each kind of thing that replay keeps, by the number of events that the source expects,
+// against what each node has free for all its ranks.
 #include "blame/memory_need.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The functions are a list of names, since nothing in a trace tells them from others; those of
+// devices' runtimes that make what can be executed are among them.
 #include "blame/start_up.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Paths in the folder are spelled here and nowhere else. JSON is read leniently: what is missing or
+// of another type has its default.
 #include "cli/experiment.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Every stage takes what the one before has left in the experiment's folder, so each can be
+// repeated by itself.
 #include "cli/pipeline.h"
 
 #include <chrono>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Texts go from the first to all, by the transport that replay uses too. Copies that were given
+// different folders say so before they begin.
 #include "cli/ranks.h"
 
 #include <dlfcn.h>

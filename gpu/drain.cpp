@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A thread with all signals blocked, made at the first use, and a condition to wake it. Whoever
+// waits for it does so with a limit.
 #include "gpu/drain.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What concerns the whole run: when it begins and ends, who was born when.
 #include "replay/run.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What a region promises follows from its name and is looked up once; a record that comes keeps it,
+// and a leave without one breaks it.
 #include "trace/promises.h"
 
 #include <algorithm>

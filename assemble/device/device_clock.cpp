@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The line through the intervals whose offset changes least; beyond both ends the nearest offset
+// stays.
 #include "assemble/device/device_clock.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What is told between a call's enter and its leave belongs to that call. Numbers of queues are the
+// process's.
 #include "assemble/device/device_records.h"
 
 namespace culprit::assemble {

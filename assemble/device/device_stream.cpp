@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Times of operations are mapped from the device's clock as they are played; what overlaps or runs
+// backwards has been cut before (devices.cpp).
 #include "assemble/device/device_stream.h"
 
 #include <fmt/format.h>

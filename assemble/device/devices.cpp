@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// From records in the order in which they became known to lanes in the order of time: definitions
+// first, then operations by queue, then as many lanes of a queue as its operations need to nest.
+// What contradicts itself is counted, and left out.
 #include "assemble/device/devices.h"
 
 #include <fmt/format.h>

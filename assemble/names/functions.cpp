@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Symbol tables are read twice, the dynamic one where the other was stripped. Only functions count,
+// by their mangled names.
 #include "assemble/names/functions.h"
 
 #include <fcntl.h>

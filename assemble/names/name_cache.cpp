@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A file per build id, replaced as a whole by renaming. Files that were not used for long go first
+// when the folder grows too large.
 #include "assemble/names/name_cache.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Strings are written once and referred to by number. Nothing is believed before the checksum
+// agrees, and no number before it is in range.
 #include "assemble/names/symbol_pack.h"
 
 #include <unistd.h>

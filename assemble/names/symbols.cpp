@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What is kept or cached is asked first, library by library. The rest is looked up in slices, the
+// largest first, in parallel: reading debug information is what takes the time.
 #include "assemble/names/symbols.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A construct is closed by its own end, or by what cannot lie inside of it. Which kind of barrier
+// it was is known only when the next record of the thread comes.
 #include "assemble/openmp/constructs.h"
 
 #include "assemble/openmp/ompt_names.h"

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// An acquisition that was announced and never came failed (a test of a lock), and leaves no event
+// but the call itself.
 #include "assemble/openmp/mutexes.h"
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The records by their groups; an unknown construct is passed over, not guessed.
 #include "assemble/openmp/records.h"
 
 namespace culprit::assemble {

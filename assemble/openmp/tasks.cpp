@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Task numbers are the process's, and made unique by where they were created. What a task depends
+// on is told by its creator, edge by edge.
 #include "assemble/openmp/tasks.h"
 
 #include "assemble/openmp/ompt_names.h"

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The levels of nesting are a stack. A region whose end is overdue is closed at the time at which
+// its master left, which the survey has found beforehand (assemble/run/survey.h).
 #include "assemble/openmp/teams.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A snapshot counts if its checksum agrees; of two whole ones the newer does. Texts are terminated
+// here, so that nobody behind this file looks beyond their end.
 #include "assemble/raw/process.h"
 
 #include <algorithm>

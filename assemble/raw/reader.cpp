@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Files are mapped, and records handed out as they lie. Windows are in the order in which they were
+// taken; within one a record's size follows from its kind and its count of words.
 #include "assemble/raw/reader.h"
 
 #include <fmt/format.h>

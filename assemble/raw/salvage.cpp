@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Candidates are looked for word by word. The longest row of times in order is found by patience
+// sorting, in n log n.
 #include "assemble/raw/salvage.h"
 
 #include <algorithm>

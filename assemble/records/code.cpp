@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// An address is looked at once in a process: its library tells what sort of code it is in, its name
+// what it is called. Paths are cut to what is the user's when they are defined, not when they are
+// used.
 #include "assemble/records/code.h"
 
 #include <algorithm>

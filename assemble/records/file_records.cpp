@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// File operations that were issued are kept by their request until the call that completes them.
 #include "assemble/records/file_records.h"
 
 namespace culprit::assemble {

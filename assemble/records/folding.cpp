@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A stretch's kind is what stands at both its ends, with the magnitude of its length; samples are
+// pooled by kind, and blended with those of the stretch itself and of stretches that are less
+// alike.
 #include "assemble/records/folding.h"
 
 #include <algorithm>

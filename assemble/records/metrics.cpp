@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Counters get one number each for the whole trace; sets of them are interned likewise, since a
+// record says which set its values are of.
 #include "assemble/records/metrics.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A call is an enter, what it did, and a leave; a call that was left by longjmp or an exception is
+// closed by the next one outside of it. Peers and roots are checked against the communicator, so
+// that no event refers to a rank that is not there.
 #include "assemble/records/mpi_records.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Operations under way are kept by window and target until something completes them: a flush, an
+// unlock, a fence, or their own request.
 #include "assemble/records/one_sided_records.h"
 
 namespace culprit::assemble {

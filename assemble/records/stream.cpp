@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Records come in the order of time, but for those that were noted aside; each goes to the class of
+// its group. What is open at the end is closed, in the order of its nesting.
 #include "assemble/records/stream.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The stack has levels of constructs with functions between them. A change is emitted as leaves
+// down to what is common and enters up from there; between two exact observations, at the times
+// that the folding gives.
 #include "assemble/records/timeline.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A function that is left without an end is told by its frame: it lies deeper in the stack than the
+// next one that is entered. Ends without a begin are counted.
 #include "assemble/records/user_records.h"
 
 namespace culprit::assemble {

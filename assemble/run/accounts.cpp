@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Threads are surveyed in parallel; what they found is added up by process afterwards, in the order
+// of their numbers, so that nothing depends on who was faster.
 #include "assemble/run/accounts.h"
 
 #include <algorithm>

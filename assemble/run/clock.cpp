@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Nodes get their line one by one, through their meetings with nodes whose lines are drawn already.
+// One that was compared with nobody keeps its system's own clock, and is counted.
 #include "assemble/run/clock.h"
 
 #include <algorithm>

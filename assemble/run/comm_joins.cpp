@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Ends of joins are paired where only one partner fits; what several would fit stays apart, and is
+// counted.
 #include "assemble/run/comm_joins.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Communicators are settled once their parent is; those without one that everybody knows are
+// settled by their members.
 #include "assemble/run/comms.h"
 
 #include <fmt/format.h>

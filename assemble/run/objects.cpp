@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The same unification for windows and for files, by their communicator and their place in its
+// order.
 #include "assemble/run/objects.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Seats are given by rank, world by world; a rank that is taken already opens another world, since
+// two jobs may have run side by side.
 #include "assemble/run/processes.h"
 
 #include <fmt/format.h>

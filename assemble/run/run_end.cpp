@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A process that spins writes samples all the while; one that sleeps writes nothing. So the end is
+// the mark of whoever started the run, if it is later than all records.
 #include "assemble/run/run_end.h"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One pass over a thread's records without keeping any of them: sets of addresses, lists of what
+// was made, begins and ends of regions. What it costs is a part of all reading, so it looks at few
+// words of each record.
 #include "assemble/run/survey.h"
 
 #include <algorithm>

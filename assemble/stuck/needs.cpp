@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A node for each location whose last call is open, with its needs; threads of one process help
+// each other through their team or their locks, ranks through MPI.
 #include "assemble/stuck/needs.h"
 
 #include <fmt/format.h>

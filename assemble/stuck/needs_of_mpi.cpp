@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One function for each sort of call: from what the records say of it to the set of locations that
+// could let it return. What a communicator does not tell is no need, since a wrong one would blame
+// somebody.
 #include "assemble/stuck/needs_of_mpi.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Messages that have met are taken off both sides, channel by channel; what remains has nobody. A
+// wrong tag is told by whom it would have met.
 #include "assemble/stuck/open_messages.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One walk over a thread's records with a stack of what is open. A request stays pending until it
+// was completed, whoever completes it.
 #include "assemble/stuck/thread_end.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Whoever can go on is removed until nothing changes; those that remain wait for ever. Circles are
+// the strongly connected components (Tarjan 1972) of what remains.
 #include "assemble/stuck/wait_graph.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Each rank sends off those of its waits whose cause lives on another, with what the waiter did
+// meanwhile, all at once; costs found there come back the same way.
 #include "blame/delay/guests.h"
 
 #include "base/parallel.h"

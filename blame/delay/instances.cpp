@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Threads keep their longest each and are merged, so the result does not depend on how many there
+// are. Only the chosen ones are explained.
 #include "blame/delay/instances.h"
 
 #include <algorithm>

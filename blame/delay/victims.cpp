@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Only the delays that cost most have their victims listed, since the lists would outgrow
+// everything else.
 #include "blame/delay/victims.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Sums by location in parallel, each into a table of its own.
 #include "blame/delay/wait_sums.h"
 
 #include "base/flat_map.h"

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Gaps and waits are walked in the order of time, with what hosts and streams did beside them; what
+// several are to blame for together is divided among them.
 #include "blame/device/device_blame.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The run is cut into equal parts, with edges rounded to nanoseconds; a stretch is split at the
+// edges that it crosses.
 #include "blame/device/device_course.h"
 
 #include <algorithm>

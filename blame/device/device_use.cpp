@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Rows of calls, operations and devices from what the detectors found, and devices' efficiencies
+// from their sums.
 #include "blame/device/device_use.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Rows are made table by table, in parallel where there are many. Of what all ranks have in common
+// the first alone makes rows.
 #include "blame/findings/collect.h"
 
 #include <algorithm>

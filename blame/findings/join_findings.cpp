@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A rank's part is packed and unpacked by the table of findings, field by field; sums are added,
+// lists appended. Orders are stable: of equal rows the first stays first.
 #include "blame/findings/join_findings.h"
 
 #include <algorithm>

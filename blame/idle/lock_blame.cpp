@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The detectors have cut each wait at the moments at which the lock changed hands. Pieces are
+// summed by location in parallel, then by holder and place.
 #include "blame/idle/lock_blame.h"
 
 #include <map>

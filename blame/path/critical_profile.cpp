@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Sums by call path over the path's segments and over all activities, then the share of waiting
+// that each path's imbalance brings about (thesis, 5.2.3 and 5.2.4).
 #include "blame/path/critical_profile.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One look at each call path, from the root down: a path is as its parent is unless its own region
+// says otherwise.
 #include "blame/path/path_kinds.h"
 
 #include <array>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A pyramid of sums over blocks of activities: a query adds whole blocks where it can, and single
+// activities at both ends.
 #include "blame/path/path_times.h"
 
 #include <algorithm>

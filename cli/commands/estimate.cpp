@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A table of what there is, the largest first, and below it the options that would leave out most
+// of it.
 #include "cli/commands/estimate.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// An option wins over a variable. What makes no sense is refused with a sentence that says what
+// would.
 #include "cli/launch/settings.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Wishes are divided among the sources that know them; each thread attaches to those when it
+// begins, and reads them all in one go.
 #include "collector/counters/counters.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The first session that a process makes describes it. Handles of Fortran are turned into those of
+// C by the library's own function.
 #include "collector/mpi/sessions.h"
 
 #include "collector/mpi/life.h"

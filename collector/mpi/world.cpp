@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A group can be asked for only while MPI runs, by whichever way it was started; it is counted how
+// many ask, and the last gives it back.
 #include "collector/mpi/world.h"
 
 #include <sched.h>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The loader's list of libraries is walked by name; nothing is opened that is not there already.
 #include "collector/openmp/loaded_runtimes.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Small stacks in the thread's own memory. Levels beyond their room are counted only, so that what
+// is inside comes out right again.
 #include "collector/openmp/thread_state.h"
 
 namespace culprit::collector::openmp {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Atomic counters that are taken from and given back to: nobody waits, and the sum never exceeds
+// what was allowed.
 #include "collector/recorder/budget.h"
 
 #include <atomic>

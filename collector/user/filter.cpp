@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The table of addresses is a file that the command line made, mapped as it is; addresses in it are
+// relative to where the executable was loaded.
 #include "collector/user/filter.h"
 
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A function for each kind of record that tells the face what it wants to know. CUPTI calls on a
+// thread of its own, and gets its buffers back at once.
 #include "gpu/cuda/activities.h"
 
 #include <pthread.h>

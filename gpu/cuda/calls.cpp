@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Names are cut of their version and of what tells variants apart, then compared with a short list.
 #include "gpu/cuda/calls.h"
 
 #include <cctype>

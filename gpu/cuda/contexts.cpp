@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Tables behind one lock, which is let go while CUPTI is asked; so two threads may ask the same at
+// once, and the first answer is kept.
 #include "gpu/cuda/contexts.h"
 
 #include <dlfcn.h>

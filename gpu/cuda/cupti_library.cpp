@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The library is looked for near the CUDA runtime that the process has loaded, then where toolkits
+// lie, and never one that is newer than the driver.
 #include "gpu/cuda/cupti_library.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The table of the next layer is copied, and the few functions that are of interest are replaced in
+// the copy.
 #include "gpu/opencl/layer.h"
 
 #include <CL/cl_layer.h>

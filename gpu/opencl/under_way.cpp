@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Events are asked in the order of their queues. In a queue that keeps its order nothing behind one
+// that still runs is asked: it cannot have ended.
 #include "gpu/opencl/under_way.h"
 
 #include <pthread.h>

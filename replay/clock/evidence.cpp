@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Walks over messages and collectives, and keeps those that contradict the clocks or come near to
+// it: only they can be contradicted by a repair.
 #include "replay/clock/evidence.h"
 
 #include <algorithm>

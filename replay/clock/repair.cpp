@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Two passes over events in an order that respects what must precede what: forward, which moves
+// late what was too early, and backward, which smooths the way there without overtaking any send.
 #include "replay/clock/repair.h"
 
 #include <algorithm>

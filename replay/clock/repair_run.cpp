@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Evidence, repair, and the new times applied; once for nodes, and for processes if that was not
+// enough.
 #include "replay/clock/repair_run.h"
 
 #include <algorithm>

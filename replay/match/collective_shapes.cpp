@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The kind of an operation decides; for neighbours and sparse exchanges the sets of ranks in the
+// trace do. Sets are sorted, so that membership is a search.
 #include "replay/match/collective_shapes.h"
 
 #include <algorithm>

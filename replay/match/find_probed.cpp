@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Receives of a channel are gone through in the order in which they were posted, with the probes of
+// that channel beside them.
 #include "replay/match/find_probed.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The earliest and the latest partner that each operation may have, in one pass from each end;
+// where both agree it is certain.
 #include "replay/match/in_order.h"
 
 #include <algorithm>

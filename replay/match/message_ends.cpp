@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Peers are numbered, then operations laid out by peer in one counting pass and sorted by the time
+// at which they were posted.
 #include "replay/match/message_ends.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Tasks get dense numbers, in an order that most traces have already; creations, ends and edges are
+// then arrays by number.
 #include "replay/match/process_tasks.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Calls of all threads of the process are merged by time; each ends what it ends and opens what it
+// opens.
 #include "replay/match/rma_epochs.h"
 
 #include <algorithm>

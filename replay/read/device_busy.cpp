@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A union of intervals, by merging streams' operations in order. Where ranks share a device they
+// exchange their unions.
 #include "replay/read/device_busy.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// By number first. What has none is matched by order, if its stream is the only one and the clocks
+// of both sides allow but one answer.
 #include "replay/read/join_device.h"
 
 #include <algorithm>

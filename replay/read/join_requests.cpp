@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Foreign steps of all threads are sorted by request and time; then each is settled with the thread
+// that posted it.
 #include "replay/read/join_requests.h"
 
 #include <algorithm>

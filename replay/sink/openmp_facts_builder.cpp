@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What is open is a stack of places, each with what it needs at its end; facts are appended when
+// they are complete.
 #include "replay/sink/openmp_facts_builder.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// An operation is open from its begin to its end, and one at a time; its event fills it in.
 #include "replay/sink/stream_builder.h"
 
 #include <algorithm>

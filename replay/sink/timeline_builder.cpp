@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The stack of frames, with activities appended whenever its top changes. What a region means is
+// looked up by its id in a table made once.
 #include "replay/sink/timeline_builder.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The same values that the sentence is made of, each under a key of its own.
 #include "report/json/verdict_json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Rounded to what can be read at a glance; ratios only of counters that belong together.
 #include "report/page/counts.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Sections of the page in the order in which a reader asks: how busy, why idle, what was waited
+// for, what to do. Everything that is judged stands in the findings (blame/diagnose/).
 #include "report/page/devices.h"
 
 #include <fmt/format.h>

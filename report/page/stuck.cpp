@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One sentence for each group: those in the circle first, a few of those behind them, and how many
+// more there are.
 #include "report/page/stuck.h"
 
 #include <fmt/format.h>

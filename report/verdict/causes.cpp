@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Delays are summed by function at the outermost level of recursion; what a function only passed on
+// goes to whom it came from. Costs are moved, never dropped.
 #include "report/verdict/causes.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Time in which threads could run and had no core, against the time in which they did.
 #include "report/verdict/cores.h"
 
 #include <fmt/format.h>

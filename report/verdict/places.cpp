@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// One or two locations are named if nearly all of it is theirs; else they are counted, and the
+// largest named if it stands out.
 #include "report/verdict/places.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Parts of start-up are told by their outermost region, since what is called below it is its own
+// business.
 #include "report/verdict/start_up.h"
 
 #include <fmt/format.h>

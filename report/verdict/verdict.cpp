@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The order of the questions is that of their weight: each can make all that follow meaningless.
+// Thresholds are at the top.
 #include "report/verdict/verdict.h"
 
 #include <fmt/format.h>

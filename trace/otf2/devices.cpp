@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Attributes are defined by name, and read by name; one that is missing has its default.
 #include "trace/otf2/devices.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Definitions first, then locations in parallel, each by its own writer, as OTF2 wants it.
 #include "trace/otf2/export.h"
 
 #include <memory>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Each line becomes actions on the lanes that it names; numbers of operations are given in the
+// order of lines.
 #include "trace/text/device.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// A line names two calls or more by lane and begin; what happens at their begin and at their end
+// are two actions.
 #include "trace/text/messages.h"
 
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Windows and groups are defined when a line first needs them.
 #include "trace/text/mpi.h"
 
 #include <algorithm>

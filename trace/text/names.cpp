@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Tables of names against values; a name that is in none of them is a region of the program.
 #include "trace/text/names.h"
 
 #include "trace/device_apis.h"

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Objects and tasks have the numbers that the picture gives them; parts of a task are its runs in
+// the order of lines.
 #include "trace/text/openmp.h"
 
 #include <charconv>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Members are told as ranks of the process's world where that has them all, else by what both sides
+// can know of each other: jobs and ports.
 #include "collector/mpi/groups/comm_definition.h"
 
 #include "base/fnv.h"
