@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The programming models to which regions belong.
+// The programming models to which regions belong, by number. The table is paradigms.def.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,9 @@
 namespace culprit::trace {
 
 enum class Paradigm : uint8_t {
-  unknown,
-  user,
-  compiler,
-  sampling,
-  mpi,
-  openmp,
-  pthread,
-  cuda,
-  opencl,
-  openacc,
-  measurement_system
+#define PARADIGM(id, otf2) id,
+#include "trace/paradigms.def"
+#undef PARADIGM
 };
 
 }  // namespace culprit::trace

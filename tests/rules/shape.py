@@ -31,7 +31,6 @@ CIRCLES_LEFT = {
     "collector/openmp/gomp/probe",
     "replay/match/collectives",
     "replay/match/message_ends",
-    "trace/text/device",
 }
 CLASSES_LEFT = {
     "assemble/device/devices.cpp: Reader",
@@ -45,7 +44,6 @@ CLASSES_LEFT = {
     "replay/detect/one_sided.cpp: WindowMatcher",
     "replay/match/collectives.cpp: CollectiveMatcher",
     "report/page/devices.cpp: Section",
-    "trace/text/text.cpp: TextParser",
 }
 FOLDERS_LEFT = {}
 

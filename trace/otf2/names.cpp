@@ -9,26 +9,11 @@ namespace culprit::trace {
 
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm) {
   switch (paradigm) {
-    case OTF2_PARADIGM_USER:
-      return Paradigm::user;
-    case OTF2_PARADIGM_COMPILER:
-      return Paradigm::compiler;
-    case OTF2_PARADIGM_SAMPLING:
-      return Paradigm::sampling;
-    case OTF2_PARADIGM_MPI:
-      return Paradigm::mpi;
-    case OTF2_PARADIGM_OPENMP:
-      return Paradigm::openmp;
-    case OTF2_PARADIGM_PTHREAD:
-      return Paradigm::pthread;
-    case OTF2_PARADIGM_CUDA:
-      return Paradigm::cuda;
-    case OTF2_PARADIGM_OPENCL:
-      return Paradigm::opencl;
-    case OTF2_PARADIGM_OPENACC:
-      return Paradigm::openacc;
-    case OTF2_PARADIGM_MEASUREMENT_SYSTEM:
-      return Paradigm::measurement_system;
+#define PARADIGM(id, otf2)   \
+  case OTF2_PARADIGM_##otf2: \
+    return Paradigm::id;
+#include "trace/paradigms.def"
+#undef PARADIGM
     default:
       return Paradigm::unknown;
   }
@@ -36,28 +21,11 @@ Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm) {
 
 OTF2_Paradigm to_otf2(Paradigm paradigm) {
   switch (paradigm) {
-    case Paradigm::user:
-      return OTF2_PARADIGM_USER;
-    case Paradigm::compiler:
-      return OTF2_PARADIGM_COMPILER;
-    case Paradigm::sampling:
-      return OTF2_PARADIGM_SAMPLING;
-    case Paradigm::mpi:
-      return OTF2_PARADIGM_MPI;
-    case Paradigm::openmp:
-      return OTF2_PARADIGM_OPENMP;
-    case Paradigm::pthread:
-      return OTF2_PARADIGM_PTHREAD;
-    case Paradigm::cuda:
-      return OTF2_PARADIGM_CUDA;
-    case Paradigm::opencl:
-      return OTF2_PARADIGM_OPENCL;
-    case Paradigm::openacc:
-      return OTF2_PARADIGM_OPENACC;
-    case Paradigm::measurement_system:
-      return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
-    case Paradigm::unknown:
-      break;
+#define PARADIGM(id, otf2) \
+  case Paradigm::id:       \
+    return OTF2_PARADIGM_##otf2;
+#include "trace/paradigms.def"
+#undef PARADIGM
   }
   return OTF2_PARADIGM_UNKNOWN;
 }

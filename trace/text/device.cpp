@@ -193,7 +193,7 @@ bool DeviceLines::take_wait(const std::vector<std::string>& words, const FindPla
 }
 
 void DeviceLines::add(const TextPlace& place, std::function<void(EventSink&, Time)> play) {
-  events_.push_back({place.lane, *place.at, TextTrace::Step::call_begin, std::move(play)});
+  events_.push_back({place.lane, *place.at, TextStep::call_begin, std::move(play)});
 }
 
 void DeviceLines::add_launch(const Launch& launch) {
@@ -222,7 +222,7 @@ void DeviceLines::add_wait(const Wait& wait) {
   add(wait.call, [told](EventSink& sink, Time t) { sink.device_wait(t, told); });
 }
 
-std::vector<DeviceLines::Event> DeviceLines::finish() {
+std::vector<TextEvent> DeviceLines::finish() {
   for (const Launch& launch : launches_) add_launch(launch);
   for (const Wait& wait : waits_) add_wait(wait);
   return std::move(events_);

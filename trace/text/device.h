@@ -16,9 +16,6 @@ namespace culprit::trace {
 
 class DeviceLines {
  public:
-  using Event = OpenmpLines::Event;
-  using FindPlace = OpenmpLines::FindPlace;
-
   explicit DeviceLines(Definitions& definitions) : definitions_(definitions) {}
 
   static bool knows(std::string_view word);
@@ -26,7 +23,7 @@ class DeviceLines {
   /// False if the line is not as usage() says.
   bool take(const std::vector<std::string>& words, const FindPlace& find);
   /// All events; call once, after the last line.
-  std::vector<Event> finish();
+  std::vector<TextEvent> finish();
 
  private:
   /// An operation: the call that hands it over, and where it is executed.
@@ -59,7 +56,7 @@ class DeviceLines {
   std::vector<std::pair<size_t, int64_t>> operations_;  // lane and time, by number from 1
   std::vector<Launch> launches_;
   std::vector<Wait> waits_;
-  std::vector<Event> events_;
+  std::vector<TextEvent> events_;
 };
 
 }  // namespace culprit::trace

@@ -111,14 +111,14 @@ bool MessageLines::parse_side(Line& line, Side& side) {
 }
 
 void MessageLines::at_begin(const TextPlace& place, std::function<void(EventSink&, Time)> play) {
-  events_.push_back({place.lane, *place.at, TextTrace::Step::call_begin, std::move(play)});
+  events_.push_back({place.lane, *place.at, TextStep::call_begin, std::move(play)});
 }
 
 bool MessageLines::at_end(const Line& line, const TextPlace& place,
                           std::function<void(EventSink&, Time)> play) {
   const std::optional<int64_t> end = line.end(place);
   if (!end) return false;
-  events_.push_back({place.lane, *end, TextTrace::Step::call_end, std::move(play)});
+  events_.push_back({place.lane, *end, TextStep::call_end, std::move(play)});
   return true;
 }
 

@@ -16,8 +16,6 @@ namespace culprit::trace {
 
 class MessageLines {
  public:
-  using Event = OpenmpLines::Event;
-  using FindPlace = OpenmpLines::FindPlace;
   using FindEnd = MpiLines::FindEnd;
 
   explicit MessageLines(Definitions& definitions) : definitions_(definitions) {}
@@ -27,7 +25,7 @@ class MessageLines {
   bool take(const std::vector<std::string>& words, const FindPlace& find, const FindEnd& end);
   const std::string& why() const { return why_; }
   /// All events, once.
-  std::vector<Event> finish() { return std::move(events_); }
+  std::vector<TextEvent> finish() { return std::move(events_); }
 
  private:
   /// One side of a message: `send 0.0@6`, `isend 0.0@6 wait 8`, `0.0@6` (receive), `irecv ...`. Of
@@ -69,7 +67,7 @@ class MessageLines {
   Definitions& definitions_;
   std::string why_;
   uint64_t requests_ = 0;
-  std::vector<Event> events_;
+  std::vector<TextEvent> events_;
 };
 
 }  // namespace culprit::trace

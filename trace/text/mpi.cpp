@@ -179,7 +179,7 @@ bool MpiLines::at_end(const TextPlace& place, const FindEnd& end,
                       std::function<void(EventSink&, Time)> play) {
   const auto cell = end(place);
   if (!cell) return false;
-  events_.push_back({place.lane, *cell, TextTrace::Step::call_end, std::move(play)});
+  events_.push_back({place.lane, *cell, TextStep::call_end, std::move(play)});
   return true;
 }
 

@@ -26,8 +26,6 @@ MpiCollective as_seen_by(const Definitions& definitions, size_t lane, MpiCollect
 
 class MpiLines {
  public:
-  using Event = OpenmpLines::Event;
-  using FindPlace = OpenmpLines::FindPlace;
   /// Where the call ends that begins at a place; none begins there: nothing.
   using FindEnd = std::function<std::optional<int64_t>(const TextPlace&)>;
 
@@ -38,7 +36,7 @@ class MpiLines {
   /// False if the line is not as usage() says.
   bool take(const std::vector<std::string>& words, const FindPlace& find, const FindEnd& end);
   /// All events, once.
-  std::vector<Event> finish() { return std::move(events_); }
+  std::vector<TextEvent> finish() { return std::move(events_); }
 
  private:
   struct Line {
@@ -66,13 +64,13 @@ class MpiLines {
   bool at_end(const TextPlace& place, const FindEnd& end,
               std::function<void(EventSink&, Time)> play);
   void at_begin(const TextPlace& place, std::function<void(EventSink&, Time)> play) {
-    events_.push_back({place.lane, *place.at, TextTrace::Step::call_begin, std::move(play)});
+    events_.push_back({place.lane, *place.at, TextStep::call_begin, std::move(play)});
   }
 
   Definitions& definitions_;
   std::map<std::pair<size_t, bool>, GroupId> epochs_;  // open, by lane; of the target or not
   uint64_t operations_ = 0;
-  std::vector<Event> events_;
+  std::vector<TextEvent> events_;
 };
 
 }  // namespace culprit::trace

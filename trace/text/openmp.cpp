@@ -74,10 +74,10 @@ bool OpenmpLines::take_mutex(const std::vector<std::string>& words, const FindPl
   if (!lock) return false;
   for (const auto& [name, kind] : kMutexes) {
     if (name != words[1]) continue;
-    add(place, *place.at, TextTrace::Step::call_end,
+    add(place, *place.at, TextStep::call_end,
         [kind = kind, lock](EventSink& sink, Time t) { sink.mutex_acquired(t, kind, *lock); });
     if (!place.until) return true;
-    add(place, *place.until, TextTrace::Step::call_end,
+    add(place, *place.until, TextStep::call_end,
         [kind = kind, lock](EventSink& sink, Time t) { sink.mutex_released(t, kind, *lock); });
     return true;
   }
@@ -89,7 +89,7 @@ bool OpenmpLines::take_release(const std::vector<std::string>& words, const Find
   if (words.size() != 3 || !find(words[2], place) || !place.at) return false;
   const auto lock = number_in(words[1]);
   if (!lock) return false;
-  add(place, *place.at, TextTrace::Step::call_end,
+  add(place, *place.at, TextStep::call_end,
       [lock](EventSink& sink, Time t) { sink.mutex_released(t, MutexKind::lock, *lock); });
   return true;
 }
@@ -100,7 +100,7 @@ bool OpenmpLines::take_object(const std::vector<std::string>& words, Fact what,
   if (words.size() != 3 || !find(words[2], place) || !place.at) return false;
   const auto object = number_in(words[1]);
   if (!object) return false;
-  add(place, *place.at, TextTrace::Step::call_end,
+  add(place, *place.at, TextStep::call_end,
       [what, object](EventSink& sink, Time t) { sink.fact(t, what, *object); });
   return true;
 }
@@ -109,7 +109,7 @@ bool OpenmpLines::take_end(const std::vector<std::string>& words, const FindPlac
   TextPlace place;
   const bool nested = words.size() == 3 && words[2] == "nested";
   if ((words.size() != 2 && !nested) || !find(words[1], place) || !place.at) return false;
-  add(place, *place.at, TextTrace::Step::call_end,
+  add(place, *place.at, TextStep::call_end,
       [nested](EventSink& sink, Time t) { sink.fact(t, Fact::ended, nested ? 1 : 0); });
   return true;
 }
@@ -176,17 +176,17 @@ TaskId OpenmpLines::running_around(const TextPlace& run) const {
 
 void OpenmpLines::add_task(const Task& task) {
   const TaskId id = id_of(task.number);
-  add(task.created, *task.created.at, TextTrace::Step::call_end,
+  add(task.created, *task.created.at, TextStep::call_end,
       [id, flags = task.flags](EventSink& sink, Time t) {
         sink.task_create(t, id);
         sink.fact(t, Fact::task_flags, flags);
       });
   for (const auto& [what, data] : task.data) {
-    add(task.created, *task.created.at, TextTrace::Step::call_end,
+    add(task.created, *task.created.at, TextStep::call_end,
         [what = what, data = data](EventSink& sink, Time t) { sink.fact(t, what, data); });
   }
   for (uint32_t number : task.after) {
-    add(task.created, *task.created.at, TextTrace::Step::call_end,
+    add(task.created, *task.created.at, TextStep::call_end,
         [id, before = id_of(number)](EventSink& sink, Time t) {
           sink.fact(t, Fact::task_successor, id.number());
           sink.fact(t, Fact::task_predecessor, before.number());
@@ -196,23 +196,23 @@ void OpenmpLines::add_task(const Task& task) {
     add_run(task, task.runs[i], i + 1 == task.runs.size() && !task.done);
   }
   if (task.done) {
-    add(*task.done, *task.done->at, TextTrace::Step::call_end,
+    add(*task.done, *task.done->at, TextStep::call_end,
         [id](EventSink& sink, Time t) { sink.task_complete(t, id); });
   }
 }
 
 void OpenmpLines::add_run(const Task& task, const TextPlace& run, bool last) {
   const TaskId id = id_of(task.number);
-  add(run, *run.at, TextTrace::Step::task_begin,
+  add(run, *run.at, TextStep::task_begin,
       [id](EventSink& sink, Time t) { sink.task_switch(t, id); });
-  add(run, *run.until, TextTrace::Step::task_end,
+  add(run, *run.until, TextStep::task_end,
       [id, last, around = running_around(run)](EventSink& sink, Time t) {
         if (last) sink.task_complete(t, id);
         sink.task_switch(t, around);
       });
 }
 
-std::vector<OpenmpLines::Event> OpenmpLines::finish() {
+std::vector<TextEvent> OpenmpLines::finish() {
   for (const Task& task : tasks_) add_task(task);
   return std::move(events_);
 }

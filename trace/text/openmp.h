@@ -11,26 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/text/text.h"
+#include "trace/definitions.h"
+#include "trace/text/action.h"
 
 namespace culprit::trace {
 
-/// "0.1@7" or "0.1@7-9" or "0.1"
-struct TextPlace {
-  size_t lane = 0;
-  std::optional<int64_t> at, until;
-};
-
 class OpenmpLines {
  public:
-  struct Event {
-    size_t lane;
-    int64_t cell;
-    TextTrace::Step step;
-    std::function<void(EventSink&, Time)> play;
-  };
-  using FindPlace = std::function<bool(const std::string&, TextPlace&)>;
-
   explicit OpenmpLines(const Definitions& definitions) : definitions_(definitions) {}
 
   static bool knows(std::string_view word);
@@ -38,7 +25,7 @@ class OpenmpLines {
   /// False if the line is not as usage() says.
   bool take(const std::vector<std::string>& words, const FindPlace& find);
   /// All events; call once, after the last line.
-  std::vector<Event> finish();
+  std::vector<TextEvent> finish();
 
  private:
   struct Task {
@@ -60,14 +47,14 @@ class OpenmpLines {
   void add_run(const Task& task, const TextPlace& run, bool last);
   TaskId id_of(uint32_t number) const;
   TaskId running_around(const TextPlace& run) const;
-  void add(const TextPlace& place, int64_t cell, TextTrace::Step step,
+  void add(const TextPlace& place, int64_t cell, TextStep step,
            std::function<void(EventSink&, Time)> play) {
     events_.push_back({place.lane, cell, step, std::move(play)});
   }
 
   const Definitions& definitions_;
   std::vector<Task> tasks_;
-  std::vector<Event> events_;
+  std::vector<TextEvent> events_;
 };
 
 }  // namespace culprit::trace

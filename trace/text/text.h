@@ -63,8 +63,6 @@
 // `#` begins a comment. Roles and paradigms are taken from names ("MPI_...", "!$omp ...").
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,6 +70,7 @@
 
 #include "base/result.h"
 #include "trace/source.h"
+#include "trace/text/action.h"
 
 namespace culprit::trace {
 
@@ -91,35 +90,13 @@ class TextTrace : public Source {
   void shift(Duration by) { shift_ = by; }
 
  private:
-  friend class TextParser;
-  friend class DeviceLines;
-  friend class MessageLines;
-  friend class OpenmpLines;
-  friend class MpiLines;
-
-  /// What happens on a lane at a boundary, in this order for equal times.
-  enum class Step {
-    call_end,
-    leave,
-    task_end,
-    team_end,
-    join,
-    fork,
-    team_begin,
-    task_begin,
-    enter,
-    call_begin
-  };
-  struct Action {
-    Time time;
-    Step step;
-    std::function<void(EventSink&, Time)> play;
-  };
+  TextTrace(Definitions definitions, std::vector<std::vector<TextAction>> actions,
+            std::string expectations, int64_t unit);
 
   Definitions definitions_;
-  std::vector<std::vector<Action>> actions_;  // by LocationId, in time order
+  std::vector<std::vector<TextAction>> actions_;  // by LocationId, in time order
   std::string expectations_;
-  int64_t unit_ = 1'000'000'000;
+  int64_t unit_;
   Duration shift_;
 };
 
