@@ -15,7 +15,8 @@
 
 #include "base/log.h"
 #include "base/parallel.h"
-#include "blame/delay/makers.h"
+#include "blame/delay/analyze_delays.h"
+#include "blame/delay/thread_begins.h"
 #include "blame/device/device_blame.h"
 #include "blame/device/device_use.h"
 #include "blame/diagnose/diagnose.h"
@@ -124,6 +125,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
+  // Uses the synchronisation points up, and adds other ranks' waits that are due to this one.
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
   if (options.verify) verified.look(verify_delays(run, all.delays));
   times.clear();

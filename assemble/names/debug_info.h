@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
 

@@ -11,7 +11,7 @@
 
 #include <string_view>
 
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 #include "base/result.h"
 
 namespace culprit::assemble {

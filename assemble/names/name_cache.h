@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "assemble/names/debug_info.h"
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 
 struct Dwfl;
 struct Dwfl_Module;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "assemble/names/symbols.h"
+#include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
 

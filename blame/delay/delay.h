@@ -125,16 +125,4 @@ struct DelayAnalysis {
   uint64_t unexplained_waits = 0;              ///< for which this rank's locations are the cause
 };
 
-/// When excess vectors are shared instead of written out (path_clock.h). What comes out is the
-/// same.
-struct ShareExcess {
-  size_t activities = 64;  ///< of intervals with at least so many
-  double written = 1;      ///< once long vectors have more entries for each activity and wait
-};
-
-/// Adds guests to the graph's waits, and uses its synchronisation points up. Collective.
-DelayAnalysis analyze_delays(const replay::Run& run, replay::WaitGraph& graph,
-                             const std::vector<PathTimes>& times, unsigned threads,
-                             const ShareExcess& share = {});
-
 }  // namespace culprit::blame

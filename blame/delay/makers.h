@@ -59,9 +59,4 @@ class Makers {
   std::unordered_map<LocationId, std::vector<Made>> made_;  ///< in order of time
 };
 
-/// Lets the time before a thread's begin (thread.begin) reach back only as far as those who waited
-/// for the thread and the one that made it know each other: what that one did earlier made nobody
-/// wait. Collective.
-void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsigned threads);
-
 }  // namespace culprit::blame

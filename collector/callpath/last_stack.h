@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "collector/callpath/unwind.h"
+#include "collector/callpath/frames.h"
 
 namespace culprit::collector {
 

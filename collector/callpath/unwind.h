@@ -5,24 +5,9 @@
 // its tables without a lock and so cannot deadlock in a signal handler (glibc 2.35 and later).
 #pragma once
 
-#include <cstdint>
+#include "collector/callpath/frames.h"
 
 namespace culprit::collector {
-
-/// One frame: where it will continue, and its stack pointer once it does; on x86-64 the return
-/// address lies just below that. `address` is always one past an instruction of the frame: past the
-/// interrupted one where a signal came in, past the call in all others.
-struct Frame {
-  uintptr_t address;
-  uintptr_t cfa;
-};
-
-struct Frames {
-  static constexpr unsigned kMaxDepth = 256;
-  Frame at[kMaxDepth];  ///< innermost first
-  unsigned count = 0;
-  bool cut = false;  ///< deeper than kMaxDepth: the outermost frames are missing
-};
 
 /// The frames that called the function whose canonical frame address is `cfa`.
 void unwind_above(uintptr_t cfa, Frames& frames);

@@ -34,8 +34,6 @@
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
-#include "collector/sampling/sleeps.h"
-#include "collector/sampling/thread_waits.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -274,11 +272,6 @@ void on_thread_ended() {
 bool is_our_signal(const siginfo_t& info) {
   return info.si_signo == kSignal && info.si_code == SI_TIMER &&
          info.si_value.sival_ptr == &g_marker;
-}
-
-void load() {
-  find_sleeping_calls();
-  find_thread_calls();
 }
 
 void start() {

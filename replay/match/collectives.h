@@ -10,22 +10,9 @@
 #include <span>
 
 #include "base/losses.h"
-#include "replay/run.h"
+#include "replay/match/collective_part.h"
 
 namespace culprit::replay {
-
-/// Of an inter-communicator, which of its groups.
-enum class Side : uint8_t { whole, first, second };
-
-/// One member's part in one operation.
-struct Part {
-  const CollectiveOp* op;
-  uint32_t rank;  ///< in the communicator; in an inter-communicator, in its own group
-  Side side;
-  LocationId posted_by, location;
-  Call posted;
-  Call completed;  ///< if polled for, from the first test that found nothing
-};
 
 /// Called with one operation after the other, of one communicator, its parts by rank; those of the
 /// second group of an inter-communicator follow those of the first.

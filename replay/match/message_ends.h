@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/column.h"
-#include "replay/match/messages.h"
+#include "replay/match/sent_message.h"
 #include "replay/run.h"
 
 namespace culprit::replay {

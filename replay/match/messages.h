@@ -10,17 +10,9 @@
 #include <functional>
 
 #include "base/losses.h"
-#include "replay/run.h"
+#include "replay/match/sent_message.h"
 
 namespace culprit::replay {
-
-/// What a receiver must know of a message that was sent.
-struct SentMessage {
-  Call met;        ///< that handed it over: the send, or of a partitioned one its last MPI_Pready
-  Call completed;  ///< only if completed_at is valid
-  LocationId met_at, completed_at;
-  bool may_wait = false;  ///< the send may have waited in `completed`
-};
 
 /// A message that was sent and received, as its receiver sees it.
 struct MatchedMessage {

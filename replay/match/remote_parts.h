@@ -5,7 +5,7 @@
 // part, the parts of one process following each other.
 #pragma once
 
-#include "replay/match/collectives.h"
+#include "replay/match/collective_part.h"
 #include "replay/ranks/compact.h"
 
 namespace culprit::replay {

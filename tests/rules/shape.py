@@ -18,19 +18,10 @@ SCREEN = 60  # lines
 
 # To be divided.
 CIRCLES_LEFT = {
-    "trace/raw/kinds",
-    "assemble/names/debug_info",
     "assemble/device/device_records",
     "assemble/assemble",
-    "blame/delay/delay",
-    "trace/otf2/definitions",
-    "collector/callpath/last_stack",
     "collector/callpath/path_memo",
-    "collector/mpi/groups/comm_definition",
-    "collector/sampling/blocking_call",
     "collector/openmp/gomp/probe",
-    "replay/match/collectives",
-    "replay/match/message_ends",
 }
 CLASSES_LEFT = {
     "assemble/device/devices.cpp: Reader",
@@ -64,8 +55,8 @@ def less_exceptions(tree, found, left, what):
 
 
 def component(path):
-    """A header and its source are one."""
-    return os.path.splitext(path)[0]
+    """A header and its source are one; a table is for itself."""
+    return os.path.splitext(path)[0] if path.endswith((".h", ".cpp")) else path
 
 
 def circles(graph):

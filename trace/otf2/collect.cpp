@@ -96,7 +96,7 @@ OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name
 OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
                            OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
                            const uint64_t* members) {
-  RawGroup group{self, name, type, paradigm, flags, {members, members + count}};
+  RawMemberGroup group{self, name, type, paradigm, flags, {members, members + count}};
   if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) into(data).comm_locations.push_back(group);
   if (type == OTF2_GROUP_TYPE_COMM_GROUP && paradigm == OTF2_PARADIGM_MPI) {
     into(data).comm_groups.push_back(self);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "trace/otf2/definitions.h"
+#include "trace/otf2/raw_definitions.h"
 
 namespace culprit::trace {
 

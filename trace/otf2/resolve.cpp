@@ -69,7 +69,7 @@ class Resolver {
   std::string node_of(OTF2_SystemTreeNodeRef ref) const;
   void comms();
   std::optional<Comm> comm(const RawComm& raw) const;
-  std::optional<std::vector<ProcessId>> members(const RawGroup& group) const;
+  std::optional<std::vector<ProcessId>> members(const RawMemberGroup& group) const;
   void find_world();
   void event_groups();
   void windows();
@@ -79,8 +79,8 @@ class Resolver {
     const std::string* found = raw_.strings.find(ref);
     return found ? *found : std::string();
   }
-  const RawGroup* locations_of(OTF2_Paradigm paradigm) const {
-    for (const RawGroup& group : raw_.comm_locations) {
+  const RawMemberGroup* locations_of(OTF2_Paradigm paradigm) const {
+    for (const RawMemberGroup& group : raw_.comm_locations) {
       if (group.paradigm == paradigm) return &group;
     }
     return nullptr;
@@ -265,7 +265,7 @@ std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
 }
 
 void Resolver::assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const {
-  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  const RawMemberGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
   if (!mpi) return;
   std::map<OTF2_LocationRef, Candidate*> by_location;
   for (auto& [ref, candidate] : candidates) {
@@ -335,8 +335,8 @@ void Resolver::processes() {
 }
 
 /// Members of a communicator's group by rank; nothing if one of them is not a known process.
-std::optional<std::vector<ProcessId>> Resolver::members(const RawGroup& group) const {
-  const RawGroup* locations = locations_of(group.paradigm);
+std::optional<std::vector<ProcessId>> Resolver::members(const RawMemberGroup& group) const {
+  const RawMemberGroup* locations = locations_of(group.paradigm);
   const bool direct =
       group.type == OTF2_GROUP_TYPE_LOCATIONS || group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS;
   std::vector<ProcessId> members;
@@ -350,7 +350,7 @@ std::optional<std::vector<ProcessId>> Resolver::members(const RawGroup& group) c
   return members;
 }
 
-CommKind kind_of(const RawGroup& group) {
+CommKind kind_of(const RawMemberGroup& group) {
   switch (group.paradigm) {
     case OTF2_PARADIGM_MPI:
       return group.type == OTF2_GROUP_TYPE_COMM_SELF ? CommKind::mpi_self : CommKind::mpi;
@@ -365,7 +365,7 @@ CommKind kind_of(const RawGroup& group) {
 /// Nothing if its group is unusable. Ranks that count in all of MPI's locations instead of in the
 /// communicator (a flag of the group) would need a translation that no known writer asks for.
 std::optional<Comm> Resolver::comm(const RawComm& raw) const {
-  const RawGroup* group = raw_.groups.find(raw.group);
+  const RawMemberGroup* group = raw_.groups.find(raw.group);
   if (!group || (group->flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS)) return std::nullopt;
   Comm comm{text(raw.name), kind_of(*group), {}, {}};
   if (comm.kind != CommKind::mpi_self) {
@@ -374,7 +374,7 @@ std::optional<Comm> Resolver::comm(const RawComm& raw) const {
     comm.members = std::move(*local);
   }
   if (raw.remote == OTF2_UNDEFINED_GROUP) return comm;
-  const RawGroup* remote_group = raw_.groups.find(raw.remote);
+  const RawMemberGroup* remote_group = raw_.groups.find(raw.remote);
   auto remote = remote_group ? members(*remote_group) : std::nullopt;
   if (!remote) return std::nullopt;
   comm.kind = CommKind::mpi_inter;
@@ -406,7 +406,7 @@ void Resolver::comms() {
 
 /// The communicator of that name, or else the first over all MPI processes in their order.
 void Resolver::find_world() {
-  const RawGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
+  const RawMemberGroup* mpi = locations_of(OTF2_PARADIGM_MPI);
   if (!mpi) return;
   Comm* world = nullptr;
   for (Comm& comm : out_.definitions.comms) {
@@ -430,7 +430,7 @@ void Resolver::event_groups() {
     return;
   }
   for (const OTF2_GroupRef ref : raw_.comm_groups) {
-    const RawGroup* group = raw_.groups.find(ref);
+    const RawMemberGroup* group = raw_.groups.find(ref);
     auto known = group ? members(*group) : std::nullopt;
     if (!known || !out_.tables.groups.add(ref, GroupId(out_.definitions.groups.size()))) continue;
     out_.definitions.groups.push_back({std::move(*known)});

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collector/mpi/groups/comms.h"
+#include "collector/mpi/groups/comm.h"
 #include "collector/recorder/recorder.h"
 
 namespace culprit::collector::mpi {

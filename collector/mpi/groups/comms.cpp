@@ -14,7 +14,7 @@
 
 #include "collector/mpi/arguments.h"
 #include "collector/mpi/groups/comm_definition.h"
-#include "collector/mpi/groups/neighbors.h"
+#include "collector/mpi/groups/neighborhood.h"
 #include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {

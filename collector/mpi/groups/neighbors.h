@@ -6,26 +6,10 @@
 
 #include <mpi.h>
 
-#include <vector>
-
 #include "collector/mpi/groups/comms.h"
-#include "collector/mpi/groups/rank_set.h"
+#include "collector/mpi/groups/neighborhood.h"
 
 namespace culprit::collector::mpi {
-
-/// The neighbours on one side, as the buffers and counts of a neighbourhood collective list them:
-/// MPI_PROC_NULL beyond the border of a grid, one process twice if it is two neighbours.
-struct Neighbors {
-  std::vector<int> ranks;      ///< by place in the list
-  std::vector<int> ascending;  ///< places of those that are processes, by rank
-  RankSet all = RankSet::implied;
-
-  int processes() const { return static_cast<int>(ascending.size()); }
-};
-
-struct Neighborhood {
-  Neighbors in, out;
-};
 
 /// Empty if the communicator has no topology; nullptr if there is no memory.
 /// MT: safe; no lock unless it is the first time.

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "blame/delay/analyze_delays.h"
 #include "blame/delay/excess.h"
 #include "replay/run.h"
 #include "tests/unit/blame/random_trace.h"

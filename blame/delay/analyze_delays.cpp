@@ -8,7 +8,7 @@
 //
 // A late location's waits lie scattered over the waiters' lists, so each look at one would wait for
 // memory: they are asked for ahead.
-#include "blame/delay/delay.h"
+#include "blame/delay/analyze_delays.h"
 
 #include <algorithm>
 #include <array>
