@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit report: findings of an earlier analysis, in any of the formats.
+// culprit report: findings of an earlier analysis, as a page or a table, in any of the formats.
+
+#include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "cli/commands/subcommands.h"
@@ -11,15 +14,23 @@
 #include "cli/pipeline.h"
 #include "report/db/findings_db.h"
 #include "report/formats.h"
+#include "report/table/tables.h"
+#include "report/table/write.h"
 
 namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Rows that people are shown of a table; programs get all.
+constexpr size_t kTop = 20;
+
 struct ReportArguments {
   fs::path input;
   std::string format{report::formats().front().name};
+  std::string by, ranks;
+  report::Selection selection;
+  std::optional<size_t> top;
 };
 
 /// The findings file that `input` means: itself, or the one in the experiment.
@@ -34,15 +45,46 @@ Result<fs::path> find_findings(const fs::path& input) {
                input.string() + "`"};
 }
 
-int show(const ReportArguments& arguments) {
+/// A table is asked for by what it is by, by a part of the run, or by a format that only tables
+/// have.
+bool is_table(const ReportArguments& arguments) {
+  return !arguments.by.empty() || !arguments.selection.everything() || arguments.top ||
+         report::find_format(arguments.format) == nullptr;
+}
+
+Result<std::string> table_of(const ReportArguments& arguments, const blame::Findings& findings) {
+  report::GroupBy by = report::GroupBy::callpath;
+  for (size_t i = 0; i < report::kGroupBy.size(); ++i) {
+    if (report::kGroupBy[i].id == arguments.by) by = static_cast<report::GroupBy>(i);
+  }
+  const bool for_people = arguments.format == "text" || arguments.format == "markdown";
+  const size_t top = arguments.top.value_or(for_people ? kTop : 0);
+  const auto table = report::make_table(findings, by, arguments.selection, top);
+  if (!table) return table.error();
+  return report::find_table_format(arguments.format)->write(table.value());
+}
+
+Result<std::string> render(const ReportArguments& arguments, const blame::Findings& findings,
+                           const fs::path& folder) {
+  if (is_table(arguments)) return table_of(arguments, findings);
+  return report::find_format(arguments.format)->render(findings, for_display(folder));
+}
+
+int show(ReportArguments arguments) {
+  if (!arguments.ranks.empty()) {
+    auto ranks = report::parse_ranks(arguments.ranks);
+    if (!ranks) return fail(ranks.error());
+    arguments.selection.ranks = std::move(ranks).value();
+  }
   const auto file = find_findings(arguments.input);
   if (!file) return fail(file.error());
   const auto findings = report::load_findings(file.value());
   if (!findings) return fail(findings.error());
   const fs::path folder = fs::absolute(file.value()).lexically_normal().parent_path();
-  const std::string text =
-      report::find_format(arguments.format)->render(findings.value(), for_display(folder));
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  const auto text = render(arguments, findings.value(), folder);
+  if (!text) return fail(text.error());
+  const std::string& page = text.value();
+  const bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size();
   if (!written || std::fflush(stdout) != 0)
     return fail({"cannot write the report to standard output"});
   return 0;
@@ -52,17 +94,39 @@ int show(const ReportArguments& arguments) {
 
 Action add_report(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<ReportArguments>();
-  std::vector<std::string> names;
-  std::string help;
+  std::vector<std::string> names, groups;
+  std::string help, group_help;
+  const auto add = [](std::string_view name, std::string_view summary, std::string& text) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name, summary);
+  };
   for (const report::Format& format : report::formats()) {
     names.emplace_back(format.name);
-    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", format.name, format.summary);
+    add(format.name, format.summary, help);
+  }
+  for (const report::TableFormat& format : report::table_formats()) {
+    if (report::find_format(format.name) != nullptr) continue;
+    names.emplace_back(format.name);
+    add(format.name, format.summary, help);
+  }
+  for (const report::GroupByText& group : report::kGroupBy) {
+    groups.emplace_back(group.id);
+    add(group.id, group.rows, group_help);
   }
   command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db")
       ->required();
   command.add_option("--format", arguments->format, help)
       ->check(CLI::IsMember(names))
       ->capture_default_str();
+  command
+      .add_option("--by", arguments->by,
+                  "a table instead of the page, a row for each: " + group_help)
+      ->check(CLI::IsMember(groups));
+  command.add_option("--rank", arguments->ranks, "of these ranks alone, as in 0,4-7");
+  command.add_option("--pattern", arguments->selection.pattern,
+                     "waits of this pattern or family alone (culprit patterns lists them)");
+  command.add_option("--callpath", arguments->selection.callpath,
+                     "of these call paths alone; * stands for anything");
+  command.add_option("--top", arguments->top, "so many rows at most; 0: all");
   return [arguments] { return show(*arguments); };
 }
 

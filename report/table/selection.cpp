@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows go if their location, call path or pattern is not selected: a row is told by the types of
+// its fields, so that new tables need nothing here. Of rows about two locations (victims) the first
+// counts, whose row it is.
+#include "report/table/selection.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "base/glob.h"
+#include "blame/findings/findings_fields.h"
+#include "report/page/patterns.h"
+
+namespace culprit::report {
+
+namespace {
+
+/// Itself, or one of the families that it belongs to.
+bool is_of_family(std::string_view pattern, std::string_view family) {
+  while (!pattern.empty()) {
+    if (pattern == family) return true;
+    const PatternText* const text = find_pattern(pattern);
+    pattern = text != nullptr ? text->parent : std::string_view();
+  }
+  return false;
+}
+
+/// What is selected, by id.
+struct Selected {
+  std::vector<bool> locations, callpaths;
+  std::string_view pattern;
+
+  bool has(LocationId id) const { return !id.valid() || locations[id.index()]; }
+  bool has(CallPathId id) const { return !id.valid() || callpaths[id.index()]; }
+};
+
+Selected selected_of(const Selection& selection, const blame::Findings& findings) {
+  Selected selected{{}, {}, selection.pattern};
+  for (const blame::FoundLocation& location : findings.locations) {
+    selected.locations.push_back(selection.ranks.empty() ||
+                                 selection.ranks.contains(location.rank));
+  }
+  for (const blame::FoundCallPath& path : findings.callpaths) {
+    selected.callpaths.push_back(selection.callpath.empty() ||
+                                 matches_glob(selection.callpath, path.name));
+  }
+  return selected;
+}
+
+/// Keeps the rows of a list whose first location and call path are selected, and its pattern.
+template <class Row>
+void keep_selected(const Selected& selected, std::vector<Row>& rows) {
+  std::erase_if(rows, [&](const Row& row) {
+    bool kept = true, located = false, placed = false;
+    blame::Table<Row>::columns(
+        row, [&]<class Type>(const blame::Column<Type>& column, const auto& field) {
+          using Field = std::remove_cvref_t<decltype(field)>;
+          if constexpr (std::is_same_v<Field, LocationId>) {
+            if (!located) kept = kept && selected.has(field);
+            located = true;
+          } else if constexpr (std::is_same_v<Field, CallPathId>) {
+            if (!placed) kept = kept && selected.has(field);
+            placed = true;
+          } else if constexpr (std::is_same_v<Field, std::string>) {
+            if (column.name == "pattern" && !selected.pattern.empty()) {
+              kept = kept && is_of_family(field, selected.pattern);
+            }
+          }
+        });
+    return !kept;
+  });
+}
+
+}  // namespace
+
+Result<std::set<uint32_t>> parse_ranks(const std::string& text) {
+  std::set<uint32_t> ranks;
+  const Error wrong{"'" + text + "' is no list of ranks like 0,4-7"};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    uint32_t first = 0;
+    auto read = std::from_chars(at, end, first);
+    if (read.ec != std::errc()) return wrong;
+    uint32_t last = first;
+    if (read.ptr < end && *read.ptr == '-') {
+      read = std::from_chars(read.ptr + 1, end, last);
+      if (read.ec != std::errc() || last < first || last - first > 10'000'000) return wrong;
+    }
+    for (uint32_t rank = first; rank <= last; ++rank) ranks.insert(rank);
+    if (read.ptr < end && *read.ptr != ',') return wrong;
+    at = read.ptr + 1;
+  }
+  if (ranks.empty()) return wrong;
+  return ranks;
+}
+
+Result<void> check_selection(const Selection& selection, const blame::Findings& findings) {
+  for (const uint32_t rank : selection.ranks) {
+    const bool known =
+        std::any_of(findings.locations.begin(), findings.locations.end(),
+                    [&](const blame::FoundLocation& location) { return location.rank == rank; });
+    if (!known) return Error{fmt::format("this run has no rank {}", rank)};
+  }
+  if (!selection.pattern.empty() && find_pattern(selection.pattern) == nullptr) {
+    return Error{"there is no pattern '" + selection.pattern +
+                 "': `culprit patterns` lists all of them"};
+  }
+  if (selection.callpath.empty()) return {};
+  const bool fits = std::any_of(findings.callpaths.begin(), findings.callpaths.end(),
+                                [&](const blame::FoundCallPath& path) {
+                                  return matches_glob(selection.callpath, path.name);
+                                });
+  if (fits) return {};
+  return Error{"no call path is like '" + selection.callpath +
+               "'. Call paths are whole, like main/solve/MPI_Recv; * stands for anything"};
+}
+
+blame::Findings select(const blame::Findings& findings, const Selection& selection) {
+  blame::Findings kept = findings;
+  const Selected selected = selected_of(selection, findings);
+  keep_selected(selected, kept.waits);
+  keep_selected(selected, kept.delays);
+  keep_selected(selected, kept.profile);
+  keep_selected(selected, kept.critical_path);
+  keep_selected(selected, kept.idle_blame);
+  keep_selected(selected, kept.counts);
+  return kept;
+}
+
+std::string in_words(const Selection& selection) {
+  std::vector<std::string> parts;
+  if (selection.ranks.size() == 1)
+    parts.push_back(fmt::format("rank {}", *selection.ranks.begin()));
+  if (selection.ranks.size() > 1) {
+    parts.push_back(fmt::format("ranks {}", fmt::join(selection.ranks, ", ")));
+  }
+  if (!selection.pattern.empty()) parts.push_back("pattern " + selection.pattern);
+  if (!selection.callpath.empty()) parts.push_back("call paths like " + selection.callpath);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// People get rounded figures in the unit of the longest time, programs all digits in seconds. A
+// column of text is as wide as its longest cell allows on a page; call paths are shortened so that
+// each can still be told from the others.
+#include "report/table/write.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "report/page/layout.h"
+
+namespace culprit::report {
+
+namespace {
+
+constexpr TableFormat kTableFormats[] = {
+    {"text", "columns for people", table_text},
+    {"json", "an array of objects", table_json},
+    {"csv", "comma-separated values with a line of keys", table_csv},
+    {"markdown", "a table for documents and issues", table_markdown},
+};
+
+constexpr size_t kLeastTextWidth = 24;
+
+double longest_of(const ReportTable& table) {
+  double longest = 0;
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const double* const value = std::get_if<double>(&row[i]);
+      if (value == nullptr || table.columns[i].kind != CellKind::seconds) continue;
+      longest = std::max(longest, *value);
+    }
+  }
+  return longest;
+}
+
+/// As people read it.
+std::string shown(const Cell& cell, CellKind kind, const TimeFormat& time) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
+  if (const auto* count = std::get_if<uint64_t>(&cell)) return grouped(*count);
+  if (const auto* value = std::get_if<double>(&cell)) {
+    return kind == CellKind::share ? fmt::format("{:.2f}", *value) : time(*value);
+  }
+  return "";
+}
+
+/// All cells as people read them, by column.
+std::vector<std::vector<std::string>> shown_columns(const ReportTable& table) {
+  const TimeFormat time(longest_of(table));
+  std::vector<std::vector<std::string>> columns(table.columns.size());
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      columns[i].push_back(shown(row[i], table.columns[i].kind, time));
+    }
+  }
+  return columns;
+}
+
+size_t width_of(const std::string& head, const std::vector<std::string>& cells) {
+  size_t width = head.size();
+  for (const std::string& cell : cells) width = std::max(width, cell.size());
+  return width;
+}
+
+/// Texts that are too wide for the page lose what is left out between beginning and end.
+void shorten_first(const ReportTable& table, std::vector<std::vector<std::string>>& columns) {
+  size_t others = 0;
+  for (size_t i = 1; i < columns.size(); ++i) {
+    others += width_of(table.columns[i].head, columns[i]) + 2;
+  }
+  const size_t room = kPageWidth > others + kLeastTextWidth ? kPageWidth - others : kLeastTextWidth;
+  columns[0] = shortened(columns[0], room);
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (std::string_view("|\\`*_<>[]#").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+/// All digits.
+std::string plain(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* count = std::get_if<uint64_t>(&cell)) return std::to_string(*count);
+  if (const auto* value = std::get_if<double>(&cell)) return fmt::format("{}", *value);
+  return "";
+}
+
+}  // namespace
+
+std::span<const TableFormat> table_formats() {
+  return kTableFormats;
+}
+
+const TableFormat* find_table_format(std::string_view name) {
+  for (const TableFormat& format : kTableFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+std::string table_text(const ReportTable& table) {
+  std::string page = printable(table.title) + "\n\n";
+  if (table.rows.empty()) return page + "  There is nothing of that.\n";
+  auto columns = shown_columns(table);
+  shorten_first(table, columns);
+  const auto line = [&](const auto& cell_of) {
+    std::string text;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const size_t width = width_of(table.columns[i].head, columns[i]);
+      const bool is_text = table.columns[i].kind == CellKind::text;
+      text += (i > 0 ? "  " : "") + (is_text ? left(cell_of(i), width) : right(cell_of(i), width));
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    page += text + '\n';
+  };
+  line([&](size_t i) { return table.columns[i].head; });
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    line([&](size_t i) { return columns[i][row]; });
+  }
+  if (table.left_out > 0) page += fmt::format("and {}\n", counted(table.left_out, "other row"));
+  return table.note.empty() ? page : page + '\n' + wrapped(table.note + '.', 0);
+}
+
+std::string table_csv(const ReportTable& table) {
+  std::string text;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    text += (i > 0 ? "," : "") + csv_cell(table.columns[i].key);
+  }
+  text += "\r\n";
+  for (const auto& row : table.rows) {
+    for (size_t i = 0; i < row.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(plain(row[i]));
+    text += "\r\n";
+  }
+  return text;
+}
+
+std::string table_markdown(const ReportTable& table) {
+  const auto columns = shown_columns(table);
+  std::string text = "**" + markdown_cell(printable(table.title)) + "**\n\n|";
+  for (const TableColumn& column : table.columns) text += ' ' + column.head + " |";
+  text += "\n|";
+  for (const TableColumn& column : table.columns) {
+    text += column.kind == CellKind::text ? "---|" : "---:|";
+  }
+  text += '\n';
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    text += '|';
+    for (const auto& column : columns) text += ' ' + markdown_cell(column[row]) + " |";
+    text += '\n';
+  }
+  if (table.left_out > 0) text += fmt::format("\nand {}\n", counted(table.left_out, "other row"));
+  return text;
+}
+
+std::string table_json(const ReportTable& table) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    nlohmann::ordered_json object;
+    for (size_t i = 0; i < row.size(); ++i) {
+      auto& value = object[table.columns[i].key] = nullptr;
+      if (const auto* words = std::get_if<std::string>(&row[i])) value = *words;
+      if (const auto* count = std::get_if<uint64_t>(&row[i])) value = *count;
+      if (const auto* number = std::get_if<double>(&row[i])) value = *number;
+    }
+    array.push_back(std::move(object));
+  }
+  using Json = nlohmann::ordered_json;
+  return array.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace culprit::report

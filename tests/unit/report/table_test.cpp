@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tables of findings that are small enough to add up by hand.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/table/tables.h"
+#include "report/table/write.h"
+
+namespace culprit::report {
+namespace {
+
+constexpr CallPathId kMain(0), kSolve(1), kRecv(2);
+constexpr LocationId kFirst(0), kWorker(1), kSecond(2);
+
+/// Rank 0 with two threads and rank 1 with one: solve takes 3 + 1 s there and 2 s here, and rank 1
+/// waits for 1.5 s in a receive, of which solve on rank 0 is the cause.
+blame::Findings run() {
+  blame::Findings f;
+  f.run.wall_s = 4;
+  f.run.ranks = 2;
+  f.locations = {{"0.0", 0, 0, "n1", 4, 0, ""},
+                 {"0.1", 0, 1, "n1", 4, 0, ""},
+                 {"1.0", 1, 0, "n1", 4, 1.5, ""}};
+  f.callpaths = {{"main", "main", "a.c", 1},
+                 {"main/solve", "solve", "a.c", 9},
+                 {"main/MPI_Recv", "MPI_Recv", "", 0}};
+  f.profile = {{kMain, kFirst, 1, 1, 0, 0},
+               {kSolve, kFirst, 10, 3, 0, 0},
+               {kSolve, kWorker, 10, 1, 0, 0},
+               {kSolve, kSecond, 10, 2, 0, 0},
+               {kRecv, kSecond, 5, 1.5, 0, 0}};
+  f.waits = {{"mpi.late_sender", kRecv, kSecond, 5, 1.5, 0, 0}};
+  f.delays = {{"mpi.late_sender", kSolve, kFirst, 1.25, 0.25}};
+  f.critical_path = {{kSolve, kFirst, 3}, {kMain, kFirst, 1}};
+  return f;
+}
+
+ReportTable table(GroupBy by, const Selection& selection = {}, size_t top = 0) {
+  auto made = make_table(run(), by, selection, top);
+  EXPECT_TRUE(made) << made.error().sentence;
+  return std::move(made).value();
+}
+
+std::string csv(GroupBy by, const Selection& selection = {}) {
+  return table_csv(table(by, selection));
+}
+
+// Of solve, rank 0 has 4 s and rank 1 has 2 s: mean 3, deviation 1.
+TEST(Table, OfCallPathsNamesTheLargestRank) {
+  EXPECT_EQ(csv(GroupBy::callpath),
+            "name,visits,time_s,waiting_s,caused_s,critical_s,largest_rank,largest_rank_s,variation"
+            "\r\nmain/solve,30,6,0,1.5,3,0,4,0.3333333333333333"
+            "\r\nmain/MPI_Recv,5,1.5,1.5,0,0,1,1.5,1"
+            "\r\nmain,1,1,0,0,1,0,1,1\r\n");
+}
+
+TEST(Table, OfRanksAddsTheirThreads) {
+  EXPECT_EQ(csv(GroupBy::rank),
+            "name,visits,time_s,waiting_s,caused_s,critical_s\r\n0,21,5,0,1.5,4\r\n"
+            "1,15,3.5,1.5,0,0\r\n");
+}
+
+TEST(Table, OfThreadsAndFunctions) {
+  EXPECT_NE(csv(GroupBy::thread).find("\r\n0.1,10,1,0,0,0\r\n"), std::string::npos);
+  EXPECT_NE(csv(GroupBy::region).find("\r\nsolve (a.c:9),30,6,"), std::string::npos);
+}
+
+TEST(Table, OfPatterns) {
+  EXPECT_EQ(csv(GroupBy::pattern),
+            "pattern,name,count,waiting_s,indirect_s,propagating_s,largest_rank,largest_rank_s,"
+            "variation\r\nmpi.late_sender,Late sender,5,1.5,0,0,1,1.5,1\r\n");
+}
+
+TEST(Table, OfOneRankAlone) {
+  Selection selection;
+  selection.ranks = {1};
+  EXPECT_EQ(csv(GroupBy::callpath, selection),
+            "name,visits,time_s,waiting_s,caused_s,critical_s\r\nmain/solve,10,2,0,0,0\r\n"
+            "main/MPI_Recv,5,1.5,1.5,0,0\r\n");
+}
+
+TEST(Table, OfSomeCallPathsOrPatternsAlone) {
+  Selection selection;
+  selection.callpath = "main/MPI_*";
+  EXPECT_EQ(table(GroupBy::callpath, selection).rows.size(), 1u);
+  selection = {};
+  selection.pattern = "omp";
+  EXPECT_TRUE(table(GroupBy::pattern, selection).rows.empty());
+  selection.pattern = "mpi.p2p";  // the family
+  EXPECT_EQ(table(GroupBy::pattern, selection).rows.size(), 1u);
+}
+
+TEST(Table, RefusesWhatIsNotThere) {
+  Selection selection;
+  selection.ranks = {7};
+  EXPECT_FALSE(make_table(run(), GroupBy::rank, selection, 0));
+  selection = {};
+  selection.pattern = "mpi.nonsense";
+  EXPECT_FALSE(make_table(run(), GroupBy::rank, selection, 0));
+  selection = {};
+  selection.callpath = "solve";
+  EXPECT_FALSE(make_table(run(), GroupBy::rank, selection, 0));
+  selection.callpath = "main*";
+  EXPECT_FALSE(make_table(run(), GroupBy::phase, selection, 0));
+}
+
+TEST(Table, ListsOfRanks) {
+  EXPECT_EQ(parse_ranks("0,4-6").value(), (std::set<uint32_t>{0, 4, 5, 6}));
+  for (const char* wrong : {"", "a", "3-1", "1,,2", "1-", "-1", "1 2"}) {
+    EXPECT_FALSE(parse_ranks(wrong)) << wrong;
+  }
+}
+
+TEST(Table, CutsAndSaysSo) {
+  const ReportTable cut = table(GroupBy::callpath, {}, 1);
+  EXPECT_EQ(cut.rows.size(), 1u);
+  EXPECT_EQ(cut.left_out, 2u);
+  EXPECT_NE(table_text(cut).find("and 2 other rows"), std::string::npos);
+}
+
+TEST(Table, NamesAreOnlyText) {
+  ReportTable named;
+  named.title = "x";
+  named.columns = {{"name", "name", CellKind::text}, {"time_s", "time"}};
+  named.rows = {{std::string("a,\"b\"|<i>\x1b[31m\n"), 0.5}};
+  EXPECT_EQ(table_csv(named), "name,time_s\r\n\"a,\"\"b\"\"|<i>\x1b[31m\n\",0.5\r\n");
+  EXPECT_NE(table_markdown(named).find("a,\"b\"\\|\\<i\\>\\\\x1b\\[31m\\\\n"), std::string::npos)
+      << table_markdown(named);
+  EXPECT_EQ(table_text(named).find('\x1b'), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(table_json(named))[0]["time_s"], 0.5);
+}
+
+TEST(Table, TextLinesUp) {
+  const std::string text = table_text(table(GroupBy::rank));
+  EXPECT_NE(text.find("\nrank  visits    time  waiting  causes  critical path\n"
+                      "0         21  5.00 s"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace culprit::report
