@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "assemble/facts.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/recorded_run.h"
 #include "assemble/source.h"

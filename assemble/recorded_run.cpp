@@ -14,6 +14,7 @@
 #include "assemble/device/device_stream.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
+#include "assemble/run/gather_facts.h"
 #include "assemble/run/run_end.h"
 #include "assemble/stuck/stuck.h"
 #include "base/log.h"
@@ -303,7 +304,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const Pass
   kLog.debug("named the code; reading clocks and communicators");
   unify(run);
   charge_device_overhead(run);
-  account(run.folders, run.accounts, run.processes, *run.clock, facts);
+  gather_facts(run.folders, run.accounts, run.processes, *run.clock, facts);
   look_at_end(run, raw, threads);
   make_contexts(run);
   kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "assemble/device/run_devices.h"
-#include "assemble/facts.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/symbols.h"
@@ -36,6 +35,7 @@
 #include "assemble/run/objects.h"
 #include "assemble/run/processes.h"
 #include "assemble/run/rank_sets.h"
+#include "assemble/run_facts.h"
 #include "base/result.h"
 #include "trace/definitions.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the preload library tells the recorder about the process it is in.
+// What the preload library tells the recorder about the process it is in (process_life.cpp).
 #pragma once
 
 #include "collector/recorder/recorder.h"

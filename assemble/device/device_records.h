@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "assemble/records/stream.h"
+#include "assemble/records/thread_state.h"
 
 namespace culprit::assemble {
 

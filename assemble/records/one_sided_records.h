@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "assemble/records/epoch_ranks.h"
-#include "assemble/records/stream.h"
+#include "assemble/records/thread_state.h"
 
 namespace culprit::assemble {
 

@@ -2,57 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One thread's records become one location's events. Each programming model's records have a file
-// of their own (mpi_records, openmp_records); what they share is the thread's state below.
+// of their own (mpi_records, openmp/records), and so have those of the thread itself
+// (thread_records); what they share is the ThreadState.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "assemble/raw/reader.h"
-#include "assemble/records/code.h"
 #include "assemble/records/process_context.h"
-#include "assemble/records/timeline.h"
 #include "base/losses.h"
 #include "trace/events.h"
 
 namespace culprit::assemble {
-
-struct ThreadState {
-  ThreadState(const ProcessContext& of_process, const ThreadContext& of_thread,
-              trace::EventSink& sink)
-      : process(of_process),
-        thread(of_thread),
-        timeline(sink, of_thread.folder),
-        paths(of_process.code, of_process.regions) {}
-
-  const ProcessContext& process;
-  const ThreadContext& thread;
-  Timeline timeline;
-  Paths paths;
-  std::unordered_map<uint16_t, std::string> names;  ///< by string id
-  Losses losses;
-  struct Construct {
-    std::string name;
-    trace::RegionRole role = trace::RegionRole::unknown;
-    const Symbol* place = nullptr;
-    RegionId region = RegionId::none();
-  };
-  std::array<Construct, 64> constructs;  ///< met last, at places that follow from place and name
-
-  Time time(const RawRecord& record) const { return process.time(record.ticks); }
-  /// The path that a record carries in `arg`, if any.
-  void observe(Time time, uint32_t path);
-  /// Only the return address of a call into the runtime is known.
-  void observe_code(Time time, uint64_t code);
-  /// Regions::openmp, which is slower: threads go through few constructs again and again.
-  RegionId construct(std::string_view name, trace::RegionRole role, const Symbol* place);
-  /// Tells a number of the construct or task at hand.
-  void fact(Time time, trace::Fact fact, uint64_t value);
-};
 
 struct StreamResult {
   uint64_t events = 0;

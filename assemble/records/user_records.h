@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "assemble/records/stream.h"
+#include "assemble/records/thread_state.h"
 
 namespace culprit::assemble {
 

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "assemble/assemble.h"
 #include "assemble/run/processes.h"
+#include "assemble/run_facts.h"
 
 namespace culprit::assemble {
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "assemble/facts.h"
 #include "assemble/raw/reader.h"
+#include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
 #include "base/time.h"
 

@@ -11,8 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/facts.h"
 #include "assemble/records/code.h"
+#include "assemble/run/accounts.h"
+#include "assemble/run/clock.h"
 #include "assemble/run/comms.h"
 #include "assemble/run/objects.h"
 #include "assemble/run/processes.h"

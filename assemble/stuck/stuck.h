@@ -13,7 +13,7 @@
 #include <map>
 #include <vector>
 
-#include "assemble/assemble.h"
+#include "assemble/run_facts.h"
 #include "assemble/stuck/processes_at_end.h"
 
 namespace culprit::assemble::stuck {

@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "collector/openmp/callbacks.h"
-#include "collector/openmp/redirect.h"
+#include "collector/openmp/redirection.h"
 #include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
 #include "collector/recorder/environment.h"

@@ -3,7 +3,8 @@
 
 // The recorder: where probes put what they see. One ThreadLog per thread, a file mapped in windows
 // (trace/raw/raw.h says why), no locks and no allocation on the path of a record. It knows no
-// probe.
+// probe. This is what the parts of the collector have in common; what binds them together for the
+// life of a process is process_life.cpp.
 //
 // Rules of the house, for everything under collector/: it runs inside somebody else's program, so
 // it never prints, never aborts, never throws, holds no lock across a foreign call, keeps errno,

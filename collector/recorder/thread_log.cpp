@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 
+#include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/budget.h"
 #include "collector/recorder/code_map.h"

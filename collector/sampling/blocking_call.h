@@ -15,7 +15,7 @@
 #include "collector/recorder/recorder.h"
 #include "collector/recorder/selection.h"
 #include "collector/recorder/system_file.h"
-#include "collector/sampling/sampler.h"
+#include "collector/sampling/started.h"
 
 namespace culprit::collector::sampling {
 

@@ -17,6 +17,7 @@
 #include "collector/recorder/system_file.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/sampler.h"
+#include "collector/sampling/started.h"
 #include "collector/sampling/thread_waits.h"
 
 namespace culprit::collector::sampling {

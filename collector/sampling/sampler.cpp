@@ -22,6 +22,7 @@
 #include <atomic>
 #include <initializer_list>
 
+#include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/code_map.h"
 #include "collector/recorder/cpu_time.h"
@@ -34,6 +35,8 @@
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
+#include "collector/sampling/started.h"
+#include "collector/sampling/thread_waits.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

@@ -16,9 +16,6 @@ void load();
 /// Gives each recording thread a timer from now on, if the environment asks for samples, and the
 /// program's own threads even before anything else is seen of them. Called by the first thread.
 void start();
-bool has_started();
-/// Not a child that was made without fork's handlers (clone): it shares the mapped files.
-bool is_same_process();
 
 /// This thread is the program's own, and runs `function`.
 void begin_own_thread(uintptr_t function);

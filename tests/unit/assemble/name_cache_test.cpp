@@ -16,6 +16,7 @@
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
+#include "assemble/names/symbols.h"
 
 namespace culprit::assemble::test {
 namespace {

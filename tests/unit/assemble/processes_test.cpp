@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "assemble/assemble.h"
-#include "assemble/facts.h"
+#include "assemble/run/gather_facts.h"
 #include "fixture.h"
 
 namespace culprit::assemble::test {

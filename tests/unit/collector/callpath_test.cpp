@@ -131,7 +131,10 @@ TEST(CallPath, TakesWhatDiffersFromTheLastStack) {
   experiment.run([] {
     if (!activate()) return 1;
     // One call, not two that the compiler makes of it.
-    for (volatile int i = 0; i < 2; i = i + 1) visit_tree(*thread_log(), 10);
+    for (int i = 0; i < 2; ++i) {
+      visit_tree(*thread_log(), 10);
+      asm volatile("" : "+r"(i));
+    }
     return 0;
   });
   const RawRun run = experiment.read_one();

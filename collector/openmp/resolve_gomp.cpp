@@ -5,7 +5,7 @@
 // The rule is that a program must behave as before: libomp is taken only if libgomp is loaded, no
 // libomp is (then the program has sorted that out itself), and libomp has every function that the
 // program's objects ask of libgomp.
-#include "collector/openmp/redirect.h"
+#include "collector/openmp/redirection.h"
 
 #include <dlfcn.h>
 

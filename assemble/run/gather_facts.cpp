@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The facts are put together from the processes' records and from what the passes counted, and are
-// written and read as JSON by hand-made pairs of functions, one for each struct. What is missing in
-// an older file keeps its default.
-#include "assemble/facts.h"
+// One function for each thing that a reader should know, each of which adds its sentence or its
+// loss; gather_facts() at the end is the list of them.
+#include "assemble/run/gather_facts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "assemble/names/static_parts.h"
 #include "assemble/run/process_cores.h"
@@ -20,7 +17,6 @@
 namespace culprit::assemble {
 namespace {
 
-using nlohmann::json;
 using trace::RawProcess;
 
 /// From this overhead on, in percent, a reader should know what to do about it.
@@ -192,117 +188,6 @@ void note_static_runtime(const std::vector<RawProcessFolder>& folders, RunFacts&
   }
 }
 
-json to_json(const std::vector<ProcessCores>& cores) {
-  json rows = json::array();
-  for (const ProcessCores& row : cores) {
-    rows.push_back({{"rank", row.rank},
-                    {"node", row.node},
-                    {"cores", row.cores},
-                    {"node_cores", row.node_cores},
-                    {"on_core_s", row.on_core_s},
-                    {"core_wait_s", row.core_wait_s}});
-  }
-  return rows;
-}
-
-std::vector<ProcessCores> cores_from_json(const json& rows) {
-  std::vector<ProcessCores> cores;
-  for (const json& row : rows) {
-    cores.push_back({row.value("rank", 0u), row.value("node", ""), row.value("cores", uint64_t{0}),
-                     row.value("node_cores", uint64_t{0}), row.value("on_core_s", 0.0),
-                     row.value("core_wait_s", -1.0)});
-  }
-  return cores;
-}
-
-json to_json(const std::vector<StuckGroup>& groups) {
-  json rows = json::array();
-  for (const StuckGroup& group : groups) {
-    json members = json::array();
-    for (const StuckMember& member : group.members) {
-      members.push_back({{"location", member.location},
-                         {"name", member.name},
-                         {"call", member.call},
-                         {"callpath", member.callpath},
-                         {"place", member.place},
-                         {"since_s", member.since_s},
-                         {"waits_for", member.waits_for},
-                         {"why", member.why},
-                         {"in_circle", member.in_circle}});
-    }
-    rows.push_back({{"deadlock", group.deadlock}, {"members", members}});
-  }
-  return rows;
-}
-
-std::vector<StuckGroup> stuck_from_json(const json& rows) {
-  std::vector<StuckGroup> groups;
-  for (const json& row : rows) {
-    StuckGroup& group = groups.emplace_back();
-    group.deadlock = row.value("deadlock", false);
-    for (const json& member : row.value("members", json::array())) {
-      group.members.push_back({member.value("location", 0u), member.value("name", ""),
-                               member.value("call", ""), member.value("callpath", ""),
-                               member.value("place", ""), member.value("since_s", 0.0),
-                               member.value("waits_for", std::vector<uint32_t>()),
-                               member.value("why", ""), member.value("in_circle", false)});
-    }
-  }
-  return groups;
-}
-
-json to_json(const RunFacts& facts) {
-  json losses = json::array();
-  for (const auto& [name, loss] : facts.losses.all()) {
-    losses.push_back({{"name", name},
-                      {"count", loss.count},
-                      {"severity", to_string(loss.severity)},
-                      {"advice", loss.advice}});
-  }
-  return {{"command", facts.command},
-          {"program", facts.program},
-          {"mpi", facts.mpi},
-          {"openmp", facts.openmp},
-          {"processes", facts.processes},
-          {"records", facts.records},
-          {"events", facts.events},
-          {"overhead_pct", facts.overhead_pct},
-          {"clock_error_ns", facts.clock_error_ns},
-          {"cores", to_json(facts.cores)},
-          {"stuck", to_json(facts.stuck)},
-          {"notes", facts.notes},
-          {"losses", losses}};
-}
-
-RunFacts from_json(const json& measured) {
-  RunFacts facts;
-  facts.command = measured.value("command", "");
-  facts.program = measured.value("program", "");
-  facts.mpi = measured.value("mpi", "");
-  facts.openmp = measured.value("openmp", "");
-  facts.processes = measured.value("processes", 0u);
-  facts.records = measured.value("records", uint64_t{0});
-  facts.events = measured.value("events", uint64_t{0});
-  facts.overhead_pct = measured.value("overhead_pct", -1.0);
-  facts.clock_error_ns = measured.value("clock_error_ns", 0.0);
-  facts.cores = cores_from_json(measured.value("cores", json::array()));
-  facts.stuck = stuck_from_json(measured.value("stuck", json::array()));
-  facts.notes = measured.value("notes", std::vector<std::string>());
-  for (const json& loss : measured.value("losses", json::array())) {
-    facts.losses.restore(loss.value("name", ""),
-                         {loss.value("count", uint64_t{0}),
-                          severity_named(loss.value("severity", "")), loss.value("advice", "")});
-  }
-  return facts;
-}
-
-/// The whole of experiment.json; an empty object if there is none or it is damaged.
-json read_experiment(const std::filesystem::path& experiment) {
-  std::ifstream in(experiment / "experiment.json");
-  json whole = json::parse(in, nullptr, false);
-  return whole.is_object() ? whole : json::object();
-}
-
 }  // namespace
 
 std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& folders) {
@@ -333,9 +218,9 @@ std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& fold
   return "";
 }
 
-void account(const std::vector<RawProcessFolder>& folders,
-             const std::vector<ProcessAccount>& accounts, const Processes& processes,
-             const Clock& clock, RunFacts& facts) {
+void gather_facts(const std::vector<RawProcessFolder>& folders,
+                  const std::vector<ProcessAccount>& accounts, const Processes& processes,
+                  const Clock& clock, RunFacts& facts) {
   facts.processes = static_cast<uint32_t>(processes.slots.size());
   for (const ProcessSlot& slot : processes.slots) {
     if (!slot.folder) continue;
@@ -367,34 +252,6 @@ void account(const std::vector<RawProcessFolder>& folders,
   note_declined(folders, facts);
   note_static_runtime(folders, facts);
   note_early_end(folders, facts);
-}
-
-Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts) {
-  json whole = read_experiment(experiment);
-  whole["measured"] = to_json(facts);
-  const auto file = experiment / "experiment.json";
-  const auto temporary = experiment / "experiment.json.tmp";
-  std::ofstream out(temporary);
-  // Command lines are bytes; JSON is UTF-8.
-  out << whole.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, file, error);
-  if (!out || error) return Error{fmt::format("cannot write {}", file.string())};
-  return {};
-}
-
-Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
-  const json whole = read_experiment(experiment);
-  const auto measured = whole.find("measured");
-  if (measured == whole.end() || !measured->is_object()) {
-    return Error{fmt::format("{} keeps no facts about its run yet", experiment.string())};
-  }
-  try {
-    return from_json(*measured);
-  } catch (const json::exception&) {
-    return Error{fmt::format("{} is damaged", (experiment / "experiment.json").string())};
-  }
 }
 
 }  // namespace culprit::assemble

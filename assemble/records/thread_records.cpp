@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A thread's log may go on with another thread of the program's when the one before has ended. What
+// the program's own threads slept in is a call of its own in the timeline, under the system call's
+// name, and their samples from there are dropped.
+#include "assemble/records/thread_records.h"
+
+#include <algorithm>
+
+namespace culprit::assemble {
+
+using trace::RawGroup;
+using trace::RawKind;
+
+namespace {
+
+void define_path(const RawRecord& record, Paths& paths) {
+  const auto path = record.as<raw::path_def>();
+  paths.define(path.path, path.parent, path.address);
+}
+
+}  // namespace
+
+void ThreadRecords::see(const RawRecord& record) {
+  switch (trace::facts_of(record.kind).group) {
+    case RawGroup::definitions:
+      return define(record);
+    case RawGroup::samples:
+      return see_sample(record);
+    case RawGroup::measurement:
+      return see_measurement(record);
+    default:
+      return see_thread(record);
+  }
+}
+
+/// The thread that runs main is in it from the beginning, so that its time is told in full.
+void ThreadRecords::begin_program() {
+  const uint64_t start = state_.process.folder.process.start_ticks;
+  state_.timeline.enter(state_.process.time(start), Level::root, program_region());
+}
+
+/// The outermost function of the first call path: main, or Fortran's program.
+RegionId ThreadRecords::program_region() {
+  Paths paths(state_.process.code, state_.process.regions);
+  auto cursor = log_.cursor();
+  for (RawRecord record; cursor.next(record);) {
+    if (record.kind == RawKind::path_def) define_path(record, paths);
+    if (record.path() == 0) continue;
+    const UserPath& path = paths.user_path(record.path());
+    if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+  }
+  return state_.process.regions.function({"main", "", 0});
+}
+
+void ThreadRecords::define(const RawRecord& record) {
+  if (record.kind == RawKind::path_def) return define_path(record, state_.paths);
+  const auto text = record.as<raw::string_def>();
+  state_.names[static_cast<uint16_t>(text.string)] =
+      text_in(record.rest_of<raw::string_def>(), text.length);
+}
+
+void ThreadRecords::see_sample(const RawRecord& record) {
+  const auto sample = record.as<raw::sample>();
+  state_.timeline.sample(state_.time(record), state_.paths.user_path(sample.path),
+                         uint64_t{1} + sample.missed);
+}
+
+/// What the collector tells of itself, and of its counters.
+void ThreadRecords::see_measurement(const RawRecord& record) {
+  switch (record.kind) {
+    case RawKind::sampling_period:
+      return state_.timeline.set_period(
+          static_cast<double>(record.as<raw::sampling_period>().period));
+    case RawKind::tool_begin:
+      state_.timeline.observe_nothing(state_.time(record));
+      return state_.timeline.enter(state_.time(record), Level::tool,
+                                   state_.process.regions.measuring());
+    case RawKind::tool_end:
+      return end_tool(state_.time(record));
+    case RawKind::counter_def:
+      return counters_.define(record);
+    case RawKind::counter_refused:
+      return counters_.refuse(record);
+    case RawKind::counters:
+      return counters_.values(record, state_.time(record));
+    default:
+      return;  // the survey has read the rest
+  }
+}
+
+void ThreadRecords::see_thread(const RawRecord& record) {
+  switch (record.kind) {
+    case RawKind::blocked:
+      return see_blocked(record);
+    case RawKind::woke: {
+      const auto woke = record.as<raw::woke>();
+      state_.observe(state_.time(record), woke.path);
+      return tell(state_.time(record), trace::Fact::woke, woke.object);
+    }
+    case RawKind::thread_begun:
+      return begin_thread(record);
+    case RawKind::thread_ended:
+      return end_thread(record);
+    default:
+      return;
+  }
+}
+
+/// A thread that the program made is in its function from the beginning to the end.
+/// A log goes on with another thread of the program's when the one before has ended.
+void ThreadRecords::begin_thread(const RawRecord& record) {
+  const auto begun = record.as<raw::thread_begun>();
+  if (begun.kind != 0 || !state_.timeline.stack().empty()) return;
+  state_.timeline.restore_period();
+  const Code& code = state_.process.code.before(begun.function + 1);
+  const bool own = !code.frames.empty() && code.frames.front().region.valid();
+  state_.timeline.enter(state_.time(record), Level::root,
+                        own ? code.frames.front().region : program_region());
+}
+
+void ThreadRecords::end_thread(const RawRecord& record) {
+  const Time end = state_.time(record);
+  const uint16_t kind = record.as<raw::thread_ended>().kind;
+  if (!state_.timeline.stack().empty()) state_.timeline.leave(end, 0);
+  if (kind != 0) tell(end, trace::Fact::ended, kind == trace::kRawNestedThread);
+}
+
+/// It came back from a call in which it slept, or waited: there are no samples, nor need be.
+void ThreadRecords::see_blocked(const RawRecord& record) {
+  Timeline& timeline = state_.timeline;
+  const auto blocked = record.as<raw::blocked>();
+  const Time begin = state_.process.time(began_to_block(blocked, record.ticks));
+  const Time end = std::max(begin, state_.process.time(blocked.until));
+  const bool knows_for_what = blocked.object != 0;
+  if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, blocked.object);
+  timeline.drop_samples(begin);
+  state_.observe(begin, blocked.path);
+  const auto name = state_.names.find(blocked.name);
+  if (name == state_.names.end()) return timeline.stay(end);
+  const size_t depth = timeline.stack().size();
+  timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
+  if (knows_for_what) tell(end, trace::Fact::awaited, blocked.object);
+  timeline.leave(end, depth);
+}
+
+void ThreadRecords::tell(Time time, trace::Fact fact, uint64_t value) {
+  const Time at = state_.timeline.advance(time);
+  state_.timeline.sink().fact(at, fact, value);
+}
+
+void ThreadRecords::end_tool(Time time) {
+  const size_t depth = state_.timeline.innermost();
+  if (depth == Timeline::npos || state_.timeline.stack()[depth].level != Level::tool) return;
+  state_.timeline.leave(time, depth);
+}
+
+}  // namespace culprit::assemble

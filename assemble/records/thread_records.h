@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The records that belong to no programming model: call paths and names, samples, where a thread
+// began, slept and ended, and what the collector tells of itself.
+#pragma once
+
+#include "assemble/raw/reader.h"
+#include "assemble/records/thread_state.h"
+#include "assemble/records/user_records.h"
+
+namespace culprit::assemble {
+
+class ThreadRecords {
+ public:
+  /// `log` is the one whose records come.
+  ThreadRecords(const RawLog& log, ThreadState& state) : log_(log), state_(state) {}
+
+  /// The thread that runs main is in it from the beginning, so that its time is told in full.
+  void begin_program();
+
+  /// Of the groups definitions, samples, measurement and other.
+  void see(const RawRecord& record);
+
+  /// Of a sample; the earliest time if there was none.
+  Time last_seen() const { return last_seen_; }
+  void note_sample(const RawRecord& record) { last_seen_ = state_.time(record); }
+
+ private:
+  RegionId program_region();
+  void define(const RawRecord& record);
+  void see_sample(const RawRecord& record);
+  void see_measurement(const RawRecord& record);
+  void see_thread(const RawRecord& record);
+  void begin_thread(const RawRecord& record);
+  void end_thread(const RawRecord& record);
+  void see_blocked(const RawRecord& record);
+  void tell(Time time, trace::Fact fact, uint64_t value);
+  void end_tool(Time time);
+
+  const RawLog& log_;
+  ThreadState& state_;
+  CounterRecords counters_{state_.process.metrics, state_.timeline};
+  Time last_seen_;
+};
+
+}  // namespace culprit::assemble

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each struct names its members once more, in the order in which they are written; what is missing
+// in an older file keeps its default.
+#include "assemble/run_facts.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+namespace culprit {
+
+// The JSON library finds these by their names, in the structs' own namespaces.
+
+static void to_json(nlohmann::json& rows, const Losses& losses) {
+  rows = nlohmann::json::array();
+  for (const auto& [name, loss] : losses.all()) {
+    rows.push_back({{"name", name},
+                    {"count", loss.count},
+                    {"severity", to_string(loss.severity)},
+                    {"advice", loss.advice}});
+  }
+}
+
+static void from_json(const nlohmann::json& rows, Losses& losses) {
+  for (const nlohmann::json& loss : rows) {
+    losses.restore(loss.value("name", ""),
+                   {loss.value("count", uint64_t{0}), severity_named(loss.value("severity", "")),
+                    loss.value("advice", "")});
+  }
+}
+
+namespace assemble {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProcessCores, rank, node, cores, node_cores,
+                                                on_core_s, core_wait_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckMember, location, name, call, callpath, place,
+                                                since_s, waits_for, why, in_circle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckGroup, deadlock, members)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunFacts, command, program, mpi, openmp, processes,
+                                                records, events, overhead_pct, clock_error_ns,
+                                                cores, stuck, notes, losses)
+
+namespace {
+
+/// The whole of experiment.json; an empty object if there is none or it is damaged.
+nlohmann::json read_experiment(const std::filesystem::path& experiment) {
+  std::ifstream in(experiment / "experiment.json");
+  nlohmann::json whole = nlohmann::json::parse(in, nullptr, false);
+  return whole.is_object() ? whole : nlohmann::json::object();
+}
+
+}  // namespace
+
+Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts) {
+  nlohmann::json whole = read_experiment(experiment);
+  whole["measured"] = facts;
+  const auto file = experiment / "experiment.json";
+  const auto temporary = experiment / "experiment.json.tmp";
+  std::ofstream out(temporary);
+  // Command lines are bytes; JSON is UTF-8.
+  out << whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, file, error);
+  if (!out || error) return Error{fmt::format("cannot write {}", file.string())};
+  return {};
+}
+
+Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
+  const nlohmann::json whole = read_experiment(experiment);
+  const auto measured = whole.find("measured");
+  if (measured == whole.end() || !measured->is_object()) {
+    return Error{fmt::format("{} keeps no facts about its run yet", experiment.string())};
+  }
+  try {
+    return measured->get<RunFacts>();
+  } catch (const nlohmann::json::exception&) {
+    return Error{fmt::format("{} is damaged", (experiment / "experiment.json").string())};
+  }
+}
+
+}  // namespace assemble
+}  // namespace culprit

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the measurement knows of a run beyond its events, and where that is kept: in
+// `<experiment>/experiment.json` under "measured", beside what the command line keeps there.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/losses.h"
+#include "base/result.h"
+
+namespace culprit::assemble {
+
+/// A process and the cores it had.
+struct ProcessCores {
+  uint32_t rank = 0;  ///< its place among the processes
+  std::string node;
+  uint64_t cores = 0;       ///< that it might use; 0: unknown
+  uint64_t node_cores = 0;  ///< that all of the run on its node might use
+  double on_core_s = 0;     ///< CPU time of its threads
+  double core_wait_s = -1;  ///< they could have run, and had no core; < 0: unknown
+};
+
+/// A location whose call could not return when the run ended.
+struct StuckMember {
+  uint32_t location = 0;  ///< LocationId
+  std::string name;       ///< "rank 3", "rank 3, thread 1"
+  std::string call;       ///< "MPI_Recv", "an OpenMP barrier"
+  std::string callpath;   ///< "main/exchange/MPI_Recv"
+  std::string place;      ///< "halo.c:12", where the call is made; empty if unknown
+  double since_s = 0;     ///< when the call began, seconds since the start of the run
+  std::vector<uint32_t>
+      waits_for;           ///< locations, any of which could help (needs of several kinds: all)
+  std::string why;         ///< "for a message from rank 1 with tag 7"
+  bool in_circle = false;  ///< else it only waits for those that are
+};
+
+/// Locations that wait for each other for ever, or for what nobody gives any more.
+struct StuckGroup {
+  bool deadlock = false;  ///< some wait for each other in a circle; these come first
+  std::vector<StuckMember> members;
+};
+
+/// With what was lost before the replay.
+struct RunFacts {
+  std::string command;  ///< of rank 0
+  std::string program;  ///< base name of the executable
+  std::string mpi;      ///< library version, empty: none
+  std::string openmp;   ///< runtime version, empty: none
+  uint32_t processes = 0;
+  uint64_t records = 0;
+  uint64_t events = 0;        ///< that they become, about
+  double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
+  double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
+  std::vector<ProcessCores> cores;  ///< of each process that left records
+  std::vector<StuckGroup> stuck;    ///< when the run ended; deadlocks first
+  std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
+  Losses losses;
+};
+
+/// The facts that an experiment keeps. Error if it has none.
+Result<RunFacts> read_facts(const std::filesystem::path& experiment);
+
+/// Makes them the experiment's facts.
+Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts);
+
+}  // namespace culprit::assemble

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether what happens in this process between its events is watched: what stand-ins ask first. The
+// sampling probe says so (sampler.cpp).
+#pragma once
+
+namespace culprit::collector::sampling {
+
+/// The sampling probe has started.
+bool has_started();
+/// Not a child that was made without fork's handlers (clone): it shares the mapped files.
+bool is_same_process();
+
+}  // namespace culprit::collector::sampling
