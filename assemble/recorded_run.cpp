@@ -19,6 +19,7 @@
 #include "assemble/stuck/stuck.h"
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 
 namespace culprit::assemble {
 namespace {
@@ -206,6 +207,7 @@ std::optional<uint64_t> awaited_by(const RecordedRun& run, LocationId location) 
 std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
   std::vector<StretchTally> tallies(run.lanes.size());
   std::vector<uint64_t> events(run.lanes.size());
+  progress::Progress progress(progress::Stage::samples, run.lanes.size());
   parallel_for(run.lanes.size(), threads, [&](size_t i) {
     const Lane& lane = run.lanes[i];
     trace::EventSink nowhere;
@@ -216,6 +218,7 @@ std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
       if (thread.folder.period_ns > 0) thread.folder.tally = &tallies[i];
       events[i] = play_log(*lane.log, run.contexts[lane.folder], thread, nowhere).events;
     }
+    progress.step();
   });
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     run.folding.merge(static_cast<uint32_t>(i), std::move(tallies[i]));

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/printable.h"
+#include "base/progress/progress.h"
 
 namespace culprit::log {
 namespace {
@@ -95,6 +96,7 @@ void Component::write(Level level, const std::string& message) const {
   spdlog::logger logger(name_, output());
   logger.set_level(spdlog::level::trace);  // the sink decides
   const std::string line = printable(message);
+  progress::clear();
   logger.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
 }
 

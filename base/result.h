@@ -35,6 +35,8 @@ class [[nodiscard]] Result {
   T&& value() && { return std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   T* operator->() { return &value(); }
+  const T& operator*() const& { return value(); }
+  const T* operator->() const { return &value(); }
   const Error& error() const { return std::get<1>(state_); }
 
  private:

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 #include "blame/delay/analyze_delays.h"
 #include "blame/delay/thread_begins.h"
 #include "blame/device/device_blame.h"
@@ -68,11 +69,13 @@ constexpr void (*kExplain[])(const Explained&, Findings&) = {
 std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::WaitGraph& graph,
                                         unsigned threads) {
   std::vector<PathTimes> times(run.timelines.size());
+  progress::Progress progress(progress::Stage::index, run.locations.size());
   parallel_for(
       run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
       [&](size_t i, PathSums& scratch) {
         const size_t id = run.locations[i].index();
         times[id] = PathTimes(run, run.locations[i], graph.waits[id], scratch);
+        progress.step();
       });
   return times;
 }
@@ -125,6 +128,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
+  passes.run("course", [&] { all.course = find_course_of_run(run, graph, times, threads); });
   // Uses the synchronisation points up, and adds other ranks' waits that are due to this one.
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
   if (options.verify) verified.look(verify_delays(run, all.delays));

@@ -51,6 +51,7 @@ class Checker {
            "blame for hosts that wait for devices does not add up to their waiting time",
            worst_device_blame());
     check_device_times();
+    check_course();
     check_lock_blame();
     check_lives();
     check_efficiencies();
@@ -187,6 +188,20 @@ class Checker {
       expect(sums[i].latency_s, device.latency_s, "the intervals do not add up: latency", place);
       expect(sums[i].unknown_s, device.unknown_s, "the intervals do not add up: unknown", place);
     }
+  }
+
+  void check_course() {
+    if (found_.run.intervals == 0) return;
+    double life_s = 0;
+    for (const FoundLocation& row : found_.locations) life_s += row.life_s;
+    const auto check = [&](const auto& rows, const std::string& place) {
+      double time_s = 0, waiting_s = 0;
+      for (const auto& row : rows) time_s += row.time_s, waiting_s += row.waiting_s;
+      expect(time_s, life_s, "the intervals do not add up: time", place);
+      expect(waiting_s, found_.identities.waiting_s, "the intervals do not add up: waiting", place);
+    };
+    check(found_.location_times, " of locations");
+    check(found_.callpath_times, " of call paths");
   }
 
   void check_lives() {

@@ -16,6 +16,7 @@
 #include "cli/installation.h"
 #include "cli/launch/launcher.h"
 #include "cli/message.h"
+#include "cli/terminal.h"
 
 namespace culprit::cli {
 namespace {
@@ -23,18 +24,29 @@ namespace {
 constexpr log::Component kLog("culprit");
 
 constexpr Subcommand kSubcommands[] = {
-    {"run", "measure a program, analyze the run and print the report", add_run},
-    {"record", "measure a program, to be analyzed later", add_record},
+    {"run", "measure a program, analyze the run and print the report", add_run,
+     "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program"},
+    {"record", "measure a program, to be analyzed later", add_record,
+     "culprit record -- mpirun -n 4 ./program    or    mpirun -n 4 culprit record -- ./program"},
     {"analyze", "find the root causes of wait states in a recorded run or any OTF2 trace",
-     add_analyze},
-    {"report", "show the findings of an analysis", add_report},
-    {"export", "write a run in the format of another tool", add_export},
-    {"stuck", "say who waits for whom in a run that does not go on", add_stuck},
+     add_analyze, "culprit analyze run1 --report"},
+    {"report", "show the findings of an analysis", add_report,
+     "culprit report run1 --by callpath --rank 0-3 --top 10"},
+    {"view", "make a page for the browser: who waits for whom, where and when", add_view,
+     "culprit view run1 -o run1.html"},
+    {"info", "say what is in an experiment, how large it is and whether it is complete", add_info,
+     "culprit info run1"},
+    {"export", "write a run in the format of another tool", add_export,
+     "culprit export run1 --format perfetto -o run1.pftrace"},
+    {"stuck", "say who waits for whom in a run that does not go on", add_stuck,
+     "culprit stuck run1"},
     {"doctor", "check what this machine offers, what is missing, and which feature needs it",
-     add_doctor},
-    {"patterns", "explain the wait patterns that culprit knows", add_patterns},
-    {"manual", "print the manual page", add_manual},
-    {"completion", "print what a shell needs to complete commands", add_completion},
+     add_doctor, "culprit doctor"},
+    {"patterns", "explain the wait patterns that culprit knows", add_patterns,
+     "culprit patterns mpi.late_sender"},
+    {"manual", "print the manual page", add_manual, "culprit manual | man -l -"},
+    {"completion", "print what a shell needs to complete commands", add_completion,
+     "source <(culprit completion bash)"},
 };
 
 /// Cuts the command line at the first `--`: what follows belongs to the program.
@@ -58,12 +70,14 @@ int main(int argc, char** argv) {
   CLI::App app("Who made whom wait, where in the code, and what did it cost?", "culprit");
   app.set_version_flag("--version", "culprit " + std::string(kVersion));
   app.require_subcommand(0, 1);
+  use_terminals();
   app.footer("Typical use: culprit run -- mpirun -n 4 ./program");
   add_log_options(app);
   Action chosen;
   for (const Subcommand& entry : kSubcommands) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     add_log_options(*command);
+    command->footer("Example: " + std::string(entry.example));
     const Action action = entry.add(*command, program);
     command->callback([&chosen, action] { chosen = action; });
   }

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "blame/analyze.h"
 #include "cli/message.h"
+#include "cli/terminal.h"
 #include "report/db/findings_db.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
@@ -202,9 +203,8 @@ int help_to_analyze(const PipelineOptions& options) {
 }
 
 void print_report(const blame::Findings& findings, const fs::path& experiment) {
-  const std::string page = report::formats().front().render(findings, for_display(experiment));
-  std::fwrite(page.data(), 1, page.size(), stdout);
-  std::fflush(stdout);
+  static_cast<void>(
+      print_page(report::formats().front().render(findings, for_display(experiment))));
 }
 
 fs::path for_display(const fs::path& path) {

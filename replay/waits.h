@@ -13,6 +13,7 @@
 // go on and then waits in the same call waits after they met.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/column.h"
@@ -129,8 +130,10 @@ struct WaitGraph {
 
 /// Finds all waits of this rank's locations. Runs every detector of detectors.def but those that
 /// are `disabled`. Counts what does not fit into Run::losses. The operations of the run's timelines
-/// are used up. To `times`, if given, is added what each detector took. Collective.
+/// are used up; before that, when the times of all events are settled, `at_operations` is called if
+/// given. To `times`, if given, is added what each detector took. Collective.
 WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled = {},
-                       DetectorTimes* times = nullptr);
+                       DetectorTimes* times = nullptr,
+                       const std::function<void()>& at_operations = {});
 
 }  // namespace culprit::replay

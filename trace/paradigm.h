@@ -4,7 +4,9 @@
 // The programming models to which regions belong, by number. The table is paradigms.def.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace culprit::trace {
 
@@ -13,5 +15,15 @@ enum class Paradigm : uint8_t {
 #include "trace/paradigms.def"
 #undef PARADIGM
 };
+
+/// As in the table.
+constexpr std::string_view to_string(Paradigm paradigm) {
+  constexpr std::array kNames = {
+#define PARADIGM(id, otf2) std::string_view(#id),
+#include "trace/paradigms.def"
+#undef PARADIGM
+  };
+  return kNames[static_cast<size_t>(paradigm)];
+}
 
 }  // namespace culprit::trace

@@ -15,6 +15,7 @@
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 
 namespace culprit::assemble {
 
@@ -119,8 +120,11 @@ void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCa
   parallel_for(searches.size(), threads,
                [&](size_t i) { ask_kept_and_cache(searches[i], kept, cache); });
   const std::vector<Task> tasks = split(searches, thread_count(threads));
-  parallel_for(tasks.size(), threads,
-               [&](size_t i) { source(tasks[i].search->path, tasks[i].places); });
+  progress::Progress progress(progress::Stage::names, tasks.size());
+  parallel_for(tasks.size(), threads, [&](size_t i) {
+    source(tasks[i].search->path, tasks[i].places);
+    progress.step();
+  });
   parallel_for(searches.size(), threads, [&](size_t i) { tell_cache(searches[i]); });
   if (!tasks.empty()) cache.trim();
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 
 namespace culprit::assemble {
 namespace {
@@ -46,8 +47,10 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
                                            unsigned threads) {
   const std::vector<Job> jobs = jobs_of(folders);
   std::vector<ThreadSurvey> surveys(jobs.size());
+  progress::Progress progress(progress::Stage::records, jobs.size());
   parallel_for(jobs.size(), threads, [&](size_t i) {
     surveys[i] = survey_log(folders[jobs[i].folder].logs[jobs[i].log]);
+    progress.step();
   });
   std::vector<ProcessAccount> accounts(folders.size());
   std::vector<std::vector<std::optional<uint32_t>>> numbers(folders.size());

@@ -18,6 +18,7 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 #include "blame/delay/delay_costs.h"
 #include "blame/delay/guests.h"
 #include "blame/delay/intervals.h"
@@ -166,9 +167,13 @@ void Delays::gather(LocationId late, Column<Ended>& order) {
 // --- excess -----------------------------------------------------------------------------------
 
 void Delays::measure() {
+  progress::Progress progress(progress::Stage::delays, run_.locations.size());
   parallel_for(
       run_.locations.size(), threads_, [&] { return Scratch(run_); },
-      [&](size_t i, Scratch& scratch) { measure_caused_by(run_.locations[i], scratch); });
+      [&](size_t i, Scratch& scratch) {
+        measure_caused_by(run_.locations[i], scratch);
+        progress.step();
+      });
   if (guests_) {
     guests_->tell_waiters([&](WaitRef guest) { return cause(guest); },
                           [&](WaitRef ref, const WaitCause& found) {

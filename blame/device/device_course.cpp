@@ -10,28 +10,11 @@
 
 namespace culprit::blame {
 
-/// Where a part begins. In two steps, since wall time times parts may not fit.
-Time DeviceCourse::edge(size_t part) const {
-  constexpr auto kCount = static_cast<int64_t>(kParts);
-  const int64_t whole = wall_.nanos() / kCount, rest = wall_.nanos() % kCount;
-  const auto k = static_cast<int64_t>(part);
-  return begin_ + Duration::from_nanos(whole * k + rest * k / kCount);
-}
-
 template <class Visit>
 void DeviceCourse::split(Time begin, Time end, const Visit& visit) {
-  if (end <= begin || wall_ <= Duration::zero()) return;
+  if (end <= begin || equal_.edge(kParts) <= equal_.edge(0)) return;
   parts_.resize(kParts);
-  const double place = static_cast<double>((begin - begin_).nanos()) /
-                       static_cast<double>(wall_.nanos()) * static_cast<double>(kParts);
-  size_t part = std::min(kParts - 1, static_cast<size_t>(std::max(place, 0.0)));
-  while (part > 0 && edge(part) > begin) --part;  // rounded up
-  while (part + 1 < kParts && edge(part + 1) <= begin) ++part;
-  for (Time at = begin; at < end; ++part) {
-    const Time until = part + 1 < kParts ? std::min(end, edge(part + 1)) : end;
-    if (until > at) visit(part, until - at);
-    at = until;
-  }
+  equal_.split(begin, end, visit);
 }
 
 void DeviceCourse::busy(Time begin, Time end) {
@@ -99,8 +82,8 @@ void DeviceCourse::write(FoundDeviceId device, std::vector<FoundDeviceTime>& row
     if (part.busy + part.late + part.latency + part.unknown == Duration::zero()) continue;
     FoundDeviceTime row;
     row.device = device;
-    row.begin_s = (edge(i) - begin_).seconds();
-    row.end_s = (edge(i + 1) - begin_).seconds();
+    row.begin_s = (equal_.edge(i) - equal_.edge(0)).seconds();
+    row.end_s = (equal_.edge(i + 1) - equal_.edge(0)).seconds();
     row.busy_s = part.busy.seconds();
     row.kernels_s = part.kernels.seconds();
     row.late_s = part.late.seconds();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/equal_parts.h"
 #include "blame/findings/findings.h"
 #include "replay/ranks/exchange.h"
 #include "replay/run.h"
@@ -20,7 +21,7 @@ class DeviceCourse {
  public:
   static constexpr size_t kParts = 50;
 
-  explicit DeviceCourse(const replay::Run& run) : begin_(run.begin), wall_(run.wall()) {}
+  explicit DeviceCourse(const replay::Run& run) : equal_(run.begin, run.wall(), kParts) {}
 
   // Stretches; those of a kind do not overlap.
   void busy(Time begin, Time end);
@@ -44,13 +45,11 @@ class DeviceCourse {
   };
   using PlaceInCode = std::pair<size_t, CallPathId>;  ///< in which part it was executed
 
-  Time edge(size_t part) const;
   /// Calls visit(part, duration) for each part that the stretch lies in.
   template <class Visit>
   void split(Time begin, Time end, const Visit& visit);
 
-  Time begin_;
-  Duration wall_;
+  EqualParts equal_;
   std::vector<Part> parts_;  ///< none as long as nothing is known
   std::map<PlaceInCode, Duration> code_;
 };

@@ -25,13 +25,14 @@ class Collector {
   Findings collect() {
     describe_run();
     add_locations();
-    if (run_.ranks->rank() == 0) add_callpaths();
+    if (run_.ranks->rank() == 0) found_.callpaths = found_callpaths(run_, threads_);
     add_waits();
     add_polling();
     add_delays();
     add_critical_path();
     add_profile();
     add_counts();
+    add_course();
     sum_identities();
     found_.losses = run_.losses;
     found_.losses.add(LossKind::unexplained_waits, all_.delays.unexplained_waits);
@@ -56,37 +57,10 @@ class Collector {
   }
 
   void add_locations() {
-    for (size_t i = 0; i < run_.timelines.size(); ++i) {
-      const trace::Location& location = run_.definitions->locations[i];
-      const trace::Process& process = run_.definitions->processes[location.process.index()];
-      FoundLocation& row = found_.locations.emplace_back();
-      row.rank = process.rank;
-      row.thread = location.thread;
-      row.name = std::to_string(row.rank) + "." + std::to_string(row.thread);
-      row.node = process.node;
-      row.life_s = run_.timelines[i].empty() ? 0 : run_.life(LocationId(i)).length().seconds();
-      if (location.kind == trace::LocationKind::accelerator_stream) row.stream = location.name;
-      row.waiting_s = total(all_.waits[i]).seconds();
+    found_.locations = found_locations(run_);
+    for (size_t i = 0; i < found_.locations.size(); ++i) {
+      found_.locations[i].waiting_s = total(all_.waits[i]).seconds();
     }
-  }
-
-  void add_callpaths() {
-    found_.callpaths.resize(run_.callpaths.size());
-    const std::vector<bool> start_up = start_up_paths(run_);
-    constexpr size_t kBlock = 512;
-    parallel_for((found_.callpaths.size() + kBlock - 1) / kBlock, threads_, [&](size_t b) {
-      const size_t end = std::min((b + 1) * kBlock, found_.callpaths.size());
-      for (size_t i = b * kBlock; i < end; ++i) {
-        const CallPathId path(i);
-        const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
-        found_.callpaths[i] = {run_.callpaths.name(path, run_.regions),
-                               region.name,
-                               region.file,
-                               region.line,
-                               run_.callpaths[path].parent,
-                               start_up[i]};
-      }
-    });
   }
 
   void add_waits() {
@@ -204,6 +178,19 @@ class Collector {
     }
   }
 
+  void add_course() {
+    found_.run.intervals = static_cast<uint32_t>(all_.course.intervals);
+    for (const LocationInterval& row : all_.course.locations) {
+      found_.location_times.push_back({row.location, static_cast<uint32_t>(row.interval),
+                                       row.share.time.seconds(), row.share.waiting.seconds(),
+                                       row.path});
+    }
+    for (const CallPathInterval& row : all_.course.callpaths) {
+      found_.callpath_times.push_back({row.first, static_cast<uint32_t>(row.interval), row.path,
+                                       row.share.time.seconds(), row.share.waiting.seconds()});
+    }
+  }
+
   /// What all locations sum up to may be more than a Duration holds.
   void sum_identities() {
     Identities& sums = found_.identities;
@@ -224,6 +211,43 @@ class Collector {
 };
 
 }  // namespace
+
+std::vector<FoundLocation> found_locations(const replay::Run& run) {
+  std::vector<FoundLocation> found;
+  for (size_t i = 0; i < run.timelines.size(); ++i) {
+    const trace::Location& location = run.definitions->locations[i];
+    const trace::Process& process = run.definitions->processes[location.process.index()];
+    FoundLocation& row = found.emplace_back();
+    row.rank = process.rank;
+    row.thread = location.thread;
+    row.name = std::to_string(row.rank) + "." + std::to_string(row.thread);
+    row.node = process.node;
+    row.life_s = run.timelines[i].empty() ? 0 : run.life(LocationId(i)).length().seconds();
+    if (location.kind == trace::LocationKind::accelerator_stream) row.stream = location.name;
+  }
+  return found;
+}
+
+std::vector<FoundCallPath> found_callpaths(const replay::Run& run, unsigned threads) {
+  std::vector<FoundCallPath> found(run.callpaths.size());
+  const std::vector<bool> start_up = start_up_paths(run);
+  constexpr size_t kBlock = 512;
+  parallel_for((found.size() + kBlock - 1) / kBlock, threads, [&](size_t b) {
+    const size_t end = std::min((b + 1) * kBlock, found.size());
+    for (size_t i = b * kBlock; i < end; ++i) {
+      const CallPathId path(i);
+      const trace::Region& region = run.regions[run.callpaths[path].region.index()];
+      found[i] = {run.callpaths.name(path, run.regions),
+                  region.name,
+                  region.file,
+                  region.line,
+                  run.callpaths[path].parent,
+                  start_up[i],
+                  std::string(trace::to_string(region.paradigm))};
+    }
+  });
+  return found;
+}
 
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
                           const Explanations& explanations, unsigned threads) {

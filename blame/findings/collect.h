@@ -5,6 +5,7 @@
 // seconds. Nothing is computed here but sums.
 #pragma once
 
+#include "blame/course.h"
 #include "blame/delay/delay.h"
 #include "blame/delay/wait_sums.h"
 #include "blame/findings/findings.h"
@@ -20,7 +21,12 @@ struct Explanations {
   CriticalPath path;
   Profiles profiles;
   CriticalProfile critical;
+  TimeCourse course;
 };
+
+/// What is known of each location and call path besides what is computed, by id.
+std::vector<FoundLocation> found_locations(const replay::Run& run);
+std::vector<FoundCallPath> found_callpaths(const replay::Run& run, unsigned threads);
 
 /// Rows in no particular order (join_findings.h). Of several ranks each has its own locations'
 /// rows, and the first what there is of all in common.

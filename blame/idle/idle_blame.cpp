@@ -11,6 +11,7 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 #include "base/tournament.h"
 
 namespace culprit::blame {
@@ -381,10 +382,12 @@ IdleBlame blame_for_idleness(const Run& run, const WaitGraph& graph, unsigned th
   IdleBlame result;
   result.crews = find_crews(run);
   std::vector<std::vector<IdleBlame::Earned>> earned(result.crews.size());
+  progress::Progress progress(progress::Stage::blame, result.crews.size());
   parallel_for(
       result.crews.size(), threads, [&] { return EarnedSums(run.callpaths.size()); },
       [&](size_t c, EarnedSums& sums) {
         earned[c] = Sweep(run, graph, states, sums, result.crews[c]).run();
+        progress.step();
       });
   for (const auto& rows : earned) {
     result.earned.insert(result.earned.end(), rows.begin(), rows.end());

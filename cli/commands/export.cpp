@@ -1,19 +1,24 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit export: a run in the format of another tool.
+// culprit export: a run in the format of another tool. What needs sums reads the findings; what
+// needs events reads the trace.
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "cli/commands/open_findings.h"
+#include "cli/commands/part_options.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
+#include "report/exports/exports.h"
 #include "trace/otf2/export.h"
 
 namespace culprit::cli {
@@ -22,50 +27,85 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr log::Component kLog("export");
+constexpr const char* kOtf2 = "otf2";
 
 struct ExportArguments {
   fs::path input;
   fs::path output;
   std::string format;
+  PartOptions part;
   unsigned threads = 0;
 };
 
-struct ExportFormat {
-  const char* name;
-  const char* summary;
-  /// `losses`: what was lost so far.
-  Result<void> (*write)(const trace::Source& source, const ExportArguments& arguments,
-                        Losses& losses);
-};
-
-Result<void> write_otf2(const trace::Source& source, const ExportArguments& arguments,
-                        Losses& losses) {
-  return trace::export_otf2(source, arguments.output, arguments.threads, losses);
+void warn_of(const Losses& losses) {
+  for (const auto& [name, loss] : losses.all()) {
+    if (loss.severity == Severity::data_loss) kLog.warning("{} ({})", loss.advice, name);
+  }
 }
 
-constexpr ExportFormat kFormats[] = {
-    {"otf2", "an OTF2 archive in Score-P's conventions, for Vampir and Scalasca: a folder",
-     write_otf2},
-};
+Result<void> write_otf2(const ExportArguments& arguments) {
+  const auto info = read_info(arguments.input);
+  if (!info) return info.error();
+  Losses losses;
+  const auto opened = open_trace(arguments.input, *info, arguments.threads, losses);
+  if (!opened) return opened.error();
+  losses.merge(opened->facts.losses);
+  auto written = trace::export_otf2(*opened->source, arguments.output, arguments.threads, losses);
+  if (written) warn_of(losses);
+  return written;
+}
+
+Result<void> write_excerpt(const ExportArguments& arguments, const report::ExcerptExport& format) {
+  const auto selection = selected_part(arguments.part);
+  if (!selection) return selection.error();
+  Losses losses;
+  const auto excerpt = open_excerpt(arguments.input, *selection, arguments.threads, losses);
+  if (!excerpt) return excerpt.error();
+  if (excerpt->left_out > 0) {
+    kLog.info("left out {} shorter than asked for",
+              fmt::format("{} activities", excerpt->left_out));
+  }
+  auto written = format.write(*excerpt, arguments.output);
+  if (written) warn_of(losses);
+  return written;
+}
+
+Result<void> write_findings(const ExportArguments& arguments,
+                            const report::FindingsExport& format) {
+  if (arguments.part.given()) {
+    return Error{
+        fmt::format("{} has the sums of the whole run: a part can be chosen for formats of "
+                    "events alone",
+                    format.name)};
+  }
+  const auto findings = open_findings(arguments.input);
+  return findings ? format.write(findings->findings, arguments.output)
+                  : Result<void>(findings.error());
+}
+
+Result<void> write(const ExportArguments& arguments) {
+  if (arguments.format == kOtf2) {
+    if (arguments.part.given()) return Error{"an archive has the whole run: no part can be chosen"};
+    return write_otf2(arguments);
+  }
+  std::error_code code;  // said before anything is read
+  if (fs::exists(fs::symlink_status(arguments.output, code))) {
+    return Error{"'" + arguments.output.string() + "' already exists: name a new one with -o"};
+  }
+  for (const report::FindingsExport& format : report::findings_exports()) {
+    if (format.name == arguments.format) return write_findings(arguments, format);
+  }
+  for (const report::ExcerptExport& format : report::excerpt_exports()) {
+    if (format.name == arguments.format) return write_excerpt(arguments, format);
+  }
+  return Error{"there is no format '" + arguments.format + "'"};
+}
 
 int run_export(const ExportArguments& arguments) {
-  const auto info = read_info(arguments.input);
-  if (!info) return fail(info.error());
-  Losses losses;
-  const auto opened = open_trace(arguments.input, info.value(), arguments.threads, losses);
-  if (!opened) return fail(opened.error());
-  for (const ExportFormat& format : kFormats) {
-    if (arguments.format != format.name) continue;
-    losses.merge(opened.value().facts.losses);
-    const auto written = format.write(*opened.value().source, arguments, losses);
-    if (!written) return fail(written.error());
-    for (const auto& [name, loss] : losses.all()) {
-      if (loss.severity == Severity::data_loss) kLog.warning("{} ({})", loss.advice, name);
-    }
-    kLog.info("wrote {}", for_display(fs::absolute(arguments.output)).string());
-    return 0;
-  }
-  return kUsage;
+  const auto written = write(arguments);
+  if (!written) return fail(written.error());
+  kLog.info("wrote {}", for_display(fs::absolute(arguments.output)).string());
+  return 0;
 }
 
 }  // namespace
@@ -74,16 +114,19 @@ Action add_export(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<ExportArguments>();
   std::vector<std::string> names;
   std::string help;
-  for (const ExportFormat& format : kFormats) {
-    names.emplace_back(format.name);
-    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", format.name, format.summary);
-  }
+  const auto add = [&](std::string_view name, std::string_view summary) {
+    names.emplace_back(name);
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", name, summary);
+  };
+  for (const auto& format : report::excerpt_exports()) add(format.name, format.summary);
+  add(kOtf2, "an OTF2 archive in Score-P's conventions, for Vampir and Scalasca: a folder");
+  for (const auto& format : report::findings_exports()) add(format.name, format.summary);
   command.add_option("experiment", arguments->input, "an experiment folder")->required();
   command.add_option("--format", arguments->format, help)->required()->check(CLI::IsMember(names));
   command.add_option("-o,--output", arguments->output, "what to create; nothing is overwritten")
       ->required();
+  add_part_options(command, arguments->part);
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
-  command.footer("culprit export run1 --format otf2 -o run1.otf2");
   return [arguments] { return run_export(*arguments); };
 }
 

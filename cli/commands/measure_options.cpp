@@ -82,10 +82,6 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
   options->report = report;
   add_settings(command, options->settings, report);
   command.prefix_command();
-  command.footer(
-      report ? "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program"
-             : "culprit record -- mpirun -n 4 ./program    or    mpirun -n 4 culprit record -- "
-               "./program");
   return [options, &command, &program] {
     options->settings.take_variables(process_environment);
     options->command = command.remaining();

@@ -7,12 +7,12 @@
 
 #include <memory>
 #include <optional>
-#include <system_error>
 
+#include "cli/commands/open_findings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
-#include "report/db/findings_db.h"
+#include "cli/terminal.h"
 #include "report/formats.h"
 #include "report/table/tables.h"
 #include "report/table/write.h"
@@ -32,18 +32,6 @@ struct ReportArguments {
   report::Selection selection;
   std::optional<size_t> top;
 };
-
-/// The findings file that `input` means: itself, or the one in the experiment.
-Result<fs::path> find_findings(const fs::path& input) {
-  std::error_code code;
-  if (!fs::exists(input, code)) return Error{"there is no '" + input.string() + "'"};
-  if (!fs::is_directory(input, code)) return input;
-  if (fs::exists(findings_file(input), code)) return findings_file(input);
-  const auto info = read_info(input);
-  if (!info) return info.error();
-  return Error{"'" + input.string() + "' has not been analyzed yet: run `culprit analyze " +
-               input.string() + "`"};
-}
 
 /// A table is asked for by what it is by, by a part of the run, or by a format that only tables
 /// have.
@@ -76,18 +64,13 @@ int show(ReportArguments arguments) {
     if (!ranks) return fail(ranks.error());
     arguments.selection.ranks = std::move(ranks).value();
   }
-  const auto file = find_findings(arguments.input);
-  if (!file) return fail(file.error());
-  const auto findings = report::load_findings(file.value());
-  if (!findings) return fail(findings.error());
-  const fs::path folder = fs::absolute(file.value()).lexically_normal().parent_path();
-  const auto text = render(arguments, findings.value(), folder);
+  const auto opened = open_findings(arguments.input);
+  if (!opened) return fail(opened.error());
+  const auto text = render(arguments, opened->findings, opened->folder);
   if (!text) return fail(text.error());
-  const std::string& page = text.value();
-  const bool written = std::fwrite(page.data(), 1, page.size(), stdout) == page.size();
-  if (!written || std::fflush(stdout) != 0)
-    return fail({"cannot write the report to standard output"});
-  return 0;
+  const bool written = arguments.format == report::formats().front().name ? print_page(text.value())
+                                                                          : print(text.value());
+  return written ? 0 : fail({"cannot write the report to standard output"});
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct Subcommand {
   const char* name;
   const char* summary;
   Action (*add)(CLI::App& command, const Program& program);
+  const char* example;  ///< that --help shows
 };
 
 /// The subcommands that --help lists.
@@ -35,6 +36,8 @@ Action add_analyze(CLI::App& command, const Program& program);
 Action add_stuck(CLI::App& command, const Program& program);
 Action add_export(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);
+Action add_view(CLI::App& command, const Program& program);
+Action add_info(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);
 Action add_manual(CLI::App& command, const Program& program);

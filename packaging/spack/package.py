@@ -31,6 +31,7 @@ class Culprit(CMakePackage):
     depends_on("otf2@3:")
     depends_on("elfutils")
     depends_on("sqlite@3")
+    depends_on("zlib-api")
     depends_on("fmt@9:")
     depends_on("spdlog@1.10: +fmt_external")
     depends_on("cli11@2.1:")

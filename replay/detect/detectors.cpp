@@ -171,7 +171,7 @@ uint64_t clock_violations(const Detection& detection) {
 
 /// Whether clocks need repair shows while looking for waits; then all is looked for again.
 WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
-                       DetectorTimes* times) {
+                       DetectorTimes* times, const std::function<void()>& at_operations) {
   DetectorTimes untold{};
   DetectorTimes& spent = times != nullptr ? *times : untold;
   std::unique_ptr<Detection> found_last = run_detectors(run, threads, disabled, spent);
@@ -179,6 +179,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   if (violated && repair_run(run, threads)) {
     found_last = run_detectors(run, threads, disabled, spent);
   }
+  if (at_operations) at_operations();
   Detection& detection = *found_last;
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 #include "replay/ranks/exchange.h"
 #include "replay/read/device_busy.h"
 #include "replay/read/join_call_paths.h"
@@ -149,6 +150,7 @@ void read_threads(const trace::Source& source, const std::vector<LocationId>& id
                   const std::vector<RegionTraits>& traits, Forks& forks_of, unsigned threads,
                   Run& run, AnchorLists& anchors) {
   std::vector<Losses> losses(ids.size());
+  progress::Progress progress(progress::Stage::events, ids.size());
   parallel_for(ids.size(), threads, [&](size_t i) {
     const LocationId id = ids[i];
     const ForkDirectory& forks = directory_of(run, id, forks_of);
@@ -166,6 +168,7 @@ void read_threads(const trace::Source& source, const std::vector<LocationId>& id
     if (const uint64_t inferred = run.at(id).probes.inferred; inferred > 0) {
       losses[i].add(LossKind::probes_inferred, inferred);
     }
+    progress.step();
   });
   for (const Losses& loss : losses) run.losses.merge(loss);
 }

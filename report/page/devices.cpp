@@ -148,7 +148,7 @@ class Section {
       const blame::FoundCallPath* path = names_.find(row.callpath);
       paths.push_back(path != nullptr ? path->name : names_.region(row.callpath));
     }
-    paths = shortened(paths, kPageWidth - kTextColumn - 1);
+    paths = shortened(paths, page_width() - kTextColumn - 1);
     std::vector<std::pair<DeviceBlamed, std::string>> rows;
     for (size_t i = 0; i < paths.size(); ++i) rows.emplace_back(all[i], paths[i]);
     return rows;
@@ -243,7 +243,7 @@ class Section {
         fmt::format("{} of {} that wait for a device had nothing to wait for, and took {}; most "
                     "of them: {}.",
                     grouped(row->count), counted(row->all_count, "call"), time_(row->time_s),
-                    names_.path(row->callpath, kPageWidth / 2)),
+                    names_.path(row->callpath, page_width() / 2)),
         2);
   }
 

@@ -41,7 +41,7 @@ class Rows {
 
   /// `remark` is left out where the line has no room for it.
   void add(double part, double whole, std::string_view what, const std::string& remark = "") {
-    const size_t width = kPageWidth - kTextColumn;
+    const size_t width = page_width() - kTextColumn;
     std::string text(what);
     if (!remark.empty() && text.size() + 2 + remark.size() <= width) text += ": " + remark;
     lines_ += fmt::format("{}{}  {}\n", left("  " + label_, kLabelColumn),
@@ -143,7 +143,7 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
     rows.add(late, whole, "of device time idle: nothing had been launched");
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
-    if (text.size() > kPageWidth - kTextColumn) {
+    if (text.size() > page_width() - kTextColumn) {
       text = "while hosts executed " + names.region(blamed.front().callpath);
     }
     rows.add(blamed.front().time_s, whole, text);

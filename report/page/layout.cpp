@@ -15,6 +15,8 @@
 namespace culprit::report {
 namespace {
 
+size_t width_of_pages = kUsualWidth;
+
 bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
@@ -57,6 +59,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 }  // namespace
+
+size_t page_width() {
+  return width_of_pages;
+}
+
+void set_page_width(size_t columns) {
+  width_of_pages = std::max(columns, kLeastWidth);
+}
 
 TimeFormat::TimeFormat(double longest_s) {
   if (longest_s >= 1 || longest_s <= 0) {
@@ -103,7 +113,7 @@ std::string wrapped(std::string_view text, size_t indent) {
   };
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
-    if (!line.empty() && indent + columns(line) + 1 + columns(word) > kPageWidth) flush();
+    if (!line.empty() && indent + columns(line) + 1 + columns(word) > page_width()) flush();
     if (!line.empty()) line += ' ';
     line += word;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the text report puts words and figures on a page of 100 columns. Knows nothing of findings.
+// How the text report puts words and figures on a page of some columns. Knows nothing of findings.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,14 @@
 
 namespace culprit::report {
 
-inline constexpr size_t kPageWidth = 100;
+/// Columns of a page that goes to a file, and to a terminal that is wide enough.
+inline constexpr size_t kUsualWidth = 100;
+/// A narrower one has no room for figures and words beside each other.
+inline constexpr size_t kLeastWidth = 72;
+
+/// Columns of all pages of this process. Set before the first is made.
+size_t page_width();
+void set_page_width(size_t columns);
 
 /// One unit for a whole report, chosen by the run's length, so that figures can be compared by eye.
 class TimeFormat {
@@ -35,8 +42,8 @@ std::string counted(size_t count, std::string_view one, std::string_view several
 /// 1234567 as "1 234 567".
 std::string grouped(size_t number);
 
-/// Breaks `text` at blanks into lines of at most kPageWidth, each indented and ended by a newline.
-/// A longer word stands on a line of its own.
+/// Breaks `text` at blanks into lines of at most page_width(), each indented and ended by a
+/// newline. A longer word stands on a line of its own.
 std::string wrapped(std::string_view text, size_t indent);
 
 /// A call path in at most `width` columns: the root and as much of the end as there is room for,

@@ -190,7 +190,7 @@ std::string minute_of(std::string date) {
 void Page::write_head() {
   const blame::RunInfo& run = findings_.run;
   const std::string& title = !run.command.empty() ? run.command : run.program;
-  line(shortened(title.empty() ? "(unknown command)" : title, kPageWidth));
+  line(shortened(title.empty() ? "(unknown command)" : title, page_width()));
   std::string facts = fmt::format(
       "{}, {} in total, {} wall-clock time",
       counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
@@ -308,7 +308,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
   if (found && found->name != found->region) {
     line(std::string(kTextColumn, ' ') + "in " +
-         path_name(blamed.callpath, kPageWidth - kTextColumn - 3));
+         path_name(blamed.callpath, page_width() - kTextColumn - 3));
   }
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
@@ -358,7 +358,7 @@ void Page::write_waits() {
   for (size_t i = 0; i < shown; ++i) {
     const Suffered& wait = list[i];
     entry("", wait.time_s, findings_.run.allocation_s,
-          path_name(wait.callpath, kPageWidth - kTextColumn));
+          path_name(wait.callpath, page_width() - kTextColumn));
     page_ += wrapped(fmt::format("{}, {}: {}", pattern_name(wait.pattern),
                                  counted(wait.count, "time"), worst(wait.shares)),
                      kTextColumn);
@@ -379,7 +379,7 @@ void Page::write_critical_path() {
   for (size_t i = 0; i < shown; ++i) {
     const OnCriticalPath& item = list[i];
     entry("", item.time_s, findings_.run.wall_s,
-          path_name(item.callpath, kPageWidth - kTextColumn));
+          path_name(item.callpath, page_width() - kTextColumn));
     std::string text = worst(item.shares);
     if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
       text += fmt::format("{}{} of this is imbalance", text.empty() ? "" : "; ",
@@ -399,7 +399,7 @@ void Page::write_counters() {
                                      [](const CountedPath& path) { return path.time_s; });
   for (size_t i = 0; i < shown; ++i) {
     entry("", list[i].time_s, findings_.run.allocation_s,
-          path_name(list[i].callpath, kPageWidth - kTextColumn));
+          path_name(list[i].callpath, page_width() - kTextColumn));
     page_ += wrapped(counts_in_words(findings_.metrics, list[i]), kTextColumn);
   }
   more_line(list.size() - shown, "other call path");
@@ -426,7 +426,8 @@ void Page::write_polling() {
                    [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
   const blame::FoundPolling& most = findings_.polling.front();
   heading("POLLING: not counted as waiting  (share: of allocated time)");
-  entry("", sum_s, findings_.run.allocation_s, path_name(most.callpath, kPageWidth - kTextColumn));
+  entry("", sum_s, findings_.run.allocation_s,
+        path_name(most.callpath, page_width() - kTextColumn));
   page_ += wrapped(
       fmt::format(
           "Most of it here: unsuccessful tests until the message was sent, on {}. Work done "
@@ -436,7 +437,7 @@ void Page::write_polling() {
   if (findings_.polling_causes.empty()) return;
   const blame::FoundPollingCause& cause = findings_.polling_causes.front();
   page_ += wrapped(
-      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, kPageWidth - kTextColumn),
+      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, page_width() - kTextColumn),
                   location_name(cause.location), time_(cause.time_s)),
       kTextColumn);
 }

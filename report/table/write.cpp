@@ -73,18 +73,9 @@ void shorten_first(const ReportTable& table, std::vector<std::vector<std::string
   for (size_t i = 1; i < columns.size(); ++i) {
     others += width_of(table.columns[i].head, columns[i]) + 2;
   }
-  const size_t room = kPageWidth > others + kLeastTextWidth ? kPageWidth - others : kLeastTextWidth;
+  const size_t room =
+      page_width() > others + kLeastTextWidth ? page_width() - others : kLeastTextWidth;
   columns[0] = shortened(columns[0], room);
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 std::string markdown_cell(const std::string& text) {
@@ -105,6 +96,16 @@ std::string plain(const Cell& cell) {
 }
 
 }  // namespace
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::span<const TableFormat> table_formats() {
   return kTableFormats;

@@ -25,6 +25,8 @@ std::span<const TableFormat> table_formats();
 const TableFormat* find_table_format(std::string_view name);
 
 std::string table_text(const ReportTable& table);
+/// A cell of RFC 4180.
+std::string csv_cell(const std::string& text);
 /// RFC 4180, times in seconds, with a line of keys.
 std::string table_csv(const ReportTable& table);
 std::string table_markdown(const ReportTable& table);

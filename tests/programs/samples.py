@@ -98,6 +98,7 @@ def phrases(page):
     paragraphs = itertools.groupby(page.split("\n"), key=lambda line: len(line) - len(line.lstrip()))
     flat = " ; ".join(" ".join(" ".join(lines).split()) for _, lines in paragraphs)
     flat = re.sub(r"\|[^|]*\|", " ; ", flat)  # what a device did over time, a letter for each code
+    flat = re.sub(r"busy: .*?, (?=\d+ stream)", "busy ; ", flat)  # the device's name is the machine's
     flat = re.sub(r"\([^()]*\)|\[[^\]]*\]|rank \d+|thread \d+|\S*[/_@!$#|]\S*", " ; ", flat)
     for part in re.split(r"[;:,.()\[\]]+\s|" + FIGURE.pattern + r"|\s[-+~?|]\s", flat):
         words = (part or "").strip(" .,;:").split()

@@ -14,6 +14,7 @@ import sys
 import dependencies
 import findings_doc
 import losses_doc
+import page
 import patterns_doc
 import prose
 import records_doc
@@ -257,16 +258,16 @@ def check_links(tree):
 def check_patterns(tree):
     """The document about wait patterns says what the table says."""
     if patterns_doc.TABLE in tree.paths:
-        page = tree.text(patterns_doc.DOCUMENT) if patterns_doc.DOCUMENT in tree.paths else ""
-        if page != patterns_doc.document(tree.text(patterns_doc.TABLE)):
+        written = tree.text(patterns_doc.DOCUMENT) if patterns_doc.DOCUMENT in tree.paths else ""
+        if written != patterns_doc.document(tree.text(patterns_doc.TABLE)):
             yield f"{patterns_doc.DOCUMENT}: not what {patterns_doc.TABLE} says (./dev format does it)"
 
 
 def check_settings(tree):
     """The document about settings says what the tables say."""
     if settings_doc.TABLE in tree.paths:
-        page = tree.text(settings_doc.DOCUMENT) if settings_doc.DOCUMENT in tree.paths else ""
-        if page != settings_doc.document(tree.text(settings_doc.TABLE), tree.text(settings_doc.EVENTS)):
+        written = tree.text(settings_doc.DOCUMENT) if settings_doc.DOCUMENT in tree.paths else ""
+        if written != settings_doc.document(tree.text(settings_doc.TABLE), tree.text(settings_doc.EVENTS)):
             yield f"{settings_doc.DOCUMENT}: not what {settings_doc.TABLE} says (./dev format does it)"
 
 
@@ -287,8 +288,8 @@ def check_variables(tree):
 def check_findings(tree):
     """The document about the findings says what their table says."""
     if findings_doc.TABLE in tree.paths:
-        page = tree.text(findings_doc.DOCUMENT) if findings_doc.DOCUMENT in tree.paths else ""
-        if page != findings_doc.document(page, {path: tree.text(path) for path in findings_doc.SOURCES}):
+        written = tree.text(findings_doc.DOCUMENT) if findings_doc.DOCUMENT in tree.paths else ""
+        if written != findings_doc.document(written, {path: tree.text(path) for path in findings_doc.SOURCES}):
             yield f"{findings_doc.DOCUMENT}: not what {findings_doc.TABLE} says (./dev format does it)"
 
 
@@ -296,8 +297,8 @@ def check_losses(tree):
     """The document about losses says what the table says, and names of losses are spelled there alone."""
     if losses_doc.TABLE not in tree.paths:
         return
-    page = tree.text(losses_doc.DOCUMENT) if losses_doc.DOCUMENT in tree.paths else ""
-    if page != losses_doc.document(tree.text(losses_doc.TABLE)):
+    written = tree.text(losses_doc.DOCUMENT) if losses_doc.DOCUMENT in tree.paths else ""
+    if written != losses_doc.document(tree.text(losses_doc.TABLE)):
         yield f"{losses_doc.DOCUMENT}: not what {losses_doc.TABLE} says (./dev format does it)"
     names = losses_doc.ids(tree.text(losses_doc.TABLE))
     counted = set()
@@ -318,8 +319,8 @@ def check_losses(tree):
 def check_records(tree):
     """The document about raw records says what the table says."""
     if records_doc.TABLE in tree.paths:
-        page = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
-        if page != records_doc.document(tree.text):
+        written = tree.text(records_doc.DOCUMENT) if records_doc.DOCUMENT in tree.paths else ""
+        if written != records_doc.document(tree.text):
             yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
 
 
@@ -346,6 +347,7 @@ RULES = {
     "findings": check_findings,
     "losses": check_losses,
     "records": check_records,
+    "page": page.check,
     "dependencies": dependencies.check,
     "cycles": shape.check_cycles,
     "classes": lambda tree: shape.check_classes(tree, without_comments_and_strings),

@@ -23,7 +23,6 @@ CLASSES_LEFT = {
     "assemble/run/comms.cpp: Unifier",
     "assemble/run/survey.cpp: Surveyor",
     "assemble/stuck/thread_end.cpp: Walk",
-    "blame/findings/collect.cpp: Collector",
     "blame/device/device_use.cpp: DeviceReport",
     "blame/identities.cpp: Checker",
     "replay/detect/one_sided.cpp: WindowMatcher",

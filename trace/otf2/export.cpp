@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/progress/progress.h"
 #include "trace/otf2/loss_properties.h"
 #include "trace/otf2/writer.h"
 
@@ -27,10 +28,12 @@ Result<void> write_archive(const Source& source, const fs::path& folder, unsigne
   if (!writer) return writer.error();
   std::vector<Losses> lost(count);
   std::vector<Result<void>> read(count);
+  progress::Progress progress(progress::Stage::archive, count);
   parallel_for(count, threads, [&](size_t i) {
     const Location& location = definitions.locations[i];
     const auto sink = (*writer)->open(location.process, location.thread);
     read[i] = source.read(LocationId(i), *sink, lost[i]);
+    progress.step();
   });
   for (size_t i = 0; i < count; ++i) {
     if (!read[i]) return read[i];

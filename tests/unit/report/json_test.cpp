@@ -47,12 +47,13 @@ TEST(Json, HasTheAgreedKeys) {
 /// What JSON calls a table; "" for one that it has not, or makes something else of.
 std::string_view key_of(std::string_view table) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-      {"callpaths", ""},     {"stuck", ""},
-      {"stuck_helpers", ""}, {"critical_callpaths", "performance_impacts"},
-      {"profile", ""},       {"metrics", ""},
-      {"critical_path", ""}, {"segments", ""},
-      {"passes", ""},        {"instances", "worst_waits"},
-      {"counts", "counters"}};
+      {"callpaths", ""},      {"stuck", ""},
+      {"stuck_helpers", ""},  {"critical_callpaths", "performance_impacts"},
+      {"profile", ""},        {"metrics", ""},
+      {"critical_path", ""},  {"segments", ""},
+      {"passes", ""},         {"instances", "worst_waits"},
+      {"counts", "counters"}, {"location_times", ""},
+      {"callpath_times", ""}};
   for (const auto& [name, key] : kOthers) {
     if (name == table) return key;
   }

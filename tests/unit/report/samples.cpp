@@ -95,10 +95,11 @@ Findings every_field() {
            2.0 / 3,
            0.125,
            139,
+           4,
            {"first note", "second 'note'"}};
   f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25, ""}, {"1.1", 1, 1, "n2", 2.5, 0.75, "CUDA 7"}};
   f.callpaths = {{"main", "main", "a.c", 1},
-                 {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u, path(0), true}};
+                 {"main/f<\xc3\xa9>", "f<\xc3\xa9>", "b.c", 4000000000u, path(0), true, "user"}};
   f.processes = {{1, "n2", 3, 4, 0.101, 0.102}};
   f.start_up = {0.103, 0.104, 0.105};
   f.stuck = {{0, true, true, at(1), "MPI_Recv", "main/f/MPI_Recv", "b.c:8", 1.51, "for it"},
@@ -130,6 +131,8 @@ Findings every_field() {
   f.stages = {
       {blame::StageKind::iteration, "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.location_times = {{at(1), 3, 1.951, 1.952, path(1)}};
+  f.callpath_times = {{at(0), 2, path(1), 1.953, 1.954}};
   f.identities = {2.1, 2.2, 2.3, 2.4, 2.5,
                   2.6, 2.7, 2.8, 2.9, 3.0,
                   3.1, 3.2, 3.3, 3.4, {"a is not b", "c is not d"}};

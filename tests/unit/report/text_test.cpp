@@ -191,7 +191,7 @@ TEST(Text, StaysOnThePage) {
   for (int i = 0; i < 40; ++i) deep += "/a_function_of_some_length";
   for (auto& path : findings.callpaths) path.name = deep + "/" + path.region;
   std::istringstream lines(page(findings));
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kPageWidth) << line;
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), page_width()) << line;
 }
 
 TEST(Text, LeavesOutWhatIsTheSameForAll) {

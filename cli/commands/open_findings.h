@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What commands need that show an analysis: its findings, named by the experiment or the file.
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "blame/findings/findings.h"
+
+namespace culprit::cli {
+
+struct OpenFindings {
+  std::filesystem::path folder;  ///< of the experiment, absolute
+  blame::Findings findings;
+};
+
+/// Of an experiment folder or a findings.db. Error if there is none, or it has not been analyzed.
+Result<OpenFindings> open_findings(const std::filesystem::path& input);
+
+}  // namespace culprit::cli

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit view: a page for the browser, in one file. The findings are in it whole; of single
+// activities and messages as many as a page can hold, the longest ones and those around the worst
+// waits.
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "cli/commands/open_findings.h"
+#include "cli/commands/part_options.h"
+#include "cli/commands/subcommands.h"
+#include "cli/message.h"
+#include "cli/pipeline.h"
+#include "cli/terminal.h"
+#include "report/view/html.h"
+#include "report/view/pack.h"
+#include "report/view/reduce.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr log::Component kLog("view");
+
+struct ViewArguments {
+  fs::path input;
+  fs::path output;
+  unsigned threads = 0;
+  bool no_events = false;
+};
+
+/// The run's single events, if its trace is still there. What it lacks does not keep anybody from
+/// looking at the findings.
+std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
+                                          const OpenFindings& opened) {
+  std::error_code code;
+  const auto info = read_info(opened.folder);
+  if (arguments.no_events || !info || !fs::exists(trace_of(opened.folder, *info), code)) return {};
+  Losses losses;
+  auto excerpt = open_excerpt(opened.folder, {}, arguments.threads, losses);
+  if (!excerpt) {
+    kLog.warning("the page has no single events: {}", excerpt.error().sentence);
+    return {};
+  }
+  if (!report::same_run(*excerpt, opened.findings)) {
+    kLog.warning(
+        "the page has no single events: the findings are of another analysis; run "
+        "`culprit analyze {}`",
+        for_display(opened.folder).string());
+    return {};
+  }
+  report::reduce(*excerpt, opened.findings);
+  return std::move(*excerpt);
+}
+
+/// Written whole or not at all; an older page of that name is replaced.
+Result<void> write_page(const fs::path& file, const std::string& page) {
+  const fs::path temporary = file.string() + fmt::format(".{}.tmp", getpid());
+  std::ofstream stream(temporary, std::ios::binary);
+  stream.write(page.data(), static_cast<std::streamsize>(page.size()));
+  stream.close();
+  std::error_code code;
+  if (stream) fs::rename(temporary, file, code);
+  if (stream && !code) return {};
+  fs::remove(temporary, code);
+  return Error{"cannot write '" + file.string() + "': name another file with -o"};
+}
+
+int view(const ViewArguments& arguments) {
+  const auto opened = open_findings(arguments.input);
+  if (!opened) return fail(opened.error());
+  const auto excerpt = excerpt_for(arguments, *opened);
+  const auto page =
+      report::html_page(report::pack_page(opened->findings, excerpt ? &*excerpt : nullptr));
+  if (!page) return fail(page.error());
+  const fs::path file =
+      arguments.output.empty() ? opened->folder / "view.html" : fs::absolute(arguments.output);
+  if (auto written = write_page(file, *page); !written) return fail(written.error());
+  return print(for_display(file).string() + "\n") ? 0 : fail({"cannot write to standard output"});
+}
+
+}  // namespace
+
+Action add_view(CLI::App& command, const Program&) {
+  auto arguments = std::make_shared<ViewArguments>();
+  command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db")
+      ->required();
+  command.add_option("-o,--output", arguments->output,
+                     "the HTML file to write (default: view.html in the experiment); its path is "
+                     "printed");
+  command.add_flag("--no-events", arguments->no_events,
+                   "the findings alone: do not read the trace for single activities and messages");
+  command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
+  return [arguments] { return view(*arguments); };
+}
+
+}  // namespace culprit::cli

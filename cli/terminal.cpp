@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a terminal is asked, and which of its answers count: the size by ioctl, the rest by
+// variables that people set.
+
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/progress/progress.h"
+#include "report/page/colours.h"
+#include "report/page/layout.h"
+
+namespace culprit::cli {
+namespace {
+
+/// A wider page than this is tiring to read.
+constexpr size_t kMostColumns = 160;
+
+size_t columns_of(int file) {
+  winsize size{};
+  if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return report::kUsualWidth;
+  return size.ws_col;
+}
+
+/// One that can move its cursor.
+bool is_terminal(int file) {
+  const char* kind = std::getenv("TERM");
+  return isatty(file) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+/// As https://no-color.org has it.
+bool wants_colours() {
+  const char* no = std::getenv("NO_COLOR");
+  return no == nullptr || *no == '\0';
+}
+
+}  // namespace
+
+void use_terminals() {
+  if (isatty(STDOUT_FILENO) == 1) {
+    report::set_page_width(std::min(columns_of(STDOUT_FILENO), kMostColumns));
+  }
+  if (is_terminal(STDERR_FILENO)) progress::show(STDERR_FILENO, columns_of(STDERR_FILENO));
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+bool print_page(std::string_view page) {
+  if (!is_terminal(STDOUT_FILENO) || !wants_colours()) return print(page);
+  return print(report::coloured(page));
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What stdout and stderr are: a person at a terminal gets colours, a page as wide as the terminal,
+// and a line of progress; a file or a pipe gets none of that.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace culprit::cli {
+
+/// Sets the width of pages by stdout, and shows progress if stderr is a terminal.
+void use_terminals();
+
+/// On stdout, all of it. False if that failed.
+bool print(std::string_view text);
+/// The same of a page for people, in colours if they can be seen and are wanted (NO_COLOR, TERM).
+bool print_page(std::string_view page);
+
+}  // namespace culprit::cli

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Families have fixed colours (Okabe and Ito's, which nobody confuses); waiting is always the same
+// warm ramp, and hatched where it lies over something else, so that it is told without colour.
+
+export const FAMILY = {
+  useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', waiting: '#d55e00',
+};
+const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
+
+export function familyOf(path) {
+  if (path.startUp) return 'startUp';
+  if (path.model === 'mpi') return 'mpi';
+  if (path.model === 'openmp') return 'openmp';
+  if (['cuda', 'opencl', 'openacc'].includes(path.model)) return 'device';
+  return path.region.startsWith('(') ? 'startUp' : 'useful';
+}
+
+export function colourOf(path) {
+  const family = familyOf(path);
+  if (family !== 'useful') return FAMILY[family];
+  let hash = 0;
+  for (let i = 0; i < path.region.length; ++i) hash = (hash * 31 + path.region.charCodeAt(i)) >>> 0;
+  return USER[hash % USER.length];
+}
+
+/** From nothing to all, as a colour. */
+export function warm(share) {
+  const s = Math.max(0, Math.min(1, share));
+  const stops = [[255, 247, 236], [253, 212, 158], [252, 141, 89], [215, 48, 31], [110, 0, 10]];
+  const at = s * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at)), f = at - i;
+  return stops[i].map((low, k) => Math.round(low + (stops[i + 1][k] - low) * f));
+}
+
+export function warmText(share) {
+  return `rgb(${warm(share).join(' ')})`;
+}
+
+/** Lines at an angle for canvases. */
+export function hatch(context) {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 6;
+  const c = tile.getContext('2d');
+  c.strokeStyle = 'rgba(213, 94, 0, 0.95)';
+  c.lineWidth = 1.5;
+  c.beginPath();
+  for (const d of [-6, 0, 6]) c.moveTo(d, 6), c.lineTo(d + 6, 0);
+  c.stroke();
+  return context.createPattern(tile, 'repeat');
+}

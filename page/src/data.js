@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The run's data as report/view/pack.cpp lays them out: tables of columns, and what follows from
+// them once and for all (trees, groups, orders).
+
+const NONE = 0xffffffff;
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function unpacked(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).arrayBuffer();
+}
+
+const ARRAYS = { f64: Float64Array, f32: Float32Array, u32: Uint32Array, id: Uint32Array, name: Uint32Array };
+
+/** A table's columns by name; texts as numbers in `names`. */
+function tableOf(buffer, base, spec) {
+  const table = { rows: spec.rows };
+  for (const [name, column] of Object.entries(spec.columns)) {
+    table[name] = new ARRAYS[column.type](buffer, base + column.at, spec.rows);
+  }
+  return table;
+}
+
+export function decode(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const tables = {};
+  for (const [name, spec] of Object.entries(head.tables)) {
+    tables[name] = tableOf(buffer, 8 + length, spec);
+  }
+  return new Run(head, tables);
+}
+
+export async function load() {
+  const text = document.getElementById('culprit-data').textContent.trim();
+  return decode(await unpacked(bytesOf(text)));
+}
+
+/** What is known of one run. */
+class Run {
+  constructor(head, tables) {
+    Object.assign(this, { head, tables, names: head.names, verdict: head.verdict });
+    const one = tables.run;
+    const text = (column) => this.names[one[column][0]];
+    this.command = text('command') || text('program') || '(unknown command)';
+    this.facts = { mpi: text('mpi'), openmp: text('openmp'), date: text('date'), creator: text('creator') };
+    this.wall = one.wall_s[0];
+    this.allocated = one.allocation_s[0];
+    this.intervals = one.intervals[0];
+    this.overhead = one.overhead_pct[0];
+    this.exitStatus = one.exit_status[0];
+    this.waiting = tables.identities.waiting_s[0];
+    this.locations = this.makeLocations(tables.locations);
+    this.ranks = [...new Set(this.locations.map((l) => l.rank))].sort((a, b) => a - b);
+    this.paths = this.makePaths(tables.callpaths);
+    this.patterns = this.makePatterns(tables.patterns);
+    this.groups = this.makeGroups(tables.callpath_times);
+  }
+
+  name(table, column, row) {
+    return this.names[this.tables[table][column][row]];
+  }
+
+  makeLocations(t) {
+    return Array.from({ length: t.rows }, (_, id) => ({
+      id, name: this.names[t.name[id]], rank: t.rank[id], thread: t.thread[id], node: this.names[t.node[id]],
+      life: t.life_s[id], waiting: t.waiting_s[id], stream: this.names[t.stream[id]],
+    }));
+  }
+
+  /** Numbered depth first, so that a subtree is a range [from, to). */
+  makePaths(t) {
+    const paths = Array.from({ length: t.rows }, (_, id) => ({
+      id, name: this.names[t.name[id]], region: this.names[t.region[id]], file: this.names[t.file[id]],
+      line: t.line[id], parent: t.parent[id] === NONE ? null : t.parent[id], startUp: t.start_up[id] === 1,
+      model: this.names[t.model[id]], children: [],
+    }));
+    this.roots = [];
+    for (const path of paths) (path.parent === null ? this.roots : paths[path.parent].children).push(path.id);
+    let next = 0;
+    const open = this.roots.toReversed().map((id) => ({ id, leave: false }));
+    while (open.length > 0) {
+      const { id, leave } = open.pop();
+      if (leave) {
+        paths[id].to = next;
+        continue;
+      }
+      paths[id].from = next++;
+      open.push({ id, leave: true });
+      for (const child of paths[id].children.toReversed()) open.push({ id: child, leave: false });
+    }
+    return paths;
+  }
+
+  makePatterns(t) {
+    const patterns = new Map();
+    for (let i = 0; i < t.rows; ++i) {
+      const id = this.names[t.id[i]];
+      patterns.set(id, {
+        id, parent: this.names[t.parent[i]], name: this.names[t.name[i]], summary: this.names[t.summary[i]],
+        diagnosis: this.names[t.diagnosis[i]], remedy: this.names[t.remedy[i]],
+      });
+    }
+    return patterns;
+  }
+
+  /** The groups of ranks by which time is known for each call path: their first ranks, in order. */
+  makeGroups(t) {
+    const firsts = new Set();
+    for (let i = 0; i < t.rows; ++i) firsts.add(this.locations[t.location[i]].rank);
+    return [...firsts].sort((a, b) => a - b);
+  }
+
+  inFamily(pattern, family) {
+    for (let id = pattern; id; id = this.patterns.get(id)?.parent) {
+      if (id === family) return true;
+    }
+    return false;
+  }
+
+  /** Whether groups of ranks are ranks, so that sums over time are exact for each. */
+  get groupsAreRanks() {
+    return this.groups.length === this.ranks.length;
+  }
+
+  secondsOf(interval) {
+    return (interval * this.wall) / this.intervals;
+  }
+
+  code(path) {
+    const { region, file, line } = this.paths[path];
+    return file && !region.includes(file) ? `${region} (${file}${line ? `:${line}` : ''})` : region;
+  }
+
+  locationName(id) {
+    const l = this.locations[id];
+    if (!l) return 'nobody';
+    if (l.stream) return `${l.stream} (rank ${l.rank})`;
+    return this.locations.length === this.ranks.length ? `rank ${l.rank}` : `rank ${l.rank} thread ${l.thread}`;
+  }
+}
+
+export { NONE };

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The page of `culprit view`: head, chips of what is selected, tabs, one view. The list of views is
+// here, each lies in a file of its name.
+
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { load } from './data.js';
+import { moment, timeFormat } from './format.js';
+import { Pick, RunContext, useRun, useSelection } from './parts.jsx';
+import { ranksText, select, start } from './select.js';
+import { Causes } from './views/causes.jsx';
+import { Coverage } from './views/coverage.jsx';
+import { Devices } from './views/devices.jsx';
+import { Efficiency } from './views/efficiency.jsx';
+import { Flame } from './views/flame.jsx';
+import { Head, Overview } from './views/overview.jsx';
+import { Timeline } from './views/timeline.jsx';
+import { Topology } from './views/topology.jsx';
+import { Trees } from './views/trees.jsx';
+import { Who } from './views/who.jsx';
+
+const VIEWS = [
+  ['overview', 'Overview', Overview], ['causes', 'Causes', Causes], ['timeline', 'Time line', Timeline],
+  ['trees', 'Trees', Trees], ['who', 'Who waits for whom', Who], ['topology', 'Topology', Topology],
+  ['flame', 'Flame graph', Flame], ['devices', 'Devices', Devices], ['efficiency', 'Efficiency', Efficiency],
+  ['coverage', 'Coverage', Coverage],
+];
+
+function Chips() {
+  const { run } = useRun();
+  const s = useSelection();
+  const chips = [];
+  if (s.t) chips.push(['t', `${moment(s.t[0], s.t[1] - s.t[0])} to ${moment(s.t[1], s.t[1] - s.t[0])}`]);
+  if (s.ranks) chips.push(['ranks', `rank${s.ranks.length > 1 ? 's' : ''} ${ranksText(s.ranks, run.ranks)}`]);
+  if (s.path !== null) chips.push(['path', `in ${run.paths[s.path].name}`]);
+  if (s.pattern) chips.push(['pattern', run.patterns.get(s.pattern).name]);
+  return (
+    <div class="chips" aria-live="polite">
+      {chips.length === 0 && <span class="hint">Whole run, all ranks</span>}
+      {chips.map(([key, words]) => (
+        <button key={key} class="chip" onClick={() => select({ [key]: null })} title="take this away">{words} <b>×</b></button>
+      ))}
+      {chips.length > 1 && <button class="chip" onClick={() => select({ t: null, ranks: null, path: null, pattern: null })}>all</button>}
+    </div>
+  );
+}
+
+function Tabs() {
+  const { run } = useRun();
+  const { view } = useSelection();
+  const shown = VIEWS.filter(([id]) => id !== 'devices' || run.tables.devices.rows > 0);
+  return (
+    <nav>{shown.map(([id, words]) => (
+      <Pick key={id} change={{ view: id }} class={view === id ? 'tab on' : 'tab'} aria-current={view === id ? 'page' : undefined}>{words}</Pick>
+    ))}</nav>
+  );
+}
+
+/** Digits choose views, Escape takes the selection away. */
+function useKeys() {
+  useEffect(() => {
+    const press = (event) => {
+      if (event.target.closest('input, select, canvas') || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'Escape') select({ t: null, ranks: null, path: null, pattern: null });
+      const at = '1234567890'.indexOf(event.key);
+      if (at >= 0 && VIEWS[at]) select({ view: VIEWS[at][0] });
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}
+
+function Page() {
+  const { view } = useSelection();
+  useKeys();
+  const View = (VIEWS.find(([id]) => id === view) ?? VIEWS[0])[2];
+  return (
+    <>
+      <Head /><Tabs /><Chips />
+      <main><View /></main>
+      <footer class="printed"><Coverage /></footer>
+    </>
+  );
+}
+
+load().then((run) => {
+  start(run);
+  document.title = `${run.command} - culprit`;
+  const time = timeFormat(run.wall);
+  document.getElementById('page').textContent = '';
+  render(<RunContext.Provider value={{ run, time }}><Page /></RunContext.Provider>, document.getElementById('page'));
+  document.documentElement.dataset.ready = 'yes';
+}).catch((problem) => {
+  document.getElementById('page').textContent = `This page is damaged: ${problem.message}`;
+});

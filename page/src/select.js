@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is selected: a view, a stretch of time, ranks, a call path with what it calls, a pattern.
+// It is kept in the URL's fragment alone, so that a link shows what its sender saw, and the
+// browser's back button undoes. Every view obeys it, none has a selection of its own.
+
+const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, metric: null };
+const listeners = new Set();
+let current = EMPTY;
+let run = null;
+
+/** "0,4-7" as a sorted list of the run's ranks; null if it has none of them. */
+export function parseRanks(text, known) {
+  const wanted = new Set();
+  for (const part of text.split(',')) {
+    const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
+    if (!match) return null;
+    const from = Number(match[1]), to = match[2] === undefined ? from : Number(match[2]);
+    for (const rank of known) if (rank >= from && rank <= to) wanted.add(rank);
+  }
+  return wanted.size > 0 ? [...wanted].sort((a, b) => a - b) : null;
+}
+
+/** The other way round; `known` are all ranks in order. */
+export function ranksText(ranks, known) {
+  const parts = [];
+  for (let i = 0; i < ranks.length;) {
+    let end = i;
+    while (end + 1 < ranks.length && known.indexOf(ranks[end + 1]) === known.indexOf(ranks[end]) + 1) ++end;
+    parts.push(end > i ? `${ranks[i]}-${ranks[end]}` : `${ranks[i]}`);
+    i = end + 1;
+  }
+  return parts.join(',');
+}
+
+function parse(fragment) {
+  const given = new URLSearchParams(fragment.replace(/^#/, ''));
+  const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view, metric: given.get('metric') };
+  const t = (given.get('t') ?? '').split('-').map(Number);
+  if (t.length === 2 && t[0] < t[1]) selection.t = [Math.max(0, t[0]), Math.min(run.wall, t[1])];
+  if (given.get('ranks')) selection.ranks = parseRanks(given.get('ranks'), run.ranks);
+  const path = run.paths.find((p) => p.name === given.get('path'));
+  if (path) selection.path = path.id;
+  if (run.patterns.has(given.get('pattern'))) selection.pattern = given.get('pattern');
+  return selection;
+}
+
+export function fragmentOf(selection) {
+  const given = new URLSearchParams();
+  if (selection.view !== EMPTY.view) given.set('view', selection.view);
+  if (selection.t) given.set('t', selection.t.map((s) => Number(s.toPrecision(9))).join('-'));
+  if (selection.ranks) given.set('ranks', ranksText(selection.ranks, run.ranks));
+  if (selection.path !== null) given.set('path', run.paths[selection.path].name);
+  if (selection.pattern) given.set('pattern', selection.pattern);
+  if (selection.metric) given.set('metric', selection.metric);
+  return `#${given}`;
+}
+
+/** The link that changes the selection by `change`. */
+export function linkTo(change) {
+  return fragmentOf({ ...current, ...change });
+}
+
+function publish() {
+  for (const listener of listeners) listener(current);
+}
+
+/** `quick`: in the middle of a gesture; it leaves no trace in the history. */
+export function select(change, quick = false) {
+  current = { ...current, ...change };
+  if (current.t && current.t[0] <= 0 && current.t[1] >= run.wall) current.t = null;
+  const fragment = fragmentOf(current);
+  if (fragment !== location.hash && !(fragment === '#' && location.hash === '')) {
+    history[quick ? 'replaceState' : 'pushState'](null, '', fragment);
+  }
+  publish();
+}
+
+export function selection() {
+  return current;
+}
+
+export function start(data) {
+  run = data;
+  current = parse(location.hash);
+  const reread = () => {
+    current = parse(location.hash);
+    publish();
+  };
+  addEventListener('hashchange', reread);
+  addEventListener('popstate', reread);
+}
+
+export function subscribe(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the selected part of a run comes to. Without a stretch of time, sums are those of findings.
+// With one, time and waiting come from the equal intervals, whole ones; what findings do not know
+// over time (delay costs, the patterns of waits) stays that of the whole run, and views say so.
+
+export function filters(run, selection) {
+  const ranks = selection.ranks ? new Set(selection.ranks) : null;
+  const path = selection.path === null ? null : run.paths[selection.path];
+  return {
+    location: (id) => ranks === null || ranks.has(run.locations[id].rank),
+    path: (id) => path === null || (run.paths[id].from >= path.from && run.paths[id].from < path.to),
+    pattern: (id) => !selection.pattern || run.inFamily(id, selection.pattern),
+  };
+}
+
+/** The intervals that the selected time touches: [first, last). */
+export function intervalsOf(run, selection) {
+  if (!selection.t) return [0, run.intervals];
+  const scale = run.intervals / run.wall;
+  const first = Math.floor(selection.t[0] * scale + 1e-6);
+  return [first, Math.min(run.intervals, Math.max(first + 1, Math.ceil(selection.t[1] * scale - 1e-6)))];
+}
+
+function zeros(count) {
+  return new Float64Array(count);
+}
+
+function addUp(to, value, path, location, sums) {
+  sums[to] += value;
+  sums[`${to}ByPath`][path] += value;
+  sums[`${to}ByLocation`][location] += value;
+}
+
+function emptySums(run) {
+  const sums = {};
+  for (const figure of ['time', 'waiting', 'delay', 'critical', 'visits']) {
+    sums[figure] = 0;
+    sums[`${figure}ByPath`] = zeros(run.paths.length);
+    sums[`${figure}ByLocation`] = zeros(run.locations.length);
+  }
+  return sums;
+}
+
+function addTimesOfWholeRun(run, keep, sums) {
+  const { profile, waits } = run.tables;
+  for (let i = 0; i < profile.rows; ++i) {
+    const path = profile.callpath[i], location = profile.location[i];
+    if (!keep.location(location) || !keep.path(path)) continue;
+    addUp('time', profile.time_s[i], path, location, sums);
+    addUp('visits', profile.visits[i], path, location, sums);
+  }
+  for (let i = 0; i < waits.rows; ++i) {
+    const path = waits.callpath[i], location = waits.location[i];
+    if (!keep.location(location) || !keep.path(path) || !keep.pattern(run.names[waits.pattern[i]])) continue;
+    addUp('waiting', waits.time_s[i], path, location, sums);
+  }
+}
+
+/** Locations get their sums from their own table if no call path is chosen, else from their group. */
+function addTimesOfIntervals(run, selection, keep, sums) {
+  const [first, last] = intervalsOf(run, selection);
+  const { callpath_times: cube, location_times: lives } = run.tables;
+  for (let i = 0; i < cube.rows; ++i) {
+    const path = cube.callpath[i];
+    if (cube.interval[i] < first || cube.interval[i] >= last || !keep.path(path)) continue;
+    if (!keep.location(cube.location[i])) continue;
+    sums.time += cube.time_s[i];
+    sums.waiting += cube.waiting_s[i];
+    sums.timeByPath[path] += cube.time_s[i];
+    sums.waitingByPath[path] += cube.waiting_s[i];
+    if (selection.path !== null) {
+      sums.timeByLocation[cube.location[i]] += cube.time_s[i];
+      sums.waitingByLocation[cube.location[i]] += cube.waiting_s[i];
+    }
+  }
+  if (selection.path !== null) return;
+  for (let i = 0; i < lives.rows; ++i) {
+    if (lives.interval[i] < first || lives.interval[i] >= last || !keep.location(lives.location[i])) continue;
+    sums.timeByLocation[lives.location[i]] += lives.time_s[i];
+    sums.waitingByLocation[lives.location[i]] += lives.waiting_s[i];
+  }
+}
+
+function addCosts(run, keep, sums) {
+  const { delays, critical_path: critical } = run.tables;
+  for (let i = 0; i < delays.rows; ++i) {
+    const path = delays.callpath[i], location = delays.location[i];
+    if (!keep.location(location) || !keep.path(path) || !keep.pattern(run.names[delays.pattern[i]])) continue;
+    addUp('delay', delays.short_s[i] + delays.long_s[i], path, location, sums);
+  }
+  for (let i = 0; i < critical.rows; ++i) {
+    const path = critical.callpath[i], location = critical.location[i];
+    if (keep.location(location) && keep.path(path)) addUp('critical', critical.time_s[i], path, location, sums);
+  }
+}
+
+const kept = new Map();  // the last few: views ask for the same, and people go back
+
+export function sumsOf(run, selection) {
+  const key = JSON.stringify([selection.t && intervalsOf(run, selection), selection.ranks, selection.path,
+                              selection.pattern]);
+  if (kept.has(key)) return kept.get(key);
+  const keep = filters(run, selection);
+  const sums = emptySums(run);
+  if (selection.t) {
+    addTimesOfIntervals(run, selection, keep, sums);
+  } else {
+    addTimesOfWholeRun(run, keep, sums);
+  }
+  addCosts(run, keep, sums);
+  if (kept.size > 20) kept.delete(kept.keys().next().value);
+  kept.set(key, sums);
+  return sums;
+}
+
+/** Exclusive sums along the call tree, made inclusive. Parents have smaller numbers. */
+export function inclusive(run, byPath) {
+  const sums = Float64Array.from(byPath);
+  for (let i = sums.length - 1; i >= 0; --i) {
+    if (run.paths[i].parent !== null) sums[run.paths[i].parent] += sums[i];
+  }
+  return sums;
+}
+
+/** By rank, in the order of run.ranks. */
+export function byRank(run, byLocation) {
+  const place = new Map(run.ranks.map((rank, i) => [rank, i]));
+  const sums = zeros(run.ranks.length);
+  byLocation.forEach((value, id) => {
+    sums[place.get(run.locations[id].rank)] += value;
+  });
+  return sums;
+}
+
+/** The largest, and the coefficient of variation. */
+export function spread(values) {
+  let sum = 0, squares = 0, largest = 0;
+  values.forEach((value, i) => {
+    sum += value;
+    squares += value * value;
+    if (value > values[largest]) largest = i;
+  });
+  const mean = sum / values.length;
+  const variation = mean > 0 ? Math.sqrt(Math.max(0, squares / values.length - mean * mean)) / mean : 0;
+  return { largest, variation };
+}
+
+/** Delays joined by call path, the costliest first, with whom they made wait. */
+export function causesOf(run, selection) {
+  const sums = sumsOf(run, selection);
+  const causes = [];
+  sums.delayByPath.forEach((cost, path) => {
+    if (cost > 0 && !run.paths[path].startUp) causes.push({ path, cost, pattern: null, most: 0 });
+  });
+  const at = new Map(causes.map((cause) => [cause.path, cause]));
+  const { delays } = run.tables;
+  const keep = filters(run, selection);
+  for (let i = 0; i < delays.rows; ++i) {
+    const cause = at.get(delays.callpath[i]);
+    if (!cause || !keep.location(delays.location[i])) continue;
+    const cost = delays.short_s[i] + delays.long_s[i];
+    if (cost > cause.most) Object.assign(cause, { most: cost, pattern: run.names[delays.pattern[i]] });
+  }
+  return causes.sort((a, b) => b.cost - a.cost);
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Delays by call path: what they cost, on which ranks, and opened, whom they made wait and what can
+// be done.
+
+import { useMemo } from 'preact/hooks';
+import { percent } from '../format.js';
+import { Bar, CodeName, Empty, Pick, Strip, WholeRunHint, useRun, useSelection } from '../parts.jsx';
+import { byRank, causesOf, intervalsOf, spread, sumsOf } from '../sums.js';
+
+/** Delay costs of one call path by location. */
+function costByLocation(run, path) {
+  const { delays } = run.tables;
+  const costs = new Float64Array(run.locations.length);
+  for (let i = 0; i < delays.rows; ++i) {
+    if (delays.callpath[i] === path) costs[delays.location[i]] += delays.short_s[i] + delays.long_s[i];
+  }
+  return costs;
+}
+
+/** Time of one call path by interval. */
+function timeByInterval(run, path) {
+  const { callpath_times: cube } = run.tables;
+  const times = new Float64Array(run.intervals);
+  for (let i = 0; i < cube.rows; ++i) {
+    if (cube.callpath[i] === path) times[cube.interval[i]] += cube.time_s[i];
+  }
+  return times;
+}
+
+/** Time samples behind a call path's name, if it was sampled. */
+function samplesOf(run, path) {
+  const { profile } = run.tables;
+  let samples = 0, sampled = 0;
+  for (let i = 0; i < profile.rows; ++i) {
+    if (profile.callpath[i] !== path) continue;
+    samples += profile.samples[i];
+    sampled += profile.sampled_s[i];
+  }
+  return sampled > 0 ? samples : null;
+}
+
+export function CauseTable({ most }) {
+  const { run, time } = useRun();
+  const selected = useSelection();
+  const causes = useMemo(() => causesOf(run, selected), [run, selected]);
+  const whole = causes.reduce((sum, cause) => sum + cause.cost, 0);
+  if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
+  const shown = causes.slice(0, most);
+  return (
+    <>
+      <WholeRunHint what="The cost of delays" />
+      <table class="causes">
+        <thead><tr><th>function</th><th>cost</th><th>share</th><th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
+        <tbody>
+          {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
+        </tbody>
+      </table>
+      {causes.length > shown.length && (
+        <Pick change={{ view: 'causes' }}>and {causes.length - shown.length} other call paths</Pick>
+      )}
+    </>
+  );
+
+  function CauseRow({ cause, whole: all, largest }) {
+    const ranks = useMemo(() => byRank(run, costByLocation(run, cause.path)), [cause.path]);
+    const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
+    const { largest: top, variation } = spread(ranks);
+    const pattern = run.patterns.get(cause.pattern);
+    const samples = samplesOf(run, cause.path);
+    return (
+      <tr class={selected.path === cause.path ? 'selected' : ''}>
+        <td><CodeName path={cause.path} />{samples !== null && <small> {samples} samples</small>}</td>
+        <td><Bar value={cause.cost} whole={largest} text={time(cause.cost)} /></td>
+        <td class="number">{percent(cause.cost, all)}</td>
+        <td><Strip values={ranks} label={`most on rank ${run.ranks[top]}, coefficient of variation ${variation.toFixed(2)}`} /></td>
+        <td><Strip values={times} label="its time over the run" /></td>
+        <td><Pick change={{ pattern: cause.pattern }}>{pattern?.name ?? cause.pattern}</Pick></td>
+      </tr>
+    );
+  }
+}
+
+/** Victims of one call path, joined over its locations. */
+function victimsOf(run, path) {
+  const { victims: v } = run.tables;
+  const joined = new Map();
+  for (let i = 0; i < v.rows; ++i) {
+    if (v.delay_callpath[i] !== path) continue;
+    const key = `${v.wait_callpath[i]} ${v.pattern[i]}`;
+    const entry = joined.get(key) ?? { path: v.wait_callpath[i], pattern: run.names[v.pattern[i]], cost: 0,
+                                       by: new Map() };
+    entry.cost += v.time_s[i];
+    entry.by.set(v.wait_location[i], (entry.by.get(v.wait_location[i]) ?? 0) + v.time_s[i]);
+    joined.set(key, entry);
+  }
+  return [...joined.values()].sort((a, b) => b.cost - a.cost);
+}
+
+function worst(run, time, by) {
+  const sorted = [...by].sort((a, b) => b[1] - a[1]);
+  const words = sorted.slice(0, 4).map(([id, s]) => `${run.locationName(id)} (${time(s)})`);
+  if (sorted.length > 4) words.push(`${sorted.length - 4} more`);
+  return words.join(', ');
+}
+
+function CauseDetail({ path }) {
+  const { run, time } = useRun();
+  const costs = useMemo(() => costByLocation(run, path), [path]);
+  const victims = useMemo(() => victimsOf(run, path), [path]);
+  const { delays, distributions } = run.tables;
+  let short = 0, long = 0;
+  for (let i = 0; i < delays.rows; ++i) {
+    if (delays.callpath[i] === path) short += delays.short_s[i], long += delays.long_s[i];
+  }
+  const by = new Map([...costs.entries()].filter(([, s]) => s > 0));
+  const distribution = Array.from({ length: distributions.rows }, (_, i) => i)
+    .find((i) => distributions.callpath[i] === path);
+  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy;
+  return (
+    <section class="detail">
+      <h2>{run.code(path)}</h2>
+      <p class="hint">{run.paths[path].name}</p>
+      <p>It cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
+        It was late on {worst(run, time, by)}.</p>
+      {distribution !== undefined && (
+        <p>Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its
+          cost is: {run.name('distributions', 'course', distribution)}.</p>
+      )}
+      {victims.length > 0 && (
+        <table>
+          <thead><tr><th>whom it made wait, and where</th><th>time</th><th>pattern</th><th>locations</th></tr></thead>
+          <tbody>
+            {victims.slice(0, 12).map((v) => (
+              <tr key={`${v.path} ${v.pattern}`}>
+                <td><CodeName path={v.path} /></td><td class="number">{time(v.cost)}</td>
+                <td>{run.patterns.get(v.pattern)?.name ?? v.pattern}</td><td>{worst(run, time, v.by)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {remedy && <p><b>What to try first:</b> {remedy}</p>}
+    </section>
+  );
+}
+
+export function Causes() {
+  const { run, time } = useRun();
+  const selected = useSelection();
+  const sums = sumsOf(run, selected);
+  const [first, last] = intervalsOf(run, selected);
+  const causes = causesOf(run, selected);
+  const opened = selected.path !== null && sums.delayByPath[selected.path] > 0 ? selected.path : causes[0]?.path;
+  return (
+    <>
+      <h2>Who made others wait{selected.t && ` (time over ${last - first} of ${run.intervals} intervals)`}</h2>
+      <CauseTable most={40} />
+      {opened !== undefined && <CauseDetail path={opened} />}
+      {run.tables.unattributed.rows > 0 && (
+        <p class="hint">Of no known cause: {Array.from({ length: run.tables.unattributed.rows }, (_, i) => (
+          `${time(run.tables.unattributed.time_s[i])} (${run.name('unattributed', 'reason', i)})`)).join('; ')}.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tree of efficiencies, and phases and iterations.
+
+import { warmText } from '../colours.js';
+import { percent } from '../format.js';
+import { Empty, useRun } from '../parts.jsx';
+
+const MEANS = {
+  parallel: 'useful time to allocated time', mpi: 'what processes lose to each other',
+  'mpi.load_balance': 'mean to largest useful time of processes', 'mpi.communication': 'largest useful time to run time',
+  'mpi.serialisation': 'waiting that comes with dependencies', 'mpi.transfer': 'time in MPI without waiting',
+  omp: 'what threads lose within processes', 'omp.serial': 'threads idle while one works',
+  'omp.load_balance': 'threads waiting at barriers', 'omp.runtime': 'time in the OpenMP runtime',
+  offload: 'host time not spent on waiting for devices', device: 'busy time of devices',
+  'device.load_balance': 'mean to largest busy time', 'device.communication': 'kernels to busy time',
+  'device.orchestration': 'busy time to run time',
+};
+
+export function Efficiency() {
+  const { run, time } = useRun();
+  const { efficiencies: e, stages: s } = run.tables;
+  const rows = Array.from({ length: e.rows }, (_, i) => ({
+    name: run.names[e.name[i]], parent: run.names[e.parent[i]], value: e.value[i] }));
+  const list = [];
+  const visit = (parent, depth) => rows.filter((r) => r.parent === parent)
+    .forEach((r) => (list.push({ ...r, depth }), visit(r.name, depth + 1)));
+  visit('', 0);
+  return (
+    <>
+      <h2>Efficiency: each factor is the product of those below it</h2>
+      {list.length === 0 && <Empty>Efficiencies were not computed.</Empty>}
+      <table class="efficiency"><tbody>
+        {list.map((r) => (
+          <tr key={r.name}><td style={{ paddingLeft: `${r.depth * 1.4}em` }}>{r.name.split('.').at(-1).replace('_', ' ')}</td>
+            <td class="number"><i class="shade" style={{ background: warmText(1 - r.value) }} />{percent(r.value, 1)}</td>
+            <td class="hint">{MEANS[r.name] ?? ''}</td></tr>
+        ))}
+      </tbody></table>
+      {s.rows > 0 && (
+        <>
+          <h2>Phases and iterations</h2>
+          <table><thead><tr><th>name</th><th>number</th><th>visits</th><th>time</th><th>waiting</th><th>longest</th><th>load balance</th></tr></thead>
+            <tbody>{Array.from({ length: Math.min(s.rows, 200) }, (_, i) => (
+              <tr key={i}><td>{run.names[s.name[i]]}</td>
+                <td class="number">{run.names[s.kind[i]] === 'iteration' ? s.number[i] : ''}</td>
+                <td class="number">{s.visits[i]}</td><td class="number">{time(s.time_s[i])}</td>
+                <td class="number">{percent(s.waiting_s[i], s.time_s[i])}</td><td class="number">{time(s.longest_s[i])}</td>
+                <td class="number">{percent(s.load_balance[i], 1)}</td></tr>
+            ))}</tbody></table>
+        </>
+      )}
+    </>
+  );
+}

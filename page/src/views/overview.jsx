@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The first screen: is there a problem, how big is it, who causes it, where and when.
+
+import { useMemo } from 'preact/hooks';
+import { FAMILY, familyOf } from '../colours.js';
+import { counted, percent } from '../format.js';
+import { Pick, useRun, useSelection } from '../parts.jsx';
+import { sumsOf } from '../sums.js';
+import { CauseTable } from './causes.jsx';
+import { HeatMap } from './heatmap.jsx';
+
+const KINDS = [
+  ['useful', 'useful work'], ['mpi', 'MPI without waiting'], ['openmp', 'OpenMP without waiting'],
+  ['device', 'devices'], ['startUp', 'start-up, shutdown, idle'], ['waiting', 'waiting'],
+];
+
+/** Time by kind of what is selected; waiting by itself. */
+function kindsOf(run, sums) {
+  const kinds = Object.fromEntries(KINDS.map(([kind]) => [kind, 0]));
+  run.paths.forEach((path) => {
+    kinds[familyOf(path)] += Math.max(0, sums.timeByPath[path.id] - sums.waitingByPath[path.id]);
+    kinds.waiting += sums.waitingByPath[path.id];
+  });
+  return kinds;
+}
+
+export function TimeBar() {
+  const { run, time } = useRun();
+  const selected = useSelection();
+  const all = useMemo(() => sumsOf(run, { ...selected, pattern: null }), [run, selected]);
+  const kinds = useMemo(() => kindsOf(run, all), [all]);
+  if (!(all.time > 0)) return null;
+  return (
+    <section class="timebar" aria-label="Where the time went">
+      <div class="stack">
+        {KINDS.map(([kind, words]) => kinds[kind] > 0.001 * all.time && (
+          <Pick key={kind} change={{ view: 'trees', metric: kind === 'waiting' ? 'waiting' : 'time' }}
+            class={kind === 'waiting' ? 'hatched' : ''} title={`${words}: ${time(kinds[kind])}`}
+            style={{ width: `${(100 * kinds[kind]) / all.time}%`, background: FAMILY[kind] }}
+            aria-label={`${words}: ${time(kinds[kind])}, ${percent(kinds[kind], all.time)}`} />
+        ))}
+      </div>
+      <ul>
+        {KINDS.map(([kind, words]) => kinds[kind] > 0.001 * all.time && (
+          <li key={kind}><i class={`dot ${kind === 'waiting' ? 'hatched' : ''}`} style={{ background: FAMILY[kind] }} />
+            {words} <b>{time(kinds[kind])}</b> {percent(kinds[kind], all.time)}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function facts(run, time) {
+  const words = [counted(run.ranks.length, 'rank'), counted(run.locations.length, 'location'), time(run.wall)];
+  if (run.facts.date) words.push(run.facts.date.slice(0, 16).replace('T', ' '));
+  for (const library of [run.facts.mpi, run.facts.openmp]) if (library) words.push(library.split(',')[0]);
+  if (run.exitStatus !== 0) words.push(`exit status ${run.exitStatus}`);
+  return words.join(' · ');
+}
+
+export function Head() {
+  const { run, time } = useRun();
+  return (
+    <header>
+      <h1 title={run.command}>{run.command}</h1>
+      <p class="facts">{facts(run, time)}</p>
+      {run.head.violations.length > 0 && (
+        <p class="alarm">The sums in this result do not add up. Do not rely on it: see Coverage.</p>
+      )}
+      <p class="verdict">{run.verdict.text || 'There is nothing to say: nobody waited.'}</p>
+    </header>
+  );
+}
+
+export function Overview() {
+  return (
+    <>
+      <TimeBar />
+      <div class="columns">
+        <section><h2>Who made others wait</h2><CauseTable most={8} /></section>
+        <section><h2>Where and when</h2><HeatMap /></section>
+      </div>
+    </>
+  );
+}

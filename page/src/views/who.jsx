@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Who made whom wait: from causes to waits, between ranks and between call paths.
+
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { warmText } from '../colours.js';
+import { percent } from '../format.js';
+import { Canvas, CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
+import { filters } from '../sums.js';
+import { select } from '../select.js';
+
+const MOST_CELLS = 128, SIDE = 460, LEFT = 60, TOP = 20;
+
+/** Victims of the selection, joined by ranks and by call paths. */
+function pairsOf(run, selection) {
+  const { victims: v } = run.tables;
+  const keep = filters(run, selection);
+  const blocks = Math.min(run.ranks.length, MOST_CELLS);
+  const block = new Map(run.ranks.map((rank, i) => [rank, Math.floor((i * blocks) / run.ranks.length)]));
+  const ranks = new Float64Array(blocks * blocks);
+  const paths = new Map();
+  let whole = 0;
+  for (let i = 0; i < v.rows; ++i) {
+    const causes = keep.location(v.delay_location[i]) || keep.location(v.wait_location[i]);
+    const codes = keep.path(v.delay_callpath[i]) || keep.path(v.wait_callpath[i]);
+    if (!causes || !codes || !keep.pattern(run.names[v.pattern[i]])) continue;
+    const from = block.get(run.locations[v.delay_location[i]].rank);
+    const to = block.get(run.locations[v.wait_location[i]].rank);
+    ranks[from * blocks + to] += v.time_s[i];
+    whole += v.time_s[i];
+    const key = `${v.delay_callpath[i]} ${v.wait_callpath[i]} ${v.pattern[i]}`;
+    const pair = paths.get(key) ?? { from: v.delay_callpath[i], to: v.wait_callpath[i],
+                                     pattern: run.names[v.pattern[i]], cost: 0 };
+    pair.cost += v.time_s[i];
+    paths.set(key, pair);
+  }
+  return { blocks, ranks, whole, paths: [...paths.values()].sort((a, b) => b.cost - a.cost) };
+}
+
+/** Direct and indirect parts of all waiting that is selected. */
+function partsOf(run, selection) {
+  const { delays: d } = run.tables;
+  const keep = filters(run, selection);
+  let direct = 0, indirect = 0;
+  for (let i = 0; i < d.rows; ++i) {
+    if (!keep.location(d.location[i]) || !keep.path(d.callpath[i]) || !keep.pattern(run.names[d.pattern[i]])) continue;
+    direct += d.short_s[i];
+    indirect += d.long_s[i];
+  }
+  return { direct, indirect };
+}
+
+export function Who() {
+  const { run, time } = useRun();
+  const selected = useSelection();
+  const { blocks, ranks, whole, paths } = useMemo(() => pairsOf(run, selected), [run, selected]);
+  const { direct, indirect } = useMemo(() => partsOf(run, selected), [run, selected]);
+  const canvas = useRef();
+  const [hover, setHover] = useState('');
+  const most = ranks.reduce((a, b) => Math.max(a, b), 0);
+  if (!(whole > 0)) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
+  const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
+  const draw = (context) => {
+    const cell = (SIDE - LEFT) / blocks;
+    for (let from = 0; from < blocks; ++from) {
+      for (let to = 0; to < blocks; ++to) {
+        const share = most > 0 ? ranks[from * blocks + to] / most : 0;
+        context.fillStyle = share > 0 ? warmText(0.08 + 0.92 * share) : ink('hollow');
+        context.fillRect(LEFT + to * cell, TOP + from * cell, Math.max(1, cell - (cell > 6 ? 1 : 0)),
+                         Math.max(1, cell - (cell > 6 ? 1 : 0)));
+      }
+    }
+    context.fillStyle = ink('faint');
+    context.font = '11px system-ui';
+    const every = Math.ceil((blocks * 14) / (SIDE - LEFT));
+    for (let at = 0; at < blocks; at += every) {
+      context.textAlign = 'right';
+      context.fillText(`rank ${membersOf(at)[0]}`, LEFT - 4, TOP + (at + 0.5) * cell + 4);
+      context.textAlign = 'center';
+      context.fillText(`${membersOf(at)[0]}`, LEFT + (at + 0.5) * cell, TOP - 6);
+    }
+  };
+  const cellAt = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    const cell = (SIDE - LEFT) / blocks;
+    const to = Math.floor((event.clientX - box.left - LEFT) / cell), from = Math.floor((event.clientY - box.top - TOP) / cell);
+    return from >= 0 && to >= 0 && from < blocks && to < blocks ? { from, to } : null;
+  };
+  const words = (members) => (members.length > 1 ? `ranks ${members[0]} to ${members.at(-1)}` : `rank ${members[0]}`);
+  const tell = (event) => {
+    const at = cellAt(event);
+    setHover(at ? `${words(membersOf(at.from))} made ${words(membersOf(at.to))} wait `
+      + `${time(ranks[at.from * blocks + at.to])}` : '');
+  };
+  const choose = (event) => {
+    const at = cellAt(event);
+    if (at) select({ ranks: [...new Set([...membersOf(at.from), ...membersOf(at.to)])].sort((a, b) => a - b) });
+  };
+  return (
+    <section>
+      <p>Of the delay costs in what is selected, {time(direct)} are waits caused directly, {time(indirect)} further waits
+        that these caused. The pictures show the direct ones of the costliest delays. {selected.t && 'They are of the whole run.'}</p>
+      <div class="columns">
+        <section>
+          <h2>Between ranks</h2>
+          <p class="hint">Rows: who was late; columns: who waited. {hover}</p>
+          <div style={{ width: `${SIDE}px`, maxWidth: '100%' }}>
+            <Canvas canvasRef={canvas} height={SIDE - LEFT + TOP + 4} draw={draw} watch={[ranks]} role="img"
+              aria-label="Who made whom wait, by rank" onPointerMove={tell} onClick={choose} /></div>
+        </section>
+        <section>
+          <h2>Between call paths</h2>
+          <table>
+            <thead><tr><th>late</th><th>made wait</th><th>time</th><th>share</th><th>pattern</th></tr></thead>
+            <tbody>
+              {paths.slice(0, 25).map((p) => (
+                <tr key={`${p.from} ${p.to} ${p.pattern}`}><td><CodeName path={p.from} /></td><td><CodeName path={p.to} /></td>
+                  <td class="number">{time(p.cost)}</td><td class="number">{percent(p.cost, whole)}</td>
+                  <td>{run.patterns.get(p.pattern)?.name ?? p.pattern}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs in the formats of other tools. Each is a file of its own with one function, and a row of
+// exports.def. Those of findings know sums; those of excerpts know what happened when.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "blame/excerpt/excerpt.h"
+#include "blame/findings/findings.h"
+
+namespace culprit::report {
+
+/// Writes findings to `output`, which does not exist yet.
+struct FindingsExport {
+  std::string_view name, summary;
+  Result<void> (*write)(const blame::Findings& findings, const std::filesystem::path& output);
+};
+
+/// The same of an excerpt.
+struct ExcerptExport {
+  std::string_view name, summary;
+  Result<void> (*write)(const blame::Excerpt& excerpt, const std::filesystem::path& output);
+};
+
+std::span<const FindingsExport> findings_exports();
+std::span<const ExcerptExport> excerpt_exports();
+
+#define FINDINGS_EXPORT(id, summary) \
+  Result<void> export_##id(const blame::Findings&, const std::filesystem::path& output);
+#define EXCERPT_EXPORT(id, summary) \
+  Result<void> export_##id(const blame::Excerpt&, const std::filesystem::path& output);
+#include "report/exports/exports.def"
+#undef FINDINGS_EXPORT
+#undef EXCERPT_EXPORT
+
+}  // namespace culprit::report

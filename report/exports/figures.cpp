@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sums over rows of findings; see figures.def for the rows.
+
+#include "report/exports/figures.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace culprit::report {
+
+void each_value(const blame::Findings& findings, FigureId figure,
+                const std::function<void(CallPathId, LocationId, double)>& visit) {
+  switch (figure) {
+#define FIGURE(id, name, unit, inside, list, expression, meaning)                        \
+  case FigureId::id:                                                                     \
+    for (const auto& row : findings.list) visit(row.callpath, row.location, expression); \
+    return;
+#include "report/exports/figures.def"
+#undef FIGURE
+    case FigureId::none:
+      return;
+  }
+}
+
+std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId figure) {
+  std::vector<double> sums(findings.callpaths.size());
+  each_value(findings, figure, [&](CallPathId path, LocationId, double value) {
+    if (path.valid()) sums[path.index()] += value;
+  });
+  return sums;
+}
+
+PathTree::PathTree(const std::vector<blame::FoundCallPath>& callpaths)
+    : children(callpaths.size()) {
+  for (size_t i = 0; i < callpaths.size(); ++i) {
+    const CallPathId parent = callpaths[i].parent;
+    (parent.valid() ? children[parent.index()] : roots).push_back(CallPathId(i));
+  }
+}
+
+std::vector<CallPathId> chain(const std::vector<blame::FoundCallPath>& callpaths, CallPathId path) {
+  std::vector<CallPathId> regions;
+  for (; path.valid(); path = callpaths[path.index()].parent) regions.push_back(path);
+  std::reverse(regions.begin(), regions.end());
+  return regions;
+}
+
+Result<void> write_new_file(const std::filesystem::path& file, std::string_view content) {
+  std::FILE* const out = std::fopen(file.c_str(), "wbx");
+  if (out == nullptr) {
+    const std::string why = errno == EEXIST ? "it exists already" : std::strerror(errno);
+    return Error{"cannot create '" + file.string() + "': " + why};
+  }
+  const bool written = std::fwrite(content.data(), 1, content.size(), out) == content.size();
+  const bool closed = std::fclose(out) == 0;
+  if (written && closed) return {};
+  const std::string why = std::strerror(errno);
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  return Error{"cannot write '" + file.string() + "': " + why};
+}
+
+}  // namespace culprit::report

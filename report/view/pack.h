@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a page for the browser is given: all findings and, if there is one, an excerpt of the run,
+// as columns of numbers that a browser uses as they lie there. The tables and columns are those of
+// findings.def and of pack.cpp's excerpt rows; page/src/data.js is the reader.
+#pragma once
+
+#include <string>
+
+#include "blame/excerpt/excerpt.h"
+#include "blame/findings/findings.h"
+
+namespace culprit::report {
+
+/// Segments of the critical path in a page: more than it has columns of pixels.
+inline constexpr size_t kMostPageSegments = 20'000;
+
+/// Eight bytes of length, a head in JSON (names, tables, where each column lies), the columns.
+/// Texts are places in the list of names. Numbers are little-endian; sums of long tables have the
+/// precision of single floats, which is enough for pictures.
+std::string pack_page(const blame::Findings& findings, const blame::Excerpt* excerpt);
+
+}  // namespace culprit::report

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes experiments, has `culprit view` write their pages, and lets a browser look at them (page_test.mjs).
+
+`page.py --build build`. Runs: a hybrid program of 4 ranks, one on a simulated device, one without any wait, one with
+hostile names, and findings of 4,100 ranks made up here. Needs Node and Chromium: ./dev page --test brings this about.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "2"}
+
+
+def run(*command, **rest):
+    done = subprocess.run(command, env=ENVIRONMENT, text=True, capture_output=True, **rest)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed ({done.returncode}):\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def measure(culprit, experiment, *command):
+    run(culprit, "run", "-o", experiment, "--", *command)
+
+
+def mpirun(ranks, program):
+    return ("mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", program)
+
+
+def rename_a_function(experiment, name):
+    """A program could have called a function so; symbols may hold anything."""
+    with sqlite3.connect(os.path.join(experiment, "findings.db")) as db:
+        db.execute("UPDATE callpaths SET name = replace(name, region, ?), region = ? WHERE region = 'resolve_contacts'",
+                   (name, name))
+
+
+def many_ranks(source, experiment, ranks):
+    """The findings of `source` as if it had so many ranks, with figures that differ from rank to rank."""
+    os.mkdir(experiment)
+    shutil.copy(os.path.join(source, "experiment.json"), experiment)
+    target = os.path.join(experiment, "findings.db")
+    shutil.copy(os.path.join(source, "findings.db"), target)
+    dice = random.Random(1)
+    with sqlite3.connect(target) as db:
+        db.execute("PRAGMA foreign_keys = OFF")
+        columns = lambda table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        intervals, wall = 100, db.execute("SELECT wall_s FROM run").fetchone()[0]
+        paths = [row[0] for row in db.execute("SELECT id FROM callpaths")]
+        first = dict(zip(columns("locations"), db.execute("SELECT * FROM locations").fetchone()))
+
+        def fill(table, rows):
+            rows = list(rows)
+            db.execute(f"DELETE FROM {table}")
+            names = list(rows[0])
+            db.executemany(f"INSERT INTO {table} ({','.join(names)}) VALUES ({','.join('?' * len(names))})",
+                           [tuple(row.values()) for row in rows])
+
+        fill("locations", ({**first, "id": i, "name": f"{i}.0", "rank": i, "thread": 0, "node": f"node{i // 64}",
+                            "life_s": wall, "waiting_s": dice.random() * wall} for i in range(ranks)))
+        for table in ("profile", "waits", "delays", "critical_path"):
+            row = dict(zip(columns(table), db.execute(f"SELECT * FROM {table}").fetchone()))
+            row.pop("id")
+            figures = [name for name in row if name.endswith("_s")]
+            fill(table, ({**row, "location": i, "callpath": dice.choice(paths),
+                          **{name: dice.random() * wall / 4 for name in figures}} for i in range(ranks) for _ in range(4)))
+        fill("location_times", ({"location": i, "interval": k, "time_s": wall / intervals,
+                                 "waiting_s": dice.random() * wall / intervals, "callpath": dice.choice(paths)}
+                                for i in range(ranks) for k in range(intervals)))
+        fill("callpath_times", ({"location": group * (ranks // 64), "interval": k, "callpath": path,
+                                 "time_s": dice.random(), "waiting_s": 0} for group in range(64)
+                                for k in range(intervals) for path in dice.sample(paths, min(len(paths), 8))))
+        db.execute("UPDATE run SET ranks = ?, locations = ?, intervals = ?", (ranks, ranks, intervals))
+        for table in ("victims", "idle_blame", "idle_nobody", "lock_blame", "instances", "processes", "counts", "segments"):
+            db.execute(f"DELETE FROM {table}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--keep", help="a folder in which experiments and pages stay")
+    arguments = parser.parse_args()
+    build = os.path.abspath(arguments.build)
+    culprit = os.path.join(build, "bin", "culprit")
+    example = lambda name: os.path.join(build, "examples", name)
+    folder = arguments.keep or tempfile.mkdtemp(prefix="culprit-page-")
+    os.makedirs(folder, exist_ok=True)
+    place = lambda name: os.path.join(folder, name)
+    try:
+        measure(culprit, place("hybrid"), *mpirun(4, example("hybrid_chain")))
+        measure(culprit, place("threads"), example("omp_imbalance"))
+        if os.path.exists(example("opencl_chain")):
+            measure(culprit, place("device"), example("opencl_chain"))
+        shutil.copytree(place("hybrid"), place("hostile"))
+        rename_a_function(place("hostile"), "<script>alert(1)</script>")
+        many_ranks(place("hybrid"), place("many"), 4100)
+        pages = {}
+        for name in sorted(os.listdir(folder)):
+            if os.path.isdir(place(name)):
+                pages[name] = place(name + ".html")
+                printed = run(culprit, "view", place(name), "-o", pages[name], cwd=folder).strip()
+                assert os.path.samefile(os.path.join(folder, printed), pages[name]), printed
+        with open(place("hybrid.json"), "w", encoding="utf-8") as file:
+            file.write(run(culprit, "report", place("hybrid"), "--format", "json"))
+        with open(place("pages.json"), "w", encoding="utf-8") as file:
+            json.dump({"pages": pages, "json": place("hybrid.json")}, file)
+        sys.exit(subprocess.run(["node", os.path.join(HERE, "page_test.mjs"), place("pages.json")]).returncode)
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a drawn run was doing in each part of it.
+#include "blame/course.h"
+
+#include <gtest/gtest.h>
+
+#include "blame/analyze.h"
+#include "blame/equal_parts.h"
+#include "trace/text/text.h"
+
+namespace culprit::blame {
+namespace {
+
+TEST(EqualParts, ShareOutAStretch) {
+  const EqualParts parts(Time::from_nanos(5), Duration::from_nanos(10), 4);
+  EXPECT_EQ(parts.edge(0), Time::from_nanos(5));
+  EXPECT_EQ(parts.edge(1), Time::from_nanos(7));
+  EXPECT_EQ(parts.edge(4), Time::from_nanos(15));
+  std::string shares;
+  parts.split(Time::from_nanos(6), Time::from_nanos(15), [&](size_t part, Duration time) {
+    shares += std::to_string(part) + ":" + std::to_string(time.nanos()) + " ";
+  });
+  EXPECT_EQ(shares, "0:1 1:3 2:2 3:3 ");
+}
+
+TEST(Course, HasFewerIntervalsWhereThereAreManyLocations) {
+  EXPECT_EQ(course_intervals(8), 200u);
+  EXPECT_EQ(course_intervals(4096), 100u);
+  EXPECT_EQ(course_intervals(100'000), 50u);
+}
+
+/// Ten seconds in 200 parts: 20 a second. Rank 1 receives from 3 to 7 and waits until 6.
+Findings findings() {
+  const auto trace = trace::TextTrace::parse(R"(
+unit 1s
+regions
+  c comp
+  S main/MPI_Send
+  R main/MPI_Recv
+  m main
+lanes
+  0.0 |ccccccSmmm
+  1.0 |cccRRRRmmm
+events
+  send 0.0@6 -> 1.0@3
+)");
+  EXPECT_TRUE(trace.ok());
+  const auto found = analyze(*trace.value(), {.threads = 1}, {});
+  EXPECT_TRUE(found.ok());
+  return found.value();
+}
+
+TEST(Course, TellsLocationsOverTime) {
+  const Findings f = findings();
+  EXPECT_EQ(f.run.intervals, 200u);
+  ASSERT_EQ(f.location_times.size(), 400u);
+  const FoundLocationTime& row = f.location_times[200 + 70];  // rank 1 at 3.5 s
+  EXPECT_EQ(row.location, LocationId(1));
+  EXPECT_EQ(row.interval, 70u);
+  EXPECT_DOUBLE_EQ(row.time_s, 0.05);
+  EXPECT_DOUBLE_EQ(row.waiting_s, 0.05);
+  EXPECT_EQ(f.callpaths[row.callpath.index()].region, "MPI_Recv");
+  EXPECT_EQ(f.location_times[200 + 130].waiting_s, 0);  // at 6.5 s
+}
+
+TEST(Course, TellsCallPathsOverTime) {
+  const Findings f = findings();
+  double receive_s = 0, waiting_s = 0;
+  for (const FoundCallPathTime& row : f.callpath_times) {
+    if (f.callpaths[row.callpath.index()].region != "MPI_Recv") continue;
+    EXPECT_EQ(row.location, LocationId(1));
+    EXPECT_GE(row.interval, 60u);
+    EXPECT_LT(row.interval, 140u);
+    receive_s += row.time_s;
+    waiting_s += row.waiting_s;
+  }
+  EXPECT_NEAR(receive_s, 4, 1e-9);
+  EXPECT_NEAR(waiting_s, 3, 1e-9);
+}
+
+}  // namespace
+}  // namespace culprit::blame
