@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/progress/progress.h"
+#include "cli/launch/launcher.h"
 #include "report/page/colours.h"
 #include "report/page/layout.h"
 
@@ -30,8 +31,10 @@ size_t columns_of(int file) {
   return size.ws_col;
 }
 
-/// One that can move its cursor.
+/// One that can move its cursor, with a person before it: launchers give their ranks terminals of
+/// their own, and pass on what is written there to wherever it goes.
 bool is_terminal(int file) {
+  if (detect_job(process_environment)) return false;
   const char* kind = std::getenv("TERM");
   return isatty(file) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
@@ -45,7 +48,7 @@ bool wants_colours() {
 }  // namespace
 
 void use_terminals() {
-  if (isatty(STDOUT_FILENO) == 1) {
+  if (isatty(STDOUT_FILENO) == 1 && !detect_job(process_environment)) {
     report::set_page_width(std::min(columns_of(STDOUT_FILENO), kMostColumns));
   }
   if (is_terminal(STDERR_FILENO)) progress::show(STDERR_FILENO, columns_of(STDERR_FILENO));

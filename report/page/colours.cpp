@@ -36,12 +36,13 @@ bool is_heading(std::string_view line) {
          std::isupper(static_cast<unsigned char>(line[1])) != 0 && line.find(':') != line.npos;
 }
 
-/// Where the share at the head of an entry ends ("  12.3 %"), behind nothing but figures and a
-/// unit; 0: it is no entry.
+/// Where the share at the head of an entry ends ("  1.2 s  12.3 %"), behind nothing but figures and
+/// a unit; 0: it is no entry.
 size_t end_of_share(std::string_view line) {
   constexpr size_t kFigures = 30;
   const size_t end = line.find(" % ");
   if (end == line.npos || end > kFigures) return 0;
+  if (line.substr(0, end).find("s ") == line.npos) return 0;
   for (const char c : line.substr(0, end)) {
     if (std::string_view(" .<0123456789msun").find(c) == std::string_view::npos) return 0;
   }

@@ -97,7 +97,7 @@ def main():
         measure(culprit, place("hybrid"), *mpirun(4, example("hybrid_chain")))
         measure(culprit, place("threads"), example("omp_imbalance"))
         if os.path.exists(example("opencl_chain")):
-            measure(culprit, place("device"), example("opencl_chain"))
+            measure(culprit, place("device"), *mpirun(2, example("opencl_chain")))
         shutil.copytree(place("hybrid"), place("hostile"))
         rename_a_function(place("hostile"), "<script>alert(1)</script>")
         many_ranks(place("hybrid"), place("many"), 4100)

@@ -126,6 +126,7 @@ TEST(Colours, RepeatWhatLinesAre) {
   EXPECT_EQ(coloured("1. 3 s   9.2 %  f\n"), "\033[38;5;208m1. 3 s   9.2 %\033[0m  f\n");
   EXPECT_EQ(coloured("        3.81 s   92.2 %  f"),
             "\033[38;5;208m        3.81 s   92.2 %\033[0m  f");
+  EXPECT_EQ(coloured("     43.6 %  MPI"), "     43.6 %  MPI");
   EXPECT_EQ(coloured("  Warning: w\n"), "\033[33m  Warning: w\033[0m\n");
   EXPECT_EQ(coloured("Verdict: MPI\n"), "Verdict: MPI\n");
   EXPECT_EQ(coloured(""), "");
