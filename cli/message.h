@@ -15,6 +15,7 @@ inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kDamaged = 3;          ///< there are findings, but of a damaged trace
 inline constexpr int kContradiction = 4;    ///< there are findings, but their sums do not add up
+inline constexpr int kRegression = 6;       ///< what culprit diff was to look for
 inline constexpr int kStuck = 5;            ///< there are findings, and the run was stuck
 inline constexpr int kCannotExecute = 126;  ///< as a shell has it
 inline constexpr int kNotFound = 127;

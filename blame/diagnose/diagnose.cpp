@@ -41,6 +41,10 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
 }
 
 double own_waiting(const Findings& findings) {
+  // Delays have their whole cost, also for waits at call paths that are gone.
+  if (findings.run.operation == Operation::cut && !findings.inputs.empty()) {
+    return findings.inputs.front().waiting_s;
+  }
   return std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0);
 }
 

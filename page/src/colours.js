@@ -25,10 +25,13 @@ export function colourOf(path) {
   return USER[hash % USER.length];
 }
 
-/** From nothing to all, as a colour. */
+const WARM = [[255, 247, 236], [253, 212, 158], [252, 141, 89], [215, 48, 31], [110, 0, 10]];
+const COLD = [[240, 249, 255], [186, 218, 242], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
+
+/** From nothing to all, as a colour; what is less than nothing (in differences) is cold. */
 export function warm(share) {
-  const s = Math.max(0, Math.min(1, share));
-  const stops = [[255, 247, 236], [253, 212, 158], [252, 141, 89], [215, 48, 31], [110, 0, 10]];
+  const s = Math.max(0, Math.min(1, Math.abs(share)));
+  const stops = share < 0 ? COLD : WARM;
   const at = s * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at)), f = at - i;
   return stops[i].map((low, k) => Math.round(low + (stops[i + 1][k] - low) * f));
 }

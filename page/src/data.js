@@ -57,6 +57,8 @@ class Run {
     this.intervals = one.intervals[0];
     this.overhead = one.overhead_pct[0];
     this.exitStatus = one.exit_status[0];
+    this.operation = text('operation');
+    this.isDifference = this.operation === 'diff';
     this.waiting = tables.identities.waiting_s[0];
     this.locations = this.makeLocations(tables.locations);
     this.ranks = [...new Set(this.locations.map((l) => l.rank))].sort((a, b) => a - b);

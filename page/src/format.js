@@ -9,9 +9,13 @@ export function timeFormat(wall) {
   const smallest = 10 ** -digits;
   return (seconds) => {
     const value = seconds * scale;
+    if (value < 0) return `-${shown(-value)}`;
+    return shown(value);
+  };
+  function shown(value) {
     if (value > 0 && value < smallest / 2) return `< ${smallest.toFixed(digits)} ${unit}`;
     return `${value.toFixed(digits)} ${unit}`;
-  };
+  }
 }
 
 export function percent(part, whole) {

@@ -10,6 +10,7 @@ import { load } from './data.js';
 import { moment, timeFormat } from './format.js';
 import { Pick, RunContext, useRun, useSelection } from './parts.jsx';
 import { ranksText, select, start } from './select.js';
+import { Changes } from './views/changes.jsx';
 import { Causes } from './views/causes.jsx';
 import { Coverage } from './views/coverage.jsx';
 import { Devices } from './views/devices.jsx';
@@ -27,6 +28,9 @@ const VIEWS = [
   ['flame', 'Flame graph', Flame], ['devices', 'Devices', Devices], ['efficiency', 'Efficiency', Efficiency],
   ['coverage', 'Coverage', Coverage],
 ];
+
+/** What has no meaning for a difference of runs. */
+const OF_ONE_RUN = ['causes', 'timeline', 'flame'];
 
 function Chips() {
   const { run } = useRun();
@@ -50,7 +54,8 @@ function Chips() {
 function Tabs() {
   const { run } = useRun();
   const { view } = useSelection();
-  const shown = VIEWS.filter(([id]) => id !== 'devices' || run.tables.devices.rows > 0);
+  const shown = VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0)
+    && !(run.isDifference && OF_ONE_RUN.includes(id)));
   return (
     <nav>{shown.map(([id, words]) => (
       <Pick key={id} change={{ view: id }} class={view === id ? 'tab on' : 'tab'} aria-current={view === id ? 'page' : undefined}>{words}</Pick>
@@ -75,7 +80,9 @@ function useKeys() {
 function Page() {
   const { view } = useSelection();
   useKeys();
-  const View = (VIEWS.find(([id]) => id === view) ?? VIEWS[0])[2];
+  const { run } = useRun();
+  const found = (VIEWS.find(([id]) => id === view) ?? VIEWS[0])[2];
+  const View = run.isDifference && found === Overview ? Changes : found;
   return (
     <>
       <Head /><Tabs /><Chips />

@@ -148,6 +148,10 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"counters", counters_of(f, values)},
       {"stages", values.rows(f.stages)},
       {"locations", values.rows(f.locations)},
+      {"inputs", values.rows(f.inputs)},
+      {"changes", values.rows(f.changes)},
+      {"user_patterns", values.rows(f.user_patterns)},
+      {"user_waits", values.rows(f.user_waits)},
       {"losses", losses_of(f, values)}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

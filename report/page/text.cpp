@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
+#include "report/page/changes.h"
 #include "report/page/counts.h"
 #include "report/page/devices.h"
 #include "report/page/displayed.h"
@@ -65,6 +66,7 @@ class Page {
   void write_counters();
   void write_polling();
   void write_stages();
+  void write_user_patterns();
   void write_not_covered();
   void write_foot();
 
@@ -110,6 +112,7 @@ std::string Page::write() {
   write_critical_path();
   page_ += longest_waits(findings_, name_);
   write_counters();
+  write_user_patterns();
   write_stages();
   write_not_covered();
   write_foot();
@@ -442,6 +445,27 @@ void Page::write_polling() {
       kTextColumn);
 }
 
+/// Of each its sum, and where most of it was.
+void Page::write_user_patterns() {
+  if (findings_.user_patterns.empty()) return;
+  heading("PATTERNS OF YOUR OWN: in no other sum  (share: of allocated time)");
+  for (const blame::FoundUserPattern& pattern : findings_.user_patterns) {
+    double sum_s = 0;
+    const blame::FoundUserWait* most = nullptr;
+    for (const blame::FoundUserWait& row : findings_.user_waits) {
+      if (row.pattern != pattern.name) continue;
+      sum_s += row.time_s;
+      if (most == nullptr || row.time_s > most->time_s) most = &row;
+    }
+    entry("", sum_s, findings_.run.allocation_s,
+          fmt::format("{}: {}", pattern.name, pattern.summary));
+    if (most == nullptr) continue;
+    page_ += wrapped(fmt::format("most of it on {} in {} ({})", location_name(most->location),
+                                 path_name(most->callpath, page_width() / 2), time_(most->time_s)),
+                     kTextColumn);
+  }
+}
+
 void Page::write_stages() {
   const std::vector<blame::FoundStage>& stages = findings_.stages;
   if (stages.empty()) return;
@@ -516,6 +540,9 @@ void Page::write_foot() {
 
 std::string text(const Findings& findings, const std::filesystem::path& experiment) {
   const Findings safe = displayed(findings);
+  if (safe.run.operation == blame::Operation::diff) {
+    return change_page(safe, printable(experiment.string()));
+  }
   return Page(safe, printable(experiment.string())).write();
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "blame/diagnose/diagnose.h"
+#include "report/page/changes.h"
 #include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/verdict/evidence.h"
@@ -255,6 +256,20 @@ std::string_view to_string(VerdictKind kind) {
 }
 
 Verdict judge(const Findings& findings, const PageNames& names) {
+  Verdict verdict;
+  switch (findings.run.operation) {
+    case blame::Operation::diff:
+      verdict.text = change_sentence(findings);
+      return verdict;
+    case blame::Operation::cut:
+      verdict.text = fmt::format("{} of the time at the call paths that are left was waiting time.",
+                                 percent(findings.identities.waiting_s, findings.run.allocation_s));
+      return verdict;
+    case blame::Operation::none:
+    case blame::Operation::mean:
+    case blame::Operation::merge:
+      break;
+  }
   return Judge(findings, names).judge();
 }
 

@@ -75,8 +75,28 @@ function MetricPane({ show, figure }) {
           ))}
         </>
       ))}
+      <UserPatterns show={show} whole={sums.time} />
     </ul>
   );
+}
+
+/** What somebody's own program found; it is in no other sum. */
+function UserPatterns({ show, whole }) {
+  const { run } = useRun();
+  const { user_patterns: patterns, user_waits: waits } = run.tables;
+  return Array.from({ length: patterns.rows }, (_, i) => {
+    let sum = 0, most = 0;
+    for (let k = 0; k < waits.rows; ++k) {
+      if (waits.pattern[k] !== patterns.name[i]) continue;
+      sum += waits.time_s[k];
+      if (waits.time_s[k] > waits.time_s[most] || waits.pattern[most] !== patterns.name[i]) most = k;
+    }
+    return (
+      <Row key={i} depth={0} share={whole > 0 ? sum / whole : 0} text={show(sum, whole, 'waiting')}
+        change={sum > 0 ? { path: waits.callpath[most] } : {}} chosen={false} title={run.names[patterns.summary[i]]}>
+        {run.names[patterns.name[i]]} (your own)</Row>
+    );
+  });
 }
 
 const MOST_ROWS = 400;
@@ -113,6 +133,11 @@ function CallPane({ show, figure, search, exclusive }) {
   );
 }
 
+/** Of a difference: sums may be nothing where their parts are not. */
+function hasAny(run, all, id) {
+  return all[id] !== 0 || run.paths[id].children.some((child) => hasAny(run, all, child));
+}
+
 /** What is open, or what is found; each level the largest first. */
 function listRows(run, all, closed, found) {
   if (found) {
@@ -122,7 +147,7 @@ function listRows(run, all, closed, found) {
   const rows = [];
   const visit = (ids, depth) => {
     for (const id of [...ids].sort((a, b) => all[b] - all[a])) {
-      if (!(all[id] > 0)) continue;
+      if (!(run.isDifference ? hasAny(run, all, id) : all[id] > 0)) continue;
       rows.push({ id, depth });
       if (!closed.has(id) && depth < 200) visit(run.paths[id].children, depth + 1);
     }

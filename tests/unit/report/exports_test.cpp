@@ -259,7 +259,7 @@ TEST_F(Exports, PerfettoHasTracksSlicesAndFlows) {
 TEST(Exported, EachHasANameAndASummary) {
   for (const FindingsExport& each : findings_exports()) EXPECT_FALSE(each.summary.empty());
   for (const ExcerptExport& each : excerpt_exports()) EXPECT_FALSE(each.summary.empty());
-  EXPECT_EQ(findings_exports().size() + excerpt_exports().size(), 8u);
+  EXPECT_EQ(findings_exports().size() + excerpt_exports().size(), 9u);
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ Findings every_field() {
            2.0 / 3,
            0.125,
            139,
+           blame::Operation::none,
            4,
            {"first note", "second 'note'"}};
   f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25, ""}, {"1.1", 1, 1, "n2", 2.5, 0.75, "CUDA 7"}};
@@ -131,6 +132,10 @@ Findings every_field() {
   f.stages = {
       {blame::StageKind::iteration, "loop", -5, 2, 1.91, 1.92, 1.93, at(1), 1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.inputs = {{"run1", blame::InputRole::before, "mpirun", 2, 3, 1.961, 1.962, 1.963}};
+  f.changes = {{blame::ChangedFigure::delay, "solve", 1.971, 1.972, 1.973, true}};
+  f.user_patterns = {{"mine", "something happens"}};
+  f.user_waits = {{"mine", path(1), at(0), 7, 1.981}};
   f.location_times = {{at(1), 3, 1.951, 1.952, path(1)}};
   f.callpath_times = {{at(0), 2, path(1), 1.953, 1.954}};
   f.identities = {2.1, 2.2, 2.3, 2.4, 2.5,

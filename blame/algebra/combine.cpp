@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The type of a column says what becomes of it: times and amounts are summed, counts taken,
+// everything else tells rows apart. So a new list or field of findings.def needs no line here.
+
+#include "blame/algebra/combine.h"
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "blame/algebra/integrate.h"
+#include "blame/findings/findings_fields.h"
+
+namespace culprit::blame {
+namespace {
+
+template <class Type>
+constexpr bool kSummed =
+    std::is_same_v<Type, column::Allocated> || std::is_same_v<Type, column::Wall> ||
+    std::is_same_v<Type, column::OptionalAllocated> || std::is_same_v<Type, column::Amount> ||
+    std::is_same_v<Type, column::Share>;
+template <class Type>
+constexpr bool kTaken =
+    std::is_same_v<Type, column::Count> || std::is_same_v<Type, column::OptionalCount> ||
+    std::is_same_v<Type, column::Bytes> || std::is_same_v<Type, column::Flag>;
+
+template <class T>
+void append(std::string& key, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    key += value + '\0';
+  } else {
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+}
+
+/// `row` by the ids of the common ground, and what tells it apart there.
+template <class Row>
+std::string translate(Row& row, const CommonIds& ids) {
+  std::string key;
+  Table<Row>::columns(row, [&]<class Type>(const Column<Type>&, auto& field) {
+    if constexpr (!kSummed<Type> && !kTaken<Type>) {
+      field = ids(field);
+      append(key, field);
+    }
+  });
+  return key;
+}
+
+template <class Type, class T>
+void add_weighted(T& to, const T& from, double weight) {
+  if constexpr (kSummed<Type>) {
+    to += weight * from;
+  } else if constexpr (kTaken<Type>) {
+    if (weight > 0) to = static_cast<T>(to + std::llround(weight * static_cast<double>(from)));
+  }
+}
+
+/// Adds the fields of `from`, which is of the same kind.
+template <class Row>
+void add_row(Row& to, const Row& from, double weight) {
+  std::vector<const void*> fields;
+  Table<Row>::columns(from, [&](auto, const auto& field) { fields.push_back(&field); });
+  size_t i = 0;
+  Table<Row>::columns(to, [&]<class Type>(const Column<Type>&, auto& field) {
+    using Value = std::remove_reference_t<decltype(field)>;
+    add_weighted<Type>(field, *static_cast<const Value*>(fields[i++]), weight);
+  });
+}
+
+template <class Row>
+void clear_sums(Row& row) {
+  Table<Row>::columns(row, [&]<class Type>(const Column<Type>&, auto& field) {
+    if constexpr (kSummed<Type> || kTaken<Type>) field = {};
+  });
+}
+
+template <class Row>
+class Rows {
+ public:
+  void add(Row row, const CommonIds& ids, double weight) {
+    const std::string key = translate(row, ids);
+    const auto [at, fresh] = place_.try_emplace(key, all_.size());
+    if (fresh) {
+      all_.push_back(row);
+      clear_sums(all_.back());
+    }
+    add_row(all_[at->second], row, weight);
+  }
+  std::vector<Row> take() { return std::move(all_); }
+
+ private:
+  std::unordered_map<std::string, size_t> place_;
+  std::vector<Row> all_;
+};
+
+/// visit(list of out, the same list of each input) for all lists whose rows are sums.
+template <class Visit>
+void visit_sums(Findings& out, const Findings& in, const Visit& visit) {
+  visit_lists_of<Origin::each_rank>(visit, out, in);
+  visit(out.unattributed, in.unattributed);
+  visit(out.critical_callpaths, in.critical_callpaths);
+  visit(out.callpath_times, in.callpath_times);
+  visit(out.efficiencies, in.efficiencies);
+}
+
+void combine_lists(std::span<const WeightedFindings> inputs, const CommonGround& ground,
+                   Findings& out) {
+  // One list after another: of each, the rows of all inputs.
+  size_t wanted = 0, count = 1;
+  for (; wanted < count; ++wanted) {
+    size_t at = 0;
+    visit_sums(out, out, [&](auto& list, const auto&) {
+      if (at++ != wanted) return;
+      using Row = typename std::remove_cvref_t<decltype(list)>::value_type;
+      Rows<Row> rows;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        visit_sums(out, *inputs[i].findings, [&](const auto&, const auto& from) {
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(from)>, std::vector<Row>>) {
+            for (const Row& row : from) rows.add(row, ground.inputs[i], inputs[i].weight);
+          }
+        });
+      }
+      list = rows.take();
+    });
+    count = at;
+  }
+}
+
+}  // namespace
+
+Findings combine(std::span<const WeightedFindings> inputs) {
+  std::vector<const Findings*> all;
+  for (const WeightedFindings& input : inputs) all.push_back(input.findings);
+  CommonGround ground = integrate(all);
+  Findings out;
+  out.run = all.back()->run;
+  out.run.notes.clear();
+  out.run.overhead_pct = column::OptionalPercent::first();
+  clear_sums(out.run);
+  out.run.events = all.back()->run.events;
+  std::set<std::string> notes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [findings, weight] = inputs[i];
+    add_row(out.run, findings->run, weight);
+    add_row(out.identities, findings->identities, weight);
+    add_row(out.start_up, findings->start_up, weight);
+    for (size_t l = 0; l < findings->locations.size(); ++l) {
+      FoundLocation& to = ground.locations[ground.inputs[i].locations[l].index()];
+      to.life_s += weight * findings->locations[l].life_s;
+      to.waiting_s += weight * findings->locations[l].waiting_s;
+    }
+    for (const std::string& note : findings->run.notes) {
+      if (notes.insert(note).second) out.run.notes.push_back(note);
+    }
+    out.losses.merge(findings->losses);
+    if (findings->run.intervals != all.front()->run.intervals) out.run.intervals = 0;
+  }
+  out.run.events = all.back()->run.events;
+  out.locations = std::move(ground.locations);
+  out.callpaths = std::move(ground.callpaths);
+  out.metrics = std::move(ground.metrics);
+  combine_lists(inputs, ground, out);
+  if (out.run.intervals == 0) out.location_times.clear(), out.callpath_times.clear();
+  return out;
+}
+
+Findings mean_of(std::span<const Findings* const> inputs) {
+  std::vector<WeightedFindings> weighted;
+  const double weight = 1.0 / static_cast<double>(inputs.size());
+  for (const Findings* input : inputs) weighted.push_back({input, weight});
+  return combine(weighted);
+}
+
+Findings merge(std::span<const Findings* const> inputs) {
+  std::vector<WeightedFindings> weighted;
+  for (const Findings* input : inputs) weighted.push_back({input, weighted.empty() ? 1.0 : 0.0});
+  Findings out = combine(weighted);
+  const CommonGround ground = integrate(inputs);
+  out.counts.clear();
+  std::set<MetricId> known;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::set<MetricId> own;
+    for (FoundCount row : inputs[i]->counts) {
+      translate(row, ground.inputs[i]);
+      own.insert(row.metric);
+      if (!known.contains(row.metric)) out.counts.push_back(row);
+    }
+    known.merge(own);
+  }
+  // Rows that only others have are not of this run.
+  const auto without_rows_of_others = [&](auto& list, const auto& first) {
+    using Row = typename std::remove_cvref_t<decltype(list)>::value_type;
+    if constexpr (!std::is_same_v<Row, FoundCount>) {
+      list = first;
+      for (Row& row : list) translate(row, ground.inputs.front());
+    }
+  };
+  visit_sums(out, *inputs.front(), without_rows_of_others);
+  return out;
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Findings of several runs as findings again: sums with weights, and what one has beside another
+// (Song et al. 2004, section 3.2: mean, difference, merge). Times and amounts are added up; counts
+// are those of the inputs with positive weight. What is no sum (segments of the critical path,
+// single waits, distributions, diagnoses, devices, stages) does not survive.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blame/findings/findings.h"
+
+namespace culprit::blame {
+
+struct WeightedFindings {
+  const Findings* findings;
+  double weight;
+};
+
+/// Sum of weight * findings. `inputs` is not empty.
+Findings combine(std::span<const WeightedFindings> inputs);
+
+/// The mean of all.
+Findings mean_of(std::span<const Findings* const> inputs);
+
+/// The first, and of the others the counters that those before have not.
+Findings merge(std::span<const Findings* const> inputs);
+
+}  // namespace culprit::blame

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Changes are told of the run as a whole, and of each function, construct or call by its name:
+// those are the same in different builds.
+
+#include "blame/algebra/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "blame/algebra/combine.h"
+
+namespace culprit::blame {
+namespace {
+
+/// Of a function more than this part of the larger run's allocated time is told.
+constexpr double kLeastChange = 1e-4;
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Variance of the mean.
+double variance_of_mean(std::span<const double> values) {
+  const double middle = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - middle) * (value - middle);
+  const auto n = static_cast<double>(values.size());
+  return squares / (n - 1) / n;
+}
+
+/// The 97.5 % quantile of Student's distribution.
+double student(double degrees) {
+  constexpr std::array kQuantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+  const auto whole = static_cast<size_t>(std::max(degrees, 1.0));  // fewer degrees: the wider one
+  return whole > kQuantiles.size() ? 1.960 + 2.5 / degrees : kQuantiles[whole - 1];
+}
+
+using Values = std::vector<double>;  ///< of one figure, a run each
+
+FoundChange change_of(ChangedFigure figure, const std::string& region, const Values& before,
+                      const Values& after) {
+  FoundChange row;
+  row.figure = figure;
+  row.region = region;
+  row.before_s = mean(before);
+  row.after_s = mean(after);
+  row.noise_s = noise_of_difference(before, after);
+  row.exceeds_noise = row.noise_s >= 0 && std::abs(row.after_s - row.before_s) > row.noise_s;
+  return row;
+}
+
+/// A figure of each run by region.
+using ByRegion = std::map<std::string, Values>;
+
+template <class Rows, class Size>
+void add(const Findings& run, const Rows& rows, size_t at, size_t runs, const Size& size,
+         ByRegion& sums) {
+  for (const auto& row : rows) {
+    if (!row.callpath.valid()) continue;
+    Values& values = sums[run.callpaths[row.callpath.index()].region];
+    values.resize(runs);
+    values[at] += size(row);
+  }
+}
+
+ByRegion sums_of(std::span<const Findings* const> runs, ChangedFigure figure) {
+  ByRegion sums;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Findings& run = *runs[i];
+    const auto time = [](const auto& row) { return row.time_s; };
+    const auto cost = [](const FoundDelay& row) { return row.short_s + row.long_s; };
+    if (figure == ChangedFigure::time) add(run, run.profile, i, runs.size(), time, sums);
+    if (figure == ChangedFigure::waiting) add(run, run.waits, i, runs.size(), time, sums);
+    if (figure == ChangedFigure::delay) add(run, run.delays, i, runs.size(), cost, sums);
+    if (figure == ChangedFigure::critical) add(run, run.critical_path, i, runs.size(), time, sums);
+  }
+  return sums;
+}
+
+template <class Size>
+Values values_of(std::span<const Findings* const> runs, const Size& size) {
+  Values values;
+  for (const Findings* run : runs) values.push_back(size(*run));
+  return values;
+}
+
+std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
+                                    std::span<const Findings* const> after) {
+  std::vector<FoundChange> changes;
+  const auto whole = [&](ChangedFigure figure, const auto& size) {
+    changes.push_back(change_of(figure, "", values_of(before, size), values_of(after, size)));
+  };
+  whole(ChangedFigure::wall, [](const Findings& f) { return f.run.wall_s; });
+  whole(ChangedFigure::time, [](const Findings& f) { return f.run.allocation_s; });
+  whole(ChangedFigure::waiting, [](const Findings& f) { return f.identities.waiting_s; });
+  const double least = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
+  std::vector<FoundChange> of_regions;
+  for (const ChangedFigure figure : {ChangedFigure::time, ChangedFigure::waiting,
+                                     ChangedFigure::delay, ChangedFigure::critical}) {
+    ByRegion sums = sums_of(before, figure), later = sums_of(after, figure);
+    for (const auto& [region, values] : later) sums.try_emplace(region, Values(before.size()));
+    for (auto& [region, values] : sums) {
+      Values& others = later.try_emplace(region, Values(after.size())).first->second;
+      const FoundChange row = change_of(figure, region, values, others);
+      if (std::abs(row.after_s - row.before_s) > least) of_regions.push_back(row);
+    }
+  }
+  std::stable_sort(of_regions.begin(), of_regions.end(),
+                   [](const FoundChange& a, const FoundChange& b) {
+                     return std::abs(a.after_s - a.before_s) > std::abs(b.after_s - b.before_s);
+                   });
+  changes.insert(changes.end(), of_regions.begin(), of_regions.end());
+  return changes;
+}
+
+}  // namespace
+
+double noise_of_difference(std::span<const double> before, std::span<const double> after) {
+  if (before.size() < 2 || after.size() < 2) return -1;
+  const double a = variance_of_mean(before), b = variance_of_mean(after);
+  if (a + b <= 0) return 0;
+  const double degrees = (a + b) * (a + b) /
+                         (a * a / static_cast<double>(before.size() - 1) +
+                          b * b / static_cast<double>(after.size() - 1));
+  return student(degrees) * std::sqrt(a + b);
+}
+
+Findings difference(std::span<const Findings* const> before, std::span<const Findings* const> after,
+                    std::span<const std::string> names) {
+  std::vector<WeightedFindings> weighted;
+  for (const Findings* run : before) {
+    weighted.push_back({run, -1.0 / static_cast<double>(before.size())});
+  }
+  for (const Findings* run : after) {
+    weighted.push_back({run, 1.0 / static_cast<double>(after.size())});
+  }
+  Findings out = combine(weighted);
+  out.run.operation = Operation::diff;
+  for (size_t i = 0; i < weighted.size(); ++i) {
+    const RunInfo& run = weighted[i].findings->run;
+    out.inputs.push_back({names[i], i < before.size() ? InputRole::before : InputRole::after,
+                          run.command, run.ranks, run.locations, run.wall_s, run.allocation_s,
+                          weighted[i].findings->identities.waiting_s});
+  }
+  out.changes = changes_of(before, after);
+  return out;
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What changed between runs, and whether it is more than runs differ anyway. With repeats on both
+// sides, a difference of means exceeds noise if it lies outside of Welch's interval of 95 % (B. L.
+// Welch, Biometrika 34, 1947); with one run each, nobody can know.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "blame/findings/findings.h"
+
+namespace culprit::blame {
+
+/// Half the width of Welch's interval of 95 % for the difference of the means; negative if there
+/// are not two values of each at least.
+double noise_of_difference(std::span<const double> before, std::span<const double> after);
+
+/// `after` minus `before`, means of each, with tables `inputs` and `changes`. Neither is empty.
+/// `names` of inputs: those before, then those after.
+Findings difference(std::span<const Findings* const> before, std::span<const Findings* const> after,
+                    std::span<const std::string> names);
+
+}  // namespace culprit::blame

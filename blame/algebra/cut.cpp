@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each call path gets a new place or none; rows follow theirs. A row with a call path that is gone
+// goes, too: of a delay's victims, those who waited elsewhere.
+
+#include "blame/algebra/cut.h"
+
+#include <unordered_map>
+
+#include "base/glob.h"
+#include "blame/findings/findings_fields.h"
+
+namespace culprit::blame {
+namespace {
+
+std::vector<bool> fitting(const std::vector<FoundCallPath>& callpaths,
+                          const std::vector<std::string>& globs) {
+  std::vector<bool> fits(callpaths.size());
+  for (size_t i = 0; i < callpaths.size(); ++i) {
+    for (const std::string& glob : globs) {
+      if (matches_glob(glob, callpaths[i].name)) fits[i] = true;
+    }
+  }
+  return fits;
+}
+
+Result<void> check(const std::vector<FoundCallPath>& callpaths, const Cut& wanted) {
+  for (const auto* globs : {&wanted.roots, &wanted.drops, &wanted.folded}) {
+    for (const std::string& glob : *globs) {
+      bool any = false;
+      for (const FoundCallPath& path : callpaths) any |= matches_glob(glob, path.name);
+      if (!any) return Error{"no call path is like '" + glob + "'"};
+    }
+  }
+  return {};
+}
+
+struct Places {
+  std::vector<FoundCallPath> callpaths;
+  std::vector<CallPathId> of;  ///< by the old id; none: gone
+};
+
+Places place(const std::vector<FoundCallPath>& callpaths, const Cut& wanted) {
+  const std::vector<bool> roots = fitting(callpaths, wanted.roots);
+  const std::vector<bool> drops = fitting(callpaths, wanted.drops);
+  const std::vector<bool> folded = fitting(callpaths, wanted.folded);
+  Places places;
+  places.of.resize(callpaths.size());
+  std::vector<bool> folds(callpaths.size());  // or lies in one that does
+  for (size_t i = 0; i < callpaths.size(); ++i) {
+    const CallPathId parent = callpaths[i].parent;
+    const bool inside = parent.valid() && places.of[parent.index()].valid();
+    const bool root = wanted.roots.empty() ? !parent.valid() : roots[i] && !inside;
+    if (drops[i] || (!inside && !root)) continue;
+    if (inside && folds[parent.index()]) {
+      places.of[i] = places.of[parent.index()];
+      folds[i] = true;
+      continue;
+    }
+    FoundCallPath path = callpaths[i];
+    path.parent = inside ? places.of[parent.index()] : CallPathId::none();
+    path.name =
+        inside ? places.callpaths[path.parent.index()].name + "/" + path.region : path.region;
+    folds[i] = folded[i];
+    places.of[i] = CallPathId(places.callpaths.size());
+    places.callpaths.push_back(std::move(path));
+  }
+  return places;
+}
+
+/// Whether all of the row's call paths are still there.
+template <class Row>
+bool move(Row& row, const Places& places) {
+  bool there = true;
+  Table<Row>::columns(row, [&]<class Type>(const Column<Type>&, auto& field) {
+    if constexpr (std::is_same_v<Type, column::CallPath>) {
+      if (!field.valid()) return;
+      field = places.of[field.index()];
+      there &= field.valid();
+    }
+  });
+  return there;
+}
+
+template <class Row>
+constexpr bool has_callpath() {
+  bool has = false;
+  Row row{};
+  Table<Row>::columns(row, [&]<class Type>(const Column<Type>&, auto&) {
+    has |= std::is_same_v<Type, column::CallPath>;
+  });
+  return has;
+}
+
+/// Rows of call paths that became one stay apart: sums are the same.
+void sum_up(Findings& f) {
+  f.run.allocation_s = 0;
+  f.identities = {};
+  for (FoundLocation& row : f.locations) row.life_s = row.waiting_s = 0;
+  for (const FoundProfile& row : f.profile) {
+    f.locations[row.location.index()].life_s += row.time_s;
+    f.run.allocation_s += row.time_s;
+  }
+  for (const FoundWait& row : f.waits) {
+    f.locations[row.location.index()].waiting_s += row.time_s;
+    f.identities.waiting_s += row.time_s;
+  }
+  for (const FoundDelay& row : f.delays) f.identities.delay_costs_s += row.short_s + row.long_s;
+  for (const FoundCriticalPath& row : f.critical_path) f.identities.critical_path_s += row.time_s;
+  f.identities.wall_s = f.run.wall_s;
+  f.start_up = {};
+}
+
+}  // namespace
+
+Result<Findings> cut(const Findings& findings, const Cut& wanted) {
+  if (auto checked = check(findings.callpaths, wanted); !checked) return checked.error();
+  const Places places = place(findings.callpaths, wanted);
+  Findings out = findings;
+  visit_lists(
+      [&](auto& rows) {
+        using Row = typename std::remove_cvref_t<decltype(rows)>::value_type;
+        if constexpr (!std::is_same_v<Row, FoundCallPath>) {
+          if (has_callpath<Row>())
+            std::erase_if(rows, [&](Row& row) { return !move(row, places); });
+        }
+      },
+      out);
+  out.callpaths = places.callpaths;
+  out.efficiencies.clear();
+  out.idle_nobody.clear();
+  out.unattributed.clear();
+  sum_up(out);
+  return out;
+}
+
+}  // namespace culprit::blame

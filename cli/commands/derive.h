@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Experiments that are made of others: findings without a trace, which report, view and export take
+// as any other.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "blame/findings/findings.h"
+
+namespace culprit::cli {
+
+/// Findings of several experiments, in order. Error for the first that has none.
+Result<std::vector<blame::Findings>> open_all(const std::vector<std::filesystem::path>& inputs);
+
+/// Makes the experiment `output`, or culprit.<operation>.<time>, and says where it is. `inputs` are
+/// those that the findings do not name yet. Returns the exit status.
+int keep_derived(blame::Findings findings, blame::Operation operation,
+                 const std::vector<std::filesystem::path>& inputs,
+                 const std::filesystem::path& output);
+
+}  // namespace culprit::cli

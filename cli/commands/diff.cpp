@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit diff: what changed between two runs, or between repeats of two; and a condition on it,
+// for continuous integration.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/glob.h"
+#include "blame/algebra/compare.h"
+#include "cli/commands/derive.h"
+#include "cli/commands/subcommands.h"
+#include "cli/message.h"
+#include "cli/terminal.h"
+#include "report/page/changes.h"
+#include "report/page/displayed.h"
+#include "report/page/layout.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DiffArguments {
+  std::vector<fs::path> pair, before, after;
+  fs::path output;
+  std::string fail_if;
+};
+
+/// "waiting > +5%", "delay(solve*) > 0.2s".
+struct Condition {
+  blame::ChangedFigure figure{};
+  std::string regions;  ///< a glob; empty: the whole run
+  bool more = true;     ///< than the limit; otherwise less
+  double limit = 0;
+  bool relative = false;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// The last part of a condition. False if it is no number with a unit.
+bool parse_limit(std::string_view text, Condition& condition) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), condition.limit);
+  if (error != std::errc()) return false;
+  const std::string_view unit = trimmed(text.substr(static_cast<size_t>(end - text.data())));
+  condition.relative = unit == "%";
+  if (unit == "%") condition.limit /= 100;
+  if (unit == "ms") condition.limit *= 1e-3;
+  if (unit == "us") condition.limit *= 1e-6;
+  return unit == "%" || unit == "s" || unit == "ms" || unit == "us";
+}
+
+Result<Condition> parse_condition(const std::string& text) {
+  const Error wrong{fmt::format(
+      "'{}' is no condition: say as in 'waiting > +5%' or 'delay(solve*) > 20ms', of {}", text,
+      "wall, time, waiting, delay or critical")};
+  const size_t at = text.find_first_of("<>");
+  if (at == std::string::npos) return wrong;
+  Condition condition;
+  condition.more = text[at] == '>';
+  std::string_view name = trimmed(std::string_view(text).substr(0, at));
+  if (const size_t open = name.find('('); open != std::string_view::npos) {
+    if (!name.ends_with(')')) return wrong;
+    condition.regions = name.substr(open + 1, name.size() - open - 2);
+    name = trimmed(name.substr(0, open));
+  }
+  const auto figure = find_word<blame::ChangedFigure>(name);
+  if (!figure || !parse_limit(std::string_view(text).substr(at + 1), condition)) return wrong;
+  const bool of_functions =
+      *figure == blame::ChangedFigure::delay || *figure == blame::ChangedFigure::critical;
+  if (of_functions && condition.regions.empty()) condition.regions = "*";
+  if (*figure == blame::ChangedFigure::wall && !condition.regions.empty()) return wrong;
+  condition.figure = *figure;
+  return condition;
+}
+
+/// A sentence if the condition holds.
+std::optional<std::string> holds(const Condition& condition, const blame::Findings& found) {
+  double before = 0, after = 0;
+  bool within_noise = true, known = false;
+  for (const blame::FoundChange& row : found.changes) {
+    if (row.figure != condition.figure || row.region.empty() != condition.regions.empty()) continue;
+    if (!row.region.empty() && !matches_glob(condition.regions, row.region)) continue;
+    before += row.before_s;
+    after += row.after_s;
+    known |= row.noise_s >= 0;
+    within_noise &= row.noise_s >= 0 && !row.exceeds_noise;
+  }
+  const double change = after - before;
+  const double limit = condition.relative ? condition.limit * before : condition.limit;
+  if (condition.more ? change <= limit : change >= limit) return std::nullopt;
+  if (known && within_noise) return std::nullopt;  // runs differ so much anyway
+  const report::TimeFormat time(std::max(before, after));
+  return fmt::format("{} changed by {}{} (from {} to {})", to_string(condition.figure),
+                     change < 0 ? "-" : "+", time(std::abs(change)), time(before), time(after));
+}
+
+int compare(DiffArguments& arguments, const std::optional<Condition>& condition) {
+  const auto before = open_all(arguments.before), after = open_all(arguments.after);
+  if (!before) return fail(before.error());
+  if (!after) return fail(after.error());
+  std::vector<const blame::Findings*> a, b;
+  std::vector<std::string> names;
+  std::vector<fs::path> inputs = arguments.before;
+  inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
+  for (const blame::Findings& each : *before) a.push_back(&each);
+  for (const blame::Findings& each : *after) b.push_back(&each);
+  for (const fs::path& input : inputs) names.push_back(input.string());
+  blame::Findings found = blame::difference(a, b, names);
+  const blame::Findings shown = report::displayed(found);
+  const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
+  if (!print(sentence)) return fail({"cannot write to standard output"});
+  const auto met = condition ? holds(*condition, found) : std::nullopt;
+  const int status =
+      keep_derived(std::move(found), blame::Operation::diff, inputs, arguments.output);
+  if (status != 0 || !met) return status;
+  log::Component("diff").error("{}: {}", arguments.fail_if, *met);
+  return kRegression;
+}
+
+int diff(DiffArguments arguments) {
+  if (!arguments.pair.empty()) {
+    if (!arguments.before.empty() || !arguments.after.empty()) {
+      return fail({"name either two experiments, or repeats with --before and --after"});
+    }
+    arguments.before = {arguments.pair[0]};
+    arguments.after = {arguments.pair[1]};
+  }
+  if (arguments.before.empty() || arguments.after.empty()) {
+    return fail({"name two experiments, or repeats of both with --before and --after"});
+  }
+  std::optional<Condition> condition;
+  if (!arguments.fail_if.empty()) {
+    auto parsed = parse_condition(arguments.fail_if);
+    if (!parsed) return fail(parsed.error());
+    condition = *parsed;
+  }
+  return compare(arguments, condition);
+}
+
+}  // namespace
+
+Action add_diff(CLI::App& command, const Program&) {
+  auto arguments = std::make_shared<DiffArguments>();
+  command.add_option("experiments", arguments->pair, "the experiment before, and the one after")
+      ->expected(2);
+  command.add_option("--before", arguments->before, "repeats of the run before, instead of one");
+  command.add_option("--after", arguments->after, "repeats of the run after");
+  command.add_option("-o,--output", arguments->output,
+                     "the experiment folder to create (default: culprit.diff.<time>)");
+  command.add_option(
+      "--fail-if", arguments->fail_if,
+      fmt::format("exit with {} if this holds, as in 'waiting > +5%', 'wall > 0.2s' or "
+                  "'delay(solve*) > 10%'; where there are repeats, only if it exceeds noise",
+                  kRegression));
+  return [arguments] { return diff(*arguments); };
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Differences carry their sign; a share is that of what was before.
+
+#include "report/page/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "report/page/layout.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::ChangedFigure;
+using blame::Findings;
+using blame::FoundChange;
+
+constexpr size_t kRows = 8;
+constexpr double kSame = 0.001;  ///< of what was before: hardly a change
+
+double delta(const FoundChange& row) {
+  return row.after_s - row.before_s;
+}
+
+std::string with_sign(double seconds, const TimeFormat& time) {
+  return (seconds < 0 ? "-" : "+") + time(std::abs(seconds));
+}
+
+/// "+0.31 s (12.3 %)".
+std::string amount(const FoundChange& row, const TimeFormat& time) {
+  const std::string share = percent(std::abs(delta(row)), row.before_s);
+  return with_sign(delta(row), time) +
+         (share.empty() ? "" : fmt::format(" ({}{})", delta(row) < 0 ? "-" : "+", share));
+}
+
+const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
+  const auto row = std::find_if(
+      findings.changes.begin(), findings.changes.end(),
+      [&](const FoundChange& each) { return each.figure == figure && each.region.empty(); });
+  static const FoundChange kNone;
+  return row == findings.changes.end() ? kNone : *row;
+}
+
+/// The largest of functions in one direction; null: there is none.
+const FoundChange* most(const Findings& findings, ChangedFigure figure, bool worse) {
+  for (const FoundChange& row : findings.changes) {  // the largest come first
+    if (row.figure == figure && !row.region.empty() && (delta(row) > 0) == worse) return &row;
+  }
+  return nullptr;
+}
+
+size_t runs(const Findings& findings, blame::InputRole role) {
+  return static_cast<size_t>(
+      std::count_if(findings.inputs.begin(), findings.inputs.end(),
+                    [&](const blame::FoundInput& input) { return input.role == role; }));
+}
+
+TimeFormat time_of(const Findings& findings) {
+  const FoundChange& wall = of_run(findings, ChangedFigure::wall);
+  return TimeFormat(std::max(wall.before_s, wall.after_s));
+}
+
+std::string wall_words(const FoundChange& wall, const TimeFormat& time) {
+  if (std::abs(delta(wall)) < kSame * wall.before_s) {
+    return fmt::format("The run takes as long as before ({})", time(wall.after_s));
+  }
+  return fmt::format("The run takes {} ({}) {}: {} instead of {}", time(std::abs(delta(wall))),
+                     percent(std::abs(delta(wall)), wall.before_s),
+                     delta(wall) > 0 ? "longer" : "less", time(wall.after_s), time(wall.before_s));
+}
+
+/// "worse: ..., better: ...": waiting, the cause whose cost changed most, the function whose own
+/// time did.
+std::string direction(const Findings& findings, bool worse, const TimeFormat& time) {
+  std::vector<std::string> items;
+  const FoundChange& waiting = of_run(findings, ChangedFigure::waiting);
+  const FoundChange& all = of_run(findings, ChangedFigure::time);
+  const double least = kSame * std::max(all.before_s, all.after_s);
+  if ((delta(waiting) > 0) == worse && std::abs(delta(waiting)) > least) {
+    std::string text = "waiting " + amount(waiting, time);
+    const FoundChange* cause = most(findings, ChangedFigure::delay, worse);
+    if (cause != nullptr && std::abs(delta(*cause)) > least) {
+      text += fmt::format(", most of it caused by {} ({})", cause->region,
+                          with_sign(delta(*cause), time));
+    }
+    items.push_back(text);
+  }
+  const FoundChange* critical = most(findings, ChangedFigure::critical, worse);
+  if (critical != nullptr && std::abs(delta(*critical)) > least) {
+    items.push_back(fmt::format("{} {} on the critical path", critical->region,
+                                with_sign(delta(*critical), time)));
+  }
+  if (items.empty()) return "";
+  return fmt::format("; {}: {}", worse ? "worse" : "better", listed(items));
+}
+
+std::string noise_words(const Findings& findings, const TimeFormat& time) {
+  const FoundChange& wall = of_run(findings, ChangedFigure::wall);
+  const size_t before = runs(findings, blame::InputRole::before);
+  const size_t after = runs(findings, blame::InputRole::after);
+  if (wall.noise_s < 0) {
+    return " Whether that is more than such runs differ anyway cannot be known from so few of "
+           "them: "
+           "give repeats of both (--before, --after).";
+  }
+  return fmt::format(" {} the noise between runs (+-{}, from {} before and {} after).",
+                     wall.exceeds_noise ? "The run time changed by more than"
+                                        : "The change of run time does not exceed",
+                     time(wall.noise_s), counted(before, "run"), counted(after, "run"));
+}
+
+class ChangePage {
+ public:
+  explicit ChangePage(const Findings& findings) : findings_(findings), time_(time_of(findings)) {}
+
+  std::string write(const std::filesystem::path& experiment) {
+    page_ += wrapped(fmt::format("Compared: {} with {}.", names(blame::InputRole::after),
+                                 names(blame::InputRole::before)),
+                     0);
+    page_ += wrapped("Verdict: " + change_sentence(findings_), 0);
+    if (findings_.inputs.front().locations != findings_.inputs.back().locations) {
+      page_ += wrapped("They did not have the same number of locations.", 0);
+    }
+    section("THE WHOLE RUN", "",
+            {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting});
+    section("ROOT CAUSES: waiting caused by", "delay", {ChangedFigure::delay});
+    section("CRITICAL PATH", "critical", {ChangedFigure::critical});
+    section("WAITING: in", "waiting", {ChangedFigure::waiting});
+    section("ALLOCATED TIME: in", "time", {ChangedFigure::time});
+    page_ += fmt::format("\nFull results: {}\n", experiment.string());
+    return page_;
+  }
+
+ private:
+  std::string names(blame::InputRole role) const {
+    std::vector<std::string> all;
+    for (const blame::FoundInput& input : findings_.inputs) {
+      if (input.role == role) all.push_back(input.name);
+    }
+    return listed(all);
+  }
+
+  /// Of the whole run, or of functions.
+  void section(std::string_view title, std::string_view of_functions,
+               std::initializer_list<ChangedFigure> figures) {
+    std::vector<const FoundChange*> rows;
+    for (const FoundChange& row : findings_.changes) {
+      const bool fits = std::find(figures.begin(), figures.end(), row.figure) != figures.end();
+      if (fits && row.region.empty() == of_functions.empty()) rows.push_back(&row);
+    }
+    if (rows.empty()) return;
+    page_ += fmt::format("\n{}  (before, after, change)\n", title);
+    for (size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
+      const FoundChange& row = *rows[i];
+      page_ += fmt::format("  {} {} {}  {}{}\n", right(time_(row.before_s), 12),
+                           right(time_(row.after_s), 12), right(amount(row, time_), 26),
+                           row.region.empty() ? name_of(row.figure) : row.region,
+                           row.noise_s < 0     ? ""
+                           : row.exceeds_noise ? ""
+                                               : "  (within noise)");
+    }
+    if (rows.size() > kRows) page_ += fmt::format("  and {} more\n", rows.size() - kRows);
+  }
+
+  static std::string name_of(ChangedFigure figure) {
+    return figure == ChangedFigure::wall   ? "run time"
+           : figure == ChangedFigure::time ? "allocated time"
+                                           : "waiting";
+  }
+
+  const Findings& findings_;
+  const TimeFormat time_;
+  std::string page_;
+};
+
+}  // namespace
+
+std::string change_sentence(const Findings& findings) {
+  if (findings.changes.empty()) return "";
+  const TimeFormat time = time_of(findings);
+  return wall_words(of_run(findings, ChangedFigure::wall), time) + direction(findings, true, time) +
+         direction(findings, false, time) + "." + noise_words(findings, time);
+}
+
+std::string change_page(const Findings& findings, const std::filesystem::path& experiment) {
+  return ChangePage(findings).write(experiment);
+}
+
+}  // namespace culprit::report

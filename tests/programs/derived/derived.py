@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of experiments: differences, means, parts, data in Python, patterns of one's own. The answers are known
+from how the runs were made: the same program twice, and one in which another function is late."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
+
+import harness
+from harness import check, execute, mpirun, succeed
+
+import culprit
+
+
+def measured(place, program, name):
+    experiment = place.experiment(name)
+    succeed([place.culprit, "run", "-q", "-o", experiment, "--", *mpirun(2, place.program(program))])
+    return experiment
+
+
+def report(place, experiment):
+    return json.loads(succeed([place.culprit, "report", experiment, "--format", "json"]).stdout)
+
+
+def waiting(data):
+    return data["identities"]["waiting_s"]
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 + 1e-6 * max(abs(a), abs(b))
+
+
+def difference(place):
+    """late_sender's refine_mesh is late; hybrid_chain's resolve_contacts is."""
+    one, other = measured(place, "hybrid_chain", "one"), measured(place, "late_sender", "other")
+    said = succeed([place.culprit, "diff", one, other, "-o", place.experiment("change")]).stdout
+    check("resolve_contacts" in said and "refine_mesh" in said, f"diff says: {said}")
+    check("cannot be known" in said, f"diff of two runs claims to know the noise: {said}")
+    a, b, change = report(place, one), report(place, other), report(place, place.experiment("change"))
+    check(near(waiting(change), waiting(b) - waiting(a)), "the difference of waiting is not that of the runs")
+    check(change["run"]["operation"] == "diff" and len(change["inputs"]) == 2, "the inputs are not told")
+    total = sum(row["short_s"] + row["long_s"] for row in change["delays"])
+    expected = sum(d["short_s"] + d["long_s"] for d in b["delays"]) - sum(d["short_s"] + d["long_s"] for d in a["delays"])
+    check(near(total, expected), f"the delay costs differ by {total}, not {expected}")
+    page = succeed([place.culprit, "report", place.experiment("change")]).stdout
+    check("THE WHOLE RUN" in page, page)
+    itself = succeed([place.culprit, "diff", one, one, "-o", place.experiment("same")]).stdout
+    check("takes as long as before" in itself and "worse" not in itself and "better" not in itself, itself)
+    check(not report(place, place.experiment("same"))["changes"][3:], "a run differs from itself")
+
+
+def noise(place):
+    """Repeats of one program differ by noise, and no condition on them holds; another program does not."""
+    runs = [measured(place, "hybrid_chain", f"run{i}") for i in range(6)]
+    said = succeed([place.culprit, "diff", "--before", *runs[:3], "--after", *runs[3:], "-o", place.experiment("repeats")]).stdout
+    check("noise between runs" in " ".join(said.split()) and "3 runs" in said, said)
+    other = measured(place, "late_sender", "late")
+    for given, status in ((["delay(resolve_contacts) > 10%", other, runs[0]], 6),
+                          (["delay(resolve_contacts) > 10%", runs[0], other], 0),
+                          (["waiting < -10%", runs[0], other], 6)):
+        done = execute([place.culprit, "diff", *given[1:], "--fail-if", given[0], "-o", place.experiment(f"c{status}{given[0][:5]}{given[1][-4:]}")])
+        check(done.returncode == status, f"{given}: status {done.returncode}, not {status}: {done.stderr}")
+    done = execute([place.culprit, "diff", other, runs[0], "--fail-if", "speed > 3", "-o", place.experiment("never")])
+    check(done.returncode == 1 and "is no condition" in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
+
+
+def mean(place):
+    runs = [measured(place, "hybrid_chain", f"run{i}") for i in range(2)]
+    succeed([place.culprit, "mean", *runs, "-o", place.experiment("mean")])
+    all_of, one = [report(place, run) for run in runs], report(place, place.experiment("mean"))
+    check(near(waiting(one), sum(map(waiting, all_of)) / 2), "the mean's waiting is not the mean")
+    check(near(one["run"]["wall_s"], sum(r["run"]["wall_s"] for r in all_of) / 2), "nor its length")
+    check(not one["identities"]["violations"], "the mean's sums do not add up")
+    check("resolve_contacts" in one["verdict"]["text"], one["verdict"]["text"])
+    for command in (["view", place.experiment("mean")], ["export", place.experiment("mean"), "--format", "cube", "-o", place.experiment("mean.cubex")]):
+        succeed([place.culprit, *command])
+
+
+def cut(place):
+    run = measured(place, "hybrid_chain", "run")
+    succeed([place.culprit, "cut", run, "--root", "*/advance", "-o", place.experiment("part")])
+    whole, part = report(place, run), report(place, place.experiment("part"))
+    expected = sum(w["time_s"] for w in whole["waits"] if "/advance/" in w["callpath"] + "/")
+    check(near(waiting(part), expected), f"{waiting(part)} s are left, not {expected}")
+    check(all(w["callpath"].startswith("advance") for w in part["waits"]), "a root was not cut")
+    succeed([place.culprit, "cut", run, "--drop", "*/advance", "-o", place.experiment("rest")])
+    check(near(waiting(report(place, place.experiment("rest"))), waiting(whole) - expected), "the rest is not the rest")
+    done = execute([place.culprit, "cut", run, "--root", "nothing", "-o", place.experiment("never")])
+    check(done.returncode == 1 and "no call path is like 'nothing'" in done.stderr, done.stderr)
+
+
+def python(place):
+    os.environ["CULPRIT"] = str(place.culprit)
+    run = culprit.Experiment(measured(place, "late_sender", "run"))
+    data = report(place, run.path)
+    check(run.verdict == data["verdict"]["text"], "the verdict is another one")
+    check(near(sum(row["time_s"] for row in run.rows("waits")), waiting(data)), "rows do not have the waiting time")
+    check({row["callpath"] for row in run.rows("waits")} == {w["callpath"] for w in data["waits"]}, "nor the names")
+    events = run.events()
+    times, depth = [], {}
+    for event in events:
+        times.append(event.time)
+        if event.kind == "enter":
+            depth[event.location] = depth.get(event.location, 0) + 1
+            check(events[event.match].kind == "leave" and events[event.match].region == event.region, event)
+        if event.kind == "leave":
+            depth[event.location] -= 1
+            check(event.match < event.index, event)
+        if event.kind == "receive":
+            check(events[event.match].kind == "send" and events[event.match].time <= event.time, event)
+            check(event.region == "MPI_Recv" and events[event.enter].region == "MPI_Recv", event)
+    check(times == sorted(times) and set(depth.values()) == {0}, "events are not in order, or not balanced")
+    some = run.events(from_s=0, to_s=events.wall_ns * 0.5e-9, ranks=[0])
+    check({e.location for e in some if e.kind != "receive"} <= {"0.0", "1.0"} and len(some) < len(events), "no part")
+    example = os.path.join(os.path.dirname(culprit.__file__), "..", "examples", "late_sender.py")
+    done = succeed([sys.executable, example, run.path],
+                   environment={**os.environ, "PYTHONPATH": os.path.dirname(culprit.__file__)})
+    known = sum(w["time_s"] for w in data["waits"] if w["pattern"] == "mpi.late_sender")
+    mine = sum(row["time_s"] for row in run.rows("user_waits"))
+    check(abs(mine - known) <= 1e-6 + 0.001 * known, f"the pattern by hand found {mine} s, culprit {known} s: {done.stdout}")
+    page = succeed([place.culprit, "report", run.path]).stdout
+    check("PATTERNS OF YOUR OWN" in page and "Late sender, by hand" in page, page)
+    check(near(waiting(report(place, run.path)), waiting(data)), "a pattern of one's own changed the waiting time")
+
+
+def info(place):
+    run = measured(place, "late_sender", "run")
+    said = succeed([place.culprit, "info", run]).stdout
+    for words in ("late_sender", "complete: no data loss is known", "findings.db", "records of 2 processes"):
+        check(words in said, f"info does not say '{words}': {said}")
+    os.remove(os.path.join(run, "findings.db"))
+    said = succeed([place.culprit, "info", run]).stdout
+    check("not analyzed yet" in said, said)
+
+
+def exports(place):
+    """Each format writes something, and says so of a run that is not there."""
+    run = measured(place, "hybrid_chain", "run")
+    for name in ("perfetto", "pipit", "events", "otf2", "cube", "speedscope", "folded", "hatchet", "extrap", "csv"):
+        target = place.experiment(f"out.{name}")
+        succeed([place.culprit, "export", run, "--format", name, "-o", target])
+        check(os.path.exists(target), f"{name} wrote nothing")
+        done = execute([place.culprit, "export", run, "--format", name, "-o", target])
+        check(done.returncode == 1 and "exists" in done.stderr, f"{name} overwrites: {done.stderr}")
+    done = execute([place.culprit, "export", run, "--format", "cube", "--from", "1", "-o", place.experiment("x")])
+    check(done.returncode == 1 and "whole run" in done.stderr, done.stderr)
+    data = report(place, run)
+    stacks = open(place.experiment("out.folded"), encoding="utf-8").read().splitlines()
+    total = sum(int(line.rsplit(" ", 1)[1]) for line in stacks) * 1e-6
+    check(abs(total - data["run"]["allocation_s"]) < 1e-3, f"folded stacks have {total} s")
+    page = succeed([place.culprit, "view", run, "-o", place.experiment("page.html")]).stdout
+    check(page.strip().endswith("page.html") and os.path.getsize(place.experiment("page.html")) > 100_000, page)
+
+
+TESTS = {"difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
+         "exports": exports}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Findings that are small enough to add up by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "blame/algebra/combine.h"
+#include "blame/algebra/compare.h"
+#include "blame/algebra/cut.h"
+#include "blame/algebra/integrate.h"
+
+namespace culprit::blame {
+namespace {
+
+FoundCallPath path(const char* name, const char* region, size_t parent, uint32_t line) {
+  return {name,  region, "a.c", line, parent == SIZE_MAX ? CallPathId() : CallPathId(parent),
+          false, "user"};
+}
+
+/// main, with a region at `line` and one ten lines later, and a receive.
+Findings run(uint32_t line, double scale) {
+  Findings f;
+  const std::string first = "!$omp parallel @a.c:" + std::to_string(line);
+  const std::string second = "!$omp parallel @a.c:" + std::to_string(line + 10);
+  f.run.wall_s = 4 * scale;
+  f.run.allocation_s = 8 * scale;
+  f.run.ranks = 2;
+  f.locations = {{"0.0", 0, 0, "n", 4 * scale, 0, ""},
+                 {"1.0", 1, 0, "n", 4 * scale, 1 * scale, ""}};
+  f.callpaths = {path("main", "main", SIZE_MAX, 1),
+                 path(("main/" + first).c_str(), first.c_str(), 0, line),
+                 path(("main/" + second).c_str(), second.c_str(), 0, line + 10),
+                 path("main/MPI_Recv", "MPI_Recv", 0, 0)};
+  f.profile = {{CallPathId(1), LocationId(0), 3, 3 * scale, 0, 0},
+               {CallPathId(2), LocationId(0), 5, 1 * scale, 0, 0},
+               {CallPathId(1), LocationId(1), 3, 3 * scale, 0, 0},
+               {CallPathId(3), LocationId(1), 1, 1 * scale, 0, 0}};
+  f.waits = {{"mpi.late_sender", CallPathId(3), LocationId(1), 1, 1 * scale, 0, 0}};
+  f.delays = {{"mpi.late_sender", CallPathId(2), LocationId(0), 1 * scale, 0}};
+  f.critical_path = {{CallPathId(1), LocationId(0), 3 * scale},
+                     {CallPathId(2), LocationId(0), 1 * scale}};
+  f.efficiencies = {{Factor::parallel, Factor::none, 0.5 * scale}};
+  f.identities.waiting_s = 1 * scale;
+  f.identities.delay_costs_s = 1 * scale;
+  return f;
+}
+
+TEST(Integrate, MatchesConstructsThatMoved) {
+  const Findings a = run(10, 1), b = run(15, 1);
+  const Findings* inputs[] = {&a, &b};
+  const CommonGround ground = integrate(inputs);
+  EXPECT_EQ(ground.callpaths.size(), 4u);
+  EXPECT_EQ(ground.locations.size(), 2u);
+  EXPECT_EQ(ground.inputs[1].callpaths[1], CallPathId(1));
+  EXPECT_EQ(ground.inputs[1].callpaths[2], CallPathId(2));
+  EXPECT_EQ(ground.callpaths[1].name, "main/!$omp parallel @a.c:10");
+}
+
+TEST(Integrate, PrefersTheSameLine) {
+  const Findings a = run(10, 1), b = run(20, 1);  // 10 and 20; 20 and 30
+  const Findings* inputs[] = {&a, &b};
+  const CommonGround ground = integrate(inputs);
+  EXPECT_EQ(ground.inputs[1].callpaths[1], CallPathId(2));  // 20 is 20
+  EXPECT_EQ(ground.inputs[1].callpaths[2], CallPathId(1));  // 30 is what is left
+}
+
+TEST(Integrate, KeepsWhatOnlyOneHas) {
+  Findings a = run(10, 1), b = run(10, 1);
+  b.callpaths.push_back(path("main/new", "new", 0, 50));
+  b.locations.push_back({"2.0", 2, 0, "n", 1, 0, ""});
+  const Findings* inputs[] = {&a, &b};
+  const CommonGround ground = integrate(inputs);
+  EXPECT_EQ(ground.callpaths.back().name, "main/new");
+  EXPECT_EQ(ground.inputs[1].locations[2], LocationId(2));
+}
+
+TEST(Combine, MeanOfEquals) {
+  const Findings a = run(10, 1), b = run(15, 3);
+  const Findings* inputs[] = {&a, &b};
+  const Findings mean = mean_of(inputs);
+  EXPECT_DOUBLE_EQ(mean.run.wall_s, 8);
+  EXPECT_DOUBLE_EQ(mean.identities.waiting_s, 2);
+  ASSERT_EQ(mean.waits.size(), 1u);
+  EXPECT_DOUBLE_EQ(mean.waits[0].time_s, 2);
+  EXPECT_EQ(mean.waits[0].count, 2u);  // halves are rounded up
+  ASSERT_EQ(mean.profile.size(), 4u);
+  EXPECT_DOUBLE_EQ(mean.profile[0].time_s, 6);
+  EXPECT_DOUBLE_EQ(mean.efficiencies[0].value, 1.0);
+  EXPECT_DOUBLE_EQ(mean.locations[1].waiting_s, 2);
+}
+
+TEST(Combine, DifferenceIsLinear) {
+  const Findings a = run(10, 1), b = run(15, 3);
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  const Findings change = difference(before, after, names);
+  EXPECT_EQ(change.run.operation, Operation::diff);
+  EXPECT_DOUBLE_EQ(change.run.wall_s, 8);
+  EXPECT_DOUBLE_EQ(change.delays[0].short_s, 2);
+  EXPECT_EQ(change.waits[0].count, 1u);  // that of the run after
+  ASSERT_EQ(change.inputs.size(), 2u);
+  EXPECT_EQ(change.inputs[1].role, InputRole::after);
+  ASSERT_GE(change.changes.size(), 4u);
+  EXPECT_EQ(change.changes[0].figure, ChangedFigure::wall);
+  EXPECT_LT(change.changes[0].noise_s, 0);  // nobody can know
+  EXPECT_FALSE(change.changes[0].exceeds_noise);
+}
+
+TEST(Combine, MergeAddsCountersAlone) {
+  Findings a = run(10, 1), b = run(15, 3);
+  a.metrics = {{"cycles", "", false}};
+  a.counts = {{MetricId(0), CallPathId(1), LocationId(0), 100, 1}};
+  b.metrics = {{"misses", "", false}, {"cycles", "", false}};
+  b.counts = {{MetricId(0), CallPathId(2), LocationId(0), 7, 1},
+              {MetricId(1), CallPathId(2), LocationId(0), 999, 1}};
+  const Findings* inputs[] = {&a, &b};
+  const Findings both = merge(inputs);
+  EXPECT_DOUBLE_EQ(both.run.wall_s, 4);
+  EXPECT_DOUBLE_EQ(both.waits[0].time_s, 1);
+  ASSERT_EQ(both.counts.size(), 2u);
+  EXPECT_EQ(both.counts[0].value, 100);
+  EXPECT_EQ(both.metrics[both.counts[1].metric.index()].name, "misses");
+  EXPECT_EQ(both.counts[1].callpath, CallPathId(2));
+}
+
+TEST(Noise, IsWelchs) {
+  const double a[] = {10, 12, 14}, b[] = {20, 20.5, 21};
+  // Variances of means 4/3 and 1/12; 2.249 degrees of freedom, so those of 2: 4.303.
+  EXPECT_NEAR(noise_of_difference(a, b), 4.303 * std::sqrt(4.0 / 3 + 1.0 / 12), 1e-9);
+  const double one[] = {10};
+  EXPECT_LT(noise_of_difference(one, b), 0);
+  const double same[] = {5, 5, 5};
+  EXPECT_EQ(noise_of_difference(same, same), 0);
+}
+
+TEST(Cut, TakesASubtree) {
+  const auto part = cut(run(10, 1), {.roots = {"main/!$omp*:20"}, .drops = {}, .folded = {}});
+  ASSERT_TRUE(part.ok());
+  ASSERT_EQ(part->callpaths.size(), 1u);
+  EXPECT_EQ(part->callpaths[0].name, "!$omp parallel @a.c:20");
+  EXPECT_TRUE(part->waits.empty());
+  ASSERT_EQ(part->delays.size(), 1u);
+  EXPECT_DOUBLE_EQ(part->run.allocation_s, 1);
+}
+
+TEST(Cut, FoldsCalleesIntoTheirCaller) {
+  const auto part = cut(run(10, 1), {.roots = {}, .drops = {}, .folded = {"main"}});
+  ASSERT_TRUE(part.ok());
+  ASSERT_EQ(part->callpaths.size(), 1u);
+  EXPECT_DOUBLE_EQ(part->run.allocation_s, 8);
+  EXPECT_DOUBLE_EQ(part->identities.waiting_s, 1);
+}
+
+TEST(Cut, RefusesWhatFitsNothing) {
+  EXPECT_FALSE(cut(run(10, 1), {.roots = {"nothing"}, .drops = {}, .folded = {}}));
+}
+
+}  // namespace
+}  // namespace culprit::blame
