@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "base/parallel.h"
 #include "blame/equal_parts.h"
@@ -32,58 +32,72 @@ void add(TimeShare& to, const TimeShare& more) {
   to.waiting += more.waiting;
 }
 
-/// By interval and call path, in order.
-class CellsOf {
- public:
-  CellsOf(const Run& run, LocationId id, const EqualParts& intervals)
-      : run_(run), id_(id), intervals_(intervals) {}
+/// What waits have of an interval.
+struct WaitPiece {
+  size_t interval;
+  CallPathId path;
+  TimeShare share;
+};
 
-  void add_work(const PathTimes& times, PathSums& sums) {
-    const Run::Life life = run_.life(id_);
-    for (size_t i = 0; i < intervals_.count(); ++i) {
-      const Time begin = std::max(life.begin, intervals_.edge(i));
-      const Time end = std::min(life.end, intervals_.edge(i + 1));
-      if (begin >= end) continue;
-      sums.clear();
-      times.sum(begin, end, sums);
-      for (CallPathId path : sums.paths()) {
-        if (!run_.between(id_, path)) add(cells_[{i, path}], {sums[path], {}});
+/// Waits cut at the intervals' borders, in order of time.
+std::vector<WaitPiece> cut_waits(const Run& run, LocationId id, const EqualParts& intervals,
+                                 const Column<replay::Wait>& waits) {
+  std::vector<WaitPiece> pieces;
+  const Run::Life life = run.life(id);
+  const replay::Activities& activities = run.at(id).activities;
+  for (const replay::Wait& wait : waits) {
+    if (replay::is_before_begin(wait.pattern)) continue;
+    const bool counts = replay::counts_as_waiting(wait.pattern);
+    const Time begin = std::max(wait.begin, life.begin), end = std::min(wait.end, life.end);
+    const auto add_stretch = [&](Time since, Time until, CallPathId path) {
+      intervals.split(since, until, [&](size_t i, Duration time) {
+        pieces.push_back({i, path, {time, counts ? time : Duration::zero()}});
+      });
+    };
+    const CallPathId path = activities.path(wait.activity);
+    if (begin == wait.begin && end <= activities.end(wait.activity)) {  // nearly all
+      if (waits_at(run, wait, path)) add_stretch(begin, end, path);
+      continue;
+    }
+    for_each_stretch(run, id, waits, begin, end,
+                     [&](Time since, Time until, CallPathId path, const replay::Wait* inside) {
+                       if (inside == &wait) add_stretch(since, until, path);
+                     });
+  }
+  return pieces;
+}
+
+/// A location's cells, by interval and call path.
+std::vector<Cell> cells_of(const Run& run, LocationId id, const EqualParts& intervals,
+                           const PathTimes& times, const std::vector<WaitPiece>& waits,
+                           PathSums& sums) {
+  std::vector<Cell> cells;
+  const Run::Life life = run.life(id);
+  size_t wait = 0;
+  for (size_t i = 0; i < intervals.count(); ++i) {
+    const size_t first = cells.size();
+    const Time begin = std::max(life.begin, intervals.edge(i));
+    const Time end = std::min(life.end, intervals.edge(i + 1));
+    sums.clear();
+    if (begin < end) times.sum(begin, end, sums);
+    for (CallPathId path : sums.paths()) {
+      if (!run.between(id, path)) cells.push_back({i, path, {sums[path], {}}});
+    }
+    for (; wait < waits.size() && waits[wait].interval == i; ++wait) {
+      const auto known =
+          std::find_if(cells.begin() + static_cast<std::ptrdiff_t>(first), cells.end(),
+                       [&](const Cell& cell) { return cell.path == waits[wait].path; });
+      if (known != cells.end()) {
+        add(known->share, waits[wait].share);
+      } else {
+        cells.push_back({i, waits[wait].path, waits[wait].share});
       }
     }
+    std::sort(cells.begin() + static_cast<std::ptrdiff_t>(first), cells.end(),
+              [](const Cell& a, const Cell& b) { return a.path < b.path; });
   }
-
-  void add_waits(const Column<replay::Wait>& waits) {
-    const Run::Life life = run_.life(id_);
-    for (const replay::Wait& wait : waits) {
-      if (replay::is_before_begin(wait.pattern)) continue;
-      const bool counts = replay::counts_as_waiting(wait.pattern);
-      const Time begin = std::max(wait.begin, life.begin), end = std::min(wait.end, life.end);
-      for_each_stretch(run_, id_, waits, begin, end,
-                       [&](Time since, Time until, CallPathId path, const replay::Wait* inside) {
-                         if (inside == &wait) add_wait(since, until, path, counts);
-                       });
-    }
-  }
-
-  std::vector<Cell> take() const {
-    std::vector<Cell> cells;
-    cells.reserve(cells_.size());
-    for (const auto& [key, share] : cells_) cells.push_back({key.first, key.second, share});
-    return cells;
-  }
-
- private:
-  void add_wait(Time since, Time until, CallPathId path, bool counts) {
-    intervals_.split(since, until, [&](size_t i, Duration time) {
-      add(cells_[{i, path}], {time, counts ? time : Duration::zero()});
-    });
-  }
-
-  const Run& run_;
-  const LocationId id_;
-  const EqualParts& intervals_;
-  std::map<std::pair<size_t, CallPathId>, TimeShare> cells_;
-};
+  return cells;
+}
 
 /// Its cells, joined over call paths. Cells are in order of interval.
 void list_intervals(LocationId id, const std::vector<Cell>& cells,
@@ -114,26 +128,64 @@ std::vector<LocationId> find_groups_of(const Run& run) {
   return group_of;
 }
 
-using Cube = std::map<std::tuple<LocationId, size_t, CallPathId>, TimeShare>;
+/// In order, and each interval and call path once.
+void join_equals(std::vector<Cell>& cells) {
+  const auto place = [](const Cell& cell) { return std::pair(cell.interval, cell.path); };
+  std::sort(cells.begin(), cells.end(),
+            [&](const Cell& a, const Cell& b) { return place(a) < place(b); });
+  size_t to = 0;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (to > 0 && place(cells[to - 1]) == place(cells[i])) {
+      add(cells[to - 1].share, cells[i].share);
+    } else {
+      cells[to++] = cells[i];
+    }
+  }
+  cells.resize(to);
+}
+
+using Groups = std::map<LocationId, std::vector<Cell>>;  ///< by the first location
+
+Groups sum_groups(const Run& run, const std::vector<std::vector<Cell>>& cells, unsigned threads) {
+  const std::vector<LocationId> group_of = find_groups_of(run);
+  std::map<LocationId, std::vector<size_t>> members;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    members[group_of[run.locations[i].index()]].push_back(i);
+  }
+  Groups groups;
+  std::vector<std::pair<std::vector<Cell>*, const std::vector<size_t>*>> work;
+  for (const auto& [first, all] : members) work.emplace_back(&groups[first], &all);
+  parallel_for(work.size(), threads, [&](size_t g) {
+    for (const size_t i : *work[g].second) {
+      work[g].first->insert(work[g].first->end(), cells[i].begin(), cells[i].end());
+    }
+    join_equals(*work[g].first);
+  });
+  return groups;
+}
 
 /// Those of all ranks, on rank 0.
-void join_ranks(const Run& run, Cube& cube) {
+void join_ranks(const Run& run, Groups& groups) {
   if (run.ranks->alone()) return;
   replay::Packer own;
-  for (const auto& [key, share] : cube) {
-    own.put(std::get<0>(key)), own.put(uint64_t{std::get<1>(key)}), own.put(std::get<2>(key));
-    own.put(share.time.nanos()), own.put(share.waiting.nanos());
+  for (const auto& [first, cells] : groups) {
+    for (const Cell& cell : cells) {
+      own.put(first), own.put(uint64_t{cell.interval}), own.put(cell.path);
+      own.put(cell.share.time.nanos()), own.put(cell.share.waiting.nanos());
+    }
   }
-  cube.clear();
+  groups.clear();
   for (const replay::Parcel& parcel : replay::gather(*run.ranks, own.take())) {
     for (replay::Unpacker from(parcel); !from.done();) {
       const auto first = from.get<LocationId>();
       const auto interval = static_cast<size_t>(from.get<uint64_t>());
       const auto path = from.get<CallPathId>();
       const auto time = Duration::from_nanos(from.get<int64_t>());
-      add(cube[{first, interval, path}], {time, Duration::from_nanos(from.get<int64_t>())});
+      const auto waiting = Duration::from_nanos(from.get<int64_t>());
+      groups[first].push_back({interval, path, {time, waiting}});
     }
   }
+  for (auto& [first, cells] : groups) join_equals(cells);
 }
 
 }  // namespace
@@ -150,25 +202,20 @@ TimeCourse find_course_of_run(const Run& run, const replay::WaitGraph& graph,
       run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
       [&](size_t i, PathSums& sums) {
         const LocationId id = run.locations[i];
-        CellsOf of(run, id, intervals);
-        of.add_work(times[id.index()], sums);
-        of.add_waits(graph.waits[id.index()]);
-        cells[i] = of.take();
+        const auto waits = cut_waits(run, id, intervals, graph.waits[id.index()]);
+        cells[i] = cells_of(run, id, intervals, times[id.index()], waits, sums);
       });
   TimeCourse course;
   course.intervals = intervals.count();
-  const std::vector<LocationId> group_of = find_groups_of(run);
-  Cube cube;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const LocationId id = run.locations[i];
-    list_intervals(id, cells[i], course.locations);
-    for (const Cell& cell : cells[i]) {
-      add(cube[{group_of[id.index()], cell.interval, cell.path}], cell.share);
-    }
+    list_intervals(run.locations[i], cells[i], course.locations);
   }
-  join_ranks(run, cube);
-  for (const auto& [key, share] : cube) {
-    course.callpaths.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), share});
+  Groups groups = sum_groups(run, cells, threads);
+  join_ranks(run, groups);
+  for (const auto& [first, all] : groups) {
+    for (const Cell& cell : all) {
+      course.callpaths.push_back({first, cell.interval, cell.path, cell.share});
+    }
   }
   return course;
 }
