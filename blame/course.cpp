@@ -7,7 +7,9 @@
 #include "blame/course.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/parallel.h"
@@ -19,6 +21,9 @@ namespace culprit::blame {
 namespace {
 
 using replay::Run;
+
+/// A call path has a row if it has this part of what its group did in the interval.
+constexpr int64_t kLeastOfInterval = 200;
 
 /// What one location did in one interval.
 struct Cell {
@@ -164,6 +169,39 @@ Groups sum_groups(const Run& run, const std::vector<std::vector<Cell>>& cells, u
   return groups;
 }
 
+/// Of one interval, in order of call path: what has hardly any of its time goes to its caller, so
+/// that an interval has few rows and what stands at a caller is still all below it.
+void fold_trifles(const Run& run, std::span<const Cell> cells, std::vector<Cell>& into) {
+  Duration sum;
+  for (const Cell& cell : cells) sum += cell.share.time;
+  const Duration least = Duration::from_nanos(sum.nanos() / kLeastOfInterval);
+  std::map<CallPathId, TimeShare> open;
+  for (const Cell& cell : cells) open[cell.path] = cell.share;
+  const size_t first = into.size();
+  while (!open.empty()) {  // callees have larger numbers than their callers
+    const auto [path, share] = *std::prev(open.end());
+    open.erase(std::prev(open.end()));
+    const CallPathId caller = run.callpaths[path].parent;
+    if (share.time < least && caller.valid()) {
+      add(open[caller], share);
+    } else {
+      into.push_back({cells.front().interval, path, share});
+    }
+  }
+  std::reverse(into.begin() + static_cast<std::ptrdiff_t>(first), into.end());
+}
+
+std::vector<Cell> without_trifles(const Run& run, const std::vector<Cell>& cells) {
+  std::vector<Cell> kept;
+  for (size_t i = 0; i < cells.size();) {
+    size_t end = i;
+    while (end < cells.size() && cells[end].interval == cells[i].interval) ++end;
+    fold_trifles(run, {cells.data() + i, end - i}, kept);
+    i = end;
+  }
+  return kept;
+}
+
 /// Those of all ranks, on rank 0.
 void join_ranks(const Run& run, Groups& groups) {
   if (run.ranks->alone()) return;
@@ -213,7 +251,7 @@ TimeCourse find_course_of_run(const Run& run, const replay::WaitGraph& graph,
   Groups groups = sum_groups(run, cells, threads);
   join_ranks(run, groups);
   for (const auto& [first, all] : groups) {
-    for (const Cell& cell : all) {
+    for (const Cell& cell : without_trifles(run, all)) {
       course.callpaths.push_back({first, cell.interval, cell.path, cell.share});
     }
   }

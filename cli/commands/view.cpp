@@ -21,6 +21,7 @@
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
+#include "cli/serve/loopback.h"
 #include "cli/terminal.h"
 #include "report/view/html.h"
 #include "report/view/pack.h"
@@ -38,7 +39,12 @@ struct ViewArguments {
   fs::path output;
   unsigned threads = 0;
   bool no_events = false;
+  bool serve = false;
+  uint16_t port = 0;
 };
+
+/// Of a part that a served page asks for: as many as it draws.
+constexpr size_t kMostOfPart = 60'000;
 
 /// The run's single events, if its trace is still there. What it lacks does not keep anybody from
 /// looking at the findings.
@@ -60,7 +66,6 @@ std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
         for_display(opened.folder).string());
     return {};
   }
-  report::reduce(*excerpt, opened.findings);
   return std::move(*excerpt);
 }
 
@@ -77,13 +82,67 @@ Result<void> write_page(const fs::path& file, const std::string& page) {
   return Error{"cannot write '" + file.string() + "': name another file with -o"};
 }
 
+Result<std::string> page_of(const OpenFindings& opened,
+                            const std::optional<blame::Excerpt>& excerpt) {
+  if (!excerpt) return report::html_page(report::pack_page(opened.findings, nullptr));
+  blame::Excerpt some = *excerpt;
+  report::reduce(some, opened.findings);
+  return report::html_page(report::pack_page(opened.findings, &some));
+}
+
+/// A number of the query; none if it is not there, or is none.
+std::optional<double> number(const WebRequest& request, const char* name) {
+  const auto given = request.query.find(name);
+  if (given == request.query.end()) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(given->second.c_str(), &end);
+  return end == given->second.c_str() ? std::nullopt : std::optional(value);
+}
+
+/// What of the run's events lies in the part that the query names, packed as in the page.
+WebAnswer part_for(const WebRequest& request, const OpenFindings& opened,
+                   const std::optional<blame::Excerpt>& excerpt) {
+  PartOptions options;
+  options.from_s = number(request, "from");
+  options.to_s = number(request, "to");
+  if (const auto ranks = request.query.find("ranks"); ranks != request.query.end()) {
+    options.ranks = ranks->second;
+  }
+  const auto selection = selected_part(options);
+  if (!excerpt || !selection) return {404, "text/plain", "there is no such part\n"};
+  blame::Excerpt part = report::part_of(*excerpt, *selection);
+  report::reduce(part, opened.findings, kMostOfPart);
+  auto packed = report::gzip(report::pack_part(part));
+  if (!packed) return {404, "text/plain", packed.error().sentence};
+  return {200, "application/octet-stream", std::move(*packed)};
+}
+
+int serve(const ViewArguments& arguments, const OpenFindings& opened,
+          const std::optional<blame::Excerpt>& excerpt, const std::string& page) {
+  const auto token = random_token();
+  if (!token) return fail(token.error());
+  const auto ready = [&](uint16_t port) {
+    static_cast<void>(print(fmt::format("http://127.0.0.1:{}/?token={}\n", port, *token)));
+    kLog.info(
+        "serving on this machine alone until interrupted; behind ssh: ssh -L {0}:127.0.0.1:{0}",
+        port);
+  };
+  const auto done =
+      serve_loopback(arguments.port, *token, ready, [&](const WebRequest& request) -> WebAnswer {
+        if (request.path == "/") return {.body = page};
+        if (request.path == "/part") return part_for(request, opened, excerpt);
+        return {404, "text/plain", "there is no such page\n"};
+      });
+  return done ? 0 : fail(done.error());
+}
+
 int view(const ViewArguments& arguments) {
   const auto opened = open_findings(arguments.input);
   if (!opened) return fail(opened.error());
   const auto excerpt = excerpt_for(arguments, *opened);
-  const auto page =
-      report::html_page(report::pack_page(opened->findings, excerpt ? &*excerpt : nullptr));
+  const auto page = page_of(*opened, excerpt);
   if (!page) return fail(page.error());
+  if (arguments.serve) return serve(arguments, *opened, excerpt, *page);
   const fs::path file =
       arguments.output.empty() ? opened->folder / "view.html" : fs::absolute(arguments.output);
   if (auto written = write_page(file, *page); !written) return fail(written.error());
@@ -101,6 +160,13 @@ Action add_view(CLI::App& command, const Program&) {
                      "printed");
   command.add_flag("--no-events", arguments->no_events,
                    "the findings alone: do not read the trace for single activities and messages");
+  command
+      .add_flag("--serve", arguments->serve,
+                "instead of writing a file, serve the page on this machine's loopback interface, "
+                "with all single events wherever one looks; prints the address")
+      ->excludes("--output");
+  command.add_option("--port", arguments->port, "the port to serve on (default: any)")
+      ->needs("--serve");
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
   return [arguments] { return view(*arguments); };
 }

@@ -29,19 +29,34 @@ function tableOf(buffer, base, spec) {
   return table;
 }
 
-export function decode(buffer) {
+function read(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   const tables = {};
   for (const [name, spec] of Object.entries(head.tables)) {
     tables[name] = tableOf(buffer, 8 + length, spec);
   }
-  return new Run(head, tables);
+  return { head, tables };
+}
+
+/** Whether the page comes from `culprit view --serve`, which has all events. */
+export const served = location.protocol === 'http:';
+
+/** The events of a part of the run, from who serves the page: tables as in the page itself. */
+export async function part(from, to, ranks) {
+  const query = new URLSearchParams(location.search);
+  query.set('from', from);
+  query.set('to', to);
+  if (ranks) query.set('ranks', ranks);
+  const answer = await fetch(`part?${query}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  return read(await unpacked(await answer.arrayBuffer()));
 }
 
 export async function load() {
   const text = document.getElementById('culprit-data').textContent.trim();
-  return decode(await unpacked(bytesOf(text)));
+  const { head, tables } = read(await unpacked(bytesOf(text)));
+  return new Run(head, tables);
 }
 
 /** What is known of one run. */

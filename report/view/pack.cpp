@@ -191,6 +191,12 @@ void add_excerpt(const blame::Excerpt& excerpt, Packer& packer) {
 
 }  // namespace
 
+std::string pack_part(const blame::Excerpt& excerpt) {
+  Packer packer;
+  add_excerpt(excerpt, packer);
+  return packer.take({{"version", 1}, {"left_out", excerpt.left_out}});
+}
+
 std::string pack_page(const blame::Findings& findings, const blame::Excerpt* excerpt) {
   blame::Findings f = displayed(findings);
   f.segments = short_path(f.segments);

@@ -21,4 +21,7 @@ inline constexpr size_t kMostPageSegments = 20'000;
 /// precision of single floats, which is enough for pictures.
 std::string pack_page(const blame::Findings& findings, const blame::Excerpt* excerpt);
 
+/// An excerpt alone, for a page that has the findings already.
+std::string pack_part(const blame::Excerpt& excerpt);
+
 }  // namespace culprit::report

@@ -49,8 +49,8 @@ Time end_of(const blame::ExcerptMessage& row) {
 
 /// Returns how many are dropped. First come those of the windows, then the longest.
 template <class Row>
-uint64_t keep_most(std::vector<Row>& rows, const std::vector<Window>& windows) {
-  if (rows.size() <= kMostSingleEvents) return 0;
+uint64_t keep_most(std::vector<Row>& rows, const std::vector<Window>& windows, size_t most) {
+  if (rows.size() <= most) return 0;
   const auto rank = [&](const Row& row) {
     const bool inside = std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
       return begin_of(row) < window.end && end_of(row) > window.begin;
@@ -60,12 +60,12 @@ uint64_t keep_most(std::vector<Row>& rows, const std::vector<Window>& windows) {
   std::vector<std::pair<std::pair<bool, Duration>, size_t>> order;
   order.reserve(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) order.emplace_back(rank(rows[i]), i);
-  std::nth_element(order.begin(), order.begin() + kMostSingleEvents, order.end(),
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
                    [](const auto& a, const auto& b) {
                      return a.first != b.first ? a.first > b.first : a.second < b.second;
                    });
   std::vector<bool> kept(rows.size());
-  for (size_t i = 0; i < kMostSingleEvents; ++i) kept[order[i].second] = true;
+  for (size_t i = 0; i < most; ++i) kept[order[i].second] = true;
   size_t to = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (kept[i]) rows[to++] = rows[i];
@@ -77,6 +77,30 @@ uint64_t keep_most(std::vector<Row>& rows, const std::vector<Window>& windows) {
 
 }  // namespace
 
+blame::Excerpt part_of(const blame::Excerpt& excerpt, const blame::ExcerptSelection& selection) {
+  const Window window{moment(selection.from_s), selection.to_s < excerpt.wall.seconds()
+                                                    ? moment(selection.to_s)
+                                                    : Time::max()};
+  const auto wanted = [&](LocationId id) {
+    return selection.ranks.empty() || selection.ranks.contains(excerpt.locations[id.index()].rank);
+  };
+  const auto inside = [&](const auto& row) {
+    return begin_of(row) < window.end && end_of(row) > window.begin;
+  };
+  blame::Excerpt part;
+  part.wall = excerpt.wall;
+  for (const auto& row : excerpt.activities) {
+    if (inside(row) && wanted(row.location)) part.activities.push_back(row);
+  }
+  for (const auto& row : excerpt.waits) {
+    if (inside(row) && wanted(row.location)) part.waits.push_back(row);
+  }
+  for (const auto& row : excerpt.messages) {
+    if (inside(row) && (wanted(row.sender) || wanted(row.receiver))) part.messages.push_back(row);
+  }
+  return part;
+}
+
 bool same_run(const blame::Excerpt& excerpt, const blame::Findings& findings) {
   const auto same = [](const auto& a, const auto& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -85,11 +109,11 @@ bool same_run(const blame::Excerpt& excerpt, const blame::Findings& findings) {
   return same(excerpt.locations, findings.locations) && same(excerpt.callpaths, findings.callpaths);
 }
 
-void reduce(blame::Excerpt& excerpt, const blame::Findings& findings) {
+void reduce(blame::Excerpt& excerpt, const blame::Findings& findings, size_t most) {
   const std::vector<Window> windows = windows_of(findings);
-  excerpt.left_out += keep_most(excerpt.activities, windows);
-  excerpt.left_out += keep_most(excerpt.waits, windows);
-  excerpt.left_out += keep_most(excerpt.messages, windows);
+  excerpt.left_out += keep_most(excerpt.activities, windows, most);
+  excerpt.left_out += keep_most(excerpt.waits, windows, most);
+  excerpt.left_out += keep_most(excerpt.messages, windows, most);
 }
 
 }  // namespace culprit::report

@@ -9,7 +9,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { colourOf, hatch, warmText } from '../colours.js';
 import { grouped, moment } from '../format.js';
 import { Canvas, Empty, ink, useRun, useSelection } from '../parts.jsx';
-import { select } from '../select.js';
+import { part, served } from '../data.js';
+import { ranksText, select } from '../select.js';
 
 const LEFT = 120, TOP = 20, MOST_LANES = 96, MOST_LINES = 3000;
 
@@ -46,13 +47,32 @@ function within(list, t, t0, t1) {
   return list.slice(low, end);
 }
 
+/** Where the page is served, what it lacks of the part in view is fetched; counts the parts that came. */
+function usePart(run, selection) {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (!served || !(run.head.left_out > 0)) return undefined;
+    const [from, to] = selection.t ?? [0, run.wall];
+    const timer = setTimeout(() => {
+      part(from, to, selection.ranks && ranksText(selection.ranks, run.ranks)).then(({ tables, head }) => {
+        Object.assign(run.tables, tables);
+        run.head.missing = head.left_out;
+        setCount((n) => n + 1);
+      }).catch(() => {});  // who served the page is gone: what is there stays
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [selection.t, selection.ranks]);
+  return count;
+}
+
 export function Timeline() {
   const { run, time } = useRun();
   const selected = useSelection();
   const t = selected.t ?? [0, run.wall];
   const { shown, more } = useMemo(() => lanesOf(run, selected), [run, selected.ranks]);
-  const single = useMemo(() => indexByLocation(run, 'activities'), [run]);
-  const waits = useMemo(() => indexByLocation(run, 'single_waits'), [run]);
+  const parts = usePart(run, selected);
+  const single = useMemo(() => indexByLocation(run, 'activities'), [run, parts]);
+  const waits = useMemo(() => indexByLocation(run, 'single_waits'), [run, parts]);
   const lane = Math.max(9, Math.min(26, Math.floor(620 / Math.max(shown.length, 1))));
   const height = TOP + shown.length * lane + 20;
   const canvas = useRef();
@@ -332,8 +352,8 @@ function legend(run, more) {
   if (!run.tables.activities) {
     words.push(`Single activities are not in this page: each of ${run.intervals} intervals shows what took most of it, `
       + 'and how much was waiting.');
-  } else if (run.head.left_out > 0) {
-    words.push(`${grouped(run.head.left_out)} short activities, waits and messages away from the longest waits are not in `
+  } else if ((run.head.missing ?? run.head.left_out) > 0) {
+    words.push(`${grouped(run.head.missing ?? run.head.left_out)} short activities, waits and messages away from the longest waits are not in `
       + 'this page; there the intervals show what took most of the time.');
   }
   if (more > 0) words.push(`${more} further locations: select ranks to see them.`);

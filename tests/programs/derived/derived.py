@@ -3,9 +3,14 @@
 """What is made of experiments: differences, means, parts, data in Python, patterns of one's own. The answers are known
 from how the runs were made: the same program twice, and one in which another function is late."""
 
+import gzip
 import json
 import os
+import signal
+import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
@@ -156,7 +161,39 @@ def exports(place):
     check(page.strip().endswith("page.html") and os.path.getsize(place.experiment("page.html")) > 100_000, page)
 
 
-TESTS = {"difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
+def serve(place):
+    """Only who knows the token gets anything, and only by a name of this machine."""
+    run = measured(place, "late_sender", "run")
+    server = subprocess.Popen([place.culprit, "view", run, "--serve"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True)
+
+    def get(address, **headers):
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=20) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read()
+    try:
+        address = server.stdout.readline().strip()
+        base, token = address.split("?token=")
+        status, page = get(address)
+        check(status == 200 and b"culprit-data" in page, f"the page: status {status}")
+        status, part = get(f"{base}part?token={token}&from=0&to=0.5&ranks=0")
+        check(status == 200, f"a part: status {status}, {part[:100]}")
+        data = gzip.decompress(part)
+        head = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+        check(head["tables"]["activities"]["rows"] > 0, f"the part has no activities: {head}")
+        for what, wrong in (("no token", base), ("a wrong token", f"{base}?token={token[::-1]}x"),
+                            ("no such page", f"{base}other?token={token}"), ("ranks", f"{base}part?token={token}&ranks=x")):
+            check(get(wrong)[0] in (403, 404), f"{what} was not refused")
+        check(get(address, Host="example.org")[0] == 403, "another host's name was not refused")
+        check(get(address)[0] == 200, "after refusals it does not serve any more")
+    finally:
+        server.send_signal(signal.SIGINT)
+        check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
+
+
+TESTS = {"serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
          "exports": exports}
 
 if __name__ == "__main__":

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A web server for one person on the same machine (behind ssh: through a forwarded port). It listens
+// on the loopback interface alone, answers only who knows the token, and GET alone; one request
+// after another, each on a connection of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace culprit::cli {
+
+struct WebRequest {
+  std::string path;  ///< "/part"
+  std::map<std::string, std::string> query;
+};
+
+struct WebAnswer {
+  int status = 200;
+  std::string type = "text/html; charset=utf-8";
+  std::string body;
+};
+
+using WebHandler = std::function<WebAnswer(const WebRequest&)>;
+
+/// 128 random bits as hexadecimal digits.
+Result<std::string> random_token();
+
+/// The request in the head of an HTTP message, if it is a GET to this port by a name of the
+/// loopback interface (other names may be an attempt to reach it from a page elsewhere) with the
+/// token; else the status to refuse it with.
+struct ParsedRequest {
+  int status = 400;
+  WebRequest request;
+};
+ParsedRequest parse_request(std::string_view head, uint16_t port, std::string_view token);
+
+/// Serves until SIGINT or SIGTERM. `port` 0: any. `ready` is called with the port, once. Error if
+/// the port cannot be had.
+Result<void> serve_loopback(uint16_t port, std::string_view token,
+                            const std::function<void(uint16_t)>& ready, const WebHandler& handler);
+
+}  // namespace culprit::cli
