@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See loopback.h. What comes in is limited in size and time, and whatever goes wrong on a connection
-// ends that connection alone.
+// See loopback.h. What comes in is limited in size and time, and whatever goes wrong on a
+// connection ends that connection alone.
 
 #include "cli/serve/loopback.h"
 
@@ -64,7 +64,8 @@ int digit(char c) {
 std::string decoded(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
+        digit(text[i + 2]) >= 0) {
       out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
       i += 2;
     } else {
@@ -211,7 +212,7 @@ Result<void> serve_loopback(uint16_t port, std::string_view token,
   if (listening.file() < 0) {
     return Error{fmt::format("cannot listen on port {}: {}", port, std::strerror(errno))};
   }
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = interrupt;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

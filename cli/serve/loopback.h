@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A web server for one person on the same machine (behind ssh: through a forwarded port). It listens
-// on the loopback interface alone, answers only who knows the token, and GET alone; one request
-// after another, each on a connection of its own.
+// A web server for one person on the same machine (behind ssh: through a forwarded port). It
+// listens on the loopback interface alone, answers only who knows the token, and GET alone; one
+// request after another, each on a connection of its own.
 #pragma once
 
 #include <cstdint>
