@@ -52,6 +52,8 @@ struct Row {
   /// Of later processes.
   void add(const Row& o) {
     stage.visits += o.stage.visits;
+    stage.begin_s = std::min(stage.begin_s, o.stage.begin_s);
+    stage.end_s = std::max(stage.end_s, o.stage.end_s);
     stage.time_s += o.stage.time_s;
     stage.waiting_s += o.stage.waiting_s;
     stage.useful_s += o.stage.useful_s;
@@ -143,6 +145,8 @@ class Stages {
       if (!goes_on) begin = visit.begin;
       Row& row = row_of(visit);
       row.stage.visits += !goes_on;
+      row.stage.begin_s = std::min(row.stage.begin_s, (begin - run_.begin).seconds());
+      row.stage.end_s = std::max(row.stage.end_s, (visit.end - run_.begin).seconds());
       const double length = (visit.end - begin).seconds();
       if (length > row.stage.longest_s || !row.stage.longest_location.valid()) {
         row.stage.longest_s = length;
@@ -162,6 +166,7 @@ class Stages {
       row.stage.kind = kind;
       row.stage.name = region.name;
       row.stage.number = visit.number;
+      row.stage.begin_s = (visit.begin - run_.begin).seconds();
     }
     return row;
   }

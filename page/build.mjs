@@ -26,16 +26,19 @@ function stamp() {
   return hash.digest('hex').slice(0, 16);
 }
 
+/** Each text once, with the libraries that it is of; years aside, many share one. */
 function licenses() {
   const lock = JSON.parse(readFileSync(join(here, 'package-lock.json')));
-  const texts = [];
+  const texts = new Map();
   for (const [path, { version, dev }] of Object.entries(lock.packages)) {
     if (path === '' || dev) continue;
     const name = path.replace(/^.*node_modules\//, '');
     const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].map((f) => join(here, path, f)).find(existsSync);
-    if (file) texts.push(`${name} ${version}\n\n${readFileSync(file, 'utf8').trim()}`);
+    if (!file) continue;
+    const [, notice, text] = /^((?:.*copyright.*\n+)*)([^]*)$/i.exec(readFileSync(file, 'utf8').trim());
+    texts.set(text, [...texts.get(text) ?? [], `${name} ${version}: ${notice.trim()}`]);
   }
-  return texts.join('\n\n---\n\n').replaceAll('-->', '-- >');
+  return [...texts].map(([text, names]) => `${names.join('\n')}\n\n${text}`).join('\n\n---\n\n').replaceAll('-->', '-- >');
 }
 
 async function page() {

@@ -178,6 +178,10 @@ std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t
   return apart;
 }
 
+std::string cut_to(std::string_view text, size_t width) {
+  return std::string(first_columns(text, width));
+}
+
 std::string left(std::string_view text, size_t width) {
   const size_t used = columns(text);
   return std::string(text) + std::string(used < width ? width - used : 0, ' ');

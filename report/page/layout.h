@@ -54,6 +54,9 @@ std::string shortened(std::string_view path, size_t width);
 /// it apart.
 std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t width);
 
+/// The first `width` columns of `text`.
+std::string cut_to(std::string_view text, size_t width);
+
 /// `text` filled up with blanks to `width` columns, at the left or at the right.
 std::string left(std::string_view text, size_t width);
 std::string right(std::string_view text, size_t width);

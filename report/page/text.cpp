@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,7 +28,9 @@
 #include "report/page/names.h"
 #include "report/page/nowhere.h"
 #include "report/page/patterns.h"
+#include "report/page/source.h"
 #include "report/page/stuck.h"
+#include "report/table/groups.h"
 #include "report/verdict/evidence.h"
 #include "report/verdict/start_up.h"
 #include "report/verdict/summary.h"
@@ -40,6 +43,8 @@ using blame::Findings;
 
 constexpr size_t kTopRows = 5;
 constexpr size_t kNamedLocations = 3;
+constexpr size_t kWithSource = 3;  ///< entries that show source lines, where there are sources
+constexpr size_t kSourceLines = 2;
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
 constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
@@ -67,6 +72,7 @@ class Page {
   void write_polling();
   void write_stages();
   void write_user_patterns();
+  void write_source(const blame::FoundCallPath& found);
   void write_not_covered();
   void write_foot();
 
@@ -81,6 +87,7 @@ class Page {
   std::string code_name(CallPathId id) const { return name_.code(id); }
   std::string location_name(LocationId id) const { return name_.location(id); }
   std::string worst(const std::vector<Share>& shares) const;
+  std::string variation(const std::vector<Share>& shares) const;
   std::string why(const Blamed& blamed);
 
   const Findings& findings_;
@@ -88,6 +95,7 @@ class Page {
   const TimeFormat time_;
   const PageNames name_;
   const Evidence evidence_;
+  Sources sources_;
   std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;
 };
@@ -97,7 +105,8 @@ Page::Page(const Findings& findings, const std::filesystem::path& experiment)
       experiment_(experiment),
       time_(findings.run.wall_s),
       name_(findings),
-      evidence_(findings) {}
+      evidence_(findings),
+      sources_(Sources::around(findings, experiment)) {}
 
 std::string Page::write() {
   write_stuck();
@@ -308,17 +317,37 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
   entry(fmt::format("{}.", place), blamed.cost_s(), blame::own_waiting(findings_),
         code_name(blamed.callpath));
-  page_ += wrapped("on " + worst(blamed.shares), kTextColumn);
+  page_ += wrapped("on " + worst(blamed.shares) + variation(blamed.shares), kTextColumn);
   if (found && found->name != found->region) {
     line(std::string(kTextColumn, ' ') + "in " +
          path_name(blamed.callpath, page_width() - kTextColumn - 3));
   }
+  if (found && place <= kWithSource) write_source(*found);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
   const std::string evidence = evidence_.sentence(blamed.callpath);
   if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
     page_ += wrapped(evidence, kTextColumn);
   }
+}
+
+void Page::write_source(const blame::FoundCallPath& found) {
+  uint32_t number = found.line;
+  for (const std::string& text : sources_.lines(found, kSourceLines)) {
+    const std::string shown = printable(text.substr(0, page_width()), "\t");
+    line(cut_to(fmt::format("{}{} | {}", std::string(kTextColumn, ' '), number++, shown),
+                page_width()));
+  }
+}
+
+/// ", variation over ranks 0.43": the coefficient, of runs of several ranks.
+std::string Page::variation(const std::vector<Share>& shares) const {
+  std::map<uint32_t, double> by_rank;
+  for (const Share& share : shares) {
+    by_rank[findings_.locations[share.location.index()].rank] += share.time_s;
+  }
+  const auto spread = spread_over(by_rank, findings_.run.ranks);
+  return spread ? fmt::format("; variation over ranks {:.2f}", spread->variation) : "";
 }
 
 /// The sentence that says how the cost came about, and what can be done.
@@ -362,9 +391,10 @@ void Page::write_waits() {
     const Suffered& wait = list[i];
     entry("", wait.time_s, findings_.run.allocation_s,
           path_name(wait.callpath, page_width() - kTextColumn));
-    page_ += wrapped(fmt::format("{}, {}: {}", pattern_name(wait.pattern),
-                                 counted(wait.count, "time"), worst(wait.shares)),
-                     kTextColumn);
+    page_ +=
+        wrapped(fmt::format("{}, {}: {}{}", pattern_name(wait.pattern), counted(wait.count, "time"),
+                            worst(wait.shares), variation(wait.shares)),
+                kTextColumn);
   }
   more_line(list.size() - shown, "other place");
 }

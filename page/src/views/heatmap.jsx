@@ -10,7 +10,7 @@ import { moment, percent } from '../format.js';
 import { Canvas, ink, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
 
-const LEFT = 64, BOTTOM = 22, MOST_HEIGHT = 380;
+const LEFT = 64, BOTTOM = 30, MOST_HEIGHT = 380;
 
 /** Share of waiting by lane and interval, -1 where nothing was; lanes of several ranks have means. */
 function cellsOf(run, lanes, count) {
@@ -68,6 +68,20 @@ function drawCritical(context, run, lanes, count, x, width, height) {
   context.stroke();
 }
 
+/** Where iterations begin, as ticks; phases with their names as far as there is room. */
+function drawIterations(context, run, x, height) {
+  const { stages: s } = run.tables;
+  context.textAlign = 'left';
+  for (let i = 0, end = -1; i < s.rows; ++i) {
+    const at = x(s.begin_s[i]);
+    context.fillRect(at, height, 1, 5);
+    if (run.names[s.kind[i]] === 'iteration' || at < end) continue;
+    const words = run.names[s.name[i]];
+    context.fillText(words, at + 3, height + 9);
+    end = at + 6 * words.length;
+  }
+}
+
 export function HeatMap() {
   const { run } = useRun();
   const selected = useSelection();
@@ -108,6 +122,7 @@ export function HeatMap() {
       const words = run.locations.length === run.ranks.length ? `rank ${l.rank}` : l.name;
       context.fillText(words, LEFT - 6, ((lane + 0.5) * height) / count + 4);
     }
+    drawIterations(context, run, x, height);
     context.textAlign = 'center';
     for (let i = 0; i <= 5; ++i) {
       const s = (i * run.wall) / 5;
