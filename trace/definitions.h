@@ -130,16 +130,35 @@ struct File {
   CommId comm;           ///< who opened it together; none: one process alone
 };
 
+struct GridDimension {
+  uint32_t size = 0;
+  bool periodic = false;
+  bool operator==(const GridDimension&) const = default;
+};
+struct GridPlace {
+  ProcessId process;
+  std::vector<uint32_t> coordinates;  ///< by dimension
+  bool operator==(const GridPlace&) const = default;
+};
+/// A Cartesian arrangement of a communicator's processes.
+struct Grid {
+  std::string name;
+  CommId comm;
+  std::vector<GridDimension> dimensions;
+  std::vector<GridPlace> places;  ///< of the processes that told theirs
+};
+
 struct Definitions {
-  std::vector<Region> regions;         ///< by RegionId
-  std::vector<Location> locations;     ///< by LocationId
-  std::vector<Process> processes;      ///< by ProcessId
-  std::vector<Device> devices;         ///< by DeviceId
-  bool devices_untold = false;         ///< their operations have no numbers
-  std::vector<Comm> comms;             ///< by CommId
-  std::vector<Group> groups;           ///< by GroupId
-  std::vector<Window> windows;         ///< by WindowId
-  std::vector<File> files;             ///< by FileId
+  std::vector<Region> regions;      ///< by RegionId
+  std::vector<Location> locations;  ///< by LocationId
+  std::vector<Process> processes;   ///< by ProcessId
+  std::vector<Device> devices;      ///< by DeviceId
+  bool devices_untold = false;      ///< their operations have no numbers
+  std::vector<Comm> comms;          ///< by CommId
+  std::vector<Group> groups;        ///< by GroupId
+  std::vector<Window> windows;      ///< by WindowId
+  std::vector<File> files;          ///< by FileId
+  std::vector<Grid> grids;
   std::vector<Metric> metrics;         ///< by MetricId
   std::vector<MetricSet> metric_sets;  ///< by MetricSetId
   std::string program;                 ///< command line, if the trace tells

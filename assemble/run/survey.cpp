@@ -97,6 +97,8 @@ class Surveyor {
     } else if (record.kind == RawKind::mpi_comm_link) {
       finish_comm();
       link_comm(record);
+    } else if (record.kind == RawKind::mpi_grid) {
+      see_grid(record);
     } else if (record.kind == RawKind::mpi_rank_set || record.kind == RawKind::mpi_rank_set_more) {
       see_rank_set(record);
     } else if (record.kind == RawKind::mpi_part_init) {
@@ -248,6 +250,19 @@ class Surveyor {
     ranks_.clear();
   }
 
+  void see_grid(const RawRecord& record) {
+    const auto grid = record.as<raw::mpi_grid>();
+    const auto words = record.rest_of<raw::mpi_grid>();
+    if (words.size() < grid.dimensions) return;
+    GridDefinition& found = result_.survey.grids.emplace_back();
+    found.comm = grid.comm;
+    for (size_t d = 0; d < grid.dimensions; ++d) {
+      const uint64_t word = words[d];
+      found.dimensions.push_back({static_cast<uint32_t>(word), word >> 63 != 0});
+      found.coordinates.push_back(static_cast<uint32_t>(word >> 32) & 0x7fffffffu);
+    }
+  }
+
   void link_comm(const RawRecord& record) {
     auto& comms = result_.survey.comms;
     const auto link = record.as<raw::mpi_comm_link>();
@@ -290,6 +305,7 @@ void merge_by_time(std::vector<Definition>& mine, std::vector<Definition>& other
 void Survey::merge(Survey&& other) {
   addresses.merge(other.addresses);
   merge_by_time(comms, other.comms);
+  std::move(other.grids.begin(), other.grids.end(), std::back_inserter(grids));
   merge_by_time(windows, other.windows);
   merge_by_time(files, other.files);
   epoch_groups.merge(other.epoch_groups);

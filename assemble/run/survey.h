@@ -46,6 +46,13 @@ struct CommDefinition {
   std::optional<uint32_t> root;  ///< in `members`
 };
 
+/// A Cartesian communicator, and this process's place in it.
+struct GridDefinition {
+  uint32_t comm = 0;
+  std::vector<trace::GridDimension> dimensions;
+  std::vector<uint32_t> coordinates;
+};
+
 struct WindowDefinition {
   uint64_t ticks = 0;
   uint32_t window = 0;
@@ -93,6 +100,7 @@ struct PartitionedInit {
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
   std::vector<CommDefinition> comms;       ///< in order of creation
+  std::vector<GridDefinition> grids;       ///< likewise
   std::vector<WindowDefinition> windows;   ///< likewise
   std::vector<FileDefinition> files;       ///< likewise
   std::set<EpochGroup> epoch_groups;

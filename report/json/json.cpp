@@ -148,6 +148,8 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"counters", counters_of(f, values)},
       {"stages", values.rows(f.stages)},
       {"locations", values.rows(f.locations)},
+      {"topologies", values.rows(f.topologies)},
+      {"topology_places", values.rows(f.topology_places)},
       {"inputs", values.rows(f.inputs)},
       {"changes", values.rows(f.changes)},
       {"user_patterns", values.rows(f.user_patterns)},

@@ -124,6 +124,26 @@ OTF2_CallbackCode on_rma_win(void* data, OTF2_RmaWinRef self, OTF2_StringRef nam
   return kGoOn;
 }
 
+OTF2_CallbackCode on_grid_dimension(void* data, OTF2_CartDimensionRef self, OTF2_StringRef,
+                                    uint32_t size, OTF2_CartPeriodicity periodicity) {
+  const GridDimension dimension{size, periodicity == OTF2_CART_PERIODIC_TRUE};
+  into(data).duplicates += !into(data).grid_dimensions.add(self, dimension);
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_grid(void* data, OTF2_CartTopologyRef self, OTF2_StringRef name,
+                          OTF2_CommRef comm, uint8_t count,
+                          const OTF2_CartDimensionRef* dimensions) {
+  into(data).grids.push_back({self, name, comm, {dimensions, dimensions + count}});
+  return kGoOn;
+}
+
+OTF2_CallbackCode on_grid_place(void* data, OTF2_CartTopologyRef grid, uint32_t rank, uint8_t count,
+                                const uint32_t* coordinates) {
+  into(data).grid_places.push_back({grid, rank, {coordinates, coordinates + count}});
+  return kGoOn;
+}
+
 OTF2_CallbackCode on_io_paradigm(void* data, OTF2_IoParadigmRef self, OTF2_StringRef identification,
                                  OTF2_StringRef, OTF2_IoParadigmClass, OTF2_IoParadigmFlag, uint8_t,
                                  const OTF2_IoParadigmProperty*, const OTF2_Type*,
@@ -197,6 +217,9 @@ Result<RawGlobalDefinitions> collect_definitions(OTF2_Reader* reader, uint64_t m
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
   OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
   OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_rma_win);
+  OTF2_GlobalDefReaderCallbacks_SetCartDimensionCallback(c, on_grid_dimension);
+  OTF2_GlobalDefReaderCallbacks_SetCartTopologyCallback(c, on_grid);
+  OTF2_GlobalDefReaderCallbacks_SetCartCoordinateCallback(c, on_grid_place);
   OTF2_GlobalDefReaderCallbacks_SetIoParadigmCallback(c, on_io_paradigm);
   OTF2_GlobalDefReaderCallbacks_SetIoRegularFileCallback(c, on_io_file);
   OTF2_GlobalDefReaderCallbacks_SetIoDirectoryCallback(c, on_io_file);

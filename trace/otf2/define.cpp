@@ -36,6 +36,7 @@ class DefinitionWriter {
     regions();
     metrics();
     mpi_comms();
+    grids();
     windows();
     files();
     thread_teams();
@@ -60,6 +61,7 @@ class DefinitionWriter {
   void mpi_comms();
   void mpi_comm(OTF2_CommRef ref, const Comm& comm);
   void event_groups();
+  void grids();
   void windows();
   void files();
   void thread_teams();
@@ -387,6 +389,33 @@ void DefinitionWriter::event_groups() {
     std::vector<uint64_t> ranks;
     for (ProcessId process : each.members) ranks.push_back(process.index());
     group("", OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, ranks);
+  }
+}
+
+void DefinitionWriter::grids() {
+  OTF2_CartDimensionRef next = 0;
+  for (size_t i = 0; i < definitions_.grids.size(); ++i) {
+    const Grid& grid = definitions_.grids[i];
+    std::vector<OTF2_CartDimensionRef> dimensions;
+    for (const GridDimension& each : grid.dimensions) {
+      dimensions.push_back(next++);
+      check(OTF2_GlobalDefWriter_WriteCartDimension(
+          writer_, dimensions.back(), text(std::to_string(dimensions.size() - 1)), each.size,
+          each.periodic ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE));
+    }
+    const auto ref = static_cast<OTF2_CartTopologyRef>(i);
+    const auto count = static_cast<uint8_t>(dimensions.size());
+    check(OTF2_GlobalDefWriter_WriteCartTopology(writer_, ref, text(grid.name),
+                                                 static_cast<OTF2_CommRef>(grid.comm.index()),
+                                                 count, dimensions.data()));
+    const std::vector<ProcessId>& members = definitions_.comms[grid.comm.index()].members;
+    for (const GridPlace& place : grid.places) {
+      const auto member = std::find(members.begin(), members.end(), place.process);
+      if (member == members.end()) continue;
+      check(OTF2_GlobalDefWriter_WriteCartCoordinate(
+          writer_, ref, static_cast<uint32_t>(member - members.begin()), count,
+          place.coordinates.data()));
+    }
   }
 }
 

@@ -115,6 +115,17 @@ struct RawMetricClass {
   OTF2_MetricOccurrence occurrence;
   std::vector<OTF2_MetricMemberRef> members;
 };
+struct RawGrid {
+  OTF2_CartTopologyRef ref;
+  OTF2_StringRef name;
+  OTF2_CommRef comm;
+  std::vector<OTF2_CartDimensionRef> dimensions;
+};
+struct RawGridPlace {
+  OTF2_CartTopologyRef grid;
+  uint32_t rank;
+  std::vector<uint32_t> coordinates;
+};
 struct RawParameter {
   OTF2_ParameterRef ref;
   OTF2_StringRef name;
@@ -135,6 +146,9 @@ struct RawGlobalDefinitions {
   std::vector<RawComm> comms;
   std::vector<OTF2_GroupRef> comm_groups;  ///< those of MPI's ranks
   std::vector<RawRmaWin> windows;
+  RefTable<GridDimension> grid_dimensions;
+  std::vector<RawGrid> grids;
+  std::vector<RawGridPlace> grid_places;
   RefTable<OTF2_StringRef> io_paradigms;  ///< what identifies them
   RefTable<OTF2_StringRef> io_files;      ///< their names
   std::vector<RawIoHandle> io_handles;

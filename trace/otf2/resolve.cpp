@@ -43,6 +43,7 @@ class Resolver {
     processes();
     comms();
     event_groups();
+    grids();
     windows();
     files();
     losses_.add(LossKind::duplicate_definitions, raw_.duplicates + duplicates_);
@@ -72,6 +73,7 @@ class Resolver {
   std::optional<std::vector<ProcessId>> members(const RawMemberGroup& group) const;
   void find_world();
   void event_groups();
+  void grids();
   void windows();
   void files();
 
@@ -434,6 +436,28 @@ void Resolver::event_groups() {
     auto known = group ? members(*group) : std::nullopt;
     if (!known || !out_.tables.groups.add(ref, GroupId(out_.definitions.groups.size()))) continue;
     out_.definitions.groups.push_back({std::move(*known)});
+  }
+}
+
+/// One whose communicator or dimensions are unknown has no picture; nothing else needs it.
+void Resolver::grids() {
+  for (const RawGrid& raw : raw_.grids) {
+    const CommRef* comm = out_.tables.comms.find(raw.comm);
+    Grid grid;
+    for (const OTF2_CartDimensionRef ref : raw.dimensions) {
+      if (const GridDimension* known = raw_.grid_dimensions.find(ref)) {
+        grid.dimensions.push_back(*known);
+      }
+    }
+    if (!comm || grid.dimensions.size() != raw.dimensions.size()) continue;
+    grid.name = text(raw.name);
+    grid.comm = comm->id;
+    const std::vector<ProcessId>& members = out_.definitions.comms[comm->id.index()].members;
+    for (const RawGridPlace& place : raw_.grid_places) {
+      if (place.grid != raw.ref || place.rank >= members.size()) continue;
+      grid.places.push_back({members[place.rank], place.coordinates});
+    }
+    out_.definitions.grids.push_back(std::move(grid));
   }
 }
 

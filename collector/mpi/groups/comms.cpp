@@ -123,6 +123,7 @@ Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& bi
   Comm comm = describe(handle);
   comm.id = next_id.fetch_add(1, std::memory_order_relaxed);
   write_definition(log, time, handle, comm, birth);
+  write_grid(log, time, handle, comm);
   remember_handle(HandleKind::comm, key_of(handle), comm);
   return comm;
 }

@@ -193,7 +193,19 @@ def serve(place):
         check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
 
 
-TESTS = {"serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
+def topology(place):
+    """grid.c arranges six ranks as 2 x 3, periodic in the second dimension: rank = 3 x + y. Twice."""
+    run = place.experiment("run")
+    succeed([place.culprit, "run", "-q", "--otf2", "-o", run, "--", *mpirun(6, place.program("grid"))])
+    succeed([place.culprit, "analyze", f"{run}/trace/traces.otf2", "-o", place.experiment("archive")])
+    for experiment in (run, place.experiment("archive")):
+        data = report(place, experiment)
+        check(data["topologies"] == [{"name": "grid 0", "sizes": "2,3", "periodic": "0,1"}], data["topologies"])
+        places = {p["rank"]: p["coordinates"] for p in data["topology_places"]}
+        check(places == {rank: f"{rank // 3},{rank % 3}" for rank in range(6)}, places)
+
+
+TESTS = {"topology": topology, "serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
          "exports": exports}
 
 if __name__ == "__main__":

@@ -90,6 +90,8 @@ Definitions rich_definitions() {
                {"sde:::lib::new", "bytes", MetricMode::relative}};
   d.metric_sets = {{MetricId(1)}, {MetricId(2), MetricId(0)}};
   d.groups = {{{second}}, {{second, first}}, {{}}};
+  d.grids = {{"grid 0", CommId(2), {{2, true}, {1, false}}, {{second, {0, 0}}, {first, {1, 0}}}},
+             {"grid 1", CommId(0), {{3, false}}, {{first, {2}}}}};
   d.windows = {{"window 0", CommId(0)}, {"window 1", CommId(2)}};
   d.files = {{"out.dat", "MPI-IO", CommId(0)},
              {"out.dat", "MPI-IO", CommId(1)},

@@ -118,6 +118,21 @@ TEST(Otf2RoundTrip, LocationsAndCommunicators) {
   EXPECT_EQ(read.comms[5].members, std::vector<ProcessId>(1, ProcessId(1)));
 }
 
+TEST(Otf2RoundTrip, Grids) {
+  TemporaryFolder folder;
+  const auto source = open(write_rich_archive(folder.path() / "trace"));
+  ASSERT_TRUE(source);
+  const Definitions expected = rich_definitions();
+  const Definitions& read = source->definitions();
+  ASSERT_EQ(read.grids.size(), expected.grids.size());
+  for (size_t i = 0; i < read.grids.size(); ++i) {
+    EXPECT_EQ(read.grids[i].name, expected.grids[i].name);
+    EXPECT_EQ(read.grids[i].comm, expected.grids[i].comm);
+    EXPECT_EQ(read.grids[i].dimensions, expected.grids[i].dimensions);
+    EXPECT_EQ(read.grids[i].places, expected.grids[i].places);
+  }
+}
+
 TEST(Otf2RoundTrip, WindowsGroupsAndFiles) {
   TemporaryFolder folder;
   const auto source = open(write_rich_archive(folder.path() / "trace"));
