@@ -34,8 +34,9 @@ FLOORS = {
     "assemble": ["trace", "base"],
     "replay": ["trace", "base"],
     "blame": ["replay", "trace", "base"],
-    "report": ["blame", "replay", "trace", "base"],
-    "cli": ["assemble", "report", "blame", "replay", "trace", "base"],
+    "predict": ["blame", "replay", "trace", "base"],
+    "report": ["predict", "blame", "replay", "trace", "base"],
+    "cli": ["assemble", "report", "predict", "blame", "replay", "trace", "base"],
 }
 
 # Headers of others, each with the places that may include them.
