@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "predict/rerun/what_if.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.h"
+#include "predict/rerun/retimed_source.h"
+
+namespace culprit::predict {
+
+namespace {
+
+/// Executed again, once as it was and once as the scenario has it.
+struct Executions {
+  double unchanged_wall_s = 0;
+  Execution changed;
+  double changed_wall_s = 0;
+};
+
+Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
+                                const EventGraph& graph) {
+  Scenario scenario = wanted;
+  scenario.recorded_turns |= needs_recorded_turns(graph);
+  auto change = plan(scenario, run, graph);
+  if (!change) return change.error();
+  Executions both;
+  Pace unchanged;
+  unchanged.recorded_turns = scenario.recorded_turns;
+  both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
+  both.changed = execute(graph, (*change)->pace, Keep::knots);
+  both.changed_wall_s = both.changed.wall(graph).seconds();
+  return both;
+}
+
+}  // namespace
+
+Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
+                           const Losses& losses) {
+  threads = thread_count(threads);
+  Result<Executions> executions = Error{"the run was not executed again"};
+  GraphObserver observer(threads, [&](const auto& run, const EventGraph& graph, auto&) {
+    executions = execute_both(scenario, run, graph);
+  });
+  blame::AnalyzeOptions options;
+  options.threads = threads;
+  options.observer = &observer;
+  auto recorded = blame::analyze(source, options, losses);
+  if (!recorded) return recorded.error();
+  if (!executions) return executions.error();
+  if (recorded->losses.contains(LossKind::clock_repairs)) {
+    return Error{
+        "the clocks of this trace contradict each other and were corrected: how it would run with "
+        "a change cannot be told"};
+  }
+  const auto retimed = retime(source, std::move(executions->changed.knots));
+  auto predicted = blame::analyze(*retimed, {.threads = threads}, losses);
+  if (!predicted) return predicted.error();
+  Prediction prediction;
+  prediction.wall_s = recorded->run.wall_s;
+  prediction.predicted_wall_s = executions->changed_wall_s;
+  prediction.unchanged_wall_s = executions->unchanged_wall_s;
+  prediction.forced = executions->changed.forced;
+  prediction.recorded = std::move(*recorded);
+  prediction.predicted = std::move(*predicted);
+  return prediction;
+}
+
+}  // namespace culprit::predict
