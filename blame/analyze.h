@@ -16,8 +16,8 @@
 
 namespace culprit::blame {
 
-/// Somebody who wants to see more of a run than its findings, and adds to these. Only where one rank
-/// has the whole run.
+/// Somebody who wants to see more of a run than its findings, and adds to these. Only where one
+/// rank has the whole run.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -40,6 +40,8 @@ constexpr Subcommand kSubcommands[] = {
      "culprit export run1 --format perfetto -o run1.pftrace"},
     {"diff", "say what got better and worse between runs, and whether that exceeds noise", add_diff,
      "culprit diff run1 run2 -o change    or    culprit diff --before a1 a2 a3 --after b1 b2 b3"},
+    {"whatif", "say how long a run would take, if something in it took more or less time",
+     add_what_if, "culprit whatif run1 --scale 'main/*/forces=0.5' --rank 3"},
     {"mean", "make an experiment of the mean of several", add_mean,
      "culprit mean run1 run2 run3 -o mean"},
     {"merge", "add counters of other runs of a program to an experiment", add_merge,

@@ -91,9 +91,8 @@ void balance(const EventGraph& graph, const std::vector<bool>& paths, const Shar
     own.push_back(members.back().sum_parts());
   }
   // Members that pass different numbers of operations have no parts in common.
-  const bool alike = std::all_of(own.begin(), own.end(), [&](const auto& sums) {
-    return sums.size() == own.front().size();
-  });
+  const bool alike = std::all_of(
+      own.begin(), own.end(), [&](const auto& sums) { return sums.size() == own.front().size(); });
   std::vector<double> mean(alike ? own.front().size() : 1);
   for (std::vector<double>& sums : own) {
     if (!alike) sums.assign(sums.size(), std::accumulate(sums.begin(), sums.end(), 0.0));

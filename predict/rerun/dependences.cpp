@@ -32,8 +32,8 @@ void Dependences::signal(HubId hub, const Moment& at) {
 }
 
 void Dependences::gate(HubId hub, const Moment& at, GateKind kind) {
-  links.push_back({at.time, at.location, since(at), static_cast<uint32_t>(hub.index()),
-                   LinkKind::gate, kind});
+  links.push_back(
+      {at.time, at.location, since(at), static_cast<uint32_t>(hub.index()), LinkKind::gate, kind});
 }
 
 void Dependences::edge(const Moment& from, const Moment& to, GateKind kind) {
@@ -95,8 +95,8 @@ void add_waits(const Run& run, const WaitGraph& graph, Dependences& found) {
     for (const Wait& wait : graph.waits[id.index()]) {
       if (is_known(wait.pattern)) continue;
       const bool of_task = replay::text(wait.pattern).id.starts_with("omp.");
-      const Moment cause = of_task ? Moment::first(wait.cause, wait.end)
-                                   : Moment{wait.cause, wait.end, wait.end};
+      const Moment cause =
+          of_task ? Moment::first(wait.cause, wait.end) : Moment{wait.cause, wait.end, wait.end};
       found.edge(cause, {id, wait.end, wait.begin});
     }
   }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What must come before what in a run, whether anybody waited for it or not: the edges of the graph
-// that is executed again. Replay knows waits; a dependence that cost nothing may cost something once
-// other parts of the run last longer or shorter.
+// that is executed again. Replay knows waits; a dependence that cost nothing may cost something
+// once other parts of the run last longer or shorter.
 //
 // A gate is a moment on a location's time line that cannot come before moments of others. A hub
 // joins them: others signal it, and when all have, whoever awaits it may pass. Each dependence is
@@ -57,11 +57,11 @@ struct Link {
 };
 
 struct Hub {
-  uint32_t signals = 0;  ///< how many there are
-  HubId next;            ///< signalled when all have come; none
+  uint32_t signals = 0;     ///< how many there are
+  HubId next;               ///< signalled when all have come; none
   Time time = Time::min();  ///< of the last, as recorded
-  bool of_world = false;  ///< all processes pass it
-  bool of_team = false;   ///< all threads of its process's largest team do
+  bool of_world = false;    ///< all processes pass it
+  bool of_team = false;     ///< all threads of its process's largest team do
 };
 
 /// One lock, by one location.

@@ -44,9 +44,9 @@ struct Step {
 };
 
 struct EventGraph {
-  Time begin, end;                   ///< of the recorded run
-  std::vector<Column<Step>> steps;   ///< by LocationId
-  std::vector<LocationId> locations; ///< that have any, in order
+  Time begin, end;                    ///< of the recorded run
+  std::vector<Column<Step>> steps;    ///< by LocationId
+  std::vector<LocationId> locations;  ///< that have any, in order
   Column<Hub> hubs;
   Column<Holding> holdings;
   uint32_t locks = 0;

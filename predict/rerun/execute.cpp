@@ -3,8 +3,8 @@
 
 // No clock is needed: a location that has all that it waits for can run ahead of the others. Only
 // locks need an order in time: who asks for one or gives it back stands in a heap, and the earliest
-// is served when nobody can run. Nobody can then come with an earlier request: whoever waits goes on
-// at a time of one who is served.
+// is served when nobody can run. Nobody can then come with an earlier request: whoever waits goes
+// on at a time of one who is served.
 #include "predict/rerun/execute.h"
 
 #include <algorithm>
@@ -137,8 +137,7 @@ class Engine {
     if (step.kind() == StepKind::idle) return 0;
     double nanos = static_cast<double>(step.amount);
     if (step.kind() == StepKind::transfer) {
-      const double late =
-          std::min(nanos, static_cast<double>(graph_.latency.nanos()) * step.hops);
+      const double late = std::min(nanos, static_cast<double>(graph_.latency.nanos()) * step.hops);
       nanos = late * pace_.latency + (nanos - late) * pace_.transfer_time;
     }
     if (location < pace_.factors.size() && pace_.factors[location] != nullptr) {
@@ -241,8 +240,8 @@ class Engine {
     grant(lock, chosen);
   }
 
-  /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of those
-  /// who wait passes. False: all are done.
+  /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of
+  /// those who wait passes. False: all are done.
   bool force() {
     uint32_t earliest = kNobody;
     for (LocationId id : graph_.locations) {

@@ -36,11 +36,11 @@ struct Knot {
 };
 
 struct Execution {
-  Time end;                          ///< of the location that ends last
-  std::vector<Time> ends;            ///< by LocationId; of those without steps the begin
-  std::vector<Column<Knot>> knots;   ///< by LocationId, if they were asked for
-  Duration waiting;                  ///< sum of what gates and locks were waited for
-  uint64_t forced = 0;               ///< gates passed without what they wait for: a circle
+  Time end;                         ///< of the location that ends last
+  std::vector<Time> ends;           ///< by LocationId; of those without steps the begin
+  std::vector<Column<Knot>> knots;  ///< by LocationId, if they were asked for
+  Duration waiting;                 ///< sum of what gates and locks were waited for
+  uint64_t forced = 0;              ///< gates passed without what they wait for: a circle
   Duration wall(const EventGraph& graph) const { return end - graph.begin; }
 };
 
@@ -48,8 +48,8 @@ enum class Keep : uint8_t { ends, knots };
 
 Execution execute(const EventGraph& graph, const Pace& pace, Keep keep);
 
-/// Whether locks come out better in recorded order: decided anew they leave an unchanged run by more
-/// than a thousandth.
+/// Whether locks come out better in recorded order: decided anew they leave an unchanged run by
+/// more than a thousandth.
 bool needs_recorded_turns(const EventGraph& graph);
 
 }  // namespace culprit::predict

@@ -15,8 +15,7 @@
 namespace culprit::predict {
 
 /// `source` must outlive it. Locations without knots keep their times.
-std::unique_ptr<trace::Source> retime(const trace::Source& source,
-                                      std::vector<Column<Knot>> knots);
+std::unique_ptr<trace::Source> retime(const trace::Source& source, std::vector<Column<Knot>> knots);
 
 /// When what happened at `time` happens in the new run. Before the first knot and behind the last,
 /// as far from it as it was.

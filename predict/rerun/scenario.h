@@ -28,10 +28,10 @@ struct Scenario {
   std::vector<Scaling> scalings;
   std::vector<std::string> balanced;  ///< globs: each takes all who execute it the same time
   std::set<uint32_t> ranks, threads;  ///< whose work is scaled; empty: all
-  double latency = 1;         ///< factor on what small messages take
-  double bandwidth = 1;       ///< factor; what data takes is divided by it
-  double kernels = 1;         ///< factor on all kernels' time
-  double launch_latency = 1;  ///< factor on what operations take to begin
+  double latency = 1;                 ///< factor on what small messages take
+  double bandwidth = 1;               ///< factor; what data takes is divided by it
+  double kernels = 1;                 ///< factor on all kernels' time
+  double launch_latency = 1;          ///< factor on what operations take to begin
   bool recorded_turns = false;
 
   bool changes_anything() const;

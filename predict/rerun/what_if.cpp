@@ -35,6 +35,23 @@ Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
   return both;
 }
 
+/// What a trace lacks the run executed again would lack, too, and nobody could tell.
+Result<void> check_trace(const Losses& losses) {
+  if (losses.contains(LossKind::clock_repairs)) {
+    return Error{
+        "the clocks of this trace contradict each other and were corrected: how it would run with "
+        "a change cannot be told"};
+  }
+  for (const auto& [name, loss] : losses.all()) {
+    if (loss.severity != Severity::data_loss) continue;
+    return Error{
+        "events of this run are missing, so how it would run with a change cannot be "
+        "told: " +
+        loss.advice};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
@@ -50,12 +67,8 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   auto recorded = blame::analyze(source, options, losses);
   if (!recorded) return recorded.error();
   if (!executions) return executions.error();
-  if (recorded->losses.contains(LossKind::clock_repairs)) {
-    return Error{
-        "the clocks of this trace contradict each other and were corrected: how it would run with "
-        "a change cannot be told"};
-  }
-  const auto retimed = retime(source, std::move(executions->changed.knots));
+  if (auto fit = check_trace(recorded->losses); !fit) return fit.error();
+  auto retimed = retime(source, std::move(executions->changed.knots));
   auto predicted = blame::analyze(*retimed, {.threads = threads}, losses);
   if (!predicted) return predicted.error();
   Prediction prediction;
@@ -65,6 +78,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   prediction.forced = executions->changed.forced;
   prediction.recorded = std::move(*recorded);
   prediction.predicted = std::move(*predicted);
+  prediction.trace = std::move(retimed);
   return prediction;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// "If I change this, how much faster?" The run is executed again with the change, and what comes out
-// is analysed like the run itself: where the waiting went, who causes it then, the new critical
+// "If I change this, how much faster?" The run is executed again with the change, and what comes
+// out is analysed like the run itself: where the waiting went, who causes it then, the new critical
 // path.
 #pragma once
 
@@ -20,6 +20,7 @@ struct Prediction {
   /// The run executed again with nothing changed: by how much that differs from the recorded one
   /// tells what to think of the prediction.
   double unchanged_wall_s = 0;
+  std::unique_ptr<trace::Source> trace;  ///< of the predicted run; needs the recorded one's
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };
 

@@ -53,8 +53,7 @@ class BarrierDetector {
       return;
     } else {
       const Pattern pattern = pattern_of(*last, earliest);
-      for (const Arrival& arrival : arrivals)
-        wait_for_last(arrival, arrival.enter, *last, pattern);
+      for (const Arrival& arrival : arrivals) wait_for_last(arrival, arrival.enter, *last, pattern);
     }
     members_.clear();
     for (const Arrival& arrival : arrivals) members_.push_back(arrival.location);

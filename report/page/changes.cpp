@@ -127,17 +127,26 @@ class ChangePage {
     if (findings_.inputs.front().locations != findings_.inputs.back().locations) {
       page_ += wrapped("They did not have the same number of locations.", 0);
     }
+    tables();
+    page_ += fmt::format("\nFull results: {}\n", experiment.string());
+    return page_;
+  }
+
+  std::string write_tables() {
+    tables();
+    return page_;
+  }
+
+ private:
+  void tables() {
     section("THE WHOLE RUN", "",
             {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting});
     section("ROOT CAUSES: waiting caused by", "delay", {ChangedFigure::delay});
     section("CRITICAL PATH", "critical", {ChangedFigure::critical});
     section("WAITING: in", "waiting", {ChangedFigure::waiting});
     section("ALLOCATED TIME: in", "time", {ChangedFigure::time});
-    page_ += fmt::format("\nFull results: {}\n", experiment.string());
-    return page_;
   }
 
- private:
   std::string names(blame::InputRole role) const {
     std::vector<std::string> all;
     for (const blame::FoundInput& input : findings_.inputs) {
@@ -186,6 +195,14 @@ std::string change_sentence(const Findings& findings) {
   const TimeFormat time = time_of(findings);
   return wall_words(of_run(findings, ChangedFigure::wall), time) + direction(findings, true, time) +
          direction(findings, false, time) + "." + noise_words(findings, time);
+}
+
+std::string change_of_wall(const Findings& findings) {
+  return wall_words(of_run(findings, ChangedFigure::wall), time_of(findings));
+}
+
+std::string change_tables(const Findings& findings) {
+  return ChangePage(findings).write_tables();
 }
 
 std::string change_page(const Findings& findings, const std::filesystem::path& experiment) {

@@ -35,7 +35,7 @@ struct Found {
   std::mutex mutex;
   Dependences& dependences;
   std::vector<Held> held;
-  uint32_t eager = 0;        ///< bytes of the largest message whose send did not wait for it
+  uint32_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
   uint32_t held_back = UINT32_MAX;  ///< of the smallest that was seen to
 };
 

@@ -50,7 +50,8 @@ TEST_P(Unchanged, TakesAsLongAsItTook) {
     EXPECT_NEAR(again.wall(graph).seconds(), run.wall().seconds(), 1e-3 * run.wall().seconds());
     // Between tests that find nothing, and between tasks that a thread finds in a barrier, work may
     // move together: what the runtime does meanwhile is not told from waiting.
-    if (pace.recorded_turns || GetParam().starts_with("polling") || GetParam().starts_with("tasks_"))
+    if (pace.recorded_turns || GetParam().starts_with("polling") ||
+        GetParam().starts_with("tasks_"))
       return;
     // And all that somebody does begins when it did.
     for (LocationId id : run.locations) {
