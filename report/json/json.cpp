@@ -127,6 +127,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"stuck", stuck_of(f, values)},
       {"waits", values.rows(f.waits)},
       {"delays", delays_of(f, values)},
+      {"gains", values.rows(f.gains)},
       {"victims", values.rows(f.victims)},
       {"unattributed", values.rows(f.unattributed)},
       {"critical_path", critical_path_of(f, values)},

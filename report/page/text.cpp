@@ -32,6 +32,7 @@
 #include "report/page/stuck.h"
 #include "report/table/groups.h"
 #include "report/verdict/evidence.h"
+#include "report/verdict/gains.h"
 #include "report/verdict/start_up.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
@@ -325,6 +326,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   if (found && place <= kWithSource) write_source(*found);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
+  page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), kTextColumn);
   const std::string evidence = evidence_.sentence(blamed.callpath);
   if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
     page_ += wrapped(evidence, kTextColumn);

@@ -15,6 +15,7 @@
 #include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/verdict/evidence.h"
+#include "report/verdict/gains.h"
 #include "report/verdict/places.h"
 #include "report/verdict/polling.h"
 #include "report/verdict/start_up.h"
@@ -60,6 +61,9 @@ class Judge {
     say(core_sentence(verdict_.cores, findings_));
     if (start_up_dominates) say(start_up_first());
     say(waiting_sentence());
+    if (verdict_.waiting == VerdictKind::cause) {
+      say(gain_verdict(findings_, verdict_.causes.front(), names_, time_));
+    }
     say(polling_verdict(findings_, names_));
     say(device_verdict(findings_, names_));
     return std::move(verdict_);
