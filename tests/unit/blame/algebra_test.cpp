@@ -109,6 +109,20 @@ TEST(Combine, DifferenceIsLinear) {
   EXPECT_FALSE(change.changes[0].exceeds_noise);
 }
 
+TEST(Combine, RanksAreArrangedAsAfter) {
+  Findings a = run(10, 1), b = run(15, 3);
+  a.topologies = {{"grid 0", TopologyKind::grid, "2,1", "0,0"}};
+  b.topologies = {{"grid 0", TopologyKind::grid, "1,2", "0,0"}};
+  b.topology_places = {{"grid 0", 1, "0,1", "", 0}};
+  const Findings* inputs[] = {&a, &b};
+  const Findings mean = mean_of(inputs);
+  ASSERT_EQ(mean.topologies.size(), 1u);
+  EXPECT_EQ(mean.topologies[0].sizes, "1,2");
+  EXPECT_EQ(mean.topology_places.size(), 1u);
+  a.run.ranks = 1;
+  EXPECT_TRUE(mean_of(inputs).topologies.empty()) << "other numbers of ranks are other ranks";
+}
+
 TEST(Combine, MergeAddsCountersAlone) {
   Findings a = run(10, 1), b = run(15, 3);
   a.metrics = {{"cycles", "", false}};
