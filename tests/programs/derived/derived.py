@@ -120,6 +120,12 @@ def python(place):
             check(events[event.match].kind == "send" and events[event.match].time <= event.time, event)
             check(event.region == "MPI_Recv" and events[event.enter].region == "MPI_Recv", event)
     check(times == sorted(times) and set(depth.values()) == {0}, "events are not in order, or not balanced")
+    check(all(event == events[event.index] for event in events), "events one by one are others than in order")
+    messages = [(e.index, e.match) for e in events.of_kind("send")]
+    for index in (*range(0, len(events), 7), 0):  # back again in the end
+        flying = [send for send, receipt in messages if send < index < receipt]
+        check([e.index for e in events.in_flight(index)] == flying, f"at {index} others than {flying} are on their way")
+    check([e.region for e in events.stack(messages[0][0])][-1] == "MPI_Send", "a send is not in MPI_Send")
     some = run.events(from_s=0, to_s=events.wall_ns * 0.5e-9, ranks=[0])
     check({e.location for e in some if e.kind != "receive"} <= {"0.0", "1.0"} and len(some) < len(events), "no part")
     example = os.path.join(os.path.dirname(culprit.__file__), "..", "examples", "late_sender.py")
