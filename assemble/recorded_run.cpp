@@ -15,8 +15,8 @@
 #include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
 #include "assemble/run/gather_facts.h"
-#include "assemble/run/grids.h"
 #include "assemble/run/run_end.h"
+#include "assemble/run/topologies.h"
 #include "assemble/stuck/stuck.h"
 #include "base/log.h"
 #include "base/parallel.h"
@@ -249,6 +249,7 @@ void define(RecordedRun& run, const std::vector<uint64_t>& events) {
   definitions.comms = run.comms.comms;
   definitions.groups = run.rank_sets->complete();
   definitions.grids = unify_grids(run.comms, comm_users(run));
+  definitions.graphs = unify_graphs(run.comms, comm_users(run));
   definitions.windows = run.objects.windows;
   definitions.files = run.objects.files;
   definitions.devices = run.devices.all;

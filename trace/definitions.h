@@ -147,6 +147,27 @@ struct Grid {
   std::vector<GridDimension> dimensions;
   std::vector<GridPlace> places;  ///< of the processes that told theirs
 };
+/// Whether the place is one of the grid.
+inline bool contains(const Grid& grid, const GridPlace& place) {
+  if (place.coordinates.size() != grid.dimensions.size()) return false;
+  for (size_t d = 0; d < grid.dimensions.size(); ++d) {
+    if (place.coordinates[d] >= grid.dimensions[d].size) return false;
+  }
+  return true;
+}
+
+struct GraphPlace {
+  ProcessId process;
+  std::vector<ProcessId> neighbors;  ///< that it sends to; maybe the first of them alone
+  uint64_t all = 0;                  ///< how many it has
+  bool operator==(const GraphPlace&) const = default;
+};
+/// Who is whose neighbour in a communicator. OTF2 has no such definition.
+struct Graph {
+  std::string name;
+  CommId comm;
+  std::vector<GraphPlace> places;  ///< of the processes that told theirs
+};
 
 struct Definitions {
   std::vector<Region> regions;      ///< by RegionId
@@ -159,6 +180,7 @@ struct Definitions {
   std::vector<Window> windows;      ///< by WindowId
   std::vector<File> files;          ///< by FileId
   std::vector<Grid> grids;
+  std::vector<Graph> graphs;
   std::vector<Metric> metrics;         ///< by MetricId
   std::vector<MetricSet> metric_sets;  ///< by MetricSetId
   std::string program;                 ///< command line, if the trace tells

@@ -99,6 +99,8 @@ class Surveyor {
       link_comm(record);
     } else if (record.kind == RawKind::mpi_grid) {
       see_grid(record);
+    } else if (record.kind == RawKind::mpi_graph) {
+      see_graph(record);
     } else if (record.kind == RawKind::mpi_rank_set || record.kind == RawKind::mpi_rank_set_more) {
       see_rank_set(record);
     } else if (record.kind == RawKind::mpi_part_init) {
@@ -253,7 +255,7 @@ class Surveyor {
   void see_grid(const RawRecord& record) {
     const auto grid = record.as<raw::mpi_grid>();
     const auto words = record.rest_of<raw::mpi_grid>();
-    if (words.size() < grid.dimensions) return;
+    if (grid.dimensions > trace::kMostDimensions || words.size() < grid.dimensions) return;
     GridDefinition& found = result_.survey.grids.emplace_back();
     found.comm = grid.comm;
     for (size_t d = 0; d < grid.dimensions; ++d) {
@@ -261,6 +263,14 @@ class Surveyor {
       found.dimensions.push_back({static_cast<uint32_t>(word), word >> 63 != 0});
       found.coordinates.push_back(static_cast<uint32_t>(word >> 32) & 0x7fffffffu);
     }
+  }
+
+  void see_graph(const RawRecord& record) {
+    const auto graph = record.as<raw::mpi_graph>();
+    GraphDefinition found{.comm = graph.comm, .neighbors = {}, .all = graph.neighbors};
+    const uint64_t told = std::min<uint64_t>(graph.neighbors, trace::kMostNeighbors);
+    append_ranks(record.rest_of<raw::mpi_graph>(), told, found.neighbors);
+    if (found.neighbors.size() == told) result_.survey.graphs.push_back(std::move(found));
   }
 
   void link_comm(const RawRecord& record) {
@@ -306,6 +316,7 @@ void Survey::merge(Survey&& other) {
   addresses.merge(other.addresses);
   merge_by_time(comms, other.comms);
   std::move(other.grids.begin(), other.grids.end(), std::back_inserter(grids));
+  std::move(other.graphs.begin(), other.graphs.end(), std::back_inserter(graphs));
   merge_by_time(windows, other.windows);
   merge_by_time(files, other.files);
   epoch_groups.merge(other.epoch_groups);

@@ -54,6 +54,13 @@ struct GridDefinition {
   std::vector<uint32_t> coordinates;
 };
 
+/// A communicator that is a graph, and whom this process sends to in it.
+struct GraphDefinition {
+  uint32_t comm = 0;
+  std::vector<uint32_t> neighbors;  ///< ranks in it; the first of them alone, if there are many
+  uint64_t all = 0;                 ///< how many there are
+};
+
 struct WindowDefinition {
   uint64_t ticks = 0;
   uint32_t window = 0;
@@ -102,6 +109,7 @@ struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
   std::vector<CommDefinition> comms;       ///< in order of creation
   std::vector<GridDefinition> grids;       ///< likewise
+  std::vector<GraphDefinition> graphs;     ///< likewise
   std::vector<WindowDefinition> windows;   ///< likewise
   std::vector<FileDefinition> files;       ///< likewise
   std::set<EpochGroup> epoch_groups;

@@ -6,6 +6,7 @@
 
 #include "blame/algebra/combine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -162,6 +163,12 @@ Findings combine(std::span<const WeightedFindings> inputs) {
   out.locations = std::move(ground.locations);
   out.callpaths = std::move(ground.callpaths);
   out.metrics = std::move(ground.metrics);
+  // Ranks are the same if their numbers are: arranged as in the runs after.
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const Findings* one) { return one->run.ranks == all.back()->run.ranks; })) {
+    out.topologies = all.back()->topologies;
+    out.topology_places = all.back()->topology_places;
+  }
   combine_lists(inputs, ground, out);
   if (out.run.intervals == 0) out.location_times.clear(), out.callpath_times.clear();
   return out;

@@ -13,6 +13,8 @@
 #include <numeric>
 #include <string>
 
+#include "base/glob.h"
+#include "base/result.h"
 #include "blame/algebra/combine.h"
 
 namespace culprit::blame {
@@ -86,22 +88,44 @@ ByRegion sums_of(std::span<const Findings* const> runs, ChangedFigure figure) {
   return sums;
 }
 
-template <class Size>
-Values values_of(std::span<const Findings* const> runs, const Size& size) {
-  Values values;
-  for (const Findings* run : runs) values.push_back(size(*run));
+double of_whole(const Findings& run, ChangedFigure figure) {
+  switch (figure) {
+    case ChangedFigure::wall:
+      return run.run.wall_s;
+    case ChangedFigure::time:
+      return run.run.allocation_s;
+    case ChangedFigure::waiting:
+      return run.identities.waiting_s;
+    case ChangedFigure::delay:
+    case ChangedFigure::critical:
+      break;
+  }
+  CULPRIT_CHECK(!"a figure of functions alone");
+  return 0;
+}
+
+/// Of each run: of the whole, or of all regions whose names are like `glob` together.
+Values values_of(std::span<const Findings* const> runs, ChangedFigure figure,
+                 std::string_view glob) {
+  Values values(runs.size());
+  if (glob.empty()) {
+    for (size_t i = 0; i < runs.size(); ++i) values[i] = of_whole(*runs[i], figure);
+    return values;
+  }
+  for (const auto& [region, of_region] : sums_of(runs, figure)) {
+    if (!matches_glob(glob, region)) continue;
+    for (size_t i = 0; i < runs.size(); ++i) values[i] += of_region[i];
+  }
   return values;
 }
 
 std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
                                     std::span<const Findings* const> after) {
   std::vector<FoundChange> changes;
-  const auto whole = [&](ChangedFigure figure, const auto& size) {
-    changes.push_back(change_of(figure, "", values_of(before, size), values_of(after, size)));
-  };
-  whole(ChangedFigure::wall, [](const Findings& f) { return f.run.wall_s; });
-  whole(ChangedFigure::time, [](const Findings& f) { return f.run.allocation_s; });
-  whole(ChangedFigure::waiting, [](const Findings& f) { return f.identities.waiting_s; });
+  for (const ChangedFigure figure :
+       {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting}) {
+    changes.push_back(change_in(before, after, figure, ""));
+  }
   const double least = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
   std::vector<FoundChange> of_regions;
   for (const ChangedFigure figure : {ChangedFigure::time, ChangedFigure::waiting,
@@ -123,6 +147,13 @@ std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
 }
 
 }  // namespace
+
+FoundChange change_in(std::span<const Findings* const> before,
+                      std::span<const Findings* const> after, ChangedFigure figure,
+                      std::string_view glob) {
+  return change_of(figure, std::string(glob), values_of(before, figure, glob),
+                   values_of(after, figure, glob));
+}
 
 double noise_of_difference(std::span<const double> before, std::span<const double> after) {
   if (before.size() < 2 || after.size() < 2) return -1;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "blame/findings/findings.h"
@@ -21,5 +22,11 @@ double noise_of_difference(std::span<const double> before, std::span<const doubl
 /// `names` of inputs: those before, then those after.
 Findings difference(std::span<const Findings* const> before, std::span<const Findings* const> after,
                     std::span<const std::string> names);
+
+/// How the figure of all functions together whose names are like `glob` changed; "": of the run as
+/// a whole, which has no delay costs or critical path of its own.
+FoundChange change_in(std::span<const Findings* const> before,
+                      std::span<const Findings* const> after, ChangedFigure figure,
+                      std::string_view glob);
 
 }  // namespace culprit::blame

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "blame/findings/topologies.h"
 #include "blame/path/short_segments.h"
 #include "blame/start_up.h"
 
@@ -26,7 +27,7 @@ class Collector {
     describe_run();
     add_locations();
     if (run_.ranks->rank() == 0) found_.callpaths = found_callpaths(run_, threads_);
-    if (run_.ranks->rank() == 0) add_topologies();
+    if (run_.ranks->rank() == 0) add_topologies(*run_.definitions, found_);
     add_waits();
     add_polling();
     add_delays();
@@ -61,27 +62,6 @@ class Collector {
     found_.locations = found_locations(run_);
     for (size_t i = 0; i < found_.locations.size(); ++i) {
       found_.locations[i].waiting_s = total(all_.waits[i]).seconds();
-    }
-  }
-
-  template <class Values, class Number>
-  static std::string joined(const Values& values, const Number& number) {
-    std::string text;
-    for (const auto& value : values)
-      text += (text.empty() ? "" : ",") + std::to_string(number(value));
-    return text;
-  }
-
-  void add_topologies() {
-    for (const trace::Grid& grid : run_.definitions->grids) {
-      const auto& dims = grid.dimensions;
-      found_.topologies.push_back({grid.name, joined(dims, [](const auto& d) { return d.size; }),
-                                   joined(dims, [](const auto& d) { return int{d.periodic}; })});
-      for (const trace::GridPlace& place : grid.places) {
-        found_.topology_places.push_back({grid.name,
-                                          run_.definitions->processes[place.process.index()].rank,
-                                          joined(place.coordinates, [](uint32_t c) { return c; })});
-      }
     }
   }
 

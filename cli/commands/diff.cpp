@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/glob.h"
 #include "blame/algebra/compare.h"
 #include "cli/commands/derive.h"
 #include "cli/commands/subcommands.h"
@@ -87,22 +86,17 @@ Result<Condition> parse_condition(const std::string& text) {
   return condition;
 }
 
-/// A sentence if the condition holds.
-std::optional<std::string> holds(const Condition& condition, const blame::Findings& found) {
-  double before = 0, after = 0;
-  bool within_noise = true, known = false;
-  for (const blame::FoundChange& row : found.changes) {
-    if (row.figure != condition.figure || row.region.empty() != condition.regions.empty()) continue;
-    if (!row.region.empty() && !matches_glob(condition.regions, row.region)) continue;
-    before += row.before_s;
-    after += row.after_s;
-    known |= row.noise_s >= 0;
-    within_noise &= row.noise_s >= 0 && !row.exceeds_noise;
-  }
-  const double change = after - before;
+using Runs = std::vector<const blame::Findings*>;
+
+/// A sentence if the condition holds: not if runs differ so much anyway.
+std::optional<std::string> holds(const Condition& condition, const Runs& runs_before,
+                                 const Runs& runs_after) {
+  const blame::FoundChange found =
+      blame::change_in(runs_before, runs_after, condition.figure, condition.regions);
+  const double before = found.before_s, after = found.after_s, change = after - before;
   const double limit = condition.relative ? condition.limit * before : condition.limit;
   if (condition.more ? change <= limit : change >= limit) return std::nullopt;
-  if (known && within_noise) return std::nullopt;  // runs differ so much anyway
+  if (found.noise_s >= 0 && !found.exceeds_noise) return std::nullopt;
   const report::TimeFormat time(std::max(before, after));
   return fmt::format("{} changed by {}{} (from {} to {})", to_string(condition.figure),
                      change < 0 ? "-" : "+", time(std::abs(change)), time(before), time(after));
@@ -112,7 +106,7 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   const auto before = open_all(arguments.before), after = open_all(arguments.after);
   if (!before) return fail(before.error());
   if (!after) return fail(after.error());
-  std::vector<const blame::Findings*> a, b;
+  Runs a, b;
   std::vector<std::string> names;
   std::vector<fs::path> inputs = arguments.before;
   inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
@@ -123,7 +117,7 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   const blame::Findings shown = report::displayed(found);
   const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
   if (!print(sentence)) return fail({"cannot write to standard output"});
-  const auto met = condition ? holds(*condition, found) : std::nullopt;
+  const auto met = condition ? holds(*condition, a, b) : std::nullopt;
   const int status =
       keep_derived(std::move(found), blame::Operation::diff, inputs, arguments.output);
   if (status != 0 || !met) return status;

@@ -51,26 +51,30 @@ function Chips() {
   );
 }
 
+function shownViews(run) {
+  return VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0)
+    && !(run.isDifference && OF_ONE_RUN.includes(id)));
+}
+
 function Tabs() {
   const { run } = useRun();
   const { view } = useSelection();
-  const shown = VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0)
-    && !(run.isDifference && OF_ONE_RUN.includes(id)));
   return (
-    <nav>{shown.map(([id, words]) => (
+    <nav>{shownViews(run).map(([id, words]) => (
       <Pick key={id} change={{ view: id }} class={view === id ? 'tab on' : 'tab'} aria-current={view === id ? 'page' : undefined}>{words}</Pick>
     ))}</nav>
   );
 }
 
-/** Digits choose views, Escape takes the selection away. */
-function useKeys() {
+/** Digits choose views as their tabs stand, Escape takes the selection away. */
+function useKeys(run) {
   useEffect(() => {
     const press = (event) => {
       if (event.target.closest('input, select, canvas') || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === 'Escape') select({ t: null, ranks: null, path: null, pattern: null });
       const at = '1234567890'.indexOf(event.key);
-      if (at >= 0 && VIEWS[at]) select({ view: VIEWS[at][0] });
+      const views = shownViews(run);
+      if (at >= 0 && views[at]) select({ view: views[at][0] });
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
@@ -79,8 +83,8 @@ function useKeys() {
 
 function Page() {
   const { view } = useSelection();
-  useKeys();
   const { run } = useRun();
+  useKeys(run);
   const found = (VIEWS.find(([id]) => id === view) ?? VIEWS[0])[2];
   const View = run.isDifference && found === Overview ? Changes : found;
   return (

@@ -5,7 +5,8 @@
 // It is kept in the URL's fragment alone, so that a link shows what its sender saw, and the
 // browser's back button undoes. Every view obeys it, none has a selection of its own.
 
-const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, metric: null };
+const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, metric: null,
+                arrangement: null };
 const listeners = new Set();
 let current = EMPTY;
 let run = null;
@@ -36,7 +37,8 @@ export function ranksText(ranks, known) {
 
 function parse(fragment) {
   const given = new URLSearchParams(fragment.replace(/^#/, ''));
-  const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view, metric: given.get('metric') };
+  const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view, metric: given.get('metric'),
+                      arrangement: given.get('arrangement') };
   const t = (given.get('t') ?? '').split('-').map(Number);
   if (t.length === 2 && t[0] < t[1]) selection.t = [Math.max(0, t[0]), Math.min(run.wall, t[1])];
   if (given.get('ranks')) selection.ranks = parseRanks(given.get('ranks'), run.ranks);
@@ -53,7 +55,7 @@ export function fragmentOf(selection) {
   if (selection.ranks) given.set('ranks', ranksText(selection.ranks, run.ranks));
   if (selection.path !== null) given.set('path', run.paths[selection.path].name);
   if (selection.pattern) given.set('pattern', selection.pattern);
-  if (selection.metric) given.set('metric', selection.metric);
+  for (const key of ['metric', 'arrangement']) if (selection[key]) given.set(key, selection[key]);
   return `#${given}`;
 }
 

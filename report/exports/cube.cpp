@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "replay/patterns.h"
@@ -150,6 +151,34 @@ std::string system_text(const Findings& findings) {
   return out + "</systemtreenode>\n";
 }
 
+/// "3,0" as "3 0".
+std::string spaced(std::string numbers) {
+  std::replace(numbers.begin(), numbers.end(), ',', ' ');
+  return numbers;
+}
+
+/// Grids of processes; Cube has no graphs.
+std::string topologies_text(const Findings& findings) {
+  std::string out = "<topologies>\n";
+  for (const blame::FoundTopology& grid : findings.topologies) {
+    if (grid.kind != blame::TopologyKind::grid) continue;
+    std::istringstream sizes(spaced(grid.sizes)), periodic(spaced(grid.periodic));
+    std::string dimensions;
+    uint32_t size = 0;
+    size_t count = 0;
+    for (int is = 0; sizes >> size && periodic >> is; ++count) {
+      dimensions += fmt::format("<dim size=\"{}\" periodic=\"{}\"/>\n", size, is != 0);
+    }
+    out += fmt::format("<cart name=\"{}\" ndims=\"{}\">\n{}", xml(grid.name), count, dimensions);
+    for (const blame::FoundTopologyPlace& place : findings.topology_places) {
+      if (place.topology != grid.name) continue;
+      out += fmt::format("<coord lgId=\"{}\">{}</coord>\n", place.rank, spaced(place.coordinates));
+    }
+    out += "</cart>\n";
+  }
+  return out + "</topologies>\n";
+}
+
 std::string region_text(size_t id, const std::string& name, const std::string& model,
                         const std::string& file, uint32_t line) {
   return fmt::format(
@@ -194,7 +223,7 @@ class Cube {
     }
     out += "</metrics>\n<program title=\"Call tree\">\n" + program_text();
     out += "</program>\n<system title=\"System tree\">\n" + system_text(findings_);
-    return out + "<topologies/>\n</system>\n</cube>\n";
+    return out + topologies_text(findings_) + "</system>\n</cube>\n";
   }
 
   std::string metric_text(size_t m) const {

@@ -4,7 +4,7 @@
 """Makes experiments, has `culprit view` write their pages, and lets a browser look at them (page_test.mjs).
 
 `page.py --build build`. Runs: a hybrid program of 4 ranks, one on a simulated device, one without any wait, one with
-hostile names, and findings of 4,100 ranks made up here. Needs Node and Chromium: ./dev page --test brings this about.
+hostile names, six ranks that are arranged in every way, and findings of 4,100 ranks made up here. Needs Node and Chromium: ./dev page --test brings this about.
 """
 import argparse
 import json
@@ -98,6 +98,7 @@ def main():
         measure(culprit, place("threads"), example("omp_imbalance"))
         if os.path.exists(example("opencl_chain")):
             measure(culprit, place("device"), *mpirun(2, example("opencl_chain")))
+        measure(culprit, place("arranged"), *mpirun(6, os.path.join(build, "tests", "programs", "arranged.openmpi")))
         shutil.copytree(place("hybrid"), place("hostile"))
         rename_a_function(place("hostile"), "<script>alert(1)</script>")
         many_ranks(place("hybrid"), place("many"), 4100)

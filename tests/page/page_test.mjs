@@ -160,6 +160,8 @@ check('the flame graph has frames', await page.locator('.flame g').count() > 3);
 await page.evaluate(() => { location.hash = '#'; });
 await page.locator('body').press('3');
 check('digits choose views', page.url().includes('view=timeline'));
+await page.locator('body').press('8');
+check('as their tabs stand', (await text(page, '.tab.on')) === (await page.locator('.tab').nth(7).innerText()), await text(page, '.tab.on'));
 check('nothing went wrong on the way', page.problems.length === 0, page.problems.join('; '));
 
 // --- keyboard only ---
@@ -193,6 +195,28 @@ if (pages.device) {
   check('devices are drawn', await device.locator('.chart canvas').count() > 0 && device.problems.length === 0, device.problems.join('; '));
   await device.close();
 }
+
+// --- topologies: arranged.c says what they are ---
+const arranged = await open('arranged', '#view=topology');
+const cells = () => arranged.locator('.grid > div').evaluateAll((all) => all.map((e) => [e.innerText, e.style.gridRow, e.style.gridColumn]));
+check('a grid has its rows and columns', JSON.stringify((await cells()).sort())
+  === JSON.stringify([0, 1, 2, 3, 4, 5].map((r) => [`${r}`, `${Math.floor(r / 3) + 1}`, `${(r % 3) + 1}`])), JSON.stringify(await cells()));
+check('it says that it is periodic', (await text(arranged, 'main')).includes('Periodic in dimension 1'));
+const background = (rank) => arranged.locator('.grid .cell', { hasText: `${rank}` }).evaluate((e) => getComputedStyle(e).backgroundColor);
+const waits = await background(5), computes = await background(4);
+await arranged.locator('.figure-choice').selectOption('delay');
+check('cells are coloured by the figure that is chosen', (await background(4)) === waits && (await background(5)) === computes && waits !== computes,
+      `${waits} ${computes}, then ${await background(5)} ${await background(4)}`);
+await arranged.locator('.arrangement').selectOption('graph 1');
+check('a graph has an edge for each neighbour', (await arranged.locator('.edges').getAttribute('d')).split('M').length === 1 + 5);
+check('and a vertex for each rank', await arranged.locator('.vertex').count() === 6);
+await arranged.locator('.vertex', { hasText: '2' }).first().click();
+check('a selected rank has its own edges', (await arranged.locator('.edges').getAttribute('d')).split('M').length === 1 + 1);
+check('the address has figure, arrangement, and rank', /ranks=2&metric=delay&arrangement=graph/.test(arranged.url()), arranged.url());
+await arranged.locator('.arrangement').selectOption('nodes');
+check('nodes can be shown instead', (await text(arranged, 'main')).startsWith('Nodes and ranks'));
+check('nothing went wrong with topologies', arranged.problems.length === 0, arranged.problems.join('; '));
+await arranged.close();
 
 // --- size ---
 const many = await open('many');

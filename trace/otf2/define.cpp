@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/result.h"
@@ -408,13 +409,15 @@ void DefinitionWriter::grids() {
     check(OTF2_GlobalDefWriter_WriteCartTopology(writer_, ref, text(grid.name),
                                                  static_cast<OTF2_CommRef>(grid.comm.index()),
                                                  count, dimensions.data()));
-    const std::vector<ProcessId>& members = definitions_.comms[grid.comm.index()].members;
+    std::unordered_map<ProcessId, uint32_t> ranks;
+    for (ProcessId member : definitions_.comms[grid.comm.index()].members) {
+      ranks.emplace(member, static_cast<uint32_t>(ranks.size()));
+    }
     for (const GridPlace& place : grid.places) {
-      const auto member = std::find(members.begin(), members.end(), place.process);
-      if (member == members.end()) continue;
-      check(OTF2_GlobalDefWriter_WriteCartCoordinate(
-          writer_, ref, static_cast<uint32_t>(member - members.begin()), count,
-          place.coordinates.data()));
+      const auto rank = ranks.find(place.process);
+      if (rank == ranks.end()) continue;
+      check(OTF2_GlobalDefWriter_WriteCartCoordinate(writer_, ref, rank->second, count,
+                                                     place.coordinates.data()));
     }
   }
 }

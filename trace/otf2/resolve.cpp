@@ -441,6 +441,8 @@ void Resolver::event_groups() {
 
 /// One whose communicator or dimensions are unknown has no picture; nothing else needs it.
 void Resolver::grids() {
+  std::map<OTF2_CartTopologyRef, std::vector<const RawGridPlace*>> places;
+  for (const RawGridPlace& place : raw_.grid_places) places[place.grid].push_back(&place);
   for (const RawGrid& raw : raw_.grids) {
     const CommRef* comm = out_.tables.comms.find(raw.comm);
     Grid grid;
@@ -453,9 +455,10 @@ void Resolver::grids() {
     grid.name = text(raw.name);
     grid.comm = comm->id;
     const std::vector<ProcessId>& members = out_.definitions.comms[comm->id.index()].members;
-    for (const RawGridPlace& place : raw_.grid_places) {
-      if (place.grid != raw.ref || place.rank >= members.size()) continue;
-      grid.places.push_back({members[place.rank], place.coordinates});
+    for (const RawGridPlace* raw_place : places[raw.ref]) {
+      if (raw_place->rank >= members.size()) continue;
+      GridPlace place{members[raw_place->rank], raw_place->coordinates};
+      if (contains(grid, place)) grid.places.push_back(std::move(place));
     }
     out_.definitions.grids.push_back(std::move(grid));
   }

@@ -97,6 +97,10 @@ enum class RawCommLink : uint16_t {
 /// Flag of a rank in mpi_comm_def.
 inline constexpr uint32_t kRawParentRank = 1u << 31;
 
+/// Of a communicator's topology: of a grid with more dimensions nothing is told, of a process with
+/// more neighbours in a graph the first ones. No picture shows more.
+inline constexpr unsigned kMostDimensions = 16, kMostNeighbors = 64;
+
 /// What a host thread does for a device, for omp_target_begin.
 enum class RawTarget : uint16_t {
   construct = 0,  ///< ompt_target_t

@@ -101,28 +101,6 @@ uint64_t link_key(std::string_view name) {
   return fnv1a(name) | uint64_t{1} << 63;
 }
 
-void write_grid(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm) {
-  constexpr int kMost = 16;  // others have no picture anyway
-  int topology = MPI_UNDEFINED, dimensions = 0;
-  int sizes[kMost], periodic[kMost], coordinates[kMost];
-  if (comm.inter() || PMPI_Topo_test(handle, &topology) != MPI_SUCCESS || topology != MPI_CART) {
-    return;
-  }
-  if (PMPI_Cartdim_get(handle, &dimensions) != MPI_SUCCESS || dimensions < 1 ||
-      dimensions > kMost ||
-      PMPI_Cart_get(handle, dimensions, sizes, periodic, coordinates) != MPI_SUCCESS) {
-    return;
-  }
-  uint64_t words[kMost];
-  for (int d = 0; d < dimensions; ++d) {
-    words[d] = uint64_t{static_cast<uint32_t>(sizes[d])} |
-               uint64_t{static_cast<uint32_t>(coordinates[d])} << 32 |
-               uint64_t{periodic[d] != 0} << 63;
-  }
-  const auto count = static_cast<unsigned>(dimensions);
-  log.put(time, raw::mpi_grid{.comm = comm.id, .dimensions = count}, words, count);
-}
-
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
                       const Birth& birth) {
   RankList list(log, time, comm.id);

@@ -33,9 +33,6 @@ struct Birth {
 uint64_t link_key(int tag);
 uint64_t link_key(std::string_view name);
 
-/// If the communicator is Cartesian: its dimensions, and this process's place.
-void write_grid(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm);
-
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
                       const Birth& birth);
 

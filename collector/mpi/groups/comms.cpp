@@ -15,6 +15,7 @@
 #include "collector/mpi/arguments.h"
 #include "collector/mpi/groups/comm_definition.h"
 #include "collector/mpi/groups/neighborhood.h"
+#include "collector/mpi/groups/topology.h"
 #include "collector/mpi/world.h"
 
 namespace culprit::collector::mpi {
@@ -123,7 +124,7 @@ Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& bi
   Comm comm = describe(handle);
   comm.id = next_id.fetch_add(1, std::memory_order_relaxed);
   write_definition(log, time, handle, comm, birth);
-  write_grid(log, time, handle, comm);
+  write_topology(log, time, handle, comm);
   remember_handle(HandleKind::comm, key_of(handle), comm);
   return comm;
 }

@@ -11,7 +11,7 @@ import { Canvas, Pick, ink, useRun, useSelection } from '../parts.jsx';
 import { byRank, inclusive, spread, sumsOf } from '../sums.js';
 import { select } from '../select.js';
 
-const FIGURES = {
+export const FIGURES = {
   time: { name: 'time', seconds: true }, waiting: { name: 'waiting', seconds: true },
   delay: { name: 'delay costs (waiting caused)', seconds: true },
   critical: { name: 'critical path', seconds: true }, visits: { name: 'visits', seconds: false },

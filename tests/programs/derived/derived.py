@@ -6,6 +6,7 @@ from how the runs were made: the same program twice, and one in which another fu
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
 
 import harness
-from harness import check, execute, mpirun, succeed
+from harness import Skip, check, execute, mpirun, succeed
 
 import culprit
 
@@ -119,6 +120,12 @@ def python(place):
             check(events[event.match].kind == "send" and events[event.match].time <= event.time, event)
             check(event.region == "MPI_Recv" and events[event.enter].region == "MPI_Recv", event)
     check(times == sorted(times) and set(depth.values()) == {0}, "events are not in order, or not balanced")
+    check(all(event == events[event.index] for event in events), "events one by one are others than in order")
+    messages = [(e.index, e.match) for e in events.of_kind("send")]
+    for index in (*range(0, len(events), 7), 0):  # back again in the end
+        flying = [send for send, receipt in messages if send < index < receipt]
+        check([e.index for e in events.in_flight(index)] == flying, f"at {index} others than {flying} are on their way")
+    check([e.region for e in events.stack(messages[0][0])][-1] == "MPI_Send", "a send is not in MPI_Send")
     some = run.events(from_s=0, to_s=events.wall_ns * 0.5e-9, ranks=[0])
     check({e.location for e in some if e.kind != "receive"} <= {"0.0", "1.0"} and len(some) < len(events), "no part")
     example = os.path.join(os.path.dirname(culprit.__file__), "..", "examples", "late_sender.py")
@@ -193,20 +200,37 @@ def serve(place):
         check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
 
 
-def topology(place):
-    """grid.c arranges six ranks as 2 x 3, periodic in the second dimension: rank = 3 x + y. Twice."""
-    run = place.experiment("run")
-    succeed([place.culprit, "run", "-q", "--otf2", "-o", run, "--", *mpirun(6, place.program("grid"))])
-    succeed([place.culprit, "analyze", f"{run}/trace/traces.otf2", "-o", place.experiment("archive")])
-    for experiment in (run, place.experiment("archive")):
-        data = report(place, experiment)
-        check(data["topologies"] == [{"name": "grid 0", "sizes": "2,3", "periodic": "0,1"}], data["topologies"])
-        places = {p["rank"]: p["coordinates"] for p in data["topology_places"]}
-        check(places == {rank: f"{rank // 3},{rank % 3}" for rank in range(6)}, places)
+def topologies(mpi):
+    """arranged.c says how its ranks are arranged. OTF2 has grids and no graphs."""
+    def test(place):
+        launcher = shutil.which(f"mpirun.{mpi}")
+        if not launcher:
+            raise Skip(f"there is no {mpi} here")
+        run, archive = place.experiment("run"), place.experiment("archive")
+        launch = [launcher, "-n", 6, *(["--bind-to", "none"] if mpi == "openmpi" else [])]
+        succeed([place.culprit, "run", "-q", "--otf2", "-o", run, "--", *launch, place.program(f"arranged.{mpi}")])
+        succeed([place.culprit, "analyze", f"{run}/trace/traces.otf2", "-o", archive])
+        nobody = {rank: None for rank in range(6)}
+        expected = {"grid 0": {rank: f"{rank // 3},{rank % 3}" for rank in range(6)},
+                    "graph 0": {rank: str((rank - 1) % 6) for rank in range(6)},
+                    "graph 1": {**nobody, 5: "0,1,2,3,4"},
+                    "graph 2": {**nobody, 0: "1", 2: "3", 4: "5"}}
+        for experiment, names in ((run, sorted(expected)), (archive, ["grid 0"])):
+            data = report(place, experiment)
+            found = {t["name"]: t for t in data["topologies"]}
+            check(sorted(found) == names, f"{experiment}: {data['topologies']}")
+            check(found["grid 0"] == {"name": "grid 0", "kind": "grid", "sizes": "2,3", "periodic": "0,1"}, found["grid 0"])
+            for name in names:
+                column = "coordinates" if found[name]["kind"] == "grid" else "neighbors"
+                places = {p["rank"]: p[column] for p in data["topology_places"] if p["topology"] == name}
+                check(places == expected[name], f"{experiment}: {name} has {places}")
+            check(all(p["all_neighbors"] == len((p["neighbors"] or "").replace(",", "")) for p in data["topology_places"]),
+                  f"{experiment}: wrong numbers of neighbours: {data['topology_places']}")
+    return test
 
 
-TESTS = {"topology": topology, "serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
-         "exports": exports}
+TESTS = {"serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
+         "exports": exports, **{f"topologies.{mpi}": topologies(mpi) for mpi in ("openmpi", "mpich")}}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -109,6 +109,20 @@ TEST(Combine, DifferenceIsLinear) {
   EXPECT_FALSE(change.changes[0].exceeds_noise);
 }
 
+TEST(Combine, RanksAreArrangedAsAfter) {
+  Findings a = run(10, 1), b = run(15, 3);
+  a.topologies = {{"grid 0", TopologyKind::grid, "2,1", "0,0"}};
+  b.topologies = {{"grid 0", TopologyKind::grid, "1,2", "0,0"}};
+  b.topology_places = {{"grid 0", 1, "0,1", "", 0}};
+  const Findings* inputs[] = {&a, &b};
+  const Findings mean = mean_of(inputs);
+  ASSERT_EQ(mean.topologies.size(), 1u);
+  EXPECT_EQ(mean.topologies[0].sizes, "1,2");
+  EXPECT_EQ(mean.topology_places.size(), 1u);
+  a.run.ranks = 1;
+  EXPECT_TRUE(mean_of(inputs).topologies.empty()) << "other numbers of ranks are other ranks";
+}
+
 TEST(Combine, MergeAddsCountersAlone) {
   Findings a = run(10, 1), b = run(15, 3);
   a.metrics = {{"cycles", "", false}};
@@ -134,6 +148,38 @@ TEST(Noise, IsWelchs) {
   EXPECT_LT(noise_of_difference(one, b), 0);
   const double same[] = {5, 5, 5};
   EXPECT_EQ(noise_of_difference(same, same), 0);
+}
+
+TEST(Change, OfFunctionsCountsThoseThatStayedTheSame) {
+  Findings a = run(10, 1), b = run(10, 1);
+  // The large delay stays; another one doubles, which is 1 % of all.
+  a.delays = {{"mpi.late_sender", CallPathId(1), LocationId(0), 9.9, 0},
+              {"mpi.late_sender", CallPathId(2), LocationId(0), 0.1, 0}};
+  b.delays = a.delays;
+  b.delays[1].short_s = 0.2;
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const FoundChange all = change_in(before, after, ChangedFigure::delay, "*");
+  EXPECT_DOUBLE_EQ(all.before_s, 10);
+  EXPECT_DOUBLE_EQ(all.after_s, 10.1);
+  const FoundChange one = change_in(before, after, ChangedFigure::delay, "*a.c:20");
+  EXPECT_DOUBLE_EQ(one.before_s, 0.1);
+  EXPECT_DOUBLE_EQ(one.after_s, 0.2);
+  EXPECT_DOUBLE_EQ(change_in(before, after, ChangedFigure::wall, "").before_s, 4);
+}
+
+TEST(Change, OfFunctionsTogetherHasItsOwnNoise) {
+  // What one function gains another loses: each differs from run to run, their sum hardly does.
+  Findings runs[4] = {run(10, 1), run(10, 1), run(10, 1), run(10, 1)};
+  for (size_t i = 0; i < 4; ++i) {
+    const double part = i % 2 == 0 ? 1 : 5, sum = i < 2 ? 10 : 11;
+    runs[i].delays = {{"mpi.late_sender", CallPathId(1), LocationId(0), part, 0},
+                      {"mpi.late_sender", CallPathId(2), LocationId(0), sum - part, 0}};
+  }
+  const Findings* before[] = {&runs[0], &runs[1]};
+  const Findings* after[] = {&runs[2], &runs[3]};
+  EXPECT_TRUE(change_in(before, after, ChangedFigure::delay, "*").exceeds_noise);
+  EXPECT_FALSE(change_in(before, after, ChangedFigure::delay, "*:10").exceeds_noise);
 }
 
 TEST(Cut, TakesASubtree) {

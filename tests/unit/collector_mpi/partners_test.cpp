@@ -235,5 +235,39 @@ TEST_F(Neighborhoods, DirectedGraphsWithAndWithoutWeights) {
   }
 }
 
+/// The record of a communicator's topology, if there is one.
+const FakeRecord* topology(RawKind kind) {
+  for (const FakeRecord& record : fake_records()) {
+    if (record.kind == kind) return &record;
+  }
+  return nullptr;
+}
+
+TEST_F(Neighborhoods, AreToldWhenACommunicatorIsDefined) {
+  constexpr int kMany = 71;
+  const std::vector<int> self(kMany, 0);
+  MPI_Comm graph, grid;
+  const int dims[] = {1, 1}, periods[] = {0, 1};
+  PMPI_Dist_graph_create_adjacent(MPI_COMM_SELF, kMany, self.data(), MPI_UNWEIGHTED, kMany,
+                                  self.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  PMPI_Cart_create(MPI_COMM_SELF, 2, dims, periods, 0, &grid);
+  const Comm known = comm_of(*thread_log(), 1, graph);
+  const FakeRecord* told = topology(RawKind::mpi_graph);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->arg, known.id);
+  EXPECT_EQ(told->words.size(), 1 + trace::kMostNeighbors / 2);
+  EXPECT_EQ(told->words[0], static_cast<uint64_t>(kMany));
+  const Comm of_grid = comm_of(*thread_log(), 1, grid);
+  told = topology(RawKind::mpi_grid);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->arg, of_grid.id);
+  EXPECT_EQ(told->words, (std::vector<uint64_t>{2, 1, 1 | uint64_t{1} << 63}));
+  Comm copy;
+  for (MPI_Comm* handle : {&graph, &grid}) {
+    forget(find_handle(HandleKind::comm, key_of(*handle), copy));
+    PMPI_Comm_free(handle);
+  }
+}
+
 }  // namespace
 }  // namespace culprit::collector::mpi

@@ -175,6 +175,22 @@ TEST_F(Exports, CubeHasValuesDepthFirst) {
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(values[i], expected[i]) << i;
 }
 
+TEST_F(Exports, CubeHasGridsOfProcesses) {
+  blame::Findings f = findings();
+  f.topologies = {{"a<b", blame::TopologyKind::grid, "1,2", "0,1"},
+                  {"graph 0", blame::TopologyKind::graph, "", ""}};
+  f.topology_places = {
+      {"a<b", 0, "0,1", "", 0}, {"a<b", 1, "0,0", "", 0}, {"graph 0", 0, "", "1", 1}};
+  const std::string anchor = member(write(export_cube, f), "anchor.xml");
+  EXPECT_NE(anchor.find("<topologies>\n<cart name=\"a&lt;b\" ndims=\"2\">\n"
+                        "<dim size=\"1\" periodic=\"false\"/>\n"
+                        "<dim size=\"2\" periodic=\"true\"/>\n"
+                        "<coord lgId=\"0\">0 1</coord>\n<coord lgId=\"1\">0 0</coord>\n"
+                        "</cart>\n</topologies>\n"),
+            std::string::npos)
+      << anchor;
+}
+
 TEST(Tar, SumsUpItsHead) {
   Tar tar;
   tar.add("a", "xyz");

@@ -133,8 +133,9 @@ Findings every_field() {
                1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
-  f.topologies = {{"grid 0", "4,2", "1,0"}};
-  f.topology_places = {{"grid 0", 1, "3,0"}};
+  f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
+                  {"graph 0", blame::TopologyKind::graph, "", ""}};
+  f.topology_places = {{"grid 0", 1, "3,0", "", 0}, {"graph 0", 1, "", "2,0", 3}};
   f.inputs = {{"run1", blame::InputRole::before, "mpirun", 2, 3, 1.961, 1.962, 1.963}};
   f.changes = {{blame::ChangedFigure::delay, "solve", 1.971, 1.972, 1.973, true}};
   f.user_patterns = {{"mine", "something happens"}};
