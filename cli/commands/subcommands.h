@@ -41,6 +41,7 @@ Action add_diff(CLI::App& command, const Program& program);
 Action add_mean(CLI::App& command, const Program& program);
 Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);
+Action add_periods(CLI::App& command, const Program& program);
 Action add_info(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);

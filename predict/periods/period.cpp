@@ -21,12 +21,13 @@ namespace {
 
 using blame::Periodicity;
 
-constexpr double kSignificant = 0.03;    ///< of chances, with all that was tried
-constexpr double kClearShare = 0.8;      ///< of distances that are alike
-constexpr double kHardlyVaries = 0.05;   ///< standard deviation, of the mean
+constexpr double kSignificant = 0.03;   ///< of chances, with all that was tried
+constexpr double kClearShare = 0.8;     ///< of distances that are alike
+constexpr double kHardlyVaries = 0.05;  ///< standard deviation, of the mean
 constexpr double kSignificantWave = 0.001;
-constexpr double kLeastWaveShare = 0.25; ///< of the variance
+constexpr double kLeastWaveShare = 0.25;  ///< of the variance
 constexpr double kLeastWavePeriods = 5;
+constexpr double kLeastPeriod = 4;  ///< samples: of shorter ones all distances look alike
 
 /// Phases that were found in one way, and how regular they are.
 struct Try {
@@ -71,8 +72,8 @@ std::optional<Try> in_parts(const std::vector<Phase>& phases, std::span<const do
     const Regularity part = regularity_of(distances.subspan(begin, end - begin), dead);
     if (!part.enough()) return {};
     made.chance = std::max(made.chance, part.chance);
-    made.stretches.push_back({static_cast<double>(phases[begin].begin),
-                              static_cast<double>(phases[end].begin), part});
+    made.stretches.push_back(
+        {static_cast<double>(phases[begin].begin), static_cast<double>(phases[end].begin), part});
     begin = end;
   }
   made.chance = std::min(1.0, made.chance * static_cast<double>(ends.size()));
@@ -93,7 +94,9 @@ std::optional<Try> look_at(const std::vector<Phase>& phases, double gap) {
     auto parts = in_parts(phases, distances, ends, dead);
     if (parts && parts->chance < kSignificant) return parts;
   }
-  return in_parts(phases, distances, {distances.size()}, dead);
+  auto whole = in_parts(phases, distances, {distances.size()}, dead);
+  if (whole && whole->stretches.front().regularity.period < kLeastPeriod) return {};
+  return whole;
 }
 
 /// Periods, in samples, that the whole suggests: FTIO's dominant frequencies, and the highest peak
@@ -114,7 +117,8 @@ std::vector<double> suggested_periods(std::span<const double> values,
     periods.push_back(static_cast<double>(std::max_element(from, to) - lags.begin()));
   }
   std::erase_if(periods, [&](double period) {
-    return period < 4 || period * static_cast<double>(kLeastDistances) > static_cast<double>(values.size());
+    return period < kLeastPeriod ||
+           period * static_cast<double>(kLeastDistances) > static_cast<double>(values.size());
   });
   return periods;
 }
@@ -132,7 +136,8 @@ void look_at_levels(std::span<const double> values, const std::vector<double>& p
       const std::vector<Phase> phases = joined(fine, gap);
       if (!seen.insert(phases.size()).second) continue;
       ++count;
-      if (auto made = look_at(phases, static_cast<double>(gap) + smoothing)) tries.push_back(std::move(*made));
+      if (auto made = look_at(phases, static_cast<double>(gap) + smoothing))
+        tries.push_back(std::move(*made));
     }
   }
 }
@@ -157,9 +162,10 @@ std::optional<Try> find_wave(std::span<const double> values, const std::vector<d
     if (wave.chance * static_cast<double>(periods.size()) >= kSignificantWave) continue;
     if (wave.share < kLeastWaveShare || seen < kLeastWavePeriods) continue;
     const std::vector<double> smooth = smoothed(values, static_cast<size_t>(wave.period / 4));
-    Try made{joined(phases_of(smooth, levels_of(smooth).back()), static_cast<size_t>(wave.period / 4)),
-             {},
-             wave.chance * static_cast<double>(periods.size())};
+    Try made{
+        joined(phases_of(smooth, levels_of(smooth).back()), static_cast<size_t>(wave.period / 4)),
+        {},
+        wave.chance * static_cast<double>(periods.size())};
     if (made.phases.size() < 2) continue;
     std::vector<double> distances;
     for (size_t i = 1; i < made.phases.size(); ++i) {
@@ -243,7 +249,8 @@ std::vector<double> level_ground(const std::vector<double>& values) {
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   const size_t n = sorted.size();
-  const auto nothing = std::upper_bound(sorted.begin(), sorted.end(), sorted.front()) - sorted.begin();
+  const auto nothing =
+      std::upper_bound(sorted.begin(), sorted.end(), sorted.front()) - sorted.begin();
   if (static_cast<double>(nothing) >= 0.05 * static_cast<double>(n)) return values;
   const double median = sorted[n / 2], reach = 3 * (sorted[3 * n / 4] - sorted[n / 4]);
   std::vector<double> clipped = values;

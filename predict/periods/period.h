@@ -7,24 +7,12 @@
 // aperiodic. docs/periods.md has the formulas, and how often they err.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "blame/findings/words.h"
 #include "predict/periods/regular.h"
+#include "predict/periods/series.h"
 
 namespace culprit::predict {
-
-/// Evenly spaced values of a quantity; each is its mean over `step_s`.
-struct Series {
-  std::string name;  ///< "bytes-written"
-  std::string unit;  ///< "bytes/s"
-  double begin_s = 0;
-  double step_s = 1;
-  std::vector<double> values;
-
-  double end_s() const { return begin_s + step_s * static_cast<double>(values.size()); }
-};
 
 struct PhaseTime {
   double begin_s, end_s;
@@ -38,11 +26,11 @@ struct Stretch {
 
 struct Period {
   blame::Periodicity verdict = blame::Periodicity::aperiodic;
-  double confidence = 0;            ///< 0 to 1: see docs/periods.md
-  double chance = 1;                ///< how likely something as regular is without a period
-  double phase_s = 0;               ///< median length of phases
-  std::vector<PhaseTime> phases;    ///< those that were compared
-  std::vector<Stretch> stretches;   ///< one; or if the period changes, several, in order
+  double confidence = 0;           ///< 0 to 1: see docs/periods.md
+  double chance = 1;               ///< how likely something as regular is without a period
+  double phase_s = 0;              ///< median length of phases
+  std::vector<PhaseTime> phases;   ///< those that were compared
+  std::vector<Stretch> stretches;  ///< one; or if the period changes, several, in order
 
   bool found() const {
     return verdict == blame::Periodicity::periodic || verdict == blame::Periodicity::changing;
@@ -58,14 +46,15 @@ Period find_period(const Series& series);
 
 /// When the next phase begins.
 struct Next {
-  double begin_s;            ///< expected
-  double early_s, late_s;    ///< with 90 % probability in between
+  double begin_s;          ///< expected
+  double early_s, late_s;  ///< with 90 % probability in between
 };
 
 /// The first that is expected after `now_s`: one period after the last onset, or several, by which
 /// the uncertainty grows as that of a sum of distances: Student's quantile x deviation x
-/// sqrt(m (1 + m / n)) with m periods to go and n distances seen (the prediction interval of a mean,
-/// Hahn and Meeker, Statistical Intervals, 1991, section 4.6, for a sum). Of a found period alone.
+/// sqrt(m (1 + m / n)) with m periods to go and n distances seen (the prediction interval of a
+/// mean, Hahn and Meeker, Statistical Intervals, 1991, section 4.6, for a sum). Of a found period
+/// alone.
 Next predict_next(const Series& series, const Period& period, double now_s);
 
 }  // namespace culprit::predict

@@ -45,7 +45,8 @@ std::vector<Level> levels_of(std::span<const double> values) {
   const double hardly = sorted.front() + 1e-9 * (sorted.back() - sorted.front());
   const auto nothing = std::upper_bound(sorted.begin(), sorted.end(), hardly) - sorted.begin();
   if (static_cast<double>(nothing) >= few && static_cast<size_t>(nothing) < sorted.size()) {
-    levels.push_back({std::nextafter(hardly, sorted.back()), std::nextafter(hardly, sorted.back())});
+    levels.push_back(
+        {std::nextafter(hardly, sorted.back()), std::nextafter(hardly, sorted.back())});
   }
   for (int cuts = 0; cuts <= kCuts; ++cuts) {
     const Split split = otsu(sorted);

@@ -148,7 +148,7 @@ Regularity regularity_of(std::span<const double> distances, double dead) {
 
 size_t change_in(std::span<const double> distances) {
   constexpr size_t kLeast = 4;
-  constexpr double kSignificant = 4, kFewer = 16, kDiffers = 0.1;
+  constexpr double kSignificant = 4, kFewer = 32, kDiffers = 0.1;
   size_t best = 0;
   double most = 0;
   for (size_t at = kLeast; at + kLeast <= distances.size(); ++at) {
@@ -159,10 +159,11 @@ size_t change_in(std::span<const double> distances) {
     if (side[0].count < kLeast || side[1].count < kLeast) continue;
     const double differ = std::abs(side[0].mean - side[1].mean);
     if (differ < kDiffers * std::min(side[0].mean, side[1].mean)) continue;
-    const double variance = side[0].deviation * side[0].deviation / static_cast<double>(side[0].count) +
-                            side[1].deviation * side[1].deviation / static_cast<double>(side[1].count);
-    const double alike = static_cast<double>(side[0].count + side[1].count) /
-                         static_cast<double>(distances.size());
+    const double variance =
+        side[0].deviation * side[0].deviation / static_cast<double>(side[0].count) +
+        side[1].deviation * side[1].deviation / static_cast<double>(side[1].count);
+    const double alike =
+        static_cast<double>(side[0].count + side[1].count) / static_cast<double>(distances.size());
     // Where the change lies most sharply, most distances are like their side's.
     const double t = alike * differ / std::sqrt(variance + 1e-12 * differ * differ);
     const double least = static_cast<double>(std::min(side[0].count, side[1].count));

@@ -21,8 +21,8 @@ inline constexpr double kLeastAlike = 0.6;
 inline constexpr double kMostInterruptions = 0.25;
 
 struct Regularity {
-  /// Least squares of the moments over their numbers, which are the distances in whole periods added
-  /// up; behind an interruption they begin anew.
+  /// Least squares of the moments over their numbers, which are the distances in whole periods
+  /// added up; behind an interruption they begin anew.
   double period = 0;
   double deviation = 0;  ///< standard deviation of those that are alike
   size_t distances = 0;  ///< all
@@ -37,7 +37,8 @@ struct Regularity {
   double share() const { return part(alike + multiples); }
   bool enough() const {
     return distances >= kLeastDistances && share() >= kLeastShare && part(alike) >= kLeastAlike &&
-           static_cast<double>(interruptions) <= kMostInterruptions * static_cast<double>(distances);
+           static_cast<double>(interruptions) <=
+               kMostInterruptions * static_cast<double>(distances);
   }
 
  private:
@@ -54,9 +55,9 @@ struct Regularity {
 /// derived in docs/periods.md); the smaller of them, times the number of these tests.
 Regularity regularity_of(std::span<const double> distances, double dead);
 
-/// Where the distances change: the index of the first after it, or 0 if they do not. Welch's t of the
-/// two sides, without distances unlike the side's median, must exceed 4 + 16 / the smaller number of
-/// them (it is the largest of many), and the medians differ by a tenth.
+/// Where the distances change: the index of the first after it, or 0 if they do not. Welch's t of
+/// the two sides, without distances unlike the side's median, must exceed 4 + 32 / the smaller
+/// number of them (it is the largest of many), and the medians differ by a tenth.
 size_t change_in(std::span<const double> distances);
 
 }  // namespace culprit::predict

@@ -27,7 +27,8 @@ void transform(std::vector<Complex>& x, bool inverse) {
   }
   std::vector<Complex> roots(n / 2);
   const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
-  for (size_t i = 0; i < roots.size(); ++i) roots[i] = std::polar(1.0, turn * static_cast<double>(i));
+  for (size_t i = 0; i < roots.size(); ++i)
+    roots[i] = std::polar(1.0, turn * static_cast<double>(i));
   for (size_t length = 2; length <= n; length *= 2) {
     const size_t half = length / 2, stride = n / length;
     for (size_t first = 0; first < n; first += length) {
@@ -46,7 +47,8 @@ std::vector<Complex> bluestein(std::span<const double> values) {
   std::vector<Complex> chirp(n), a(padded), b(padded);
   for (size_t i = 0; i < n; ++i) {
     const size_t square = i * i % (2 * n);  // exact, where i * i / n is not
-    chirp[i] = std::polar(1.0, std::numbers::pi * static_cast<double>(square) / static_cast<double>(n));
+    chirp[i] =
+        std::polar(1.0, std::numbers::pi * static_cast<double>(square) / static_cast<double>(n));
     a[i] = values[i] * std::conj(chirp[i]);
     b[i] = chirp[i];
     if (i > 0) b[padded - i] = chirp[i];

@@ -70,7 +70,8 @@ Wave wave_near(std::span<const double> values, double period) {
   const size_t k = static_cast<size_t>(std::lround(periods));
   if (!(variance > 0) || k < 1 || k >= power.size()) return wave;
   const double a = std::clamp(autocorrelation(few)[1], 0.0, 0.999);
-  const double red = (1 - a * a) / (1 + a * a - 2 * a * std::cos(2 * std::numbers::pi * periods / n));
+  const double red =
+      (1 - a * a) / (1 + a * a - 2 * a * std::cos(2 * std::numbers::pi * periods / n));
   const double ratio = power[k] / mean / red;
   wave.chance = -std::expm1(n / 2 * std::log1p(-std::exp(-ratio)));
   for (size_t harmonic = 1; harmonic <= 4; ++harmonic) {

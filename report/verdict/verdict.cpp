@@ -268,6 +268,7 @@ Verdict judge(const Findings& findings, const PageNames& names) {
     case blame::Operation::none:
     case blame::Operation::mean:
     case blame::Operation::merge:
+    case blame::Operation::periods:
       break;
   }
   return Judge(findings, names).judge();
