@@ -8,11 +8,12 @@
 #include <cmath>
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/commands/derive.h"
 #include "cli/commands/open_findings.h"
-#include "cli/commands/periods_series.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/periods/look.h"
 #include "cli/terminal.h"
 #include "report/json/periods_json.h"
 #include "report/page/periods.h"
@@ -74,8 +75,9 @@ int periods(PeriodsArguments arguments) {
   if (!found) return fail(found.error());
   if (!arguments.output.empty()) return keep_periods(arguments, *found);
   const bool json = arguments.format == "json";
-  const bool written = json ? print(report::periods_json(found->rows))
-                            : print_page("PERIODS\n" + report::periods_section(found->rows));
+  const bool written =
+      json ? print(report::periods_json(found->rows))
+           : print_page(printable("PERIODS\n" + report::periods_section(found->rows), "\n"));
   return written ? 0 : fail({"cannot write to standard output"});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace culprit::predict {
 namespace {
@@ -24,6 +25,8 @@ double median_of(std::span<const double> values) {
 struct Moments {
   size_t count = 0;
   double mean = 0, deviation = 0;
+
+  double mean_variance() const { return deviation * deviation / static_cast<double>(count); }
 };
 
 /// Of those within `width` of `around`.
@@ -150,24 +153,21 @@ size_t change_in(std::span<const double> distances) {
   constexpr size_t kLeast = 4;
   constexpr double kSignificant = 4, kFewer = 32, kDiffers = 0.1;
   size_t best = 0;
-  double most = 0;
+  std::pair<size_t, double> most;  // distances that are like their side's, then t
   for (size_t at = kLeast; at + kLeast <= distances.size(); ++at) {
-    const auto before = distances.first(at), after = distances.subspan(at);
-    const double usual[2] = {median_of(before), median_of(after)};
-    const Moments side[2] = {moments_of(before, usual[0], kAlike * usual[0]),
-                             moments_of(after, usual[1], kAlike * usual[1])};
-    if (side[0].count < kLeast || side[1].count < kLeast) continue;
-    const double differ = std::abs(side[0].mean - side[1].mean);
-    if (differ < kDiffers * std::min(side[0].mean, side[1].mean)) continue;
-    const double variance =
-        side[0].deviation * side[0].deviation / static_cast<double>(side[0].count) +
-        side[1].deviation * side[1].deviation / static_cast<double>(side[1].count);
-    const double alike =
-        static_cast<double>(side[0].count + side[1].count) / static_cast<double>(distances.size());
-    // Where the change lies most sharply, most distances are like their side's.
-    const double t = alike * differ / std::sqrt(variance + 1e-12 * differ * differ);
-    const double least = static_cast<double>(std::min(side[0].count, side[1].count));
-    if (t > kSignificant + kFewer / least && t > most) most = t, best = at;
+    const auto moments = [](std::span<const double> side) {
+      const double usual = median_of(side);
+      return moments_of(side, usual, kAlike * usual);
+    };
+    const Moments before = moments(distances.first(at)), after = moments(distances.subspan(at));
+    const size_t least = std::min(before.count, after.count);
+    const double differ = std::abs(before.mean - after.mean);
+    if (least < kLeast || differ < kDiffers * std::min(before.mean, after.mean)) continue;
+    const double variance = before.mean_variance() + after.mean_variance();
+    const double t = differ / std::sqrt(variance + 1e-12 * differ * differ);
+    if (t <= kSignificant + kFewer / static_cast<double>(least)) continue;
+    const std::pair here(before.count + after.count, t);
+    if (here > most) most = here, best = at;
   }
   return best;
 }

@@ -36,7 +36,7 @@ struct Dominant {
 
 /// FTIO's: of |X_k|, k >= 1, those with a z-score above 3 and above 0.8 of the largest, without
 /// multiples of others; confidence (z / sum of these z + z / sum of all z > 3) / 2. Tarraf et al.,
-/// Capturing Periodic I/O Using Frequency Techniques, IPDPS 2024, section II. In order of
+/// Capturing Periodic I/O Using Frequency Techniques, IPDPS 2024. In order of
 /// frequency. Empty if more than two are left: then none dominates.
 std::vector<Dominant> dominant_frequencies(std::span<const double> power);
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Lengths have four digits in the unit that fits, moments as many as their deviation makes sense
+// of.
 #include "report/page/periods.h"
 
 #include <fmt/format.h>

@@ -9,9 +9,10 @@
 #include <thread>
 
 #include "assemble/assemble.h"
-#include "cli/commands/periods_series.h"
+#include "base/printable.h"
 #include "cli/experiment.h"
 #include "cli/message.h"
+#include "cli/periods/look.h"
 #include "cli/terminal.h"
 #include "report/json/periods_json.h"
 #include "report/page/periods.h"
@@ -31,7 +32,7 @@ std::string told(const PeriodsArguments& arguments, const FoundPeriods& found) {
   for (const blame::FoundPeriod& row : found.rows) {
     text += fmt::format("{:.3f} s  {}\n", found.now_s, report::period_line(row, found.now_s));
   }
-  return text;
+  return printable(text, "\n");
 }
 
 /// False if the run has ended without a record, or there are none after a long time.

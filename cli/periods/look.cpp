@@ -3,7 +3,7 @@
 
 // A run that goes on is read like any other: its records lie in files that can be read at any
 // moment. Nothing is written into its experiment. Waiting is known only of runs that have ended.
-#include "cli/commands/periods_series.h"
+#include "cli/periods/look.h"
 
 #include <fmt/format.h>
 #include <time.h>
