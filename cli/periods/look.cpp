@@ -31,7 +31,7 @@ constexpr log::Component kLog("periods");
 
 struct Found {
   std::vector<Series> all;
-  std::optional<double> now_s;  ///< of a run that goes on
+  std::optional<int64_t> began_ns;  ///< of a run that goes on: second 0, by CLOCK_REALTIME
 };
 
 bool is_wanted(const PeriodsArguments& arguments, SeriesKind kind) {
@@ -53,7 +53,7 @@ Result<Found> from_source(const trace::Source& source, const PeriodsArguments& a
   Found found{std::move(read->all), {}};
   if (runs) {
     const auto origin = static_cast<int64_t>(source.definitions().origin_realtime_ns);
-    found.now_s = static_cast<double>(realtime_ns() - origin - read->begin.nanos()) * 1e-9;
+    found.began_ns = origin + read->begin.nanos();
   } else if (is_wanted(arguments, SeriesKind::waiting)) {
     Losses again;
     blame::ExcerptSelection all;
@@ -141,8 +141,10 @@ Result<FoundPeriods> look_for_periods(const PeriodsArguments& arguments) {
   for (Series& each : series->all) {
     each.part = part_of(each, arguments);
     warn_of_speed(each);
-    found.now_s = series->now_s.value_or(each.end_s());
     const predict::Period period = predict::find_period(each);
+    // Now is when it is said, for finding it takes time, too.
+    found.now_s = series->began_ns ? 1e-9 * static_cast<double>(realtime_ns() - *series->began_ns)
+                                   : each.end_s();
     for (auto& row : predict::found_periods(each, period, found.now_s)) found.rows.push_back(row);
   }
   return found;
