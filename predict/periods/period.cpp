@@ -70,7 +70,7 @@ std::optional<Try> in_parts(const std::vector<Phase>& phases, std::span<const do
   size_t begin = 0;
   for (const size_t end : ends) {
     const Regularity part = regularity_of(distances.subspan(begin, end - begin), dead);
-    if (!part.enough()) return {};
+    if (!part.enough() || part.period < kLeastPeriod) return {};
     made.chance = std::max(made.chance, part.chance);
     made.stretches.push_back(
         {static_cast<double>(phases[begin].begin), static_cast<double>(phases[end].begin), part});
@@ -94,9 +94,7 @@ std::optional<Try> look_at(const std::vector<Phase>& phases, double gap) {
     auto parts = in_parts(phases, distances, ends, dead);
     if (parts && parts->chance < kSignificant) return parts;
   }
-  auto whole = in_parts(phases, distances, {distances.size()}, dead);
-  if (whole && whole->stretches.front().regularity.period < kLeastPeriod) return {};
-  return whole;
+  return in_parts(phases, distances, {distances.size()}, dead);
 }
 
 /// Periods, in samples, that the whole suggests: FTIO's dominant frequencies, and the highest peak

@@ -103,6 +103,7 @@ size_t natural_gap(std::span<const Phase> phases, size_t least) {
 }
 
 std::vector<double> smoothed(std::span<const double> values, size_t width) {
+  if (width < 2) return {values.begin(), values.end()};
   std::vector<double> sums(values.size() + 1), means(values.size());
   for (size_t i = 0; i < values.size(); ++i) sums[i + 1] = sums[i] + values[i];
   for (size_t i = 0; i < values.size(); ++i) {

@@ -40,6 +40,13 @@ std::optional<Point> point(std::string_view line) {
   return Point{*time, *value};
 }
 
+/// The columns' names.
+bool is_heading(std::string_view line) {
+  const char first = line.front();
+  return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '#' ||
+         first == '"';
+}
+
 Result<std::vector<Point>> points_of(std::string_view text) {
   std::vector<Point> points;
   for (size_t line = 1; !text.empty(); ++line) {
@@ -48,7 +55,7 @@ Result<std::vector<Point>> points_of(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (row.empty()) continue;
     const auto at = point(row);
-    if (!at && line == 1) continue;  // the columns' names
+    if (!at && line == 1 && is_heading(row)) continue;
     const std::string where = "line " + std::to_string(line) + " of the values ";
     if (!at) return Error{where + "is not 'time,value', two finite numbers"};
     if (!points.empty() && at->time <= points.back().time) {

@@ -160,7 +160,7 @@ def refused(place):
             ([place.scratch, "--csv", bad], "name an experiment, or a file"),
             (["--csv", place.scratch / "none.csv"], "cannot read"),
             (["--csv", bad], "line 2"),
-            (["--csv", binary], "line 2"),
+            (["--csv", binary], "line 1"),
             ([binary], "findings"),
             (["nowhere", "--follow"], "there is no 'nowhere'"),
             (["nowhere", "--from", "3", "--to", "2"], "begins after it ends"),

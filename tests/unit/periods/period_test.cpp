@@ -172,6 +172,18 @@ TEST(Period, MissingPhasesAndInterruptionsAreCounted) {
   EXPECT_NEAR(period.last().period, 1, 1e-9);
 }
 
+/// Six values in a period are too few to be smoothed; figures are figures all the same.
+TEST(Period, ShortPeriodsHaveAConfidence) {
+  Series series;
+  for (size_t i = 0; i < 600; ++i) series.values.push_back(i % 6 == 2);
+  const Period period = find_period(series);
+  ASSERT_TRUE(period.found());
+  EXPECT_NEAR(period.last().period, 6, 1e-9);
+  EXPECT_NEAR(period.confidence, 1, 0.01);
+  for (size_t i = 0; i < series.values.size(); ++i) series.values[i] = i % 3 == 2;
+  EXPECT_FALSE(find_period(series).found()) << "three values do not show a period";
+}
+
 /// Each phase is many short calls, on ranks that are not quite at the same time.
 TEST(Period, CallsInsideOfPhasesAreNotThePeriod) {
   Series series;

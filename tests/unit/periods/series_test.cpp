@@ -287,6 +287,7 @@ TEST(Series, ValuesThatAreNoneAreRefusedByLine) {
   EXPECT_NE(values_refusal(good + "50,nan\n").find("line 51"), std::string::npos);
   EXPECT_NE(values_refusal(good + "50,1,2\n").find("line 51"), std::string::npos);
   EXPECT_NE(values_refusal(good + "48,1\n").find("not later"), std::string::npos);
+  EXPECT_NE(values_refusal("0;1\n" + good).find("line 1"), std::string::npos);
   EXPECT_NE(values_refusal("").find("fewer than"), std::string::npos);
   EXPECT_NE(values_refusal("a,b\n1,2\n").find("fewer than"), std::string::npos);
 }
