@@ -42,6 +42,7 @@ Action add_what_if(CLI::App& command, const Program& program);
 Action add_mean(CLI::App& command, const Program& program);
 Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);
+Action add_periods(CLI::App& command, const Program& program);
 Action add_info(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);

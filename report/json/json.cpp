@@ -148,6 +148,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"distributions", values.rows(f.distributions)},
       {"counters", counters_of(f, values)},
       {"stages", values.rows(f.stages)},
+      {"periods", values.rows(f.periods)},
       {"locations", values.rows(f.locations)},
       {"topologies", values.rows(f.topologies)},
       {"topology_places", values.rows(f.topology_places)},

@@ -28,6 +28,7 @@
 #include "report/page/names.h"
 #include "report/page/nowhere.h"
 #include "report/page/patterns.h"
+#include "report/page/periods.h"
 #include "report/page/source.h"
 #include "report/page/stuck.h"
 #include "report/table/groups.h"
@@ -72,6 +73,7 @@ class Page {
   void write_counters();
   void write_polling();
   void write_stages();
+  void write_periods();
   void write_user_patterns();
   void write_source(const blame::FoundCallPath& found);
   void write_not_covered();
@@ -124,6 +126,7 @@ std::string Page::write() {
   write_counters();
   write_user_patterns();
   write_stages();
+  write_periods();
   write_not_covered();
   write_foot();
   return printable(page_, "\n");  // a text that was cut may end in half a character
@@ -528,6 +531,12 @@ void Page::write_stages() {
                                    time_(sum.longest_s), location_name(sum.longest_location)),
                 kTextColumn);
   }
+}
+
+void Page::write_periods() {
+  if (findings_.periods.empty()) return;
+  heading("PERIODS  (docs/periods.md)");
+  page_ += periods_section(findings_.periods);
 }
 
 std::string_view spoken(Severity severity) {

@@ -273,6 +273,7 @@ Verdict judge(const Findings& findings, const PageNames& names) {
     case blame::Operation::mean:
     case blame::Operation::merge:
     case blame::Operation::what_if:
+    case blame::Operation::periods:
       break;
   }
   return Judge(findings, names).judge();

@@ -20,6 +20,27 @@ constexpr LocationId at(size_t i) {
   return LocationId(i);
 }
 
+blame::FoundPeriod a_period() {
+  return {blame::SeriesKind::bytes_read,
+          "ranks 0",
+          blame::SeriesSource::profile,
+          1.9901,
+          blame::Periodicity::changing,
+          1.9902,
+          1.9903,
+          0.9904,
+          0.9905,
+          11,
+          12,
+          13,
+          1.9906,
+          1.9907,
+          1.9908,
+          1.9909,
+          1.991,
+          1.9911};
+}
+
 }  // namespace
 
 Findings hybrid_chain() {
@@ -131,6 +152,7 @@ Findings every_field() {
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
   f.stages = {{blame::StageKind::iteration, "loop", -5, 2, 1.905, 1.907, 1.91, 1.92, 1.93, at(1),
                1.94, 0.95, 0.96}};
+  f.periods = {a_period()};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
   f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
