@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "assemble/raw/reader.h"
+#include "trace/definitions.h"
 
 namespace culprit::assemble {
 
