@@ -48,6 +48,8 @@ constexpr Subcommand kSubcommands[] = {
      "culprit cut run1 --root 'main/*/solve' -o solve"},
     {"stuck", "say who waits for whom in a run that does not go on", add_stuck,
      "culprit stuck run1"},
+    {"machine", "measure the noise of this machine and, behind a launcher, its messages",
+     add_machine, "mpirun -n 2 culprit machine -o machine.json"},
     {"doctor", "check what this machine offers, what is missing, and which feature needs it",
      add_doctor, "culprit doctor"},
     {"patterns", "explain the wait patterns that culprit knows", add_patterns,
