@@ -53,6 +53,8 @@ constexpr Subcommand kSubcommands[] = {
     {"periods", "find the period of I/O phases and other series, and when the next phase comes",
      add_periods,
      "culprit periods run1    or, of a run that goes on: culprit periods run1 --follow"},
+    {"machine", "measure the noise of this machine and, behind a launcher, its messages",
+     add_machine, "mpirun -n 2 culprit machine -o machine.json"},
     {"doctor", "check what this machine offers, what is missing, and which feature needs it",
      add_doctor, "culprit doctor"},
     {"patterns", "explain the wait patterns that culprit knows", add_patterns,

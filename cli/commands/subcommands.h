@@ -44,6 +44,7 @@ Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);
 Action add_periods(CLI::App& command, const Program& program);
 Action add_info(CLI::App& command, const Program& program);
+Action add_machine(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);
 Action add_patterns(CLI::App& command, const Program& program);
 Action add_manual(CLI::App& command, const Program& program);

@@ -27,13 +27,13 @@ void Dependences::signal(HubId hub, const Moment& at) {
   Hub& to = hubs[hub.index()];
   ++to.signals;
   to.time = std::max(to.time, at.time);
-  links.push_back({at.time, at.location, since(at), static_cast<uint32_t>(hub.index()),
-                   LinkKind::signal, GateKind::other});
+  marks.push_back({at.time, at.location, since(at), static_cast<uint32_t>(hub.index()),
+                   MarkKind::signal, GateKind::other});
 }
 
 void Dependences::gate(HubId hub, const Moment& at, GateKind kind) {
-  links.push_back(
-      {at.time, at.location, since(at), static_cast<uint32_t>(hub.index()), LinkKind::gate, kind});
+  marks.push_back(
+      {at.time, at.location, since(at), static_cast<uint32_t>(hub.index()), MarkKind::gate, kind});
 }
 
 void Dependences::edge(const Moment& from, const Moment& to, GateKind kind) {
@@ -54,10 +54,10 @@ void Dependences::append(Dependences&& other) {
     holding.lock = LockId(holding.lock.index() + locks);
     holdings.push_back(holding);
   }
-  for (Link link : other.links) {
-    const bool of_hub = link.kind == LinkKind::signal || link.kind == LinkKind::gate;
-    link.target += of_hub ? first_hub : first_holding;
-    links.push_back(link);
+  for (Mark mark : other.marks) {
+    const bool of_hub = mark.kind == MarkKind::signal || mark.kind == MarkKind::gate;
+    mark.target += of_hub ? first_hub : first_holding;
+    marks.push_back(mark);
   }
   for (const Idle& idle : other.idle) this->idle.push_back(idle);
   locks += other.locks;

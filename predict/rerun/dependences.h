@@ -44,15 +44,15 @@ enum class GateKind : uint8_t {
   other,
 };
 
-/// What a link does at its moment. In this order at one moment of a call.
-enum class LinkKind : uint8_t { signal, gate, lock_asked, lock_released };
+/// What a mark does at its moment. In this order at one moment of a call.
+enum class MarkKind : uint8_t { signal, gate, lock_asked, lock_released };
 
-struct Link {
+struct Mark {
   Time time;
   LocationId location;
   uint32_t since;   ///< nanoseconds since the call's enter, 2^32 - 1 if more
   uint32_t target;  ///< a hub; of locks, an index into Dependences::holdings
-  LinkKind kind;
+  MarkKind kind;
   GateKind gate;
 };
 
@@ -77,7 +77,7 @@ struct Idle {
 };
 
 struct Dependences {
-  Column<Link> links;
+  Column<Mark> marks;
   Column<Hub> hubs;
   Column<Holding> holdings;
   Column<Idle> idle;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Links are sorted by location and moment; then each location's activities, waits and links are
+// Marks are sorted by location and moment; then each location's activities, waits and marks are
 // walked through side by side.
 #include "predict/rerun/event_graph.h"
 
@@ -20,19 +20,19 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-/// By location: where its links begin; one more at the end. Links are in order.
-std::vector<size_t> sort_links(Column<Link>& links, size_t locations, unsigned threads) {
+/// By location: where its marks begin; one more at the end. Marks are in order.
+std::vector<size_t> sort_marks(Column<Mark>& marks, size_t locations, unsigned threads) {
   std::vector<size_t> first(locations + 1);
-  for (const Link& link : links) ++first[link.location.index() + 1];
+  for (const Mark& mark : marks) ++first[mark.location.index() + 1];
   for (size_t i = 0; i < locations; ++i) first[i + 1] += first[i];
-  Column<Link> sorted;
-  sorted.resize_uninitialized(links.size());
+  Column<Mark> sorted;
+  sorted.resize_uninitialized(marks.size());
   std::vector<size_t> next(first.begin(), first.end() - 1);
-  for (const Link& link : links) sorted[next[link.location.index()]++] = link;
-  links = std::move(sorted);
+  for (const Mark& mark : marks) sorted[next[mark.location.index()]++] = mark;
+  marks = std::move(sorted);
   parallel_for(locations, threads, [&](size_t i) {
-    std::stable_sort(links.begin() + first[i], links.begin() + first[i + 1],
-                     [](const Link& a, const Link& b) {
+    std::stable_sort(marks.begin() + first[i], marks.begin() + first[i + 1],
+                     [](const Mark& a, const Mark& b) {
                        if (a.time != b.time) return a.time < b.time;
                        if (a.since != b.since) return a.since > b.since;
                        return a.kind < b.kind;
@@ -45,12 +45,12 @@ std::vector<size_t> sort_links(Column<Link>& links, size_t locations, unsigned t
 class StepWriter {
  public:
   StepWriter(const Run& run, const WaitGraph& graph, const Dependences& found, LocationId id,
-             std::span<const Link> links, std::span<const Idle> idle, Column<Step>& steps)
+             std::span<const Mark> marks, std::span<const Idle> idle, Column<Step>& steps)
       : run_(run),
         waits_(graph.waits[id.index()]),
         found_(found),
         id_(id),
-        links_(links),
+        marks_(marks),
         idle_(idle),
         steps_(steps) {}
 
@@ -65,47 +65,47 @@ class StepWriter {
         spend(at, until);
         at = until;
       }
-      if (i + 1 == life.size()) follow_links(end);
+      if (i + 1 == life.size()) follow_marks(end);
     }
   }
 
  private:
-  /// Follows the links at `at`, and says when something changes next.
+  /// Follows the marks at `at`, and says when something changes next.
   Time next_edge(Time at) {
-    follow_links(at);
+    follow_marks(at);
     while (next_wait_ < waits_.size() && waits_[next_wait_].end <= at) ++next_wait_;
     while (next_idle_ < idle_.size() && idle_[next_idle_].end <= at) ++next_idle_;
-    Time edge = next_link_ < links_.size() ? links_[next_link_].time : Time::max();
+    Time edge = next_mark_ < marks_.size() ? marks_[next_mark_].time : Time::max();
     const auto see = [&](Time begin, Time end) { edge = std::min(edge, begin > at ? begin : end); };
     if (next_wait_ < waits_.size()) see(waits_[next_wait_].begin, waits_[next_wait_].end);
     if (next_idle_ < idle_.size()) see(idle_[next_idle_].begin, idle_[next_idle_].end);
     return edge;
   }
 
-  void follow_links(Time at) {
-    for (; next_link_ < links_.size() && links_[next_link_].time <= at; ++next_link_) {
-      follow(links_[next_link_]);
+  void follow_marks(Time at) {
+    for (; next_mark_ < marks_.size() && marks_[next_mark_].time <= at; ++next_mark_) {
+      follow(marks_[next_mark_]);
     }
   }
 
-  void follow(const Link& link) {
-    switch (link.kind) {
-      case LinkKind::signal:
-        return put(StepKind::signal, 0, link.target);
-      case LinkKind::lock_asked:
-        return put(StepKind::lock, 0, link.target);
-      case LinkKind::lock_released:
-        return put(StepKind::unlock, 0, link.target);
-      case LinkKind::gate:
+  void follow(const Mark& mark) {
+    switch (mark.kind) {
+      case MarkKind::signal:
+        return put(StepKind::signal, 0, mark.target);
+      case MarkKind::lock_asked:
+        return put(StepKind::lock, 0, mark.target);
+      case MarkKind::lock_released:
+        return put(StepKind::unlock, 0, mark.target);
+      case MarkKind::gate:
         break;
     }
-    const Hub& hub = found_.hubs[link.target];
+    const Hub& hub = found_.hubs[mark.target];
     if (hub.signals == 0) return;
-    const int64_t early = std::max<int64_t>(0, (hub.time - link.time).nanos());
-    const uint32_t hops = link.gate == GateKind::other     ? 0
-                          : link.gate == GateKind::message ? 1
+    const int64_t early = std::max<int64_t>(0, (hub.time - mark.time).nanos());
+    const uint32_t hops = mark.gate == GateKind::other     ? 0
+                          : mark.gate == GateKind::message ? 1
                                                            : hops_of(hub);
-    put(StepKind::gate, early, link.target, hops);
+    put(StepKind::gate, early, mark.target, hops);
     if (hops == 0 || !is_mpi(path_)) return;
     transfer_ = path_;
     hops_ = hops;
@@ -161,10 +161,10 @@ class StepWriter {
   const Column<Wait>& waits_;
   const Dependences& found_;
   const LocationId id_;
-  const std::span<const Link> links_;
+  const std::span<const Mark> marks_;
   const std::span<const Idle> idle_;
   Column<Step>& steps_;
-  size_t next_link_ = 0, next_wait_ = 0, next_idle_ = 0;
+  size_t next_mark_ = 0, next_wait_ = 0, next_idle_ = 0;
   CallPathId path_, transfer_;
   uint32_t hops_ = 0;
 };
@@ -202,7 +202,7 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
                        unsigned threads) {
   add_waits(run, graph, found);
   const size_t count = run.timelines.size();
-  const std::vector<size_t> first = sort_links(found.links, count, threads);
+  const std::vector<size_t> first = sort_marks(found.marks, count, threads);
   std::vector<Column<Idle>> idle(count);
   for (const Idle& one : found.idle) idle[one.location.index()].push_back(one);
   EventGraph built;
@@ -213,9 +213,9 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     const size_t at = id.index();
-    const std::span<const Link> links =
-        std::span<const Link>(found.links).subspan(first[at], first[at + 1] - first[at]);
-    StepWriter(run, graph, found, id, links, idle[at], built.steps[at]).write();
+    const std::span<const Mark> marks =
+        std::span<const Mark>(found.marks).subspan(first[at], first[at + 1] - first[at]);
+    StepWriter(run, graph, found, id, marks, idle[at], built.steps[at]).write();
   });
   count_signals(built.steps, found.hubs);
   built.hubs = std::move(found.hubs);

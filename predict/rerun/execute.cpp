@@ -265,9 +265,9 @@ class Engine {
   }
 
   void leave_list(HubState& hub, uint32_t location) {
-    uint32_t* link = &hub.waiter;
-    while (*link != location) link = &locations_[*link].next_waiter;
-    *link = locations_[location].next_waiter;
+    uint32_t* mark = &hub.waiter;
+    while (*mark != location) mark = &locations_[*mark].next_waiter;
+    *mark = locations_[location].next_waiter;
   }
 
   const EventGraph& graph_;

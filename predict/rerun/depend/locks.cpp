@@ -92,17 +92,17 @@ void add_turns(const Lock& lock, Dependences& found) {
 
 void add_lock(const Lock& lock, Dependences& found) {
   const LockId id(found.locks++);
-  const auto link = [&](const Moment& at, LinkKind kind, size_t turn) {
+  const auto mark = [&](const Moment& at, MarkKind kind, size_t turn) {
     const auto since = (at.time - at.call).nanos();
-    found.links.push_back({at.time, at.location,
+    found.marks.push_back({at.time, at.location,
                            static_cast<uint32_t>(std::clamp<int64_t>(since, 0, UINT32_MAX)),
                            static_cast<uint32_t>(found.holdings.size()), kind, GateKind::other});
     found.holdings.push_back({id, static_cast<uint32_t>(turn)});
   };
   for (size_t i = 0; i < lock.held.size(); ++i) {
     const Held& held = lock.held[i];
-    link(passes(lock, i), LinkKind::lock_asked, i);
-    link({held.releaser, held.released, held.acquired}, LinkKind::lock_released, i);
+    mark(passes(lock, i), MarkKind::lock_asked, i);
+    mark({held.releaser, held.released, held.acquired}, MarkKind::lock_released, i);
   }
 }
 
