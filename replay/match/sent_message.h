@@ -14,6 +14,7 @@ struct SentMessage {
   Call completed;  ///< only if completed_at is valid
   LocationId met_at, completed_at;
   bool may_wait = false;  ///< the send may have waited in `completed`
+  uint8_t flow = MessageOp::kNoFlow;  ///< of its process, as in MessageOp
 };
 
 }  // namespace culprit::replay

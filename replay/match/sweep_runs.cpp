@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sends and receives are merged by time without a copy; each communicator has a state of its own,
+// which is as large as a process has neighbors. What never comes to an end (a source only sends) is
+// kept as far as it can matter.
+#include "replay/match/sweep_runs.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/flat_map.h"
+#include "replay/match/peers.h"
+
+namespace culprit::replay {
+
+namespace {
+
+/// More kinds of runs than a process has in any sweep: it does something else.
+constexpr size_t kMostFlows = 64;
+/// More neighbors than a process has in any sweep, on either side: likewise.
+constexpr size_t kMostNeighbors = 64;
+/// Of a group without end so many are kept, besides the first of each neighbor.
+constexpr size_t kMostKept = 256;
+
+/// One send or receive, in the order of its process.
+struct SweepOp {
+  SweepMoment moment;
+  ProcessId peer;
+  CommId comm;
+  MessageOp* op;
+};
+
+using Ops = std::vector<SweepOp>;
+using Processes = std::vector<ProcessId>;
+
+bool contains(const Processes& list, ProcessId process) {
+  return std::find(list.begin(), list.end(), process) != list.end();
+}
+
+/// Whether it was new.
+bool note(Processes& list, ProcessId process) {
+  if (contains(list, process)) return false;
+  list.push_back(process);
+  return true;
+}
+
+/// The sends, or the receives, of one location in the order of their moments.
+class OpList {
+ public:
+  OpList(Run& run, LocationId location, ProcessId process, bool is_send)
+      : run_(run), location_(location), is_send_(is_send), peers_(run, process) {
+    sort_if_needed();
+    advance();
+  }
+
+  bool done() const { return next_ > size(); }
+  const SweepOp& head() const { return head_; }
+  bool is_send() const { return is_send_; }
+  /// To the next one whose peer is known and another process.
+  void advance() {
+    for (; next_ < size(); ++next_) {
+      MessageOp& op = ops()[order_.empty() ? next_ : order_[next_]];
+      op.flow = MessageOp::kNoFlow;
+      if (!op.completed.valid() && !is_send_) continue;
+      const ProcessId peer = peers_.of(op);
+      if (!peer.valid() || peer == run_.location(location_).process) continue;
+      head_ = {moment(op), peer, op.comm, &op};
+      ++next_;
+      return;
+    }
+    next_ = size() + 1;
+  }
+
+ private:
+  Column<MessageOp>& ops() { return is_send_ ? run_.at(location_).sends : run_.at(location_).recvs; }
+  size_t size() const {
+    return is_send_ ? run_.at(location_).sends.size() : run_.at(location_).recvs.size();
+  }
+  SweepMoment moment(const MessageOp& op) const {
+    if (is_send_) return sent_at(run_.call(run_.ref(location_, op.posted)));
+    if (!op.completed.valid()) return INT64_MIN;
+    return received_at(run_.call(run_.ref(location_, op.completed)));
+  }
+
+  /// Sends are posted one after the other, but receives may come in any order.
+  void sort_if_needed() {
+    if (is_send_) return;
+    const Column<MessageOp>& all = ops();
+    size_t sorted = 0;
+    for (SweepMoment last = INT64_MIN; sorted < all.size(); ++sorted) {
+      const SweepMoment next = moment(all[sorted]);
+      if (next < last) break;
+      last = next;
+    }
+    if (sorted == all.size()) return;
+    order_.resize(all.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](uint32_t a, uint32_t b) { return moment(all[a]) < moment(all[b]); });
+  }
+
+  Run& run_;
+  const LocationId location_;
+  const bool is_send_;
+  Peers peers_;
+  std::vector<uint32_t> order_;
+  size_t next_ = 0;
+  SweepOp head_{};
+};
+
+/// Cuts what a process does on one communicator into runs.
+class RunCutter {
+ public:
+  RunCutter(ProcessId process, CommId comm, const GridSteps& grids, ProcessSweeps& found)
+      : process_(process), comm_(comm), grids_(grids), found_(found) {}
+
+  void receive(const SweepOp& op) {
+    if (!sends_.empty()) close_group();
+    if (receives_.size() >= 2 * kMostKept) {  // only receives since long: they are the run's
+      const Ops rest(receives_.begin() + kMostKept, receives_.end());
+      receives_.resize(kMostKept);
+      add_group(receives_, {});
+      receives_ = rest;
+    }
+    receives_.push_back(op);
+  }
+  void send(const SweepOp& op) {
+    if (note(to_, op.peer) || sends_.size() < kMostKept) sends_.push_back(op);
+  }
+  /// It has to do with too many for a sweep.
+  bool crowded() const {
+    return std::max({to_.size(), up_.size(), down_.size()}) > kMostNeighbors;
+  }
+  void finish() {
+    close_group();
+    end_run();
+  }
+
+ private:
+  void close_group() {
+    const size_t own = first_of_new_run();
+    if (own > 0) {
+      add_group({receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(own)}, {});
+      receives_.erase(receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(own));
+    }
+    add_group(receives_, sends_);
+    receives_.clear();
+    sends_.clear();
+    to_.clear();
+  }
+
+  /// Where a group receives from whom it sends to, the place of the first receive that is no longer
+  /// the old run's; else 0.
+  size_t first_of_new_run() const {
+    const auto against = [&](const SweepOp& op) { return contains(to_, op.peer); };
+    if (std::none_of(receives_.begin(), receives_.end(), against)) return 0;
+    Processes seen;
+    size_t first = receives_.size();
+    while (first > 0 && !against(receives_[first - 1]) && note(seen, receives_[first - 1].peer)) {
+      --first;
+    }
+    return first;
+  }
+
+  void add_group(const Ops& receives, const Ops& sends) {
+    if (receives.empty() && sends.empty()) return;
+    const auto flows = [](const Ops& ops, const Processes& other) {
+      return std::none_of(ops.begin(), ops.end(),
+                          [&](const SweepOp& op) { return contains(other, op.peer); });
+    };
+    if (!flows(receives, down_) || !flows(sends, up_)) end_run();
+    const bool first = groups_ == 0;
+    if (first) begin_ = (receives.empty() ? sends : receives).front().moment;
+    // Who sends before it receives passes nothing on.
+    if (!first && up_.empty() && !receives.empty()) sound_ = false;
+    take(receives, first, up_, received_);
+    take(sends, first, down_, sent_);
+    ++groups_;
+  }
+
+  static void take(const Ops& ops, bool first, Processes& peers, Ops& lead) {
+    for (const SweepOp& op : ops) {
+      if (note(peers, op.peer) || first) lead.push_back(op);
+    }
+  }
+
+  void end_run() {
+    if (groups_ > 0) {
+      const uint8_t flow = flow_of_run();
+      if (down_.empty()) keep_first_front();
+      for (const Ops* ops : {&received_, &sent_}) {
+        for (const SweepOp& op : *ops) op.op->flow = flow;
+      }
+      found_.runs.push_back({comm_, begin_, flow});
+    }
+    up_.clear(), down_.clear(), received_.clear(), sent_.clear();
+    groups_ = 0;
+    sound_ = true;
+  }
+
+  /// Who only receives does not say where a group ends: the front has come when all have sent.
+  void keep_first_front() {
+    Processes seen;
+    size_t kept = 0;
+    while (kept < received_.size() && seen.size() < up_.size()) {
+      note(seen, received_[kept++].peer);
+    }
+    received_.resize(kept);
+  }
+
+  uint8_t flow_of_run() {
+    std::sort(up_.begin(), up_.end());
+    std::sort(down_.begin(), down_.end());
+    std::vector<SweepFlow>& flows = found_.flows;
+    size_t i = 0;
+    while (i < flows.size() &&
+           (flows[i].comm != comm_ || flows[i].up != up_ || flows[i].down != down_)) {
+      ++i;
+    }
+    if (i == flows.size()) {
+      flows.push_back({comm_, up_, down_, grids_.direction(comm_, process_, up_, down_)});
+    }
+    SweepFlow& flow = flows[i];
+    ++flow.runs;
+    flow.sound = flow.sound && sound_;
+    flow.repeats = flow.repeats || groups_ > 1;
+    return static_cast<uint8_t>(i);
+  }
+
+  const ProcessId process_;
+  const CommId comm_;
+  const GridSteps& grids_;
+  ProcessSweeps& found_;
+  Ops receives_, sends_;  // of the group that has not ended
+  Processes to_;          // whom those went to
+  Processes up_, down_;   // of the run, and so are the following
+  Ops received_, sent_;   // its leads
+  SweepMoment begin_ = 0;
+  size_t groups_ = 0;
+  bool sound_ = true;
+};
+
+bool intersect(const Processes& a, const Processes& b) {
+  return std::any_of(a.begin(), a.end(), [&](ProcessId process) {
+    return std::binary_search(b.begin(), b.end(), process);
+  });
+}
+
+}  // namespace
+
+bool SweepFlow::against(const SweepFlow& other) const {
+  return comm == other.comm && (intersect(up, other.down) || intersect(down, other.up));
+}
+
+bool ProcessSweeps::may_turn() const {
+  return std::any_of(flows.begin(), flows.end(), [&](const SweepFlow& flow) {
+    return flow.relay() && flow.sound &&
+           std::any_of(flows.begin(), flows.end(),
+                       [&](const SweepFlow& other) { return flow.against(other); });
+  });
+}
+
+size_t ProcessSweeps::run_at(CommId comm, SweepMoment moment) const {
+  const auto next = std::upper_bound(runs.begin(), runs.end(), std::tuple(comm, moment),
+                                     [](const auto& key, const SweepRun& run) {
+                                       return key < std::tuple(run.comm, run.begin);
+                                     });
+  if (next == runs.begin() || std::prev(next)->comm != comm) return runs.size();
+  return static_cast<size_t>(std::prev(next) - runs.begin());
+}
+
+ProcessSweeps find_sweep_runs(Run& run, ProcessId process, const GridSteps& grids) {
+  ProcessSweeps found;
+  std::vector<OpList> lists;
+  for (LocationId id : run.definitions->processes[process.index()].locations) {
+    if (!run.at(id).sends.empty()) lists.emplace_back(run, id, process, true);
+    if (!run.at(id).recvs.empty()) lists.emplace_back(run, id, process, false);
+  }
+  std::vector<RunCutter> cutters;
+  FlatMap cutter_of;
+  CommId last_comm;
+  size_t last = 0;
+  for (;;) {
+    OpList* next = nullptr;
+    for (OpList& list : lists) {
+      if (!list.done() && (next == nullptr || list.head().moment < next->head().moment)) {
+        next = &list;
+      }
+    }
+    if (next == nullptr) break;
+    const SweepOp& op = next->head();
+    if (op.comm != last_comm) {
+      last_comm = op.comm;
+      last = cutter_of.at(op.comm.index(), static_cast<uint32_t>(cutters.size()));
+      if (last == cutters.size()) cutters.emplace_back(process, op.comm, grids, found);
+    }
+    next->is_send() ? cutters[last].send(op) : cutters[last].receive(op);
+    next->advance();
+    if (found.flows.size() > kMostFlows || cutters[last].crowded()) return {};
+  }
+  for (RunCutter& cutter : cutters) cutter.finish();
+  if (found.flows.size() > kMostFlows) return {};
+  std::stable_sort(found.runs.begin(), found.runs.end(), [](const SweepRun& a, const SweepRun& b) {
+    return std::tie(a.comm, a.begin) < std::tie(b.comm, b.begin);
+  });
+  return found;
+}
+
+}  // namespace culprit::replay
