@@ -139,28 +139,44 @@ class RunCutter {
   }
 
  private:
+  /// Where a group receives from whom it sends to, it belongs to two runs: either the old one was
+  /// passed on, and the new one starts here; or the old one ended here.
   void close_group() {
-    const size_t own = first_of_new_run();
-    if (own > 0) {
-      add_group({receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(own)}, {});
-      receives_.erase(receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(own));
+    const auto turns = [&](const SweepOp& op) { return contains(to_, op.peer); };
+    Ops of_old, passed_on;
+    if (std::any_of(receives_.begin(), receives_.end(), turns)) {
+      passed_on = take_front(sends_, last_passed_on());
+      of_old = take_front(receives_,
+                          passed_on.empty() ? first_of_new_run() : receives_.size());
     }
+    add_group(of_old, passed_on);
     add_group(receives_, sends_);
     receives_.clear();
     sends_.clear();
     to_.clear();
   }
 
-  /// Where a group receives from whom it sends to, the place of the first receive that is no longer
-  /// the old run's; else 0.
-  size_t first_of_new_run() const {
-    const auto against = [&](const SweepOp& op) { return contains(to_, op.peer); };
-    if (std::none_of(receives_.begin(), receives_.end(), against)) return 0;
+  static Ops take_front(Ops& ops, size_t count) {
+    const auto end = ops.begin() + static_cast<ptrdiff_t>(count);
+    Ops front(ops.begin(), end);
+    ops.erase(ops.begin(), end);
+    return front;
+  }
+
+  /// How many sends are still the old run's: each to another, and none back.
+  size_t last_passed_on() const {
     Processes seen;
+    for (const SweepOp& op : receives_) note(seen, op.peer);
+    size_t count = 0;
+    while (count < sends_.size() && note(seen, sends_[count].peer)) ++count;
+    return count;
+  }
+
+  /// The place of the first receive that is no longer the old run's.
+  size_t first_of_new_run() const {
+    Processes seen = to_;
     size_t first = receives_.size();
-    while (first > 0 && !against(receives_[first - 1]) && note(seen, receives_[first - 1].peer)) {
-      --first;
-    }
+    while (first > 0 && note(seen, receives_[first - 1].peer)) --first;
     return first;
   }
 

@@ -12,9 +12,10 @@
 //   lead   the messages with which a run begins: those of its first group, and the first of each
 //          neighbor. In them the front reaches the process
 //
-// Where sends and receives of two runs stand in one group (the corner at which one sweep ends and
-// the next begins), the new run has the last receives, from others than it sends to and each from
-// another. Whether a flow is part of a sweep at all is for all processes together to say
+// At a corner two runs may stand in one group, which then receives from whom it sends to. Where one
+// sweep ends and the next comes from elsewhere, that has the last receives, each from another
+// process than the others and from none that is sent to. Where one sweep is passed on and the next
+// starts, the first has the first sends, likewise. Whether a flow is part of a sweep at all is for all processes together to say
 // (detect/sweep_fronts.h).
 #pragma once
 
