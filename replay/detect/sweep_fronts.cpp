@@ -80,6 +80,7 @@ class FrontGraph {
   }
 
   void follow() {
+    find_exchanges();
     std::vector<uint32_t> ready;
     for (uint32_t i = 0; i < states_.size(); ++i) {
       states_[i].sound = states_[i].sound && facts_[i].sound && states_[i].heard == facts_[i].up;
@@ -112,6 +113,16 @@ class FrontGraph {
   }
 
  private:
+  /// What comes straight from a source that no process passes anything on from.
+  void find_exchanges() {
+    std::vector<bool> passed_on(facts_.size());
+    for (const auto& [from, to] : edges_) {
+      if (facts_[to].relay) passed_on[from] = true;
+    }
+    for (const auto& [from, to] : edges_) {
+      if (facts_[from].up == 0 && !passed_on[from]) states_[to].sound = false;
+    }
+  }
   void settle(uint32_t i) {
     FlowState& state = states_[i];
     state.settled = true;

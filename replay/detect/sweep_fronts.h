@@ -7,8 +7,8 @@
 //
 //   - following it back ends at sources everywhere, and never comes round in a circle (a ring, a
 //     halo exchange); and each process on the way receives before it sends;
-//   - one process at least stands in between: between two there is no telling a sweep from question
-//     and answer;
+//   - one process at least stands in between, and passes on what comes from the source: between two
+//     there is no telling a sweep from question and answer, or from an exchange;
 //   - a run of such a process repeats: it is a pipeline. A front that passes once may be a tree
 //     (a broadcast made of messages), unless it goes through a grid, everywhere the same way and to
 //     all neighbors that way.

@@ -118,20 +118,19 @@ class RunCutter {
 
   void receive(const SweepOp& op) {
     if (!sends_.empty()) close_group();
-    if (receives_.size() >= 2 * kMostKept) {  // only receives since long: they are the run's
-      const Ops rest(receives_.begin() + kMostKept, receives_.end());
-      receives_.resize(kMostKept);
-      add_group(receives_, {});
-      receives_ = rest;
-    }
+    note(from_, op.peer);
     receives_.push_back(op);
+    // Only receives since long: but for the last ones they are the run's.
+    if (receives_.size() < 2 * kMostKept) return;
+    add_group(take_front(receives_, kMostKept - kMostKept % from_.size()), {});
   }
   void send(const SweepOp& op) {
-    if (note(to_, op.peer) || sends_.size() < kMostKept) sends_.push_back(op);
+    const bool fresh = note(to_, op.peer);
+    if (fresh || sends_.size() < kMostKept || sends_.size() % to_.size() != 0) sends_.push_back(op);
   }
   /// It has to do with too many for a sweep.
   bool crowded() const {
-    return std::max({to_.size(), up_.size(), down_.size()}) > kMostNeighbors;
+    return std::max({from_.size(), to_.size(), up_.size(), down_.size()}) > kMostNeighbors;
   }
   void finish() {
     close_group();
@@ -139,20 +138,27 @@ class RunCutter {
   }
 
  private:
-  /// Where a group receives from whom it sends to, it belongs to two runs: either the old one was
-  /// passed on, and the new one starts here; or the old one ended here.
+  /// Where a group receives from whom it sends to, it belongs to several runs. Of the old one there
+  /// are the last receives, or the last that was passed on; of the new one the first receives, or it
+  /// starts here. In between one may have passed.
   void close_group() {
     const auto turns = [&](const SweepOp& op) { return contains(to_, op.peer); };
-    Ops of_old, passed_on;
     if (std::any_of(receives_.begin(), receives_.end(), turns)) {
-      passed_on = take_front(sends_, last_passed_on());
-      of_old = take_front(receives_,
-                          passed_on.empty() ? first_of_new_run() : receives_.size());
+      size_t sends = last_passed_on();
+      size_t receives = sends > 0 ? receives_.size() : first_of_new_run();
+      if (receives == receives_.size() && sends == 0) {
+        const Passage passed = find_passage();
+        receives -= passed.receives;
+        add_group(take_front(receives_, receives), {});
+        receives = passed.receives, sends = passed.sends;
+      }
+      const Ops passed_on = take_front(sends_, sends);
+      add_group(take_front(receives_, receives), passed_on);
     }
-    add_group(of_old, passed_on);
     add_group(receives_, sends_);
     receives_.clear();
     sends_.clear();
+    from_.clear();
     to_.clear();
   }
 
@@ -170,6 +176,37 @@ class RunCutter {
     size_t count = 0;
     while (count < sends_.size() && note(seen, sends_[count].peer)) ++count;
     return count;
+  }
+
+  struct Passage {
+    size_t receives = 0, sends = 0;
+  };
+  /// Between a run that ended here and one that starts here, both with all neighbors and the same
+  /// number of messages with each: what came from some and was passed on to others. Nothing, if
+  /// that is not so.
+  Passage find_passage() const {
+    Processes up;
+    for (size_t r = 1; r < receives_.size() && note(up, receives_[receives_.size() - r].peer); ++r) {
+      if (!is_even(receives_, 0, receives_.size() - r)) continue;
+      Processes seen = up;
+      for (size_t s = 1; s < sends_.size() && note(seen, sends_[s - 1].peer); ++s) {
+        if (is_even(sends_, s, sends_.size())) return {r, s};
+      }
+    }
+    return {};
+  }
+  /// The same number with each of the group's neighbors.
+  bool is_even(const Ops& ops, size_t begin, size_t end) const {
+    const Processes& peers = from_.size() > to_.size() ? from_ : to_;
+    std::vector<size_t> counts(peers.size());
+    for (size_t i = begin; i < end; ++i) {
+      const auto at = std::find(peers.begin(), peers.end(), ops[i].peer);
+      if (at == peers.end()) return false;
+      ++counts[static_cast<size_t>(at - peers.begin())];
+    }
+    return std::all_of(counts.begin(), counts.end(),
+                       [&](size_t count) { return count == counts.front(); }) &&
+           begin < end;
   }
 
   /// The place of the first receive that is no longer the old run's.
@@ -250,7 +287,7 @@ class RunCutter {
   const GridSteps& grids_;
   ProcessSweeps& found_;
   Ops receives_, sends_;  // of the group that has not ended
-  Processes to_;          // whom those went to
+  Processes from_, to_;   // with whom those were
   Processes up_, down_;   // of the run, and so are the following
   Ops received_, sent_;   // its leads
   SweepMoment begin_ = 0;
