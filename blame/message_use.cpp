@@ -166,11 +166,10 @@ void explain_messages(const Explained& given, Findings& found) {
                       (more.kind == MessageKind::empty ? sum.empty : sum.repeated) += wait.amount;
                     }
                     if (wait.pattern != replay::pattern("mpi.pipeline_refill")) return;
-                    RefillSum& sum =
-                        refills
-                            .try_emplace({more.corner, more.comm, id},
-                                         RefillSum{more.corner, more.comm, id, 0, {}})
-                            .first->second;
+                    RefillSum& sum = refills
+                                         .try_emplace({more.corner, more.comm, id},
+                                                      RefillSum{more.corner, more.comm, id, 0, {}})
+                                         .first->second;
                     ++sum.waits;
                     sum.time += wait.amount;
                   });

@@ -125,10 +125,10 @@ enum class MessageKind : uint8_t { data, empty, repeated };
 struct MessageWait {
   Time begin, end;
   LocationId cause;
-  CallPathId sent;      ///< where the message was sent
-  LocationId sender;    ///< and by whom
+  CallPathId sent;    ///< where the message was sent
+  LocationId sender;  ///< and by whom
   CommId comm;
-  ProcessId corner;     ///< of mpi.pipeline_refill: where the sweep starts
+  ProcessId corner;  ///< of mpi.pipeline_refill: where the sweep starts
   MessageKind kind = MessageKind::data;
 };
 
@@ -142,9 +142,9 @@ struct MessageTally {
 };
 
 struct WaitGraph {
-  std::vector<Column<Wait>> waits;                   ///< by LocationId, sorted by begin
-  std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by moment
-  std::vector<std::vector<LockWait>> lock_waits;     ///< by LocationId, sorted by begin
+  std::vector<Column<Wait>> waits;                      ///< by LocationId, sorted by begin
+  std::vector<Column<Sync>> syncs;                      ///< by LocationId, sorted by moment
+  std::vector<std::vector<LockWait>> lock_waits;        ///< by LocationId, sorted by begin
   std::vector<std::vector<MessageWait>> message_waits;  ///< by LocationId, sorted by begin
   std::vector<MessageTally> messages;                ///< each receiving process has rows of its own
   std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping

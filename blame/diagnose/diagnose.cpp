@@ -92,7 +92,7 @@ namespace {
 /// Of the rows' messages those of one kind. The call path named is the last of the function's with
 /// most waiting for them, or else most of them.
 FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
-                            uint64_t FoundMessageUse::*which, double FoundMessageUse::*waiting) {
+                            uint64_t FoundMessageUse::* which, double FoundMessageUse::* waiting) {
   FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings)};
   std::map<Code, std::tuple<double, uint64_t, CallPathId>> by_code;
   for (const FoundMessageUse& use : findings.message_use) {
@@ -112,9 +112,9 @@ FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
     std::tie(row.callpath_s, most, row.callpath) = sum;
   }
   const bool much = row.whole_s > 0 && row.time_s >= kMuchWaiting * row.whole_s;
-  const bool many = row.all_count >= kManyMessages &&
-                    static_cast<double>(row.count) >=
-                        kMostMessages * static_cast<double>(row.all_count);
+  const bool many =
+      row.all_count >= kManyMessages &&
+      static_cast<double>(row.count) >= kMostMessages * static_cast<double>(row.all_count);
   row.matters = much || many;
   return row;
 }

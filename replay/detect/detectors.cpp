@@ -204,9 +204,8 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
-    std::stable_sort(
-        found.message_waits.begin(), found.message_waits.end(),
-        [](const MessageWait& a, const MessageWait& b) { return a.begin < b.begin; });
+    std::stable_sort(found.message_waits.begin(), found.message_waits.end(),
+                     [](const MessageWait& a, const MessageWait& b) { return a.begin < b.begin; });
     graph.message_waits[id.index()] = std::move(found.message_waits);
     graph.pollings[id.index()] = std::move(found.pollings);
     graph.handovers[id.index()] = std::move(found.handovers);

@@ -12,8 +12,7 @@ namespace culprit::replay {
 MessageKind MessageUse::add(const MatchedMessage& message, LocationId receiver,
                             const Call& completed) {
   const SentMessage& sent = message.sent;
-  const Last now{sent.met_at, receiver,          sent.met,
-                 completed,   message.recv.comm, message.recv.tag};
+  const Last now{sent.met_at, receiver, sent.met, completed, message.recv.comm, message.recv.tag};
   const MessageKind kind = kind_of(message, now);
   last_ = now;
   MessageTally& row = row_of(sent, message.recv.bytes > 0);

@@ -163,9 +163,7 @@ class FrontGraph {
 }  // namespace
 
 SweepFronts::SweepFronts(Run& run, unsigned threads)
-    : sweeps_(run.definitions->processes.size()),
-      heard_(sweeps_.size()),
-      turns_(sweeps_.size()) {
+    : sweeps_(run.definitions->processes.size()), heard_(sweeps_.size()), turns_(sweeps_.size()) {
   const GridSteps grids(*run.definitions);
   parallel_for(sweeps_.size(), threads, [&](size_t p) {
     if (run.owns(ProcessId(p))) sweeps_[p] = find_sweep_runs(run, ProcessId(p), grids);
@@ -208,19 +206,31 @@ void SweepFronts::settle(const Run& run) {
   for (size_t p = 0; p < sweeps_.size(); ++p) judge_runs(ProcessId(p), graph);
 }
 
-/// Each against the last sweep before it.
+/// Each against the last sweep before it. A corner that sends to all neighbors, and then receives
+/// from them what is no sweep, has exchanged with them, whatever else it starts at other times.
 template <class Graph>
 void SweepFronts::judge_runs(ProcessId process, const Graph& graph) {
   const ProcessSweeps& sweeps = sweeps_[process.index()];
+  const auto flow_of = [&](size_t run) -> const SweepFlow& {
+    return sweeps.flows[sweeps.runs[run].flow];
+  };
+  const auto is_sweep = [&](size_t run) {
+    return graph.sweep(graph.at(process, sweeps.runs[run].flow));
+  };
+  const auto exchanges = [&](size_t run) {
+    const SweepFlow& flow = flow_of(run);
+    if (!flow.up.empty() || run + 1 >= sweeps.runs.size() || is_sweep(run + 1)) return false;
+    return flow_of(run + 1).comm == flow.comm && flow_of(run + 1).up == flow.down;
+  };
   std::vector<SweepTurn>& turns = turns_[process.index()];
   turns.resize(sweeps.runs.size());
   const SweepFlow* last = nullptr;
   for (size_t i = 0; i < turns.size(); ++i) {
-    const uint8_t flow = sweeps.runs[i].flow;
-    const uint32_t place = graph.at(process, flow);
-    if (!graph.sweep(place)) continue;
-    const SweepFlow& own = sweeps.flows[flow];
-    if (last != nullptr && own.against(*last)) turns[i] = {true, graph.corner(place)};
+    if (!is_sweep(i) || exchanges(i)) continue;
+    const SweepFlow& own = flow_of(i);
+    if (last != nullptr && own.against(*last)) {
+      turns[i] = {true, graph.corner(graph.at(process, sweeps.runs[i].flow))};
+    }
     last = &own;
   }
 }

@@ -69,7 +69,7 @@ class SweepFronts {
   void judge_runs(ProcessId process, const Graph& graph);
 
   bool possible_ = false;
-  std::vector<ProcessSweeps> sweeps_;          // by ProcessId, and so are the following
+  std::vector<ProcessSweeps> sweeps_;  // by ProcessId, and so are the following
   std::vector<Heard> heard_;
   std::vector<std::vector<SweepTurn>> turns_;  // by run
 };

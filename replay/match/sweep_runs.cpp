@@ -74,7 +74,9 @@ class OpList {
   }
 
  private:
-  Column<MessageOp>& ops() { return is_send_ ? run_.at(location_).sends : run_.at(location_).recvs; }
+  Column<MessageOp>& ops() {
+    return is_send_ ? run_.at(location_).sends : run_.at(location_).recvs;
+  }
   size_t size() const {
     return is_send_ ? run_.at(location_).sends.size() : run_.at(location_).recvs.size();
   }
@@ -139,8 +141,8 @@ class RunCutter {
 
  private:
   /// Where a group receives from whom it sends to, it belongs to several runs. Of the old one there
-  /// are the last receives, or the last that was passed on; of the new one the first receives, or it
-  /// starts here. In between one may have passed.
+  /// are the last receives, or the last that was passed on; of the new one the first receives, or
+  /// it starts here. In between one may have passed.
   void close_group() {
     const auto turns = [&](const SweepOp& op) { return contains(to_, op.peer); };
     if (std::any_of(receives_.begin(), receives_.end(), turns)) {
@@ -186,7 +188,8 @@ class RunCutter {
   /// that is not so.
   Passage find_passage() const {
     Processes up;
-    for (size_t r = 1; r < receives_.size() && note(up, receives_[receives_.size() - r].peer); ++r) {
+    for (size_t r = 1; r < receives_.size() && note(up, receives_[receives_.size() - r].peer);
+         ++r) {
       if (!is_even(receives_, 0, receives_.size() - r)) continue;
       Processes seen = up;
       for (size_t s = 1; s < sends_.size() && note(seen, sends_[s - 1].peer); ++s) {
@@ -316,10 +319,9 @@ bool ProcessSweeps::may_turn() const {
 }
 
 size_t ProcessSweeps::run_at(CommId comm, SweepMoment moment) const {
-  const auto next = std::upper_bound(runs.begin(), runs.end(), std::tuple(comm, moment),
-                                     [](const auto& key, const SweepRun& run) {
-                                       return key < std::tuple(run.comm, run.begin);
-                                     });
+  const auto next = std::upper_bound(
+      runs.begin(), runs.end(), std::tuple(comm, moment),
+      [](const auto& key, const SweepRun& run) { return key < std::tuple(run.comm, run.begin); });
   if (next == runs.begin() || std::prev(next)->comm != comm) return runs.size();
   return static_cast<size_t>(std::prev(next) - runs.begin());
 }

@@ -15,8 +15,8 @@
 // At a corner two runs may stand in one group, which then receives from whom it sends to. Where one
 // sweep ends and the next comes from elsewhere, that has the last receives, each from another
 // process than the others and from none that is sent to. Where one sweep is passed on and the next
-// starts, the first has the first sends, likewise. Whether a flow is part of a sweep at all is for all processes together to say
-// (detect/sweep_fronts.h).
+// starts, the first has the first sends, likewise. Whether a flow is part of a sweep at all is for
+// all processes together to say (detect/sweep_fronts.h).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,12 @@ namespace culprit::replay {
 /// The place of an operation in its process's order: of a receive when it has come, of a send when
 /// it is handed over; at the same time receives come first.
 using SweepMoment = int64_t;
-inline SweepMoment received_at(const Call& completed) { return 2 * completed.leave.nanos(); }
-inline SweepMoment sent_at(const Call& posted) { return 2 * posted.enter.nanos() + 1; }
+inline SweepMoment received_at(const Call& completed) {
+  return 2 * completed.leave.nanos();
+}
+inline SweepMoment sent_at(const Call& posted) {
+  return 2 * posted.enter.nanos() + 1;
+}
 
 struct SweepFlow {
   CommId comm;

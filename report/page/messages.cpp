@@ -51,10 +51,10 @@ std::string silence(const Findings& findings, CallPathId path) {
 
 std::string told(const FoundDiagnosis& row, std::string_view what, const PageNames& names,
                  const TimeFormat& time) {
-  const std::string waited =
-      row.time_s > 0 ? fmt::format("; {} of waiting ({}) goes with them", time(row.time_s),
-                                   percent(row.time_s, row.whole_s))
-                     : std::string();
+  const std::string waited = row.time_s > 0
+                                 ? fmt::format("; {} of waiting ({}) goes with them",
+                                               time(row.time_s), percent(row.time_s, row.whole_s))
+                                 : std::string();
   return fmt::format("{} of {} {}{}. Most: {}.", grouped(row.count),
                      counted(row.all_count, "message"), what, waited,
                      names.path(row.callpath, page_width() / 2));
@@ -79,8 +79,8 @@ std::string refill_section(const Findings& findings, const TimeFormat& time) {
                   time);
   }
   if (shown < findings.refills.size()) {
-    page += wrapped(
-        fmt::format("and {}", counted(findings.refills.size() - shown, "other corner")), 2);
+    page +=
+        wrapped(fmt::format("and {}", counted(findings.refills.size() - shown, "other corner")), 2);
   }
   return page;
 }

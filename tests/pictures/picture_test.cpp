@@ -23,7 +23,8 @@
 //     polling         call path  location  time
 //     polling_causes  call path  location  time
 //     refills         corner  topology  coordinates  waits  locations  time
-//     message_use     call path  location  messages  empty  repeated  receivers  silent  waiting that
+//     message_use     call path  location  messages  empty  repeated  receivers  silent  waiting
+//     that
 //                     goes with empty ones  with repeated ones
 //     losses          name  count
 //     lives           life  location  time
@@ -153,10 +154,10 @@ void describe_devices(const blame::Findings& found, Sections& out) {
 void describe_messages(const blame::Findings& found, Sections& out) {
   const auto if_any = [](const std::string& text) { return text.empty() ? "-" : text; };
   for (const auto& row : found.refills) {
-    out["refills"].push_back(row_of({"rank " + std::to_string(row.rank), if_any(row.topology),
-                                     if_any(row.coordinates), std::to_string(row.waits) + " waits",
-                                     std::to_string(row.locations) + " locations",
-                                     number(row.time_s)}));
+    out["refills"].push_back(
+        row_of({"rank " + std::to_string(row.rank), if_any(row.topology), if_any(row.coordinates),
+                std::to_string(row.waits) + " waits", std::to_string(row.locations) + " locations",
+                number(row.time_s)}));
   }
   for (const auto& row : found.message_use) {
     const auto count = [](uint64_t value, const char* what) {

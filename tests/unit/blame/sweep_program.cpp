@@ -218,7 +218,7 @@ class Player {
 
   const SweepProgram& program_;
   std::vector<std::string> lanes_;
-  std::vector<bool> turned_;                                                   // by sweep
+  std::vector<bool> turned_;                                             // by sweep
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint64_t>> sent_;  // of this sweep
   std::string events_;
   PlayedSweeps played_;

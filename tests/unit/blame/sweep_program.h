@@ -39,9 +39,9 @@ struct SweepWaits {
 };
 
 struct PlayedSweeps {
-  std::string picture;                       ///< one character is 1 ms
-  std::map<uint32_t, SweepWaits> refills;    ///< ms, by rank of the corner
-  uint64_t waiting = 0;                      ///< of all receives
+  std::string picture;                     ///< one character is 1 ms
+  std::map<uint32_t, SweepWaits> refills;  ///< ms, by rank of the corner
+  uint64_t waiting = 0;                    ///< of all receives
 };
 
 PlayedSweeps play(const SweepProgram& program);

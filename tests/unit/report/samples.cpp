@@ -132,6 +132,8 @@ Findings every_field() {
   f.stages = {{blame::StageKind::iteration, "loop", -5, 2, 1.905, 1.907, 1.91, 1.92, 1.93, at(1),
                1.94, 0.95, 0.96}};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
+  f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};
   f.topologies = {{"grid 0", "4,2", "1,0"}};
   f.topology_places = {{"grid 0", 1, "3,0"}};
   f.inputs = {{"run1", blame::InputRole::before, "mpirun", 2, 3, 1.961, 1.962, 1.963}};
