@@ -139,6 +139,8 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"diagnoses", values.rows(f.diagnoses)},
       {"polling", values.rows(f.polling)},
       {"polling_causes", values.rows(f.polling_causes)},
+      {"message_use", values.rows(f.message_use)},
+      {"refills", values.rows(f.refills)},
       {"devices", values.rows(f.devices)},
       {"device_times", values.rows(f.device_times)},
       {"device_blame", values.rows(f.device_blame)},

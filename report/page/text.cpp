@@ -25,6 +25,7 @@
 #include "report/page/displayed.h"
 #include "report/page/glance.h"
 #include "report/page/layout.h"
+#include "report/page/messages.h"
 #include "report/page/names.h"
 #include "report/page/nowhere.h"
 #include "report/page/patterns.h"
@@ -120,6 +121,8 @@ std::string Page::write() {
   write_blame();
   write_waits();
   page_ += device_section(findings_, name_, time_);
+  page_ += refill_section(findings_, time_);
+  page_ += message_section(findings_, name_, time_);
   write_polling();
   write_critical_path();
   page_ += longest_waits(findings_, name_);

@@ -154,6 +154,8 @@ Findings every_field() {
                1.94, 0.95, 0.96}};
   f.periods = {a_period()};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
+  f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};
   f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
   f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
                   {"graph 0", blame::TopologyKind::graph, "", ""}};
