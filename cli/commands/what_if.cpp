@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "cli/commands/derive.h"
@@ -15,6 +16,7 @@
 #include "cli/message.h"
 #include "cli/pipeline.h"
 #include "cli/terminal.h"
+#include "predict/machine/machine.h"
 #include "report/db/findings_db.h"
 #include "report/prediction/prediction.h"
 #include "report/table/selection.h"
@@ -33,6 +35,11 @@ struct WhatIfArguments {
   std::vector<std::string> scaled, removed, balanced;
   std::string ranks, threads;
   std::string latency = "x1", bandwidth = "x1", kernels = "x1", launch_latency = "x1";
+  std::string noise, recorded_noise = "x1", message_delay;
+  fs::path machine, recorded_on;
+  unsigned repeats = 20;
+  uint64_t seed = 1;
+  bool sensitivity = false;
   std::string locks = "decided";
   std::string format = "text";
   unsigned jobs = 0;
@@ -80,6 +87,70 @@ Result<void> set_factors(const WhatIfArguments& arguments, predict::Scenario& sc
   return {};
 }
 
+/// How the other machine's messages differ from those where the run was recorded, as factors.
+void set_link_factors(const predict::Link& recorded, const predict::Link& wanted,
+                      predict::Scenario& scenario) {
+  if (recorded.latency > Duration::zero()) {
+    scenario.latency *= static_cast<double>(wanted.latency.nanos()) /
+                        static_cast<double>(recorded.latency.nanos());
+  }
+  if (recorded.ns_per_byte > 0 && wanted.ns_per_byte > 0) {
+    scenario.bandwidth *= recorded.ns_per_byte / wanted.ns_per_byte;
+  }
+}
+
+/// What machines' files say of noise and messages.
+Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& scenario) {
+  std::optional<predict::Machine> recorded;
+  if (!arguments.recorded_on.empty()) {
+    auto read = predict::read_machine(arguments.recorded_on);
+    if (!read) return read.error();
+    recorded = std::move(*read);
+  }
+  const auto remains = parse_factor("--recorded-noise", arguments.recorded_noise);
+  if (!remains) return remains.error();
+  if (*remains != 1) {
+    if (!recorded || !recorded->noise.known()) {
+      return Error{"how much noise there was is not known: name a file of culprit machine, of the "
+                   "machine that the run was recorded on, with --recorded-on"};
+    }
+    scenario.perturbation.noise.push_back({recorded->noise.detours, *remains - 1});
+  }
+  if (arguments.machine.empty()) return {};
+  auto wanted = predict::read_machine(arguments.machine);
+  if (!wanted) return wanted.error();
+  if (!recorded) {
+    return Error{"a run on another machine is predicted from how the two differ: name the file of "
+                 "the one that it was recorded on, too, with --recorded-on"};
+  }
+  const auto kind = wanted->link(predict::LinkKind::other_node) && recorded->link(predict::LinkKind::other_node)
+                        ? predict::LinkKind::other_node
+                        : predict::LinkKind::same_node;
+  const predict::Link *from = recorded->link(kind), *to = wanted->link(kind);
+  if (from != nullptr && to != nullptr) set_link_factors(*from, *to, scenario);
+  predict::Perturbation change = predict::from_to(*recorded, *wanted, kind);
+  for (predict::NoiseChange& noise : change.noise) {
+    scenario.perturbation.noise.push_back(std::move(noise));
+  }
+  return {};
+}
+
+Result<void> set_perturbation(const WhatIfArguments& arguments, predict::Scenario& scenario) {
+  if (!arguments.noise.empty()) {
+    auto noise = predict::noise_of(arguments.noise);
+    if (!noise) return noise.error();
+    scenario.perturbation.noise.push_back({std::move(*noise), 1});
+  }
+  if (!arguments.message_delay.empty()) {
+    auto delay = predict::parse_distribution(arguments.message_delay);
+    if (!delay) return delay.error();
+    scenario.perturbation.message_delay = std::move(*delay);
+  }
+  scenario.repeats = arguments.repeats;
+  scenario.seed = arguments.seed;
+  return set_machines(arguments, scenario);
+}
+
 Result<predict::Scenario> scenario_of(const WhatIfArguments& arguments) {
   predict::Scenario scenario;
   for (const std::string& text : arguments.scaled) {
@@ -97,8 +168,9 @@ Result<predict::Scenario> scenario_of(const WhatIfArguments& arguments) {
     *set = std::move(*numbers);
   }
   if (auto set = set_factors(arguments, scenario); !set) return set.error();
+  if (auto set = set_perturbation(arguments, scenario); !set) return set.error();
   scenario.recorded_turns = arguments.locks == "recorded";
-  if (!scenario.changes_anything()) {
+  if (!scenario.changes_anything() && !arguments.sensitivity && arguments.machine.empty()) {
     return Error{
         "nothing is to be changed: say what, as in --scale 'solve=0.5' or --balance solve"};
   }
@@ -155,7 +227,8 @@ int what_if(const WhatIfArguments& arguments) {
   Losses losses;
   const auto opened = open_input(arguments.input, arguments.jobs, losses);
   if (!opened) return fail(opened.error());
-  auto prediction = predict::what_if(*opened->source, *scenario, arguments.jobs, losses);
+  auto prediction = predict::what_if(*opened->source, *scenario, arguments.jobs, losses,
+                                     arguments.sensitivity);
   if (!prediction) return fail(prediction.error());
   const bool text = arguments.format == "text";
   if (!print(text ? report::prediction_text(*prediction, *scenario)
@@ -190,6 +263,22 @@ Action add_what_if(CLI::App& command, const Program&) {
   command.add_option("--device-kernels", a.kernels, "factor on the time of all kernels");
   command.add_option("--launch-latency", a.launch_latency,
                      "factor on what operations of devices take to begin, as in 0");
+  command.add_option("--noise", a.noise,
+                     "noise that comes on top, as in 'exponential(10us)@1kHz' of work, or a file of "
+                     "culprit machine");
+  command.add_option("--recorded-noise", a.recorded_noise,
+                     "factor on the noise that there was (--recorded-on says how much), as in 0");
+  command.add_option("--message-delay", a.message_delay,
+                     "what each message takes longer, as in 'constant(10us)'");
+  command.add_option("--machine", a.machine,
+                     "a file of culprit machine: the run on that machine, its noise and messages");
+  command.add_option("--recorded-on", a.recorded_on,
+                     "the same of the machine that the run was recorded on");
+  command.add_option("--repeats", a.repeats, "executions with other random numbers")
+      ->check(CLI::Range(1, 100000));
+  command.add_option("--seed", a.seed, "of the random numbers");
+  command.add_flag("--sensitivity", a.sensitivity,
+                   "also say how much longer the run gets with a higher latency, by call path");
   command.add_option("--locks", a.locks, "who has a lock first: decided anew, or as recorded")
       ->check(CLI::IsMember({"decided", "recorded"}));
   command.add_option("--format", a.format, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -139,6 +139,7 @@ class Engine {
     if (step.kind() == StepKind::transfer) {
       const double late = std::min(nanos, static_cast<double>(graph_.latency.nanos()) * step.hops);
       nanos = late * pace_.latency + (nanos - late) * pace_.transfer_time;
+      if (pace_.added_latency != nullptr) nanos += (*pace_.added_latency)[step.what] * step.hops;
     }
     if (location < pace_.factors.size() && pace_.factors[location] != nullptr) {
       nanos *= (*pace_.factors[location])[step.what];
@@ -175,7 +176,7 @@ class Engine {
       return false;
     }
     Time free = hub.time - Duration::from_nanos(step.amount);
-    if (step.hops > 0 && pace_.message_delay) free = free + pace_.message_delay();
+    if (step.hops > 0 && pace_.message_delay) free = free + pace_.message_delay(LocationId(location));
     wait_until(location, state, free);
     return true;
   }

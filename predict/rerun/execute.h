@@ -19,8 +19,10 @@ struct Pace {
   /// By LocationId: for each call path its factor; null: one for all.
   std::vector<const std::vector<double>*> factors;
   double latency = 1, transfer_time = 1;  ///< factors for the two parts of a transfer
-  /// Of every signal-to-gate way of a message or collective, besides. Zero: none.
-  std::function<Duration()> message_delay;
+  /// Of every way of data to a location, besides: a message's, a collective operation's.
+  std::function<Duration(LocationId)> message_delay;
+  /// Nanoseconds that each hop of a transfer takes longer, by its call path; null: none.
+  const std::vector<double>* added_latency = nullptr;
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
   bool recorded_turns = false;  ///< of locks

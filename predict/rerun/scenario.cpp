@@ -165,7 +165,13 @@ class Planner {
 
 bool Scenario::changes_anything() const {
   return !scalings.empty() || !balanced.empty() || latency != 1 || bandwidth != 1 || kernels != 1 ||
-         launch_latency != 1;
+         launch_latency != 1 || perturbation.changes_compute() || perturbation.message_delay;
+}
+
+bool Scenario::is_random() const {
+  const auto comes = [](const NoiseChange& change) { return change.factor > 0; };
+  return perturbation.message_delay ||
+         std::any_of(perturbation.noise.begin(), perturbation.noise.end(), comes);
 }
 
 bool is_code(const Run& run, CallPathId path) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "predict/machine/perturbation.h"
 #include "predict/rerun/execute.h"
 
 namespace culprit::predict {
@@ -33,8 +34,12 @@ struct Scenario {
   double kernels = 1;                 ///< factor on all kernels' time
   double launch_latency = 1;          ///< factor on what operations take to begin
   bool recorded_turns = false;
+  Perturbation perturbation;  ///< its links aside: their factors are those above
+  unsigned repeats = 20;      ///< with other random numbers, if there are any
+  uint64_t seed = 1;
 
   bool changes_anything() const;
+  bool is_random() const;
 };
 
 /// What steps take instead, in nanoseconds, by their place; kAsItWas: what else the pace says. By

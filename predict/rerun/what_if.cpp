@@ -17,11 +17,12 @@ namespace {
 struct Executions {
   double unchanged_wall_s = 0;
   Execution changed;
-  double changed_wall_s = 0;
+  Sampled sampled;
+  std::vector<Sensitivity> sensitivities;
 };
 
 Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
-                                const EventGraph& graph) {
+                                const EventGraph& graph, bool with_sensitivities) {
   Scenario scenario = wanted;
   scenario.recorded_turns |= needs_recorded_turns(graph);
   auto change = plan(scenario, run, graph);
@@ -30,8 +31,14 @@ Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
   Pace unchanged;
   unchanged.recorded_turns = scenario.recorded_turns;
   both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
-  both.changed = execute(graph, (*change)->pace, Keep::knots);
-  both.changed_wall_s = both.changed.wall(graph).seconds();
+  both.sampled = execute_perturbed(graph, scenario, (*change)->pace);
+  std::vector<Rng> generators;
+  const Pace first =
+      perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
+  both.changed = execute(graph, first, Keep::knots);
+  if (with_sensitivities) {
+    both.sensitivities = latency_sensitivities(run, graph, scenario.recorded_turns);
+  }
   return both;
 }
 
@@ -55,11 +62,11 @@ Result<void> check_trace(const Losses& losses) {
 }  // namespace
 
 Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
-                           const Losses& losses) {
+                           const Losses& losses, bool with_sensitivities) {
   threads = thread_count(threads);
   Result<Executions> executions = Error{"the run was not executed again"};
   GraphObserver observer(threads, [&](const auto& run, const EventGraph& graph, auto&) {
-    executions = execute_both(scenario, run, graph);
+    executions = execute_both(scenario, run, graph, with_sensitivities);
   });
   blame::AnalyzeOptions options;
   options.threads = threads;
@@ -73,7 +80,9 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   if (!predicted) return predicted.error();
   Prediction prediction;
   prediction.wall_s = recorded->run.wall_s;
-  prediction.predicted_wall_s = executions->changed_wall_s;
+  prediction.sampled = executions->sampled;
+  prediction.predicted_wall_s = executions->sampled.mean_s;
+  prediction.sensitivities = std::move(executions->sensitivities);
   prediction.unchanged_wall_s = executions->unchanged_wall_s;
   prediction.forced = executions->changed.forced;
   prediction.recorded = std::move(*recorded);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "blame/analyze.h"
+#include "predict/rerun/perturb.h"
 #include "predict/rerun/scenario.h"
 
 namespace culprit::predict {
@@ -20,14 +21,17 @@ struct Prediction {
   /// The run executed again with nothing changed: by how much that differs from the recorded one
   /// tells what to think of the prediction.
   double unchanged_wall_s = 0;
+  Sampled sampled;  ///< of the changed run; its mean is predicted_wall_s
+  std::vector<Sensitivity> sensitivities;  ///< if they were asked for
   std::unique_ptr<trace::Source> trace;  ///< of the predicted run; needs the recorded one's
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };
 
 /// `losses` are those of opening the trace. Error if it cannot be analysed, if something that the
-/// scenario names is not in the run, or if clocks had to be repaired.
+/// scenario names is not in the run, or if clocks had to be repaired. What is random is repeated; the
+/// findings are those of the first repeat.
 Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
-                           const Losses& losses);
+                           const Losses& losses, bool with_sensitivities = false);
 
 /// Builds a run's graph while it is analysed.
 class GraphObserver : public blame::Observer {

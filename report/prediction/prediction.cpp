@@ -79,9 +79,35 @@ std::string reliance(const Prediction& prediction, const TimeFormat& time) {
   return text;
 }
 
+/// What is random is said with its interval.
+std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& time) {
+  if (sampled.repeats < 2) return "";
+  return fmt::format("Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. The "
+                     "tables are of the first.",
+                     sampled.repeats, time(sampled.mean_s), time(sampled.low_s),
+                     time(sampled.high_s), time(sampled.least_s), time(sampled.most_s));
+}
+
+/// How many messages come one after the other where it counts.
+std::string sensitivity_table(const Prediction& prediction) {
+  if (prediction.sensitivities.empty()) return "";
+  const PageNames names(prediction.recorded);
+  std::string page =
+      "\nLATENCY: by so many times of it the run gets longer, if each message takes it longer\n";
+  for (const predict::Sensitivity& row : prediction.sensitivities) {
+    page += fmt::format("  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
+                        row.callpath.valid() ? names.path(row.callpath, page_width() - 34)
+                                             : "the whole run",
+                        counted(row.transfers, "transfer"));
+  }
+  return page;
+}
+
 Findings compared(const Prediction& prediction) {
-  return displayed(blame::difference({&prediction.recorded}, {&prediction.predicted},
-                                     {"recorded", "predicted"}));
+  const Findings* const before[] = {&prediction.recorded};
+  const Findings* const after[] = {&prediction.predicted};
+  const std::string names[] = {"recorded", "predicted"};
+  return blame::difference(before, after, names);
 }
 
 }  // namespace
@@ -98,6 +124,13 @@ std::string scenario_words(const Scenario& scenario) {
   add_factor(parts, "bandwidth", scenario.bandwidth);
   add_factor(parts, "kernels", scenario.kernels);
   add_factor(parts, "launch latency", scenario.launch_latency);
+  for (const predict::NoiseChange& noise : scenario.perturbation.noise) {
+    parts.push_back(noise.factor > 0 ? "more noise" : "less noise");
+  }
+  if (scenario.perturbation.message_delay) {
+    parts.push_back(fmt::format("each message {} later",
+                                predict::to_text(*scenario.perturbation.message_delay)));
+  }
   std::string text = parts.empty() ? "nothing changed" : listed(parts);
   if (!scenario.ranks.empty()) text += fmt::format(", on rank {}", numbers(scenario.ranks));
   if (!scenario.threads.empty()) text += fmt::format(", on thread {}", numbers(scenario.threads));
@@ -105,7 +138,7 @@ std::string scenario_words(const Scenario& scenario) {
 }
 
 std::string prediction_text(const Prediction& prediction, const Scenario& scenario) {
-  const Findings changes = compared(prediction);
+  const Findings changes = displayed(compared(prediction));
   const TimeFormat time(std::max(prediction.wall_s, prediction.predicted_wall_s));
   std::string page =
       wrapped(fmt::format("With {}: {}. Waiting: {} instead of {} (allocated time).",
@@ -113,8 +146,10 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
                           time(prediction.predicted.identities.waiting_s),
                           time(prediction.recorded.identities.waiting_s)),
               0);
+  page += wrapped(repeats_words(prediction.sampled, time), 0);
   page += wrapped(reliance(prediction, time), 0);
   page += change_tables(changes);
+  page += sensitivity_table(prediction);
   page += "\nTHE NEW CRITICAL PATH\n";
   const auto critical = critical_functions(displayed(prediction.predicted));
   for (size_t i = 0; i < std::min(kRows, critical.size()); ++i) {
@@ -127,13 +162,19 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
 
 std::string prediction_json(const Prediction& prediction, const Scenario& scenario) {
   using Json = nlohmann::ordered_json;
-  Json critical = Json::array(), changes = Json::array();
+  Json critical = Json::array(), changes = Json::array(), sensitivities = Json::array();
+  for (const predict::Sensitivity& row : prediction.sensitivities) {
+    sensitivities.push_back(
+        {{"callpath", row.callpath.valid()
+                          ? Json(prediction.recorded.callpaths[row.callpath.index()].name)
+                          : Json()},
+         {"transfers", row.transfers},
+         {"by_latency", row.by_latency}});
+  }
   for (const auto& [function, time_s] : critical_functions(prediction.predicted)) {
     critical.push_back({{"function", function}, {"time_s", time_s}});
   }
-  const Findings found =
-      blame::difference({&prediction.recorded}, {&prediction.predicted}, {"recorded", "predicted"});
-  for (const blame::FoundChange& row : found.changes) {
+  for (const blame::FoundChange& row : compared(prediction).changes) {
     changes.push_back({{"figure", to_string(row.figure)},
                        {"region", row.region},
                        {"before_s", row.before_s},
@@ -146,6 +187,10 @@ std::string prediction_json(const Prediction& prediction, const Scenario& scenar
                        {"waiting_s", prediction.recorded.identities.waiting_s},
                        {"predicted_waiting_s", prediction.predicted.identities.waiting_s},
                        {"passed_over", prediction.forced},
+                       {"repeats", prediction.sampled.repeats},
+                       {"predicted_wall_low_s", prediction.sampled.low_s},
+                       {"predicted_wall_high_s", prediction.sampled.high_s},
+                       {"latency_sensitivities", sensitivities},
                        {"changes", changes},
                        {"critical_path", critical}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
