@@ -91,8 +91,8 @@ Result<void> set_factors(const WhatIfArguments& arguments, predict::Scenario& sc
 void set_link_factors(const predict::Link& recorded, const predict::Link& wanted,
                       predict::Scenario& scenario) {
   if (recorded.latency > Duration::zero()) {
-    scenario.latency *= static_cast<double>(wanted.latency.nanos()) /
-                        static_cast<double>(recorded.latency.nanos());
+    scenario.latency *=
+        static_cast<double>(wanted.latency.nanos()) / static_cast<double>(recorded.latency.nanos());
   }
   if (recorded.ns_per_byte > 0 && wanted.ns_per_byte > 0) {
     scenario.bandwidth *= recorded.ns_per_byte / wanted.ns_per_byte;
@@ -111,8 +111,9 @@ Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& s
   if (!remains) return remains.error();
   if (*remains != 1) {
     if (!recorded || !recorded->noise.known()) {
-      return Error{"how much noise there was is not known: name a file of culprit machine, of the "
-                   "machine that the run was recorded on, with --recorded-on"};
+      return Error{
+          "how much noise there was is not known: name a file of culprit machine, of the "
+          "machine that the run was recorded on, with --recorded-on"};
     }
     scenario.perturbation.noise.push_back({recorded->noise.detours, *remains - 1});
   }
@@ -120,12 +121,14 @@ Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& s
   auto wanted = predict::read_machine(arguments.machine);
   if (!wanted) return wanted.error();
   if (!recorded) {
-    return Error{"a run on another machine is predicted from how the two differ: name the file of "
-                 "the one that it was recorded on, too, with --recorded-on"};
+    return Error{
+        "a run on another machine is predicted from how the two differ: name the file of "
+        "the one that it was recorded on, too, with --recorded-on"};
   }
-  const auto kind = wanted->link(predict::LinkKind::other_node) && recorded->link(predict::LinkKind::other_node)
-                        ? predict::LinkKind::other_node
-                        : predict::LinkKind::same_node;
+  const auto kind =
+      wanted->link(predict::LinkKind::other_node) && recorded->link(predict::LinkKind::other_node)
+          ? predict::LinkKind::other_node
+          : predict::LinkKind::same_node;
   const predict::Link *from = recorded->link(kind), *to = wanted->link(kind);
   if (from != nullptr && to != nullptr) set_link_factors(*from, *to, scenario);
   predict::Perturbation change = predict::from_to(*recorded, *wanted, kind);
@@ -227,8 +230,8 @@ int what_if(const WhatIfArguments& arguments) {
   Losses losses;
   const auto opened = open_input(arguments.input, arguments.jobs, losses);
   if (!opened) return fail(opened.error());
-  auto prediction = predict::what_if(*opened->source, *scenario, arguments.jobs, losses,
-                                     arguments.sensitivity);
+  auto prediction =
+      predict::what_if(*opened->source, *scenario, arguments.jobs, losses, arguments.sensitivity);
   if (!prediction) return fail(prediction.error());
   const bool text = arguments.format == "text";
   if (!print(text ? report::prediction_text(*prediction, *scenario)
@@ -263,9 +266,10 @@ Action add_what_if(CLI::App& command, const Program&) {
   command.add_option("--device-kernels", a.kernels, "factor on the time of all kernels");
   command.add_option("--launch-latency", a.launch_latency,
                      "factor on what operations of devices take to begin, as in 0");
-  command.add_option("--noise", a.noise,
-                     "noise that comes on top, as in 'exponential(10us)@1kHz' of work, or a file of "
-                     "culprit machine");
+  command.add_option(
+      "--noise", a.noise,
+      "noise that comes on top, as in 'exponential(10us)@1kHz' of work, or a file of "
+      "culprit machine");
   command.add_option("--recorded-noise", a.recorded_noise,
                      "factor on the noise that there was (--recorded-on says how much), as in 0");
   command.add_option("--message-delay", a.message_delay,

@@ -176,7 +176,8 @@ class Engine {
       return false;
     }
     Time free = hub.time - Duration::from_nanos(step.amount);
-    if (step.hops > 0 && pace_.message_delay) free = free + pace_.message_delay(LocationId(location));
+    if (step.hops > 0 && pace_.message_delay)
+      free = free + pace_.message_delay(LocationId(location));
     wait_until(location, state, free);
     return true;
   }

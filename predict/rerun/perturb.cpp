@@ -29,9 +29,8 @@ Sampled summed_up(const std::vector<double>& walls) {
   all.mean_s = std::accumulate(walls.begin(), walls.end(), 0.0) / count;
   double squares = 0;
   for (double wall : walls) squares += (wall - all.mean_s) * (wall - all.mean_s);
-  const double half = walls.size() < 2 ? 0
-                                       : students_t(all.repeats - 1) *
-                                             std::sqrt(squares / (count - 1) / count);
+  const double half =
+      walls.size() < 2 ? 0 : students_t(all.repeats - 1) * std::sqrt(squares / (count - 1) / count);
   all.low_s = all.mean_s - half;
   all.high_s = all.mean_s + half;
   const auto [least, most] = std::minmax_element(walls.begin(), walls.end());

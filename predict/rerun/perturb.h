@@ -17,8 +17,8 @@ namespace culprit::predict {
 /// Of several executions with other random numbers.
 struct Sampled {
   unsigned repeats = 1;
-  double mean_s = 0;              ///< of the run
-  double low_s = 0, high_s = 0;   ///< the mean lies there with 95 % (Student's t); the same if one
+  double mean_s = 0;             ///< of the run
+  double low_s = 0, high_s = 0;  ///< the mean lies there with 95 % (Student's t); the same if one
   double least_s = 0, most_s = 0;
 };
 

@@ -33,8 +33,7 @@ Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
   both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
   both.sampled = execute_perturbed(graph, scenario, (*change)->pace);
   std::vector<Rng> generators;
-  const Pace first =
-      perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
+  const Pace first = perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
   both.changed = execute(graph, first, Keep::knots);
   if (with_sensitivities) {
     both.sensitivities = latency_sensitivities(run, graph, scenario.recorded_turns);

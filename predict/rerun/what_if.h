@@ -21,15 +21,15 @@ struct Prediction {
   /// The run executed again with nothing changed: by how much that differs from the recorded one
   /// tells what to think of the prediction.
   double unchanged_wall_s = 0;
-  Sampled sampled;  ///< of the changed run; its mean is predicted_wall_s
+  Sampled sampled;                         ///< of the changed run; its mean is predicted_wall_s
   std::vector<Sensitivity> sensitivities;  ///< if they were asked for
-  std::unique_ptr<trace::Source> trace;  ///< of the predicted run; needs the recorded one's
+  std::unique_ptr<trace::Source> trace;    ///< of the predicted run; needs the recorded one's
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };
 
 /// `losses` are those of opening the trace. Error if it cannot be analysed, if something that the
-/// scenario names is not in the run, or if clocks had to be repaired. What is random is repeated; the
-/// findings are those of the first repeat.
+/// scenario names is not in the run, or if clocks had to be repaired. What is random is repeated;
+/// the findings are those of the first repeat.
 Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
                            const Losses& losses, bool with_sensitivities = false);
 

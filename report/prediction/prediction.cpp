@@ -82,10 +82,11 @@ std::string reliance(const Prediction& prediction, const TimeFormat& time) {
 /// What is random is said with its interval.
 std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& time) {
   if (sampled.repeats < 2) return "";
-  return fmt::format("Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. The "
-                     "tables are of the first.",
-                     sampled.repeats, time(sampled.mean_s), time(sampled.low_s),
-                     time(sampled.high_s), time(sampled.least_s), time(sampled.most_s));
+  return fmt::format(
+      "Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. The "
+      "tables are of the first.",
+      sampled.repeats, time(sampled.mean_s), time(sampled.low_s), time(sampled.high_s),
+      time(sampled.least_s), time(sampled.most_s));
 }
 
 /// How many messages come one after the other where it counts.
@@ -95,10 +96,10 @@ std::string sensitivity_table(const Prediction& prediction) {
   std::string page =
       "\nLATENCY: by so many times of it the run gets longer, if each message takes it longer\n";
   for (const predict::Sensitivity& row : prediction.sensitivities) {
-    page += fmt::format("  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
-                        row.callpath.valid() ? names.path(row.callpath, page_width() - 34)
-                                             : "the whole run",
-                        counted(row.transfers, "transfer"));
+    page += fmt::format(
+        "  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
+        row.callpath.valid() ? names.path(row.callpath, page_width() - 34) : "the whole run",
+        counted(row.transfers, "transfer"));
   }
   return page;
 }
