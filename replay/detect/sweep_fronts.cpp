@@ -107,6 +107,10 @@ class FrontGraph {
     const SourceState& source = sources_[state.source];
     return source.relay && (source.repeats || source.one_direction);
   }
+  /// Comes from one corner, whether or not that is enough for a sweep.
+  bool front(uint32_t i) const {
+    return states_[i].settled && states_[i].sound && !states_[i].several;
+  }
   /// None: several.
   ProcessId corner(uint32_t i) const {
     return states_[i].several ? ProcessId::none() : facts_[states_[i].source].process;
@@ -207,30 +211,27 @@ void SweepFronts::settle(const Run& run) {
 }
 
 /// Each against the last sweep before it. A corner that sends to all neighbors, and then receives
-/// from them what is no sweep, has exchanged with them, whatever else it starts at other times.
+/// from them what is no front, has exchanged with them, whatever else it starts at other times.
 template <class Graph>
 void SweepFronts::judge_runs(ProcessId process, const Graph& graph) {
   const ProcessSweeps& sweeps = sweeps_[process.index()];
   const auto flow_of = [&](size_t run) -> const SweepFlow& {
     return sweeps.flows[sweeps.runs[run].flow];
   };
-  const auto is_sweep = [&](size_t run) {
-    return graph.sweep(graph.at(process, sweeps.runs[run].flow));
-  };
+  const auto place_of = [&](size_t run) { return graph.at(process, sweeps.runs[run].flow); };
   const auto exchanges = [&](size_t run) {
     const SweepFlow& flow = flow_of(run);
-    if (!flow.up.empty() || run + 1 >= sweeps.runs.size() || is_sweep(run + 1)) return false;
+    if (!flow.up.empty() || run + 1 >= sweeps.runs.size()) return false;
+    if (graph.front(place_of(run + 1))) return false;
     return flow_of(run + 1).comm == flow.comm && flow_of(run + 1).up == flow.down;
   };
   std::vector<SweepTurn>& turns = turns_[process.index()];
   turns.resize(sweeps.runs.size());
   const SweepFlow* last = nullptr;
   for (size_t i = 0; i < turns.size(); ++i) {
-    if (!is_sweep(i) || exchanges(i)) continue;
+    if (!graph.sweep(place_of(i)) || exchanges(i)) continue;
     const SweepFlow& own = flow_of(i);
-    if (last != nullptr && own.against(*last)) {
-      turns[i] = {true, graph.corner(graph.at(process, sweeps.runs[i].flow))};
-    }
+    if (last != nullptr && own.against(*last)) turns[i] = {true, graph.corner(place_of(i))};
     last = &own;
   }
 }
