@@ -40,6 +40,8 @@ constexpr Subcommand kSubcommands[] = {
      "culprit export run1 --format perfetto -o run1.pftrace"},
     {"diff", "say what got better and worse between runs, and whether that exceeds noise", add_diff,
      "culprit diff run1 run2 -o change    or    culprit diff --before a1 a2 a3 --after b1 b2 b3"},
+    {"model", "find out how figures depend on ranks, threads or a parameter, and what grows worst",
+     add_model, "culprit model run_*    or    culprit model run_* --param size=@1 --predict size=1e6"},
     {"mean", "make an experiment of the mean of several", add_mean,
      "culprit mean run1 run2 run3 -o mean"},
     {"merge", "add counters of other runs of a program to an experiment", add_merge,

@@ -38,6 +38,7 @@ Action add_export(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);
 Action add_view(CLI::App& command, const Program& program);
 Action add_diff(CLI::App& command, const Program& program);
+Action add_model(CLI::App& command, const Program& program);
 Action add_mean(CLI::App& command, const Program& program);
 Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);

@@ -292,6 +292,7 @@ std::optional<Model> fit(std::span<const Sample> samples) {
     model.error = cross_validated(model.formula, data);
     for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = value(model.formula, samples[i].point);
   }
+  for (const Sample& sample : samples) model.points.push_back(sample.point);
   model.effects.resize(samples.front().point.size());
   for (const Hypothesis& each : model.hypotheses) {
     const unsigned set = parameters_of(each.formula);

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "predict/model/noise.h"
@@ -37,6 +38,7 @@ struct Model {
   Formula formula;
   std::vector<Hypothesis> hypotheses;  ///< the likeliest first
   std::vector<double> effects;         ///< of each parameter: the probability that it has one
+  std::vector<Point> points;           ///< that were measured
   Noise noise;
   double noise_share = 0;  ///< standard deviation of a run, as part of the value; negative: unknown
   double error = 0;        ///< cross-validated: symmetric mean absolute error, as part of the value
