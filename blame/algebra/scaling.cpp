@@ -86,7 +86,8 @@ Result<void> check(std::span<const Findings* const> runs, const std::string& pro
     }
     for (const auto& [name, loss] : run->losses.all()) {
       if (loss.severity != Severity::data_loss) continue;
-      return Error{"a run is incomplete, so what it lost by scaling cannot be told: " + loss.advice};
+      return Error{"a run is incomplete, so what it lost by scaling cannot be told: " +
+                   loss.advice};
     }
   }
   return {};
@@ -124,9 +125,8 @@ Result<void> add_scaling_losses(std::span<const Findings* const> before,
   };
   for (const auto& [path, times] : later) earlier.try_emplace(path);
   for (auto& [path, times] : earlier) {
-    const FoundScalingLoss row =
-        row_of(scaling, path, resized(times, before.size()), resized(later[path], after.size()),
-               factor);
+    const FoundScalingLoss row = row_of(scaling, path, resized(times, before.size()),
+                                        resized(later[path], after.size()), factor);
     const double size = std::max(std::abs(row.after_s - row.ideal_s), std::abs(row.delay_s));
     if (size > kLeastLoss * total.after_s) rows.push_back(row);
   }

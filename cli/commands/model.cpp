@@ -56,7 +56,8 @@ Result<std::vector<double>> from_arguments(std::string_view place,
                                            const std::vector<const blame::Findings*>& runs,
                                            const std::vector<std::string>& names) {
   const auto number = parse_number(place);
-  if (!number || *number < 1) return Error{fmt::format("'@{}' is no argument: say as in @1", place)};
+  if (!number || *number < 1)
+    return Error{fmt::format("'@{}' is no argument: say as in @1", place)};
   const auto at = static_cast<size_t>(*number) - 1;
   std::vector<double> values;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -79,8 +80,10 @@ Result<predict::NamedParameter> named(const std::string& text,
   const size_t at = text.find('=');
   const std::string name = text.substr(0, at);
   if (at == std::string::npos || name.empty()) {
-    return Error{fmt::format("'{}' names no parameter: say as in size=@1 (the program's first "
-                             "argument) or size=100,200,... (a value for each run)", text)};
+    return Error{
+        fmt::format("'{}' names no parameter: say as in size=@1 (the program's first "
+                    "argument) or size=100,200,... (a value for each run)",
+                    text)};
   }
   if (name == predict::kRanks || name == predict::kThreads) {
     return Error{fmt::format("{} need not be named: culprit counts them", name)};
@@ -152,8 +155,8 @@ void describe(const std::vector<blame::Findings>& runs, const std::vector<std::s
     if (run.exit_status != 0) failed.insert(names[i]);
   }
   for (const std::string& name : failed) {
-    told.run.notes.push_back(
-        fmt::format("The program of '{}' failed: its times may not be those of a whole run.", name));
+    told.run.notes.push_back(fmt::format(
+        "The program of '{}' failed: its times may not be those of a whole run.", name));
   }
 }
 
@@ -180,17 +183,18 @@ Result<Source> source_of_runs(const ModelArguments& arguments) {
 Result<blame::Findings> make(const ModelArguments& arguments, const Source& source) {
   const auto targets = targets_of(arguments.predict);
   if (!targets) return targets.error();
-  auto made = predict::model_runs(source.measurements,
-                                  {*targets, arguments.next, arguments.threads});
+  auto made =
+      predict::model_runs(source.measurements, {*targets, arguments.next, arguments.threads});
   if (!made) return made;
   made->run.program = source.told.run.program;
   made->run.notes = source.told.run.notes;
   made->inputs = source.told.inputs;
   made->losses = source.told.losses;
   if (source.measurements.left_out > 0) {
-    made->run.notes.push_back(fmt::format(
-        "{} figures are too small for a model: less than 0.1 % of the run time, or of too few runs.",
-        source.measurements.left_out));
+    made->run.notes.push_back(
+        fmt::format("{} figures are too small for a model: less than 0.1 % of the run time, or of "
+                    "too few runs.",
+                    source.measurements.left_out));
   }
   return made;
 }
@@ -205,8 +209,8 @@ int model(const ModelArguments& arguments) {
   auto made = make(arguments, *source);
   if (!made) return fail(made.error());
   if (!arguments.exported.empty()) {
-    const auto written = report::write_new_file(
-        arguments.exported, predict::write_json_lines(source->measurements));
+    const auto written =
+        report::write_new_file(arguments.exported, predict::write_json_lines(source->measurements));
     if (!written) return fail(written.error());
   }
   const report::Format& format = *report::find_format(arguments.format);
@@ -228,12 +232,12 @@ Action add_model(CLI::App& command, const Program&) {
   command.add_option("experiments", arguments->runs,
                      "experiment folders of one program: five or more, better with repeats");
   command
-      .add_option("--param", arguments->parameters,
-                  "what else the runs differ in: size=@1, the program's first argument, or "
-                  "size=100,200,..., a value for each run (those of `culprit run --param` are known)")
+      .add_option(
+          "--param", arguments->parameters,
+          "what else the runs differ in: size=@1, the program's first argument, or "
+          "size=100,200,..., a value for each run (those of `culprit run --param` are known)")
       ->allow_extra_args(false);
-  command
-      .add_option("--over", arguments->over, "model over these parameters alone, such as ranks")
+  command.add_option("--over", arguments->over, "model over these parameters alone, such as ranks")
       ->delimiter(',')
       ->allow_extra_args(false);
   command

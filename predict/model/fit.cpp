@@ -18,8 +18,8 @@ namespace culprit::predict {
 namespace {
 
 constexpr int kRounds = 2;
-constexpr double kExact = 1e-14;     ///< relative squares of a value that are rounding, not noise
-constexpr double kNegligible = 1e-4; ///< hypotheses of less probability are dropped
+constexpr double kExact = 1e-14;      ///< relative squares of a value that are rounding, not noise
+constexpr double kNegligible = 1e-4;  ///< hypotheses of less probability are dropped
 /// Shapes of each parameter that are combined with those of others, by number of parameters.
 constexpr size_t kCombined[] = {0, 0, 6, 2};
 
@@ -148,9 +148,8 @@ std::vector<Hypothesis> weigh(std::vector<Tried> all, const Data& data) {
     hypotheses.push_back(std::move(all[i].hypothesis));
   }
   for (Hypothesis& each : hypotheses) each.weight /= kept;
-  std::stable_sort(hypotheses.begin(), hypotheses.end(), [](const auto& a, const auto& b) {
-    return a.weight > b.weight;
-  });
+  std::stable_sort(hypotheses.begin(), hypotheses.end(),
+                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
   return hypotheses;
 }
 
@@ -167,12 +166,13 @@ unsigned parameters_of(const Formula& formula) {
 const Formula& choose(const std::vector<Hypothesis>& hypotheses) {
   std::map<unsigned, double> weights;
   for (const Hypothesis& each : hypotheses) weights[parameters_of(each.formula)] += each.weight;
-  const auto best = std::max_element(weights.begin(), weights.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
-  return std::find_if(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& each) {
-           return parameters_of(each.formula) == best->first;
-         })->formula;
+  const auto best =
+      std::max_element(weights.begin(), weights.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::find_if(
+             hypotheses.begin(), hypotheses.end(),
+             [&](const Hypothesis& each) { return parameters_of(each.formula) == best->first; })
+      ->formula;
 }
 
 /// Squares that a shape leaves on the lines on which only its parameter changes, each with a
@@ -301,10 +301,11 @@ std::optional<Model> fit(std::span<const Sample> samples) {
     }
   }
   const double largest = *std::max_element(sizes.begin(), sizes.end());
-  model.noise_share = model.noise.degrees > 0
-                          ? std::sqrt(model.noise.squares / model.noise.degrees *
-                                      model.noise.variance(largest)) / largest
-                          : -1;
+  model.noise_share =
+      model.noise.degrees > 0
+          ? std::sqrt(model.noise.squares / model.noise.degrees * model.noise.variance(largest)) /
+                largest
+          : -1;
   model.adjusted_r2 = adjusted_r2(model.formula, samples);
   return model;
 }

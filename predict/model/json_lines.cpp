@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Extra-P's JSON Lines (docs/file-formats.md of Extra-P 4.2). "->" separates regions there, so one in
-// a name is written "-&gt;".
+// Extra-P's JSON Lines (docs/file-formats.md of Extra-P 4.2). "->" separates regions there, so one
+// in a name is written "-&gt;".
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // By Gram and Schmidt's orthogonalization, done twice, which is as accurate as Householder's here
-// (G. W. Stewart: Matrix algorithms, volume 1, section 4.1.4): columns are powers and differ much in
-// size, so they are brought to length 1 first.
+// (G. W. Stewart: Matrix algorithms, volume 1, section 4.1.4): columns are powers and differ much
+// in size, so they are brought to length 1 first.
 
 #include "predict/model/least_squares.h"
 

@@ -184,7 +184,8 @@ class Collector {
   void give(const std::vector<Point>& points, Measurements& out) const {
     std::set<CallPathId> large;
     for (const auto& [key, values] : values_) {
-      if (std::get<0>(key) == ModelledFigure::time && matters(values)) large.insert(std::get<1>(key));
+      if (std::get<0>(key) == ModelledFigure::time && matters(values))
+        large.insert(std::get<1>(key));
     }
     for (const auto& [key, values] : values_) {
       const auto& [figure, path, pattern] = key;

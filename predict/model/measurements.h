@@ -37,8 +37,8 @@ struct Series {
   std::vector<Sample> samples;
 };
 
-/// Processes and threads of each, by which the cost of a run is told; of runs that differ in them, by
-/// their place among the parameters.
+/// Processes and threads of each, by which the cost of a run is told; of runs that differ in them,
+/// by their place among the parameters.
 struct Machine {
   double ranks = 1, threads = 1;
   std::optional<size_t> ranks_at, threads_at;

@@ -53,8 +53,8 @@ Result<Point> target_of(const Measurements& measurements, const std::vector<Poin
   for (const auto& [name, value] : wished) {
     const auto at = std::find(measurements.parameters.begin(), measurements.parameters.end(), name);
     if (at == measurements.parameters.end()) {
-      return Error{fmt::format("nothing can be predicted for {}: these runs do not differ in it",
-                               name)};
+      return Error{
+          fmt::format("nothing can be predicted for {}: these runs do not differ in it", name)};
     }
     if (!(value > 0)) return Error{fmt::format("{} cannot be {}", name, value)};
     target[static_cast<size_t>(at - measurements.parameters.begin())] = value;
@@ -159,8 +159,8 @@ void add_next(const Measurements& measurements, const std::vector<Modelled>& all
   for (const NextRun& run : next_runs(models, *run_time, *measurements.machine, target)) {
     std::string point;
     for (size_t p = 0; p < run.point.size(); ++p) {
-      point += fmt::format("{}{}={:.6g}", p > 0 ? ", " : "", measurements.parameters[p],
-                           run.point[p]);
+      point +=
+          fmt::format("{}{}={:.6g}", p > 0 ? ", " : "", measurements.parameters[p], run.point[p]);
     }
     out.next_runs.push_back({point, run.gain, run.cost_s});
   }

@@ -74,8 +74,8 @@ Gain gain_of_run(const Model& model, std::span<const double> point,
     const double off = value(each.formula, point) - here;
     const double off_there = value(each.formula, target) - there;
     both += each.weight * (covariance(each, point, target) + off * off_there);
-    of_run += each.weight * (covariance(each, point, point) + off * off +
-                             run_variance(model, each, point));
+    of_run += each.weight *
+              (covariance(each, point, point) + off * off + run_variance(model, each, point));
     gain.variance += each.weight * (covariance(each, target, target) + off_there * off_there);
   }
   if (of_run > 0) gain.removed = both * both / of_run;

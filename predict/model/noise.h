@@ -24,9 +24,9 @@ double mean(const Sample& sample);
 
 struct Noise {
   double power = 1;
-  double floor = 0;        ///< sizes below count as this: nothing is known without any error
-  double squares = 0;      ///< of repeats around their means, in units of variance(size)
-  double degrees = 0;      ///< of freedom of these squares
+  double floor = 0;    ///< sizes below count as this: nothing is known without any error
+  double squares = 0;  ///< of repeats around their means, in units of variance(size)
+  double degrees = 0;  ///< of freedom of these squares
   /// Of a value of that size, by a scale of 1.
   double variance(double size) const;
 };

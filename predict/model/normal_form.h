@@ -4,8 +4,8 @@
 // The performance model normal form: a figure as a constant plus terms c * p^(i/j) * log2(p)^k, of
 // several parameters as sums and products of such (A. Calotoiu, T. Hoefler, M. Poke, F. Wolf: Using
 // automated performance modeling to find scalability bugs in complex codes, SC 2013; A. Calotoiu
-// et al.: Fast multi-parameter performance modeling, CLUSTER 2016). Parameters are positive numbers;
-// where one is below 1, its logarithm is not used.
+// et al.: Fast multi-parameter performance modeling, CLUSTER 2016). Parameters are positive
+// numbers; where one is below 1, its logarithm is not used.
 #pragma once
 
 #include <cstddef>

@@ -50,9 +50,8 @@ Result<void> check_points(std::span<const std::string> parameters, std::span<con
         parameters.size(), kMostParameters)};
   }
   for (size_t p = 0; p < parameters.size(); ++p) {
-    const auto least = std::min_element(points.begin(), points.end(), [p](auto& a, auto& b) {
-      return a[p] < b[p];
-    });
+    const auto least = std::min_element(points.begin(), points.end(),
+                                        [p](auto& a, auto& b) { return a[p] < b[p]; });
     if ((*least)[p] <= 0) {
       return Error{fmt::format("{} is {} in a run, and formulas need numbers above 0",
                                parameters[p], (*least)[p])};

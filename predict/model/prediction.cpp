@@ -35,8 +35,8 @@ double probability_below(const std::vector<Part>& parts, double value) {
 double quantile(const std::vector<Part>& parts, double probability) {
   double low = parts.front().middle, high = low;
   for (const Part& part : parts) {
-    const double reach = part.width * student_quantile(std::max(probability, 1 - probability),
-                                                       part.degrees);
+    const double reach =
+        part.width * student_quantile(std::max(probability, 1 - probability), part.degrees);
     low = std::min(low, part.middle - reach);
     high = std::max(high, part.middle + reach);
   }

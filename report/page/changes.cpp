@@ -131,16 +131,16 @@ std::string scaling_words(const Findings& findings) {
                        time(rows[0].after_s), time(rows[0].ideal_s));
   }
   const PageNames names(findings);
-  std::string text =
-      fmt::format("{} of the allocated time is lost in {}: {}, of which {} is waiting",
-                  percent(loss, rows[0].after_s), what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
+  std::string text = fmt::format(
+      "{} of the allocated time is lost in {}: {}, of which {} is waiting",
+      percent(loss, rows[0].after_s), what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
   if (rows.size() > 1 && rows[1].after_s > rows[1].ideal_s) {
     text += fmt::format("; most of it in {} ({})", names.code(rows[1].callpath),
                         time(rows[1].after_s - rows[1].ideal_s));
   }
-  const auto cause = std::max_element(rows.begin() + 1, rows.end(), [](const auto& a, const auto& b) {
-    return a.delay_s < b.delay_s;
-  });
+  const auto cause =
+      std::max_element(rows.begin() + 1, rows.end(),
+                       [](const auto& a, const auto& b) { return a.delay_s < b.delay_s; });
   if (cause != rows.end() && cause->delay_s > kSame * rows[0].after_s) {
     text += fmt::format("; {} causes most of the waiting ({})", names.code(cause->callpath),
                         time(cause->delay_s));
@@ -212,13 +212,12 @@ class ChangePage {
     const PageNames names(findings_);
     for (size_t i = 0; i < std::min(rows.size(), kRows + 1); ++i) {
       const blame::FoundScalingLoss& row = rows[i];
-      page_ += fmt::format("  {} {} {} {} {}  {}{}\n", right(time(row.ideal_s), 10),
-                           right(time(row.after_s), 10),
-                           right(with_sign(row.after_s - row.ideal_s, time), 11),
-                           right(with_sign(row.waiting_s, time), 11),
-                           right(with_sign(row.delay_s, time), 11),
-                           i == 0 ? "the whole run" : names.path(row.callpath, page_width() - 62),
-                           row.noise_s < 0 || row.exceeds_noise ? "" : "  (within noise)");
+      page_ += fmt::format(
+          "  {} {} {} {} {}  {}{}\n", right(time(row.ideal_s), 10), right(time(row.after_s), 10),
+          right(with_sign(row.after_s - row.ideal_s, time), 11),
+          right(with_sign(row.waiting_s, time), 11), right(with_sign(row.delay_s, time), 11),
+          i == 0 ? "the whole run" : names.path(row.callpath, page_width() - 62),
+          row.noise_s < 0 || row.exceeds_noise ? "" : "  (within noise)");
     }
     if (rows.size() > kRows + 1) page_ += fmt::format("  and {} more\n", rows.size() - kRows - 1);
   }
@@ -239,8 +238,9 @@ class ChangePage {
 std::string change_sentence(const Findings& findings) {
   if (findings.changes.empty()) return "";
   const TimeFormat time = time_of(findings);
-  return scaling_words(findings) + wall_words(of_run(findings, ChangedFigure::wall), time) + direction(findings, true, time) +
-         direction(findings, false, time) + "." + noise_words(findings, time);
+  return scaling_words(findings) + wall_words(of_run(findings, ChangedFigure::wall), time) +
+         direction(findings, true, time) + direction(findings, false, time) + "." +
+         noise_words(findings, time);
 }
 
 std::string change_page(const Findings& findings, const std::filesystem::path& experiment) {

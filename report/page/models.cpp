@@ -90,9 +90,9 @@ std::string run_time_words(const FoundModel& wall, const Findings& findings, con
   const std::string expected = value(wall, wall.expected);
   const std::string range =
       fmt::format("95 % of runs: {} to {}", value(wall, wall.low), value(wall, wall.high));
-  const std::string change = grows(wall)                                     ? "grows"
+  const std::string change = grows(wall)                                   ? "grows"
                              : growth(wall) < -kSame * std::abs(wall.base) ? "shrinks"
-                                                                             : "";
+                                                                           : "";
   if (change.empty()) {
     return fmt::format("The run time stays the same from {} to {}: {} ({}).", at_most(findings),
                        at_targets(findings), expected, range);
@@ -106,8 +106,8 @@ std::string worst_words(const Findings& findings, const Values& value, const Pag
   const auto add = [&](ModelledFigure figure, const char* what) {
     const FoundModel* row = worst(findings, figure);
     if (row == nullptr) return;
-    items.push_back(fmt::format("{} {} (+{})", what, names.code(row->callpath),
-                                value(*row, growth(*row))));
+    items.push_back(
+        fmt::format("{} {} (+{})", what, names.code(row->callpath), value(*row, growth(*row))));
   };
   add(ModelledFigure::time, "time in");
   add(ModelledFigure::delay, "waiting caused by");
@@ -162,11 +162,10 @@ class ModelPage {
   void head() {
     std::vector<std::string> over;
     for (const auto& row : findings_.model_parameters) {
-      over.push_back(
-          fmt::format("{} ({:.6g} to {:.6g}, {} values)", row.name, row.least, row.most, row.points));
+      over.push_back(fmt::format("{} ({:.6g} to {:.6g}, {} values)", row.name, row.least, row.most,
+                                 row.points));
     }
-    const std::string whose =
-        findings_.run.program.empty() ? "" : " of " + findings_.run.program;
+    const std::string whose = findings_.run.program.empty() ? "" : " of " + findings_.run.program;
     const std::string from =
         findings_.run.program.empty() ? "a file" : counted(findings_.inputs.size(), "run");
     page_ += wrapped(fmt::format("Models{} over {}, from {}.", whose, listed(over), from), 0);
@@ -228,10 +227,11 @@ class ModelPage {
 
   void entry(size_t i) {
     const FoundModel& row = findings_.models[i];
-    page_ += fmt::format("  {} -> {} {}  {}\n", right(value_(row, row.base), 10),
-                         right(value_(row, row.expected), 10),
-                         left(fmt::format("({} to {})", value_(row, row.low), value_(row, row.high)), 24),
-                         name(row));
+    page_ += fmt::format(
+        "  {} -> {} {}  {}\n", right(value_(row, row.base), 10),
+        right(value_(row, row.expected), 10),
+        left(fmt::format("({} to {})", value_(row, row.low), value_(row, row.high)), 24),
+        name(row));
     page_ += wrapped(fmt::format("= {}; {}", row.formula, doubts(i)), kIndent);
   }
 
