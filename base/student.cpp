@@ -47,7 +47,10 @@ double incomplete_beta(double a, double b, double x) {
 }  // namespace
 
 double student_probability(double t, double degrees) {
-  const double outside = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2;
+  const double square = t * t, sum = degrees + square;
+  const double outside = square < degrees
+                             ? 0.5 - incomplete_beta(0.5, degrees / 2, square / sum) / 2
+                             : incomplete_beta(degrees / 2, 0.5, degrees / sum) / 2;
   return t < 0 ? outside : 1 - outside;
 }
 

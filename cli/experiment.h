@@ -33,7 +33,7 @@ struct ExperimentInfo {
   /// archive, or an experiment's folder of records.
   std::string trace;
   int exit_status = 0;
-  std::vector<std::string> selected;  ///< sentences: what was not recorded, on request
+  std::vector<std::string> selected;         ///< sentences: what was not recorded, on request
   std::map<std::string, double> parameters;  ///< of the program, as the user named them
 };
 

@@ -76,11 +76,14 @@ std::vector<Modelled> fit_all(const Measurements& measurements, const Point& bas
     each.prediction = predict(each.model, target);
     all.push_back(std::move(each));
   }
+  const auto place = [](const Modelled& each) {  // visits have no seconds
+    return each.series->figure == ModelledFigure::wall     ? 0
+           : each.series->figure == ModelledFigure::visits ? 2
+                                                           : 1;
+  };
   const auto growth = [](const Modelled& each) { return each.prediction.expected - each.base; };
   std::stable_sort(all.begin(), all.end(), [&](const Modelled& a, const Modelled& b) {
-    const bool visits_a = a.series->figure == ModelledFigure::visits;
-    const bool visits_b = b.series->figure == ModelledFigure::visits;
-    return visits_a != visits_b ? visits_b : growth(a) > growth(b);
+    return std::pair(place(a), -growth(a)) < std::pair(place(b), -growth(b));
   });
   return all;
 }
@@ -130,9 +133,13 @@ void add_model(const Modelled& each, std::span<const std::string> names, Finding
   }
 }
 
+/// Of many figures some seem to depend on anything: one alone has to be the surer, the more there
+/// are (Bonferroni). The run time counts by itself.
 bool affects_any(const std::vector<Modelled>& all, size_t parameter) {
+  const double sure = 1 - (1 - kConfidence) / static_cast<double>(all.size());
   return std::any_of(all.begin(), all.end(), [&](const Modelled& each) {
-    return lead(each.model.formula, parameter) != Shape{};
+    const bool whole = each.series->figure == ModelledFigure::wall;
+    return each.model.effects[parameter] > (whole ? 0.5 : sure);
   });
 }
 

@@ -101,7 +101,8 @@ void write_patterns(Database& database, const Findings& findings) {
     constexpr bool refers = std::is_same_v<Type, blame::column::Pattern> ||
                             std::is_same_v<Type, blame::column::PatternFamily>;
     if constexpr (refers) {
-      if (!field.empty() && known.insert(field).second) rows.push_back({field, "", field, "s", "", "", ""});
+      if (!field.empty() && known.insert(field).second)
+        rows.push_back({field, "", field, "s", "", "", ""});
     }
   };
   visit_lists(

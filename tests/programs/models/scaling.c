@@ -3,7 +3,8 @@
 
 // Sleeps whose lengths are known functions of the number of ranks p and of the first argument n:
 // regions `constant` (60 ms), `linear` (15 ms * p), `logarithm` (40 ms * log2(p)), `sized`
-// (1 ms * n); and `late`, in which rank 0 takes 15 ms * p before a barrier, so that the others wait.
+// (1 ms * n); and `late`, in which rank 0 takes 15 ms * p before a barrier, so that the others
+// wait.
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@ constexpr double kFar = 256;
 
 TEST(Fit, FindsEachShapeWithItsCoefficients) {
   for (const Shape& shape : shapes()) {
-    const auto model = fit(generated(
-        [&](const Point& p) { return 3 + 0.25 * value(shape, p[0]); }, kRanks));
+    const auto model =
+        fit(generated([&](const Point& p) { return 3 + 0.25 * value(shape, p[0]); }, kRanks));
     ASSERT_TRUE(model);
     EXPECT_EQ(lead(model->formula, 0), shape) << shape.exponent() << " " << int{shape.logarithms};
     ASSERT_EQ(model->formula.coefficients.size(), 1u);
@@ -59,7 +59,8 @@ TEST(Fit, FindsPerfectStrongScaling) {
 TEST(Fit, NeverPredictsLessThanNothing) {
   // Falling, but not by any power: no formula may go below 0 where it was not measured.
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const auto model = fit(generated([](const Point& p) { return 80 - p[0]; }, kRanks, 2, 0.1, seed));
+    const auto model =
+        fit(generated([](const Point& p) { return 80 - p[0]; }, kRanks, 2, 0.1, seed));
     ASSERT_TRUE(model);
     EXPECT_GE(predict(*model, Point{1e4}).expected, 0) << seed;
     EXPECT_GE(predict(*model, Point{1e4}).low, 0) << seed;
@@ -106,8 +107,8 @@ TEST(Fit, FindsThreeParameters) {
 }
 
 TEST(Fit, UsesNoLogarithmBelowOne) {
-  const auto model = fit(generated([](const Point& p) { return 1 + p[0]; },
-                                   line({0.125, 0.25, 0.5, 1, 2, 4})));
+  const auto model =
+      fit(generated([](const Point& p) { return 1 + p[0]; }, line({0.125, 0.25, 0.5, 1, 2, 4})));
   ASSERT_TRUE(model);
   for (const Hypothesis& each : model->hypotheses) {
     EXPECT_EQ(lead(each.formula, 0).logarithms, 0);
@@ -121,8 +122,8 @@ TEST(Fit, RefusesFewPoints) {
 
 TEST(Fit, StandsZeros) {
   // No waiting with one rank, and noise that is no share of the value.
-  const auto model = fit(generated([](const Point& p) { return 0.2 * (p[0] - 1); },
-                                   line({1, 2, 4, 8, 16}), 2, 0.01));
+  const auto model = fit(
+      generated([](const Point& p) { return 0.2 * (p[0] - 1); }, line({1, 2, 4, 8, 16}), 2, 0.01));
   ASSERT_TRUE(model);
   EXPECT_EQ(lead(model->formula, 0), (Shape{1, 1, 0}));
   EXPECT_NEAR(value(model->formula, Point{64}), 12.6, 0.7);
@@ -143,8 +144,8 @@ Outcome outcome(int sets, int repeats) {
     const Shape shape = shapes()[any_shape(random)];
     const double most = part(random), coefficient = most / value(shape, 64);
     const auto truth = [&](double p) { return 1 - most + coefficient * value(shape, p); };
-    const auto model = fit(generated([&](const Point& p) { return truth(p[0]); }, kRanks, repeats,
-                                     0.05, random()));
+    const auto model = fit(
+        generated([&](const Point& p) { return truth(p[0]); }, kRanks, repeats, 0.05, random()));
     const Shape found = lead(model->formula, 0);
     out.exact += found == shape;
     out.near += std::abs(found.exponent() - shape.exponent()) <= 0.25;
@@ -161,7 +162,7 @@ TEST(Fit, IsRightAsOftenAsItSays) {
   EXPECT_GE(five.exact, 90);
   EXPECT_GE(five.near, 200);
   EXPECT_GE(five.covered, 270);
-  EXPECT_LE(five.covered, 298);  // wider than promised is wrong, too
+  EXPECT_LE(five.covered, 298);         // wider than promised is wrong, too
   const Outcome one = outcome(300, 1);  // without repeats
   EXPECT_GE(one.covered, 270);
 }

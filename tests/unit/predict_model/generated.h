@@ -35,7 +35,8 @@ inline std::vector<Point> line(const std::vector<double>& values) {
   return points;
 }
 
-inline std::vector<Point> grid(const std::vector<double>& first, const std::vector<double>& second) {
+inline std::vector<Point> grid(const std::vector<double>& first,
+                               const std::vector<double>& second) {
   std::vector<Point> points;
   for (const double a : first) {
     for (const double b : second) points.push_back({a, b});

@@ -45,10 +45,10 @@ TEST(JsonLines, AreRefusedInASentence) {
     return read ? "" : read.error().sentence;
   };
   EXPECT_NE(error("").find("empty"), std::string::npos);
-  for (const char* wrong : {"no", "{}", "[1]", R"({"params":{"p":"x"},"value":1})",
-                            R"({"params":{"p":1},"value":"x"})", R"({"params":{"p":1},"value":[]})",
-                            R"({"params":{},"value":1})", R"({"params":{"p":1},"value":[1,"x"]})",
-                            R"({"params":{"p":1},"callpath":3,"value":1})"}) {
+  for (const char* wrong :
+       {"no", "{}", "[1]", R"({"params":{"p":"x"},"value":1})", R"({"params":{"p":1},"value":"x"})",
+        R"({"params":{"p":1},"value":[]})", R"({"params":{},"value":1})",
+        R"({"params":{"p":1},"value":[1,"x"]})", R"({"params":{"p":1},"callpath":3,"value":1})"}) {
     EXPECT_NE(error(wrong).find("line 1 "), std::string::npos) << wrong << ": " << error(wrong);
   }
   const std::string two = R"({"params":{"p":1},"value":1})"

@@ -45,7 +45,9 @@ TEST(NextRun, GainsMoreCloserToTheTarget) {
 TEST(NextRun, IsOrderedByGainForItsCost) {
   const Model model = model_of(0.05);
   const Model* models[] = {&model};
-  const auto runs = next_runs(models, model, {.ranks_at = 0}, kTarget);
+  Machine machine;
+  machine.ranks_at = 0;
+  const auto runs = next_runs(models, model, machine, kTarget);
   ASSERT_GE(runs.size(), 2u);
   for (size_t i = 1; i < runs.size(); ++i) {
     EXPECT_GE(runs[i - 1].gain / runs[i - 1].cost_s, runs[i].gain / runs[i].cost_s);
