@@ -39,6 +39,7 @@ Action add_report(CLI::App& command, const Program& program);
 Action add_view(CLI::App& command, const Program& program);
 Action add_diff(CLI::App& command, const Program& program);
 Action add_what_if(CLI::App& command, const Program& program);
+Action add_model(CLI::App& command, const Program& program);
 Action add_mean(CLI::App& command, const Program& program);
 Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);

@@ -4,23 +4,14 @@
 #include "predict/rerun/perturb.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
+
+#include "base/student.h"
 
 namespace culprit::predict {
 
 namespace {
-
-/// Student's t for 95 %, two-sided, by degrees of freedom from 1 on; the last for all more.
-double students_t(unsigned degrees) {
-  constexpr std::array kTable = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                 2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                 2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
-  constexpr double kMany = 1.96;
-  return degrees == 0 ? 0 : degrees <= kTable.size() ? kTable[degrees - 1] : kMany;
-}
 
 Sampled summed_up(const std::vector<double>& walls) {
   Sampled all;
@@ -29,8 +20,9 @@ Sampled summed_up(const std::vector<double>& walls) {
   all.mean_s = std::accumulate(walls.begin(), walls.end(), 0.0) / count;
   double squares = 0;
   for (double wall : walls) squares += (wall - all.mean_s) * (wall - all.mean_s);
-  const double half =
-      walls.size() < 2 ? 0 : students_t(all.repeats - 1) * std::sqrt(squares / (count - 1) / count);
+  const double half = walls.size() < 2 ? 0
+                                       : student_quantile(0.975, all.repeats - 1) *
+                                             std::sqrt(squares / (count - 1) / count);
   all.low_s = all.mean_s - half;
   all.high_s = all.mean_s + half;
   const auto [least, most] = std::minmax_element(walls.begin(), walls.end());

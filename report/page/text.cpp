@@ -26,6 +26,7 @@
 #include "report/page/glance.h"
 #include "report/page/layout.h"
 #include "report/page/messages.h"
+#include "report/page/models.h"
 #include "report/page/names.h"
 #include "report/page/nowhere.h"
 #include "report/page/patterns.h"
@@ -586,6 +587,9 @@ std::string text(const Findings& findings, const std::filesystem::path& experime
   const Findings safe = displayed(findings);
   if (safe.run.operation == blame::Operation::diff) {
     return change_page(safe, printable(experiment.string()));
+  }
+  if (safe.run.operation == blame::Operation::model) {
+    return model_page(safe, printable(experiment.string()));
   }
   return Page(safe, printable(experiment.string())).write();
 }

@@ -14,6 +14,7 @@
 #include "report/page/changes.h"
 #include "report/page/devices.h"
 #include "report/page/layout.h"
+#include "report/page/models.h"
 #include "report/verdict/evidence.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
@@ -264,6 +265,9 @@ Verdict judge(const Findings& findings, const PageNames& names) {
   switch (findings.run.operation) {
     case blame::Operation::diff:
       verdict.text = change_sentence(findings);
+      return verdict;
+    case blame::Operation::model:
+      verdict.text = model_sentence(findings);
       return verdict;
     case blame::Operation::cut:
       verdict.text = fmt::format("{} of the time at the call paths that are left was waiting time.",
