@@ -47,8 +47,8 @@ struct DeviceStarts {
 
 DeviceStarts find_device_starts(const Run& run, ProcessId process);
 
-/// The operations of stream `s` for which a host's call waits, but not one by its number: all before
-/// `end`, of which those from `first` on have not ended when the call is entered.
+/// The operations of stream `s` for which a host's call waits, but not one by its number: all
+/// before `end`, of which those from `first` on have not ended when the call is entered.
 struct AwaitedOperations {
   size_t first = 0, end = 0;
 };

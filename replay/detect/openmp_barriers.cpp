@@ -17,7 +17,7 @@
 #include <span>
 
 #include "replay/detect/openmp_detectors.h"
-#include "replay/match/barriers.h"
+#include "replay/match/threads/barriers.h"
 
 namespace culprit::replay {
 

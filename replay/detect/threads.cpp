@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
-#include "replay/match/thread_wakes.h"
+#include "replay/match/threads/thread_wakes.h"
 
 namespace culprit::replay {
 

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Rows of gains are by call path, causes by function: a cause has the gain of its costliest call
+// path. When a gain is worth a number, and when another one is worth naming beside it, say the
+// thresholds.
 #include "report/verdict/gains.h"
 
 #include <fmt/format.h>

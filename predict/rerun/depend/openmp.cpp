@@ -8,9 +8,9 @@
 
 #include "base/parallel.h"
 #include "predict/rerun/dependences.h"
-#include "replay/match/barriers.h"
 #include "replay/match/process_tasks.h"
 #include "replay/match/teams.h"
+#include "replay/match/threads/barriers.h"
 
 namespace culprit::predict {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "predict/rerun/dependences.h"
-#include "replay/match/thread_wakes.h"
+#include "replay/match/threads/thread_wakes.h"
 
 namespace culprit::predict {
 

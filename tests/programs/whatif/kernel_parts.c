@@ -20,8 +20,14 @@ static void sleep_ms(double ms) {
 
 #define PART __attribute__((noinline)) static double
 
-PART prepare(void) { sleep_ms(takes("F_prepare", 20)); return 1; }
-PART meanwhile(void) { sleep_ms(takes("F_meanwhile", 10)); return 1; }
+PART prepare(void) {
+  sleep_ms(takes("F_prepare", 20));
+  return 1;
+}
+PART meanwhile(void) {
+  sleep_ms(takes("F_meanwhile", 10));
+  return 1;
+}
 
 int main(void) {
   Device device = open_device();

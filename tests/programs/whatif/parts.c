@@ -30,7 +30,8 @@ static int fits(const char* name, int mine) {
 /* In milliseconds. */
 static double takes(const char* part, double ms) {
   const char* factor = getenv(part);
-  if (factor == NULL || !fits("ON_RANK", rank) || !fits("ON_THREAD", omp_get_thread_num())) return ms;
+  if (factor == NULL || !fits("ON_RANK", rank) || !fits("ON_THREAD", omp_get_thread_num()))
+    return ms;
   return ms * atof(factor);
 }
 
@@ -42,14 +43,26 @@ static void sleep_ms(double ms) {
 
 #define PART __attribute__((noinline)) static double
 
-PART start_up(void) { sleep_ms(takes("F_start_up", rank == 0 ? 200 : 100)); return 1; }
-PART compute(void) { sleep_ms(takes("F_compute", rank == 0 ? 40 : 20)); return 1; }
+PART start_up(void) {
+  sleep_ms(takes("F_start_up", rank == 0 ? 200 : 100));
+  return 1;
+}
+PART compute(void) {
+  sleep_ms(takes("F_compute", rank == 0 ? 40 : 20));
+  return 1;
+}
 PART resolve(void) {
   sleep_ms(takes("F_resolve", rank == 0 && omp_get_thread_num() == 1 ? 40 : 20));
   return 1;
 }
-PART update(void) { sleep_ms(takes("F_update", 4)); return 1; }
-PART write_log(void) { sleep_ms(takes("F_write_log", rank == 1 ? 10 : 0)); return 1; }
+PART update(void) {
+  sleep_ms(takes("F_update", 4));
+  return 1;
+}
+PART write_log(void) {
+  sleep_ms(takes("F_write_log", rank == 1 ? 10 : 0));
+  return 1;
+}
 
 PART advance(void) {
   double sum = 0;

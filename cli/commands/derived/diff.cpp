@@ -14,7 +14,7 @@
 
 #include "blame/algebra/compare.h"
 #include "blame/algebra/scaling.h"
-#include "cli/commands/derive.h"
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/terminal.h"

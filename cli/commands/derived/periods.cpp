@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/printable.h"
-#include "cli/commands/derive.h"
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/open_findings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"

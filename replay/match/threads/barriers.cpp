@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "replay/match/barriers.h"
+#include "replay/match/threads/barriers.h"
 
 #include <algorithm>
 

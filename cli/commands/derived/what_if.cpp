@@ -11,7 +11,7 @@
 #include <optional>
 #include <system_error>
 
-#include "cli/commands/derive.h"
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"

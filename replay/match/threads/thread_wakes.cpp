@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "replay/match/thread_wakes.h"
+#include "replay/match/threads/thread_wakes.h"
 
 #include <algorithm>
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/derive.h"
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/experiment.h"
 #include "cli/message.h"
