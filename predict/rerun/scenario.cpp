@@ -134,7 +134,11 @@ class Planner {
     for (size_t i = 0; i < paths.size(); ++i) {
       paths[i] = paths[i] && (exactly[i] || is_code(run_, CallPathId(i)));
     }
-    balance(graph_, paths, sharers_of(paths), times);
+    const Sharers sharers = sharers_of(paths);
+    if (sharers.members.size() < 2) {
+      return Error{"only one thread executes '" + glob + "': there is nothing to balance"};
+    }
+    balance(graph_, paths, sharers, times);
     return {};
   }
 
