@@ -54,18 +54,22 @@ int follow_periods(const PeriodsArguments& arguments) {
                  "': leave out --follow for one that has ended"});
   }
   auto due = Clock::now();
+  bool has_told = false;
+  Error why{"the run ended before it could be looked at"};
   while (assemble::still_runs(arguments.input)) {
     const auto found = look_for_periods(arguments);
     if (found) {
+      has_told = true;
       if (!print(told(arguments, *found))) return fail({"cannot write to standard output"});
     } else {
-      kLog.debug("{}", found.error().sentence);  // nothing of it yet
+      why = found.error();  // perhaps nothing of it yet
     }
     due = std::max(due + std::chrono::duration_cast<Clock::duration>(
                              std::chrono::duration<double>(arguments.every_s)),
                    Clock::now());
     std::this_thread::sleep_until(due);
   }
+  if (!has_told) return fail(why);
   kLog.info("the run has ended");
   return 0;
 }
