@@ -303,14 +303,15 @@ class Walk {
     return static_cast<uint32_t>(process_.ops.size() - 1);
   }
 
-  /// From the last call on to `until`, less the time in which `location` polled. Who begins
-  /// something while another call goes on has not computed in between.
+  /// From the last moment on to `until`, less the time in which `location` polled. If another
+  /// thread is in a call meanwhile, this one has computed all the same.
   void compute(Time until, LocationId location) {
-    Duration time = open_ == 0 && until > since_ ? until - since_ : Duration::zero();
+    Duration time = until > since_ ? until - since_ : Duration::zero();
     if (location.valid() && time > Duration::zero()) time -= polled(location, since_, until);
     const uint32_t op = add({GoalOp::Kind::calc, static_cast<uint64_t>(time.nanos()), 0, 0});
     for (const auto& [on, to_begin] : front_) process_.dependencies.push_back({op, on, to_begin});
     front_ = {{op, false}};
+    since_ = std::max(since_, until);
   }
 
   Duration polled(LocationId location, Time from, Time to) const {
@@ -334,7 +335,6 @@ class Walk {
         front_.push_back({op, true});
       }
     }
-    ++open_;
   }
 
   Bounds post(const Exchange& exchange, uint32_t before) {
@@ -370,7 +370,6 @@ class Walk {
         front_.push_back({op, false});
       }
     }
-    --open_;
     since_ = std::max(since_, visit.leave);
   }
 
@@ -384,7 +383,6 @@ class Walk {
   std::map<Visit, Duties> duties_;
   std::vector<Bounds> bounds_;  ///< by exchange, once it is posted
   std::vector<Front> front_;    ///< what the next computing depends on
-  size_t open_ = 0;             ///< calls that have been entered and not left
   Time since_, end_ = Time::min();
   GoalProcess process_;
 };

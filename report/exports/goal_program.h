@@ -6,10 +6,10 @@
 // begun, before which. Waiting is in none of them, nor is the time in calls that communicate: a
 // simulator has times of its own for those.
 //
-// A process is one line of operations. What its threads do outside of MPI is the time that goes by
-// between calls, whoever computes then; calls of several threads that overlap begin and end in the
-// order in which they did. What a process waits for without MPI (its threads, a device, files)
-// counts as computing.
+// A process is one line of operations: before a call that communicates, the time that its thread
+// has computed since the process began or ended such a call; calls of several threads that overlap
+// begin and end in the order in which they did. What a process waits for without MPI (its threads,
+// a device, files) counts as computing.
 #pragma once
 
 #include <cstdint>
