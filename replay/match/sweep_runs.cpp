@@ -205,6 +205,7 @@ class RunCutter {
   /// The same number with each of the group's neighbors.
   bool is_even(const Ops& ops, size_t begin, size_t end) const {
     const Processes& peers = from_.size() > to_.size() ? from_ : to_;
+    if (begin == end || (end - begin) % peers.size() != 0) return false;
     std::vector<size_t> counts(peers.size());
     for (size_t i = begin; i < end; ++i) {
       const auto at = std::find(peers.begin(), peers.end(), ops[i].peer);
@@ -212,8 +213,7 @@ class RunCutter {
       ++counts[static_cast<size_t>(at - peers.begin())];
     }
     return std::all_of(counts.begin(), counts.end(),
-                       [&](size_t count) { return count == counts.front(); }) &&
-           begin < end;
+                       [&](size_t count) { return count == counts.front(); });
   }
 
   /// The place of the first receive that is no longer the old run's.
