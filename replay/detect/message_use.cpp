@@ -35,9 +35,6 @@ MessageKind MessageUse::kind_of(const MatchedMessage& message, const Last& now) 
 }
 
 MessageTally& MessageUse::row_of(const SentMessage& sent, bool data) {
-  const ProcessId sender = run_.location(sent.met_at).process;
-  if (sender != sender_) close_sender();
-  sender_ = sender;
   if (!open_.empty()) {
     MessageTally& row = rows_[open_.back().row];
     if (row.path == sent.met.path && row.sender == sent.met_at) {
@@ -45,6 +42,9 @@ MessageTally& MessageUse::row_of(const SentMessage& sent, bool data) {
       return row;
     }
   }
+  const ProcessId sender = run_.location(sent.met_at).process;
+  if (sender != sender_) close_sender();
+  sender_ = sender;
   const uint64_t key = uint64_t{sent.met.path.index()} << 32 | sent.met_at.index();
   const uint32_t place = row_of_.at(key, static_cast<uint32_t>(rows_.size()));
   if (place == rows_.size()) rows_.push_back({sent.met.path, sent.met_at});

@@ -43,10 +43,13 @@ namespace {
 
 /// A receive that waited.
 struct Late {
-  LocationId at;
+  LocationId at, sender;
   Call call;
   Time sent;
-  MessageWait more;
+  CallPathId path;  ///< of the send
+  CommId comm;
+  MessageKind kind;
+  bool leads;  ///< a sweep, perhaps
 };
 /// One that a sweep may explain, once the sweeps are known.
 struct LateFront {
@@ -54,10 +57,13 @@ struct LateFront {
   Pattern otherwise;
 };
 
-void tell(Detection& out, Pattern found, const Late& late) {
+void tell(Detection& out, Pattern found, const Late& late, ProcessId corner) {
+  const Call& call = late.call;
   LocationWaits& waits = out.at(late.at);
-  waits.wait(found, late.call.path, late.call.enter, late.call.leave, late.sent, late.more.cause);
-  if (late.more.corner.valid() || late.more.kind != MessageKind::data) waits.message(late.more);
+  waits.wait(found, call.path, call.enter, call.leave, late.sent, late.sender);
+  if (!corner.valid() && late.kind == MessageKind::data) return;
+  waits.message({call.enter, std::min(late.sent, call.leave), late.sender, late.path, late.sender,
+                 late.comm, corner, late.kind});
 }
 
 /// All messages that one process received.
@@ -88,16 +94,9 @@ class Receiver final : public MessageVisitor {
     received_.push_back({completed.enter, sent.met.enter});
     if (const auto found = probes_.received(message)) polled(found->location, found->stretch);
     if (message.recv.may_wait && sent.met.enter > completed.enter) {
-      const MessageWait more{.begin = completed.enter,
-                             .end = std::min(sent.met.enter, completed.leave),
-                             .cause = sent.met_at,
-                             .sent = sent.met.path,
-                             .sender = sent.met_at,
-                             .comm = message.recv.comm,
-                             .corner = {},
-                             .kind = kind};
       const bool leads = sweeps_.possible() && message.recv.flow != MessageOp::kNoFlow;
-      late_.push_back({{completed_ref.location, completed, sent.met.enter, more}, leads});
+      late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter,
+                       sent.met.path, message.recv.comm, kind, leads});
       meet(completed_ref.location, sent.met_at, std::min(sent.met.enter, completed.leave));
     }
     if (!sent.completed_at.valid() || !sent.may_wait) return;
@@ -124,22 +123,18 @@ class Receiver final : public MessageVisitor {
     left_.tallies = use_.take();
     if (late_.empty()) return;
     sort_received();
-    for (const auto& [late, leads] : late_) {
+    for (const Late& late : late_) {
       const bool order = earliest_received_after(late.call.leave) < late.sent;
       const Pattern found = order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender");
-      if (leads) {
+      if (late.leads) {
         left_.fronts.push_back({late, found});
       } else {
-        tell(out_, found, late);
+        tell(out_, found, late, ProcessId::none());
       }
     }
   }
 
  private:
-  struct LateReceive {
-    Late late;
-    bool leads;  ///< a sweep, perhaps
-  };
   struct Received {
     Time enter;  ///< of the completing call
     Time sent;
@@ -212,21 +207,18 @@ class Receiver final : public MessageVisitor {
   ProbeFinder probes_;
   MessageUse use_;
   Column<Received> received_;
-  Column<LateReceive> late_;
+  Column<Late> late_;
 };
 
 /// What waits for a front waits for it to come round, if it has turned.
-void tell_fronts(const SweepFronts& sweeps, ProcessId process, std::vector<LateFront>& fronts,
+void tell_fronts(const SweepFronts& sweeps, ProcessId process, const std::vector<LateFront>& fronts,
                  Detection& out) {
-  for (LateFront& front : fronts) {
-    Late& late = front.late;
-    const SweepTurn turn = sweeps.turn(process, late.more.comm, received_at(late.call));
-    late.more.corner = turn.corner;
-    tell(out,
-         !turn.turned          ? front.otherwise
-         : turn.corner.valid() ? pattern("mpi.pipeline_refill")
-                               : pattern("mpi.direction_change"),
-         late);
+  for (const auto& [late, otherwise] : fronts) {
+    const SweepTurn turn = sweeps.turn(process, late.comm, received_at(late.call));
+    const Pattern found = !turn.turned          ? otherwise
+                          : turn.corner.valid() ? pattern("mpi.pipeline_refill")
+                                                : pattern("mpi.direction_change");
+    tell(out, found, late, turn.corner);
   }
 }
 

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "base/flat_map.h"
 #include "replay/match/peers.h"
@@ -33,6 +36,7 @@ struct SweepOp {
 };
 
 using Ops = std::vector<SweepOp>;
+using SomeOps = std::span<const SweepOp>;
 using Processes = std::vector<ProcessId>;
 
 bool contains(const Processes& list, ProcessId process) {
@@ -46,70 +50,71 @@ bool note(Processes& list, ProcessId process) {
   return true;
 }
 
-/// The sends, or the receives, of one location in the order of their moments.
+/// The sends, or the receives, of one location in the order of their moments. Sends are posted one
+/// after the other; receives are kept in the order of posting, and mostly come in that order, too.
 class OpList {
  public:
-  OpList(Run& run, LocationId location, ProcessId process, bool is_send)
-      : run_(run), location_(location), is_send_(is_send), peers_(run, process) {
-    sort_if_needed();
+  OpList(Run& run, LocationId location, bool is_send, bool sorted)
+      : run_(run),
+        line_(run.at(location)),
+        ops_(is_send ? line_.sends : line_.recvs),
+        location_(location),
+        process_(run.location(location).process),
+        is_send_(is_send),
+        peers_(run, process_) {
+    if (sorted && !is_send) sort();
     advance();
   }
 
-  bool done() const { return next_ > size(); }
+  bool done() const { return next_ > ops_.size(); }
+  /// One was earlier than the one before.
+  bool unsorted() const { return unsorted_; }
   const SweepOp& head() const { return head_; }
   bool is_send() const { return is_send_; }
   /// To the next one whose peer is known and another process.
   void advance() {
-    for (; next_ < size(); ++next_) {
-      MessageOp& op = ops()[order_.empty() ? next_ : order_[next_]];
-      op.flow = MessageOp::kNoFlow;
-      if (!op.completed.valid() && !is_send_) continue;
-      const ProcessId peer = peers_.of(op);
-      if (!peer.valid() || peer == run_.location(location_).process) continue;
-      head_ = {moment(op), peer, op.comm, &op};
+    while (next_ < ops_.size()) {
+      MessageOp& op = ops_[order_.empty() ? next_ : order_[next_]];
       ++next_;
+      if (op.flow != MessageOp::kNoFlow) op.flow = MessageOp::kNoFlow;
+      if (!is_send_ && !op.completed.valid()) continue;
+      const ProcessId peer = peers_.of(op);
+      if (!peer.valid() || peer == process_) continue;
+      const SweepMoment moment = moment_of(op);
+      unsorted_ = unsorted_ || moment < head_.moment;
+      head_ = {moment, peer, op.comm, &op};
       return;
     }
-    next_ = size() + 1;
+    next_ = ops_.size() + 1;
   }
 
  private:
-  Column<MessageOp>& ops() {
-    return is_send_ ? run_.at(location_).sends : run_.at(location_).recvs;
+  SweepMoment moment_of(const MessageOp& op) const {
+    const CallKey key = is_send_ ? op.posted : op.completed;
+    if (!key.valid()) return INT64_MIN;
+    const Call call = key.is_own() ? line_.calls.get(key.call(), line_.activities)
+                                   : run_.call(run_.ref(location_, key));
+    return is_send_ ? sent_at(call) : received_at(call);
   }
-  size_t size() const {
-    return is_send_ ? run_.at(location_).sends.size() : run_.at(location_).recvs.size();
-  }
-  SweepMoment moment(const MessageOp& op) const {
-    if (is_send_) return sent_at(run_.call(run_.ref(location_, op.posted)));
-    if (!op.completed.valid()) return INT64_MIN;
-    return received_at(run_.call(run_.ref(location_, op.completed)));
-  }
-
-  /// Sends are posted one after the other, but receives may come in any order.
-  void sort_if_needed() {
-    if (is_send_) return;
-    const Column<MessageOp>& all = ops();
-    size_t sorted = 0;
-    for (SweepMoment last = INT64_MIN; sorted < all.size(); ++sorted) {
-      const SweepMoment next = moment(all[sorted]);
-      if (next < last) break;
-      last = next;
-    }
-    if (sorted == all.size()) return;
-    order_.resize(all.size());
+  void sort() {
+    order_.resize(ops_.size());
     std::iota(order_.begin(), order_.end(), 0u);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](uint32_t a, uint32_t b) { return moment(all[a]) < moment(all[b]); });
+    std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+      return moment_of(ops_[a]) < moment_of(ops_[b]);
+    });
   }
 
-  Run& run_;
+  const Run& run_;
+  Timeline& line_;
+  Column<MessageOp>& ops_;
   const LocationId location_;
+  const ProcessId process_;
   const bool is_send_;
   Peers peers_;
   std::vector<uint32_t> order_;
   size_t next_ = 0;
-  SweepOp head_{};
+  bool unsorted_ = false;
+  SweepOp head_{INT64_MIN, {}, {}, nullptr};
 };
 
 /// Cuts what a process does on one communicator into runs.
@@ -124,7 +129,9 @@ class RunCutter {
     receives_.push_back(op);
     // Only receives since long: but for the last ones they are the run's.
     if (receives_.size() < 2 * kMostKept) return;
-    add_group(take_front(receives_, kMostKept - kMostKept % from_.size()), {});
+    const size_t old = kMostKept - kMostKept % from_.size();
+    add_group(SomeOps(receives_).first(old), {});
+    receives_.erase(receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(old));
   }
   void send(const SweepOp& op) {
     const bool fresh = note(to_, op.peer);
@@ -144,37 +151,34 @@ class RunCutter {
   /// are the last receives, or the last that was passed on; of the new one the first receives, or
   /// it starts here. In between one may have passed.
   void close_group() {
-    const auto turns = [&](const SweepOp& op) { return contains(to_, op.peer); };
-    if (std::any_of(receives_.begin(), receives_.end(), turns)) {
-      size_t sends = last_passed_on();
-      size_t receives = sends > 0 ? receives_.size() : first_of_new_run();
-      if (receives == receives_.size() && sends == 0) {
+    SomeOps receives(receives_), sends(sends_);
+    const auto old_ones = [&](size_t received, size_t sent) {
+      add_group(receives.first(received), sends.first(sent));
+      receives = receives.subspan(received), sends = sends.subspan(sent);
+    };
+    if (std::any_of(from_.begin(), from_.end(), [&](ProcessId p) { return contains(to_, p); })) {
+      const size_t passed_on = last_passed_on();
+      const size_t ended = passed_on > 0 ? 0 : first_of_new_run();
+      if (passed_on > 0) {
+        old_ones(receives.size(), passed_on);
+      } else if (ended < receives.size()) {
+        old_ones(ended, 0);
+      } else {
         const Passage passed = find_passage();
-        receives -= passed.receives;
-        add_group(take_front(receives_, receives), {});
-        receives = passed.receives, sends = passed.sends;
+        old_ones(receives.size() - passed.receives, 0);
+        old_ones(passed.receives, passed.sends);
       }
-      const Ops passed_on = take_front(sends_, sends);
-      add_group(take_front(receives_, receives), passed_on);
     }
-    add_group(receives_, sends_);
+    add_group(receives, sends);
     receives_.clear();
     sends_.clear();
     from_.clear();
     to_.clear();
   }
 
-  static Ops take_front(Ops& ops, size_t count) {
-    const auto end = ops.begin() + static_cast<ptrdiff_t>(count);
-    Ops front(ops.begin(), end);
-    ops.erase(ops.begin(), end);
-    return front;
-  }
-
   /// How many sends are still the old run's: each to another, and none back.
   size_t last_passed_on() const {
-    Processes seen;
-    for (const SweepOp& op : receives_) note(seen, op.peer);
+    Processes seen = from_;
     size_t count = 0;
     while (count < sends_.size() && note(seen, sends_[count].peer)) ++count;
     return count;
@@ -201,6 +205,7 @@ class RunCutter {
   /// The same number with each of the group's neighbors.
   bool is_even(const Ops& ops, size_t begin, size_t end) const {
     const Processes& peers = from_.size() > to_.size() ? from_ : to_;
+    if (begin == end || (end - begin) % peers.size() != 0) return false;
     std::vector<size_t> counts(peers.size());
     for (size_t i = begin; i < end; ++i) {
       const auto at = std::find(peers.begin(), peers.end(), ops[i].peer);
@@ -208,8 +213,7 @@ class RunCutter {
       ++counts[static_cast<size_t>(at - peers.begin())];
     }
     return std::all_of(counts.begin(), counts.end(),
-                       [&](size_t count) { return count == counts.front(); }) &&
-           begin < end;
+                       [&](size_t count) { return count == counts.front(); });
   }
 
   /// The place of the first receive that is no longer the old run's.
@@ -220,9 +224,9 @@ class RunCutter {
     return first;
   }
 
-  void add_group(const Ops& receives, const Ops& sends) {
+  void add_group(SomeOps receives, SomeOps sends) {
     if (receives.empty() && sends.empty()) return;
-    const auto flows = [](const Ops& ops, const Processes& other) {
+    const auto flows = [](SomeOps ops, const Processes& other) {
       return std::none_of(ops.begin(), ops.end(),
                           [&](const SweepOp& op) { return contains(other, op.peer); });
     };
@@ -236,7 +240,7 @@ class RunCutter {
     ++groups_;
   }
 
-  static void take(const Ops& ops, bool first, Processes& peers, Ops& lead) {
+  static void take(SomeOps ops, bool first, Processes& peers, Ops& lead) {
     for (const SweepOp& op : ops) {
       if (note(peers, op.peer) || first) lead.push_back(op);
     }
@@ -326,12 +330,17 @@ size_t ProcessSweeps::run_at(CommId comm, SweepMoment moment) const {
   return static_cast<size_t>(std::prev(next) - runs.begin());
 }
 
-ProcessSweeps find_sweep_runs(Run& run, ProcessId process, const GridSteps& grids) {
+namespace {
+
+/// Nothing if the process does something else than sweeps; none if a list turned out to be
+/// unsorted, unless it was `sorted`.
+std::optional<ProcessSweeps> cut_runs(Run& run, ProcessId process, const GridSteps& grids,
+                                      bool sorted) {
   ProcessSweeps found;
   std::vector<OpList> lists;
   for (LocationId id : run.definitions->processes[process.index()].locations) {
-    if (!run.at(id).sends.empty()) lists.emplace_back(run, id, process, true);
-    if (!run.at(id).recvs.empty()) lists.emplace_back(run, id, process, false);
+    if (!run.at(id).sends.empty()) lists.emplace_back(run, id, true, sorted);
+    if (!run.at(id).recvs.empty()) lists.emplace_back(run, id, false, sorted);
   }
   std::vector<RunCutter> cutters;
   FlatMap cutter_of;
@@ -353,14 +362,24 @@ ProcessSweeps find_sweep_runs(Run& run, ProcessId process, const GridSteps& grid
     }
     next->is_send() ? cutters[last].send(op) : cutters[last].receive(op);
     next->advance();
-    if (found.flows.size() > kMostFlows || cutters[last].crowded()) return {};
+    if (next->unsorted() && !sorted) return {};
+    if (found.flows.size() > kMostFlows || cutters[last].crowded()) return ProcessSweeps();
   }
   for (RunCutter& cutter : cutters) cutter.finish();
-  if (found.flows.size() > kMostFlows) return {};
+  if (found.flows.size() > kMostFlows) return ProcessSweeps();
   std::stable_sort(found.runs.begin(), found.runs.end(), [](const SweepRun& a, const SweepRun& b) {
     return std::tie(a.comm, a.begin) < std::tie(b.comm, b.begin);
   });
   return found;
+}
+
+}  // namespace
+
+ProcessSweeps find_sweep_runs(Run& run, ProcessId process, const GridSteps& grids) {
+  if (std::optional<ProcessSweeps> found = cut_runs(run, process, grids, false)) {
+    return *std::move(found);
+  }
+  return *cut_runs(run, process, grids, true);
 }
 
 }  // namespace culprit::replay
