@@ -6,12 +6,19 @@
 
 #include "assemble/assemble.h"
 
+#include <limits.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "assemble/names/kept_names.h"
+#include "assemble/raw/process.h"
 #include "assemble/recorded_run.h"
+#include "assemble/run/run_end.h"
 #include "assemble/source.h"
 
 namespace culprit::assemble {
@@ -48,6 +55,29 @@ bool has_records(const fs::path& experiment) {
     std::error_code ignored;
     return entry.is_directory(ignored);
   });
+}
+
+bool still_runs(const fs::path& experiment) {
+  constexpr int64_t kSilent = 10'000'000'000;
+  if (!has_records(experiment) || read_facts(experiment)) return false;
+  if (const auto mark = read_heartbeat(experiment / "raw")) {
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    return mark->ended == 0 && now_ns - static_cast<int64_t>(mark->realtime_ns) < kSilent;
+  }
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, HOST_NAME_MAX);
+  std::error_code error;
+  for (const auto& folder : fs::directory_iterator(experiment / "raw", error)) {
+    const auto process = read_process(folder.path() / "process");
+    if (!process || process->process.ended != 0) continue;
+    const std::string name = folder.path().filename().string();  // <host>.<pid>.<start>
+    const size_t start = name.rfind('.'), pid = name.rfind('.', start - 1);
+    if (start == name.npos || pid == name.npos || name.substr(0, pid) != host) continue;
+    if (fs::exists("/proc/" + name.substr(pid + 1, start - pid - 1), error)) return true;
+  }
+  return false;
 }
 
 Result<std::vector<StuckGroup>> look_for_stuck(const fs::path& experiment, unsigned threads) {

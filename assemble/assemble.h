@@ -40,6 +40,11 @@ Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsign
 Result<std::vector<StuckGroup>> look_for_stuck(const std::filesystem::path& experiment,
                                                unsigned threads);
 
+/// Whether the program that records there still runs: nobody has completed the experiment yet, and
+/// whoever started the program saw it run in the last seconds, or where nobody watches, as behind a
+/// launcher, one of its processes on this machine is alive. Elsewhere it cannot be known: false.
+bool still_runs(const std::filesystem::path& experiment);
+
 /// True if a process wanted to record there, whether or not it could.
 bool has_records(const std::filesystem::path& experiment);
 

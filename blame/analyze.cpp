@@ -105,6 +105,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::Alone alone;
   replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();
+  Observer* const observer = ranks.alone() ? options.observer : nullptr;
   Passes passes;
   Verified verified;
   Result<replay::Run> read = Error{};
@@ -116,7 +117,9 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   replay::DetectorTimes detectors{};
   passes.run("detect waits", [&] {
-    graph = replay::detect_waits(run, threads, options.disabled.detectors, &detectors);
+    graph = replay::detect_waits(run, threads, options.disabled.detectors, &detectors, [&] {
+      if (observer != nullptr) observer->at_operations(run);
+    });
   });
   for (size_t i = 0; i < detectors.size(); ++i) {
     passes.times.push_back({"detect." + std::string(replay::kDetectors[i].id), detectors[i]});
@@ -150,6 +153,9 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
     join_findings(ranks, findings);
     if (ranks.rank() == 0) finish(findings, threads);
   });
+  if (observer != nullptr) {
+    passes.run("observer", [&] { observer->at_end(run, graph, findings); });
+  }
   for (std::string& sentence : verified.sentences) {
     findings.identities.violations.push_back(std::move(sentence));
   }
@@ -157,7 +163,9 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
     findings.run.notes.push_back("Passes were switched off on request (" +
                                  names_of(options.disabled) + "): what they find is missing.");
   }
-  findings.passes.push_back(passes.times.back());
+  findings.passes.insert(findings.passes.end(),
+                         passes.times.begin() + static_cast<ptrdiff_t>(findings.passes.size()),
+                         passes.times.end());
   findings.losses.merge(losses);
   return findings;
 } catch (const std::bad_alloc&) {

@@ -10,9 +10,22 @@
 #include "blame/findings/findings.h"
 #include "blame/passes.h"
 #include "replay/ranks/transport.h"
+#include "replay/run.h"
+#include "replay/waits.h"
 #include "trace/source.h"
 
 namespace culprit::blame {
+
+/// Somebody who wants to see more of a run than its findings, and adds to these. Only where one
+/// rank has the whole run.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Times of events are settled, and timelines still hold the operations that detectors use up.
+  virtual void at_operations(const replay::Run&) {}
+  /// The findings are complete and in order.
+  virtual void at_end(const replay::Run&, const replay::WaitGraph&, Findings&) {}
+};
 
 struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
@@ -23,6 +36,7 @@ struct AnalyzeOptions {
   /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there
   /// are, whoever calls catches what is thrown (memory that runs out), and lets all ranks give up.
   replay::Transport* ranks = nullptr;
+  Observer* observer = nullptr;
 };
 
 /// Analyses a whole trace. Fills everything of Findings but the parts of `run` that the trace does

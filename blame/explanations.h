@@ -21,6 +21,8 @@ struct Explained {
 void explain_idle_threads(const Explained& given, Findings& found);
 /// Blame shifting for those who wait for locks.
 void explain_locks(const Explained& given, Findings& found);
+/// Messages that say little, and sweeps that turned, by corner (message_use.cpp).
+void explain_messages(const Explained& given, Findings& found);
 /// Who waited for the costliest delays.
 void explain_victims(const Explained& given, Findings& found);
 /// The longest waits of each pattern.

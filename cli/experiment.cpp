@@ -122,6 +122,7 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
   json["exit_status"] = info.exit_status;
   if (!info.job.empty()) json["job"] = info.job;
   if (!info.selected.empty()) json["selected"] = info.selected;
+  if (!info.parameters.empty()) json["parameters"] = info.parameters;
   if (!info.trace.empty()) json["trace"] = info.trace;
   const fs::path temporary = experiment / (".experiment.json." + std::to_string(getpid()) + ".tmp");
   std::ofstream stream(temporary);
@@ -151,6 +152,7 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   info.trace = field<std::string>(json, "trace", "");
   info.exit_status = field<int>(json, "exit_status", 0);
   info.selected = field<std::vector<std::string>>(json, "selected", {});
+  info.parameters = field<std::map<std::string, double>>(json, "parameters", {});
   return info;
 }
 
@@ -189,6 +191,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
         {row.rank, row.node, row.cores, row.node_cores, row.on_core_s, row.core_wait_s});
   }
   merge_stuck(facts.stuck, findings);
+  for (const auto& [name, value] : info.parameters) findings.parameters.push_back({name, value});
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   findings.losses.merge(facts.losses);
@@ -224,6 +227,27 @@ std::string shell_line(const std::vector<std::string>& words) {
     line += '\'';
   }
   return line;
+}
+
+std::vector<std::string> words_of_line(std::string_view line) {
+  std::vector<std::string> words;
+  bool inside = false, quoted = false;  // a word; quotes in it
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ' ' && !quoted) {
+      inside = false;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+    if (line[i] == '\'') {
+      quoted = !quoted;
+    } else if (line[i] == '\\' && !quoted && i + 1 < line.size()) {
+      words.back() += line[++i];
+    } else {
+      words.back() += line[i];
+    }
+  }
+  return words;
 }
 
 }  // namespace culprit::cli

@@ -13,7 +13,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assemble/assemble.h"
@@ -31,7 +33,8 @@ struct ExperimentInfo {
   /// archive, or an experiment's folder of records.
   std::string trace;
   int exit_status = 0;
-  std::vector<std::string> selected;  ///< sentences: what was not recorded, on request
+  std::vector<std::string> selected;         ///< sentences: what was not recorded, on request
+  std::map<std::string, double> parameters;  ///< of the program, as the user named them
 };
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);
@@ -64,5 +67,7 @@ std::string time_for_people();
 
 /// `words` joined with blanks, quoted so that a shell would read the same words.
 std::string shell_line(const std::vector<std::string>& words);
+/// The words of such a line again.
+std::vector<std::string> words_of_line(std::string_view line);
 
 }  // namespace culprit::cli

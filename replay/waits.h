@@ -117,10 +117,36 @@ struct Handover {
   LocationId from;
 };
 
+/// What a message is worth (detect/message_use.h).
+enum class MessageKind : uint8_t { data, empty, repeated };
+
+/// More of the message that a wait was for, if there is more to say: of the wait with the same
+/// begin, end and cause.
+struct MessageWait {
+  Time begin, end;
+  LocationId cause;
+  CallPathId sent;    ///< where the message was sent
+  LocationId sender;  ///< and by whom
+  CommId comm;
+  ProcessId corner;  ///< of mpi.pipeline_refill: where the sweep starts
+  MessageKind kind = MessageKind::data;
+};
+
+/// The messages from a call path and location that processes of this rank received.
+struct MessageTally {
+  CallPathId path;
+  LocationId sender;
+  uint64_t messages = 0, empty = 0, repeated = 0;
+  uint64_t receivers = 0;  ///< processes
+  uint64_t silent = 0;     ///< those of them that got no data from there, ever
+};
+
 struct WaitGraph {
-  std::vector<Column<Wait>> waits;                   ///< by LocationId, sorted by begin
-  std::vector<Column<Sync>> syncs;                   ///< by LocationId, sorted by moment
-  std::vector<std::vector<LockWait>> lock_waits;     ///< by LocationId, sorted by begin
+  std::vector<Column<Wait>> waits;                      ///< by LocationId, sorted by begin
+  std::vector<Column<Sync>> syncs;                      ///< by LocationId, sorted by moment
+  std::vector<std::vector<LockWait>> lock_waits;        ///< by LocationId, sorted by begin
+  std::vector<std::vector<MessageWait>> message_waits;  ///< by LocationId, sorted by begin
+  std::vector<MessageTally> messages;                ///< each receiving process has rows of its own
   std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping
   std::vector<SyncGroup> groups;                     ///< by SyncGroupId
   std::vector<Column<Handover>> handovers;           ///< by LocationId, sorted by time

@@ -20,19 +20,10 @@ constexpr Duration kSignsApart = Duration::from_nanos(1'000'000'000);
 /// Whoever shows no sign for longer sleeps. No launcher takes so long to notice that ranks died.
 constexpr Duration kSlowLauncher = Duration::from_nanos(30'000'000'000);
 
-std::optional<trace::RawHeartbeat> read_mark(const std::filesystem::path& raw) {
-  std::ifstream in(raw / trace::kRawHeartbeatFile, std::ios::binary);
-  trace::RawHeartbeat mark = {};
-  if (!in.read(reinterpret_cast<char*>(&mark), sizeof mark)) return std::nullopt;
-  if (mark.magic != trace::kRawMagic || mark.version != trace::kRawVersion) return std::nullopt;
-  mark.boot_id[sizeof mark.boot_id - 1] = '\0';
-  return mark;
-}
-
 /// When the mark was made.
 std::optional<Time> marked_end(const std::filesystem::path& raw,
                                const std::vector<RawProcessFolder>& processes, const Clock& clock) {
-  const auto mark = read_mark(raw);
+  const auto mark = read_heartbeat(raw);
   if (!mark) return std::nullopt;
   // A process of the same node shares its steady clock; with others there is but the date.
   size_t reference = 0;
@@ -66,6 +57,15 @@ std::optional<Time> end_of_spinning(const std::vector<RawProcessFolder>& process
 }
 
 }  // namespace
+
+std::optional<trace::RawHeartbeat> read_heartbeat(const std::filesystem::path& raw) {
+  std::ifstream in(raw / trace::kRawHeartbeatFile, std::ios::binary);
+  trace::RawHeartbeat mark = {};
+  if (!in.read(reinterpret_cast<char*>(&mark), sizeof mark)) return std::nullopt;
+  if (mark.magic != trace::kRawMagic || mark.version != trace::kRawVersion) return std::nullopt;
+  mark.boot_id[sizeof mark.boot_id - 1] = '\0';
+  return mark;
+}
 
 std::optional<Time> find_run_end(const std::filesystem::path& raw,
                                  const std::vector<RawProcessFolder>& processes,

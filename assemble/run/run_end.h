@@ -16,8 +16,12 @@
 #include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
 #include "base/time.h"
+#include "trace/raw/raw.h"
 
 namespace culprit::assemble {
+
+/// The mark beside the records. None if there is none that can be read.
+std::optional<trace::RawHeartbeat> read_heartbeat(const std::filesystem::path& raw);
 
 /// `accounts` by process. None if it is unknown.
 std::optional<Time> find_run_end(const std::filesystem::path& raw,

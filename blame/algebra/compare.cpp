@@ -7,7 +7,6 @@
 #include "blame/algebra/compare.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -15,6 +14,7 @@
 
 #include "base/glob.h"
 #include "base/result.h"
+#include "base/student.h"
 #include "blame/algebra/combine.h"
 
 namespace culprit::blame {
@@ -34,16 +34,6 @@ double variance_of_mean(std::span<const double> values) {
   for (const double value : values) squares += (value - middle) * (value - middle);
   const auto n = static_cast<double>(values.size());
   return squares / (n - 1) / n;
-}
-
-/// The 97.5 % quantile of Student's distribution.
-double student(double degrees) {
-  constexpr std::array kQuantiles = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
-  const auto whole = static_cast<size_t>(std::max(degrees, 1.0));  // fewer degrees: the wider one
-  return whole > kQuantiles.size() ? 1.960 + 2.5 / degrees : kQuantiles[whole - 1];
 }
 
 using Values = std::vector<double>;  ///< of one figure, a run each
@@ -162,7 +152,7 @@ double noise_of_difference(std::span<const double> before, std::span<const doubl
   const double degrees = (a + b) * (a + b) /
                          (a * a / static_cast<double>(before.size() - 1) +
                           b * b / static_cast<double>(after.size() - 1));
-  return student(degrees) * std::sqrt(a + b);
+  return student_quantile(0.975, degrees) * std::sqrt(a + b);
 }
 
 Findings difference(std::span<const Findings* const> before, std::span<const Findings* const> after,

@@ -131,6 +131,7 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.efficiencies.clear();
   out.idle_nobody.clear();
   out.unattributed.clear();
+  out.periods.clear();  // of series that had all of it
   sum_up(out);
   return out;
 }

@@ -22,6 +22,10 @@ constexpr double kStartUpDominates = 0.5;
 constexpr double kMuchPolling = 0.05;
 /// Of what has a cause: who caused less is not "mostly" the cause.
 constexpr double kMostly = 0.5;
+/// So much waiting, or so large a part of so many messages, is worth a sentence.
+constexpr double kMuchWaiting = 0.05;
+constexpr double kMostMessages = 0.5;
+constexpr uint64_t kManyMessages = 100;
 
 /// A function at its place, whatever path leads there: one thing that somebody can change.
 using Code = std::tuple<std::string, std::string, uint32_t>;
@@ -83,10 +87,60 @@ void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& fou
   found.push_back(row);
 }
 
+namespace {
+
+/// Of the rows' messages those of one kind. The call path named is the last of the function's with
+/// most waiting for them, or else most of them.
+FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
+                            uint64_t FoundMessageUse::* which, double FoundMessageUse::* waiting) {
+  FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings)};
+  std::map<Code, std::tuple<double, uint64_t, CallPathId>> by_code;
+  for (const FoundMessageUse& use : findings.message_use) {
+    row.count += use.*which;
+    row.all_count += use.messages;
+    row.time_s += use.*waiting;
+    if (use.*which == 0) continue;
+    auto& [time_s, count, example] = by_code[code_of(findings, use.callpath)];
+    time_s += use.*waiting;
+    count += use.*which;
+    example = use.callpath;
+  }
+  uint64_t most = 0;
+  for (const auto& [code, sum] : by_code) {
+    const auto& [time_s, count, example] = sum;
+    if (std::pair(time_s, count) <= std::pair(row.callpath_s, most)) continue;
+    std::tie(row.callpath_s, most, row.callpath) = sum;
+  }
+  const bool much = row.whole_s > 0 && row.time_s >= kMuchWaiting * row.whole_s;
+  const bool many =
+      row.all_count >= kManyMessages &&
+      static_cast<double>(row.count) >= kMostMessages * static_cast<double>(row.all_count);
+  row.matters = much || many;
+  return row;
+}
+
+}  // namespace
+
+void diagnose_empty_messages(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  const FoundDiagnosis row =
+      sum_messages(findings, Diagnosis::empty_messages, &FoundMessageUse::empty,
+                   &FoundMessageUse::waiting_empty_s);
+  if (row.count > 0) found.push_back(row);
+}
+
+void diagnose_repeated_messages(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  const FoundDiagnosis row =
+      sum_messages(findings, Diagnosis::repeated_messages, &FoundMessageUse::repeated,
+                   &FoundMessageUse::waiting_repeated_s);
+  if (row.count > 0) found.push_back(row);
+}
+
 void diagnose(Findings& findings) {
   static constexpr void (*kDiagnoses[])(const Findings&, std::vector<FoundDiagnosis>&) = {
       diagnose_start_up,
       diagnose_polling,
+      diagnose_empty_messages,
+      diagnose_repeated_messages,
       diagnose_idle_devices,
       diagnose_device_advice,
       diagnose_launch_bound_kernels,

@@ -45,6 +45,8 @@ double own_allocation(const Findings& findings);
 // The diagnoses, one function each; diagnose.cpp lists them.
 void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_empty_messages(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_repeated_messages(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDiagnosis>& found);

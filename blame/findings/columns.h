@@ -20,6 +20,8 @@ namespace culprit::blame {
 using FoundDeviceId = Id<struct FoundDeviceTag>;
 /// A place in the list of stuck locations.
 using FoundStuckId = Id<struct FoundStuckTag>;
+/// A place in the list of models.
+using FoundModelId = Id<struct FoundModelTag>;
 
 namespace column {
 

@@ -143,6 +143,12 @@ void sort_findings(Findings& found, unsigned threads) {
       [&] { longest_first(found.lock_blame); },
       [&] { longest_first(found.polling); },
       [&] { longest_first(found.polling_causes); },
+      [&] {
+        largest_first(found.message_use, [](const FoundMessageUse& row) {
+          return std::pair(row.waiting_empty_s + row.waiting_repeated_s, row.empty + row.repeated);
+        });
+      },
+      [&] { longest_first(found.refills); },
       [&] { longest_first(found.device_blame); },
       [&] { longest_first(found.device_calls); },
       [&] { longest_first(found.device_operations); },

@@ -43,14 +43,19 @@ void warn_of(const Losses& losses) {
   }
 }
 
-Result<void> write_otf2(const ExportArguments& arguments) {
+/// What needs the whole trace.
+template <class Write>
+Result<void> write_run(const ExportArguments& arguments, const Write& write) {
+  if (arguments.part.given()) {
+    return Error{arguments.format + " has the whole run: no part can be chosen"};
+  }
   const auto info = read_info(arguments.input);
   if (!info) return info.error();
   Losses losses;
   const auto opened = open_trace(arguments.input, *info, arguments.threads, losses);
   if (!opened) return opened.error();
   losses.merge(opened->facts.losses);
-  auto written = trace::export_otf2(*opened->source, arguments.output, arguments.threads, losses);
+  auto written = write(*opened->source, arguments.output, arguments.threads, losses);
   if (written) warn_of(losses);
   return written;
 }
@@ -85,8 +90,7 @@ Result<void> write_findings(const ExportArguments& arguments,
 
 Result<void> write(const ExportArguments& arguments) {
   if (arguments.format == kOtf2) {
-    if (arguments.part.given()) return Error{"an archive has the whole run: no part can be chosen"};
-    return write_otf2(arguments);
+    return write_run(arguments, trace::export_otf2);
   }
   std::error_code code;  // said before anything is read
   if (fs::exists(fs::symlink_status(arguments.output, code))) {
@@ -97,6 +101,9 @@ Result<void> write(const ExportArguments& arguments) {
   }
   for (const report::ExcerptExport& format : report::excerpt_exports()) {
     if (format.name == arguments.format) return write_excerpt(arguments, format);
+  }
+  for (const report::RunExport& format : report::run_exports()) {
+    if (format.name == arguments.format) return write_run(arguments, format.write);
   }
   return Error{"there is no format '" + arguments.format + "'"};
 }
@@ -119,6 +126,7 @@ Action add_export(CLI::App& command, const Program&) {
     help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", name, summary);
   };
   for (const auto& format : report::excerpt_exports()) add(format.name, format.summary);
+  for (const auto& format : report::run_exports()) add(format.name, format.summary);
   add(kOtf2, "an OTF2 archive in Score-P's conventions, for Vampir and Scalasca: a folder");
   for (const auto& format : report::findings_exports()) add(format.name, format.summary);
   command.add_option("experiment", arguments->input, "an experiment folder")->required();

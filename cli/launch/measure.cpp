@@ -27,6 +27,7 @@
 #include "cli/launch/rendezvous.h"
 #include "cli/launch/selection.h"
 #include "cli/message.h"
+#include "cli/parameters.h"
 #include "cli/pipeline.h"
 
 namespace culprit::cli {
@@ -42,6 +43,7 @@ ExperimentInfo describe(const MeasureOptions& options) {
   info.program = program_name(options.command);
   info.date = time_for_people();
   info.selected = sentences_of(options.settings);
+  info.parameters = parse_recorded_parameters(options.settings[Setting::param]).value();
   return info;
 }
 
@@ -247,6 +249,10 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
 int measure(const MeasureOptions& options) {
   if (auto good = options.settings.check(); !good) {
     kLog.error("{}", good.error().sentence);
+    return kUsage;
+  }
+  if (auto named = parse_recorded_parameters(options.settings[Setting::param]); !named) {
+    kLog.error("{}", named.error().sentence);
     return kUsage;
   }
   const int startable = check_program(options.command.front());

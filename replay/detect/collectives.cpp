@@ -46,7 +46,6 @@ class WaitFinder final : public OperationVisitor {
     return !operation.may_leave_early || until <= part.completed.leave;
   }
 
-  static bool is_left_together(const Operation& operation);
   void visit_all(const Operation& operation);
   void visit_sparse(const Operation& operation, Pattern found);
   const Part* latest_giver(const Operation& operation, const Part& taker) const;
@@ -83,7 +82,7 @@ void WaitFinder::visit(std::span<const Part> parts) {
     case Shape::all_to_all:
       if (parts[0].op->op == trace::CollectiveOp::create_handle) return visit_all(operation);
       if (!CollectiveShapes::sparse(parts)) return visit_all(operation);
-      if (is_left_together(operation)) return visit_all(operation);
+      if (CollectiveShapes::left_together(parts)) return visit_all(operation);
       return visit_sparse(operation, everybody_waits(kind.shape));
     case Shape::neighbors:
       return visit_sparse(operation, pattern("mpi.wait_at_neighbors"));
@@ -106,15 +105,6 @@ void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause
 /// They met when the one that the other waited for entered.
 void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
   box_.meet(waiter.location, cause.posted_by, std::min(cause.posted.enter, waiter.completed.leave));
-}
-
-/// Libraries gather within each group of an inter-communicator before the two exchange anything.
-/// The standard does not make them; if so, nobody has left when the last one of both groups enters.
-bool WaitFinder::is_left_together(const Operation& operation) {
-  const Time last = operation.parts[operation.last].posted.enter;
-  return std::all_of(operation.parts.begin(), operation.parts.end(), [&](const Part& part) {
-    return part.side != Side::whole && part.completed.leave > last;
-  });
 }
 
 /// Everybody waits for the last; once anybody did, every two members are synchronised.

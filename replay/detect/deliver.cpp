@@ -39,6 +39,9 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
         for (const Outbox::ToldSync& told : box.syncs_) {
           if (mine(told.at)) at(told.at).sync(told.sync);
         }
+        for (const Outbox::ToldMessage& told : box.messages_) {
+          if (mine(told.at)) at(told.at).message(told.more);
+        }
       }
     }
   });
@@ -63,6 +66,7 @@ std::vector<Outbox> Detection::exchange_told(std::span<Outbox> outboxes) {
   };
   sort_out(&Outbox::waits_);
   sort_out(&Outbox::syncs_);
+  sort_out(&Outbox::messages_);
   std::vector<Packer> packers(to.size());
   for (size_t rank = 0; rank < to.size(); ++rank) {
     pack_told(to[rank], packers[rank]);
@@ -85,6 +89,7 @@ void Detection::pack_told(const Outbox& told, Packer& packer) const {
   packer.put(SyncGroupId::none());
   packer.put_list(std::span<const Outbox::ToldWait>(told.waits_));
   packer.put_list(std::span<const Outbox::ToldSync>(told.syncs_));
+  packer.put_list(std::span<const Outbox::ToldMessage>(told.messages_));
 }
 
 Outbox Detection::unpack_told(const Parcel& parcel) {
@@ -102,6 +107,8 @@ Outbox Detection::unpack_told(const Parcel& parcel) {
     }
     told.syncs_.push_back(sync);
   });
+  unpacker.get_list<Outbox::ToldMessage>(
+      [&](const Outbox::ToldMessage& message) { told.messages_.push_back(message); });
   return told;
 }
 

@@ -25,12 +25,15 @@ class LocationWaits {
   /// it go on. Clipped to `leave`, the end of the call.
   void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
   void sync(const Sync& sync) { syncs.push_back(sync); }
+  /// More of a wait that was told, or will be.
+  void message(const MessageWait& more) { message_waits.push_back(more); }
   /// Stretches may overlap, and be empty.
   void polling(const Polling& stretch) { pollings.push_back(stretch); }
 
   Column<Wait> waits;
   Column<Sync> syncs;
   std::vector<LockWait> lock_waits;
+  std::vector<MessageWait> message_waits;
   Column<Polling> pollings;
   Column<Handover> handovers;
   Column<DeviceGap> device_gaps;
@@ -45,6 +48,8 @@ class Outbox {
   /// As LocationWaits::wait, of location `at`.
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
+  /// As LocationWaits::message, of location `at`.
+  void message(LocationId at, const MessageWait& more) { messages_.push_back({at, more}); }
   /// As Detection::meet.
   void meet(LocationId a, LocationId b, Time moment) {
     sync(a, Sync::with(b, moment));
@@ -64,8 +69,13 @@ class Outbox {
     LocationId at;
     Sync sync;
   };
+  struct ToldMessage {
+    LocationId at;
+    MessageWait more;
+  };
   Column<ToldWait> waits_;
   Column<ToldSync> syncs_;
+  Column<ToldMessage> messages_;
 };
 
 class Detection {
@@ -88,6 +98,7 @@ class Detection {
 
   std::vector<LocationWaits> by_location;  ///< those of other ranks' stay empty
   std::vector<SyncGroup> groups;
+  std::vector<MessageTally> messages;
   Losses losses;
 
  private:

@@ -185,6 +185,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.waits.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());
   graph.lock_waits.resize(run.timelines.size());
+  graph.message_waits.resize(run.timelines.size());
   graph.pollings.resize(run.timelines.size());
   graph.handovers.resize(run.timelines.size());
   graph.device_gaps.resize(run.timelines.size());
@@ -203,6 +204,9 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     graph.waits[id.index()] = std::move(found.waits);
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
+    std::stable_sort(found.message_waits.begin(), found.message_waits.end(),
+                     [](const MessageWait& a, const MessageWait& b) { return a.begin < b.begin; });
+    graph.message_waits[id.index()] = std::move(found.message_waits);
     graph.pollings[id.index()] = std::move(found.pollings);
     graph.handovers[id.index()] = std::move(found.handovers);
     graph.device_gaps[id.index()] = std::move(found.device_gaps);
@@ -212,6 +216,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   detection.losses.add(LossKind::clock_violations, clock_violations(detection));
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);
+  graph.messages = std::move(detection.messages);
   return graph;
 }
 

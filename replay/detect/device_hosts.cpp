@@ -89,10 +89,7 @@ void await_operation(const DeviceStarts& of, LocationId host, const DeviceWait& 
 
 void await_stream(const DeviceStarts& of, LocationId host, const DeviceWait& wait, const Call& call,
                   size_t s, Awaited& awaited, Detection& out) {
-  const auto& all = of.operations(s);
-  const size_t first = first_pending(of, s, call.enter, all.size());
-  size_t end = first;
-  while (end < all.size() && was_launched_before(of, host, wait, call, s, end)) ++end;
+  const auto [first, end] = awaited_operations(of, host, wait, call, s);
   if (first < end) await(of, host, call, s, first, end - 1, awaited, out);
 }
 
@@ -101,9 +98,7 @@ void visit_host(const DeviceStarts& of, LocationId host, Detection& out) {
     const Call call = of.run.call(host, wait.call);
     Awaited awaited;
     for (size_t s = 0; s < of.process.streams.size(); ++s) {
-      if (wait.what == DeviceWaitFor::operation ? false : is_waited_for(of, wait, s)) {
-        await_stream(of, host, wait, call, s, awaited, out);
-      }
+      await_stream(of, host, wait, call, s, awaited, out);
     }
     if (wait.what == DeviceWaitFor::operation) await_operation(of, host, wait, call, awaited, out);
     const bool nothing = !awaited.stream.valid();
@@ -119,6 +114,16 @@ void visit_host(const DeviceStarts& of, LocationId host, Detection& out) {
 }
 
 }  // namespace
+
+AwaitedOperations awaited_operations(const DeviceStarts& of, LocationId host,
+                                     const DeviceWait& wait, const Call& call, size_t s) {
+  if (wait.what == DeviceWaitFor::operation || !is_waited_for(of, wait, s)) return {};
+  const auto& all = of.operations(s);
+  const size_t first = first_pending(of, s, call.enter, all.size());
+  size_t end = first;
+  while (end < all.size() && was_launched_before(of, host, wait, call, s, end)) ++end;
+  return {first, end};
+}
 
 void detect_host_waits(const DeviceStarts& process, Detection& out) {
   for (LocationId host : process.process.hosts) visit_host(process, host, out);

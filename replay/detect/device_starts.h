@@ -47,6 +47,14 @@ struct DeviceStarts {
 
 DeviceStarts find_device_starts(const Run& run, ProcessId process);
 
+/// The operations of stream `s` for which a host's call waits, but not one by its number: all
+/// before `end`, of which those from `first` on have not ended when the call is entered.
+struct AwaitedOperations {
+  size_t first = 0, end = 0;
+};
+AwaitedOperations awaited_operations(const DeviceStarts& of, LocationId host,
+                                     const DeviceWait& wait, const Call& call, size_t s);
+
 // The two sides of a process's devices. `busy`: by device, of all processes (devices_busy).
 using DevicesBusy = std::vector<std::vector<DeviceBusy>>;
 void detect_stream_waits(const DeviceStarts& process, const DevicesBusy& busy, Detection& out);

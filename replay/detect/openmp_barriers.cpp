@@ -14,20 +14,14 @@
 // Each of these stretches is a wait of its own; together they are the thread's wait at the barrier,
 // less the time that the runtime took to find the tasks.
 #include <algorithm>
+#include <span>
 
 #include "replay/detect/openmp_detectors.h"
+#include "replay/match/threads/barriers.h"
 
 namespace culprit::replay {
 
 namespace {
-
-/// How one member passes a barrier.
-struct Arrival {
-  LocationId location;
-  uint32_t barrier;  ///< index into its barriers; BarrierVisit::kNone: it left without a visit
-  Time enter, leave;
-  CallPathId path;
-};
 
 class BarrierDetector {
  public:
@@ -35,68 +29,34 @@ class BarrierDetector {
       : process_(process), run_(process.run()), out_(process.out) {}
 
   void detect() {
-    for (size_t t = 0; t < process_.teams.size(); ++t) visit_team(TeamNumber(t));
-    process_.losses.add(LossKind::uneven_barriers, uneven_);
+    const uint64_t uneven =
+        Barriers(process_.teams)
+            .for_each([&](TeamNumber team, size_t n, std::span<const Arrival> arrivals) {
+              visit_barrier(process_.tasks.epoch(team, n), arrivals);
+            });
+    process_.losses.add(LossKind::uneven_barriers, uneven);
   }
 
  private:
-  void visit_team(TeamNumber team) {
-    const auto members = process_.teams.members(team);
-    if (members.size() < 2) return;
-    size_t fewest = SIZE_MAX, most = 0;
-    for (const Teams::Member& member : members) {
-      const size_t n = span(member).barriers;
-      fewest = std::min(fewest, n);
-      most = std::max(most, n);
-    }
-    if (most > fewest + 1) ++uneven_;
-    next_.clear();
-    for (const Teams::Member& member : members) next_.push_back(span(member).first_barrier);
-    for (size_t n = 0; n < std::min(most, fewest + 1); ++n) {
-      arrivals_.clear();
-      for (size_t m = 0; m < members.size(); ++m) arrivals_.push_back(arrive(members[m], next_[m]));
-      visit_barrier(process_.tasks.epoch(team, n));
-    }
-  }
-
-  const TeamSpan& span(const Teams::Member& member) const {
-    return run_.at(member.location).teams[member.span];
-  }
-
-  /// A member at its barrier `next`, which goes on to the one after. One that leaves the team
-  /// without visiting the barrier at its end arrives there when it leaves.
-  Arrival arrive(const Teams::Member& member, uint32_t& next) const {
-    const uint32_t barrier = next;
-    if (barrier == BarrierVisit::kNone) {
-      const Time end = span(member).end;
-      return {member.location, barrier, end, end, CallPathId::none()};
-    }
-    const BarrierVisit& visit = run_.at(member.location).barriers[barrier];
-    next = visit.next;
-    const Call call = run_.call(member.location, visit.call);
-    return {member.location, barrier, call.enter, call.leave, call.path};
-  }
-
-  void visit_barrier(const ProcessTasks::Epoch& epoch) {
-    const Arrival* last = &arrivals_.front();
+  void visit_barrier(const ProcessTasks::Epoch& epoch, std::span<const Arrival> arrivals) {
+    const Arrival* last = &arrivals.front();
     Time earliest = Time::max();
-    for (const Arrival& arrival : arrivals_) {
+    for (const Arrival& arrival : arrivals) {
       if (arrival.enter > last->enter) last = &arrival;
       earliest = std::min(earliest, arrival.enter);
     }
     Time released = last->enter;
     if (epoch.last_created.happened() && epoch.last_ended.time > earliest) {
       released = std::max(released, epoch.last_ended.time);
-      for (const Arrival& arrival : arrivals_) wait_with_tasks(arrival, epoch, *last, earliest);
+      for (const Arrival& arrival : arrivals) wait_with_tasks(arrival, epoch, *last, earliest);
     } else if (earliest == last->enter) {
       return;
     } else {
       const Pattern pattern = pattern_of(*last, earliest);
-      for (const Arrival& arrival : arrivals_)
-        wait_for_last(arrival, arrival.enter, *last, pattern);
+      for (const Arrival& arrival : arrivals) wait_for_last(arrival, arrival.enter, *last, pattern);
     }
     members_.clear();
-    for (const Arrival& arrival : arrivals_) members_.push_back(arrival.location);
+    for (const Arrival& arrival : arrivals) members_.push_back(arrival.location);
     process_.syncs.add(members_, released);
   }
 
@@ -165,10 +125,7 @@ class BarrierDetector {
   const OpenmpProcess& process_;
   const Run& run_;
   Detection& out_;
-  uint64_t uneven_ = 0;
   // Kept for their memory.
-  std::vector<uint32_t> next_;
-  std::vector<Arrival> arrivals_;
   std::vector<LocationId> members_;
   std::vector<TaskRun> runs_;
 };

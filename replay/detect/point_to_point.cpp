@@ -7,6 +7,10 @@
 //                  partitioned one, of the call that hands over the last partition
 //   wrong order    a late sender, and meanwhile another message was on its way that had been sent
 //                  earlier and was received only by a later call
+//   refill         a late sender, and the message is the first of a sweep that has turned and comes
+//                  from one corner; direction change: from several processes (sweep_fronts.h). Who
+//                  needs all messages of the front gains nothing from another order: these come
+//                  before wrong order
 //   probe          MPI_Probe waits for the enter of the send of the message it finds (ours)
 //   polling        from the first test that found nothing to the enter of the send: told, and
 //                  followed to its cause, but no waiting (ours)
@@ -22,9 +26,14 @@
 // chance is taken for one.
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/merge_runs.h"
+#include "base/parallel.h"
 #include "replay/detect/detection.h"
+#include "replay/detect/message_use.h"
+#include "replay/detect/sweep_fronts.h"
 #include "replay/match/find_probed.h"
 #include "replay/match/messages.h"
 
@@ -32,20 +41,63 @@ namespace culprit::replay {
 
 namespace {
 
+/// A receive that waited.
+struct Late {
+  LocationId at;
+  Call call;
+  Time sent;
+  MessageWait more;
+};
+/// One that a sweep may explain, once the sweeps are known.
+struct LateFront {
+  Late late;
+  Pattern otherwise;
+};
+
+void tell(Detection& out, Pattern found, const Late& late) {
+  LocationWaits& waits = out.at(late.at);
+  waits.wait(found, late.call.path, late.call.enter, late.call.leave, late.sent, late.more.cause);
+  if (late.more.corner.valid() || late.more.kind != MessageKind::data) waits.message(late.more);
+}
+
 /// All messages that one process received.
 class Receiver final : public MessageVisitor {
  public:
-  Receiver(const Run& run, ProcessId process, Detection& out, Outbox& others)
-      : run_(run), process_(process), out_(out), others_(others), probes_(run, process) {}
+  /// What one leaves behind.
+  struct Left {
+    Outbox others;
+    std::vector<LateFront> fronts;
+    std::vector<MessageTally> tallies;
+  };
+
+  Receiver(const Run& run, ProcessId process, SweepFronts& sweeps, Detection& out, Left& left)
+      : run_(run),
+        process_(process),
+        sweeps_(sweeps),
+        out_(out),
+        left_(left),
+        probes_(run, process),
+        use_(run) {}
 
   void visit(const MatchedMessage& message) override {
     const SentMessage& sent = message.sent;
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
+    const MessageKind kind = use_.add(message, completed_ref.location, completed);
+    sweeps_.received(run_, process_, message);
     received_.push_back({completed.enter, sent.met.enter});
     if (const auto found = probes_.received(message)) polled(found->location, found->stretch);
     if (message.recv.may_wait && sent.met.enter > completed.enter) {
-      late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter});
+      const MessageWait more{.begin = completed.enter,
+                             .end = std::min(sent.met.enter, completed.leave),
+                             .cause = sent.met_at,
+                             .sent = sent.met.path,
+                             .sender = sent.met_at,
+                             .comm = message.recv.comm,
+                             .corner = {},
+                             .kind = kind};
+      const bool leads = sweeps_.possible() && message.recv.flow != MessageOp::kNoFlow;
+      late_.push_back({{completed_ref.location, completed, sent.met.enter, more}, leads});
       meet(completed_ref.location, sent.met_at, std::min(sent.met.enter, completed.leave));
     }
     if (!sent.completed_at.valid() || !sent.may_wait) return;
@@ -54,25 +106,39 @@ class Receiver final : public MessageVisitor {
     if (posted.enter <= sent.completed.enter || sent.completed.leave <= posted.enter) return;
     wait(sent.completed_at, pattern("mpi.late_receiver"), sent.completed, posted.enter,
          posted_ref.location);
+    if (kind != MessageKind::data) {
+      more(sent.completed_at, {.begin = sent.completed.enter,
+                               .end = posted.enter,
+                               .cause = posted_ref.location,
+                               .sent = sent.met.path,
+                               .sender = sent.met_at,
+                               .comm = message.recv.comm,
+                               .corner = {},
+                               .kind = kind});
+    }
     meet(sent.completed_at, posted_ref.location, posted.enter);
   }
 
   void finish() override {
     probes_.finish([&](const FoundProbe& found) { visit(found); });
+    left_.tallies = use_.take();
     if (late_.empty()) return;
     sort_received();
-    for (const Late& late : late_) {
+    for (const auto& [late, leads] : late_) {
       const bool order = earliest_received_after(late.call.leave) < late.sent;
-      wait(late.at, order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender"), late.call,
-           late.sent, late.sender);
+      const Pattern found = order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender");
+      if (leads) {
+        left_.fronts.push_back({late, found});
+      } else {
+        tell(out_, found, late);
+      }
     }
   }
 
  private:
-  struct Late {
-    LocationId at, sender;
-    Call call;
-    Time sent;
+  struct LateReceive {
+    Late late;
+    bool leads;  ///< a sweep, perhaps
   };
   struct Received {
     Time enter;  ///< of the completing call
@@ -116,7 +182,14 @@ class Receiver final : public MessageVisitor {
     if (is_own(at)) {
       out_.at(at).wait(found, call.path, call.enter, call.leave, until, cause);
     } else {
-      others_.wait(at, found, call, until, cause);
+      left_.others.wait(at, found, call, until, cause);
+    }
+  }
+  void more(LocationId at, const MessageWait& what) {
+    if (is_own(at)) {
+      out_.at(at).message(what);
+    } else {
+      left_.others.message(at, what);
     }
   }
   void meet(LocationId a, LocationId b, Time moment) {
@@ -127,29 +200,55 @@ class Receiver final : public MessageVisitor {
     if (is_own(at)) {
       out_.at(at).sync(point);
     } else {
-      others_.sync(at, point);
+      left_.others.sync(at, point);
     }
   }
 
   const Run& run_;
   const ProcessId process_;
+  SweepFronts& sweeps_;
   Detection& out_;
-  Outbox& others_;
+  Left& left_;
   ProbeFinder probes_;
+  MessageUse use_;
   Column<Received> received_;
-  Column<Late> late_;
+  Column<LateReceive> late_;
 };
+
+/// What waits for a front waits for it to come round, if it has turned.
+void tell_fronts(const SweepFronts& sweeps, ProcessId process, std::vector<LateFront>& fronts,
+                 Detection& out) {
+  for (LateFront& front : fronts) {
+    Late& late = front.late;
+    const SweepTurn turn = sweeps.turn(process, late.more.comm, received_at(late.call));
+    late.more.corner = turn.corner;
+    tell(out,
+         !turn.turned          ? front.otherwise
+         : turn.corner.valid() ? pattern("mpi.pipeline_refill")
+                               : pattern("mpi.direction_change"),
+         late);
+  }
+}
 
 }  // namespace
 
 void detect_point_to_point(Run& run, unsigned threads, Detection& out) {
-  std::vector<Outbox> others(run.definitions->processes.size());
+  std::vector<Receiver::Left> left(run.definitions->processes.size());
+  SweepFronts sweeps(run, threads);
   match_messages(
       run, threads,
       [&](ProcessId process) {
-        return std::make_unique<Receiver>(run, process, out, others[process.index()]);
+        return std::make_unique<Receiver>(run, process, sweeps, out, left[process.index()]);
       },
       out.losses);
+  sweeps.settle(run);
+  parallel_for(left.size(), threads,
+               [&](size_t p) { tell_fronts(sweeps, ProcessId(p), left[p].fronts, out); });
+  std::vector<Outbox> others;
+  for (Receiver::Left& of_process : left) {
+    others.push_back(std::move(of_process.others));
+    out.messages.insert(out.messages.end(), of_process.tallies.begin(), of_process.tallies.end());
+  }
   out.deliver(others, threads);
 }
 

@@ -5,13 +5,12 @@
 // waited for the thread that let others go on there last before the call was over. Where none did
 // while it lasted, nobody knows for whom, or it came back when its time was up: no wait state.
 // A thread and the one that made it meet when it is made; until then it is due to that one.
-#include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
+#include "replay/match/threads/thread_wakes.h"
 
 namespace culprit::replay {
 
@@ -25,30 +24,20 @@ Pattern pattern_of(std::string_view call) {
   return pattern("thread.lock");
 }
 
-struct Wake {
-  Time time;
-  LocationId by;
-  friend auto operator<=>(const Wake&, const Wake&) = default;
-};
+using Wake = ThreadWakes::Wake;
 
 /// Of one process.
 class ThreadWaitDetector {
  public:
   ThreadWaitDetector(const Run& run, const trace::Process& process, Detection& out)
-      : run_(run), process_(process), out_(out) {}
+      : run_(run), process_(process), out_(out), wakes_(run, process) {}
 
   /// How many waits had no end that is known.
   uint64_t detect() {
     for (LocationId id : process_.locations) {
-      for (const ObjectMoment& woke : run_.at(id).threads.woke) {
-        wakes_[woke.object].push_back({woke.time, id});
-      }
-    }
-    for (auto& [object, wakes] : wakes_) std::sort(wakes.begin(), wakes.end());
-    for (LocationId id : process_.locations) {
       for (const AwaitedObject& awaited : run_.at(id).threads.awaited) find_wait(id, awaited);
       for (const ObjectMoment& begun : run_.at(id).threads.begun) {
-        const Wake* made = last_wake(begun.object, begun.time, id);
+        const Wake* made = wakes_.last(begun.object, begun.time, id);
         if (made != nullptr) begin(id, begun.time, *made);
       }
     }
@@ -70,20 +59,9 @@ class ThreadWaitDetector {
                            made.by);
   }
 
-  /// The last by another thread, no later than `time`.
-  const Wake* last_wake(uint64_t object, Time time, LocationId waiter) const {
-    const auto found = wakes_.find(object);
-    if (found == wakes_.end()) return nullptr;
-    const std::vector<Wake>& wakes = found->second;
-    auto after = std::upper_bound(wakes.begin(), wakes.end(), time,
-                                  [](Time t, const Wake& wake) { return t < wake.time; });
-    while (after != wakes.begin() && std::prev(after)->by == waiter) --after;
-    return after == wakes.begin() ? nullptr : &*std::prev(after);
-  }
-
   void find_wait(LocationId waiter, const AwaitedObject& awaited) {
     const Call call = run_.call(waiter, awaited.call);
-    const Wake* wake = last_wake(awaited.object, call.leave, waiter);
+    const Wake* wake = wakes_.last(awaited.object, call.leave, waiter);
     if (wake == nullptr || wake->time <= call.enter || !call.path.valid()) {
       ++unknown_;
       return;
@@ -97,7 +75,7 @@ class ThreadWaitDetector {
   const Run& run_;
   const trace::Process& process_;
   Detection& out_;
-  std::unordered_map<uint64_t, std::vector<Wake>> wakes_;
+  const ThreadWakes wakes_;
   uint64_t unknown_ = 0;
 };
 

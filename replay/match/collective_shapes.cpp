@@ -92,6 +92,14 @@ bool CollectiveShapes::contains(culprit::GroupId group, const Part& part) const 
   return std::binary_search(members.begin(), members.end(), run_.location(part.location).process);
 }
 
+bool CollectiveShapes::left_together(std::span<const Part> parts) {
+  Time last = Time::min();
+  for (const Part& part : parts) last = std::max(last, part.posted.enter);
+  return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.side != Side::whole && part.completed.leave > last;
+  });
+}
+
 const Part* CollectiveShapes::root_of(std::span<const Part> parts) {
   const uint32_t rank = parts[0].op->root;
   if (parts[0].side != Side::whole || rank >= CollectiveOp::kIsRoot) {

@@ -44,6 +44,9 @@ class CollectiveShapes {
   CollectiveKind of(std::span<const Part> parts) const;
   /// Whether some exchange no data with some others.
   static bool sparse(std::span<const Part> parts);
+  /// Of an inter-communicator: whether nobody has left when the last one of both groups enters.
+  /// Libraries gather within each group before the two exchange anything, but need not.
+  static bool left_together(std::span<const Part> parts);
   /// Whom this one gets data from, if that is not everybody; sorted.
   const std::vector<ProcessId>* givers(const Part& taker) const {
     const culprit::GroupId from = taker.op->receives_from;

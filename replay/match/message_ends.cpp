@@ -10,42 +10,11 @@
 #include <tuple>
 #include <utility>
 
+#include "replay/match/peers.h"
+
 namespace culprit::replay {
 
 namespace {
-
-/// The processes that peer ranks mean, seen from one process.
-class Peers {
- public:
-  Peers(const Run& run, ProcessId self) : run_(run), self_(self) {}
-
-  ProcessId of(const MessageOp& op) {
-    if (!op.comm.valid()) return {};
-    if (op.comm != comm_) look_up(op.comm);
-    if (own_) return self_;
-    return group_ != nullptr && op.peer < group_->size() ? (*group_)[op.peer] : ProcessId::none();
-  }
-
- private:
-  void look_up(CommId id) {
-    comm_ = id;
-    own_ = false;
-    group_ = nullptr;
-    if (id.index() >= run_.definitions->comms.size()) return;
-    const trace::Comm& comm = run_.definitions->comms[id.index()];
-    own_ = comm.kind == trace::CommKind::mpi_self;
-    const bool remote =
-        comm.kind == trace::CommKind::mpi_inter &&
-        std::find(comm.members.begin(), comm.members.end(), self_) != comm.members.end();
-    group_ = remote ? &comm.remote : &comm.members;
-  }
-
-  const Run& run_;
-  ProcessId self_;
-  CommId comm_;
-  bool own_ = false;
-  const std::vector<ProcessId>* group_ = nullptr;
-};
 
 /// One thread's are in order already, unless a matched probe has gone before.
 void sort_by_post(const Run& run, std::span<OpRef> ops, bool is_send) {

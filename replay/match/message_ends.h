@@ -108,6 +108,7 @@ inline SentMessage sent_message(const Run& run, OpRef ref) {
     sent.completed_at = completed.location;
   }
   sent.may_wait = op.may_wait;
+  sent.flow = op.flow;
   return sent;
 }
 

@@ -35,6 +35,7 @@ void code_send(Code& code, RemoteSend& send, const RemoteSend& before) {
   code_call(code, message.completed, message.met);
   code(message.completed_at, message.met_at);
   code(message.may_wait, before.message.may_wait);
+  code(message.flow, before.message.flow);
 }
 
 class RemoteSends {

@@ -13,7 +13,8 @@ struct SentMessage {
   Call met;        ///< that handed it over: the send, or of a partitioned one its last MPI_Pready
   Call completed;  ///< only if completed_at is valid
   LocationId met_at, completed_at;
-  bool may_wait = false;  ///< the send may have waited in `completed`
+  bool may_wait = false;              ///< the send may have waited in `completed`
+  uint8_t flow = MessageOp::kNoFlow;  ///< of its process, as in MessageOp
 };
 
 }  // namespace culprit::replay

@@ -4,7 +4,8 @@
 // Several processes that analyse one trace together ("analysis ranks"), as they see each other. All
 // run the same passes in the same order; each owns a share of the trace's processes (shares.h). All
 // that they ever do together is one thing: everybody gives everybody a parcel of bytes. That is
-// enough, since replay and blame look beyond a process at a few places, and there in bulk.
+// enough, since replay and blame look beyond a process at a few places, and there in bulk. Besides,
+// two of them can time messages between them, for those who measure machines.
 //
 // exchange.h makes parcels of types. The implementation on MPI is a library of its own, opened at
 // run time (transport_mpi.cpp), so that culprit runs where there is no MPI; Alone is all that is
@@ -17,10 +18,24 @@
 #include <vector>
 
 #include "base/column.h"
+#include "base/time.h"
 
 namespace culprit::replay {
 
 using Parcel = Column<std::byte>;
+
+/// Messages back and forth between two ranks.
+struct PingPong {
+  size_t partner = 0;
+  size_t bytes = 0;
+  size_t repeats = 0;
+  Duration hold;  ///< that the lower rank keeps from receiving after it has sent
+};
+/// One of them, as the lower rank sees it.
+struct RoundTrip {
+  Duration whole;               ///< with `hold` in it
+  Duration sending, receiving;  ///< in the call that sent, and in the one that received
+};
 
 class Transport {
  public:
@@ -36,6 +51,10 @@ class Transport {
   /// Ends all ranks at once: this one cannot go on, and the others would wait for it forever.
   /// Does nothing where there are no others.
   virtual void give_up(const char* why) = 0;
+
+  /// Both ranks call it, with the same but for the partner. Returns the repeats to the lower rank,
+  /// and nothing to the higher; nothing to either where messages cannot be timed.
+  virtual std::vector<RoundTrip> ping_pong(const PingPong&) { return {}; }
 
   /// The name of the machine that this rank runs on.
   virtual std::string node() const;

@@ -60,7 +60,40 @@ class MpiTransport final : public Transport {
     return got;
   }
 
+  std::vector<RoundTrip> ping_pong(const PingPong& what) override {
+    const auto partner = static_cast<int>(what.partner);
+    const auto bytes = static_cast<int>(std::min(what.bytes, kPiece));
+    std::vector<std::byte> out(what.bytes), in(what.bytes);
+    const auto send = [&] { MPI_Send(out.data(), bytes, MPI_BYTE, partner, kTag, MPI_COMM_WORLD); };
+    const auto receive = [&] {
+      MPI_Recv(in.data(), bytes, MPI_BYTE, partner, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    };
+    std::vector<RoundTrip> trips;
+    for (size_t i = 0; i < what.repeats; ++i) {
+      if (rank() > what.partner) {
+        receive();
+        send();
+        continue;
+      }
+      const Time begin = now();
+      send();
+      const Time sent = now();
+      while (now() - sent < what.hold) {
+      }
+      const Time ready = now();
+      receive();
+      const Time end = now();
+      trips.push_back({end - begin, sent - begin, end - ready});
+    }
+    return trips;
+  }
+
  private:
+  static Time now() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return Time::from_nanos(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  }
+
   static constexpr int kTag = 0;
   static constexpr size_t kPiece = size_t{1} << 28;
 

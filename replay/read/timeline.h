@@ -61,7 +61,11 @@ struct MessageOp {
   /// How a call can complete an operation. Test never waits; a buffered or ready send neither.
   bool may_wait = true;
   bool rare = false;  ///< more of it stands in rare_sends, rare_recvs
+  /// Of the messages that lead a sweep: its process's number of that flow (sweep_runs.h).
+  uint8_t flow = kNoFlow;
+  static constexpr uint8_t kNoFlow = UINT8_MAX;
 };
+static_assert(sizeof(MessageOp) == 28);
 
 /// What few messages have.
 struct RareMessage {

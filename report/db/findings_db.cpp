@@ -98,8 +98,11 @@ void write_patterns(Database& database, const Findings& findings) {
   std::set<std::string> known;
   for (const blame::FoundPattern& row : rows) known.insert(row.id);
   const auto note = [&]<class Type>(const blame::Column<Type>&, const auto& field) {
-    if constexpr (std::is_same_v<Type, blame::column::Pattern>) {
-      if (known.insert(field).second) rows.push_back({field, "", field, "s", "", "", ""});
+    constexpr bool refers = std::is_same_v<Type, blame::column::Pattern> ||
+                            std::is_same_v<Type, blame::column::PatternFamily>;
+    if constexpr (refers) {
+      if (!field.empty() && known.insert(field).second)
+        rows.push_back({field, "", field, "s", "", "", ""});
     }
   };
   visit_lists(

@@ -9,17 +9,31 @@ namespace {
 constexpr FindingsExport kFindingsExports[] = {
 #define FINDINGS_EXPORT(id, summary) {#id, summary, export_##id},
 #define EXCERPT_EXPORT(id, summary)
+#define RUN_EXPORT(id, summary)
 #include "report/exports/exports.def"
 #undef FINDINGS_EXPORT
 #undef EXCERPT_EXPORT
+#undef RUN_EXPORT
 };
 
 constexpr ExcerptExport kExcerptExports[] = {
 #define FINDINGS_EXPORT(id, summary)
 #define EXCERPT_EXPORT(id, summary) {#id, summary, export_##id},
+#define RUN_EXPORT(id, summary)
 #include "report/exports/exports.def"
 #undef FINDINGS_EXPORT
 #undef EXCERPT_EXPORT
+#undef RUN_EXPORT
+};
+
+constexpr RunExport kRunExports[] = {
+#define FINDINGS_EXPORT(id, summary)
+#define EXCERPT_EXPORT(id, summary)
+#define RUN_EXPORT(id, summary) {#id, summary, export_##id},
+#include "report/exports/exports.def"
+#undef FINDINGS_EXPORT
+#undef EXCERPT_EXPORT
+#undef RUN_EXPORT
 };
 
 }  // namespace
@@ -30,6 +44,10 @@ std::span<const FindingsExport> findings_exports() {
 
 std::span<const ExcerptExport> excerpt_exports() {
   return kExcerptExports;
+}
+
+std::span<const RunExport> run_exports() {
+  return kRunExports;
 }
 
 }  // namespace culprit::report

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs in the formats of other tools. Each is a file of its own with one function, and a row of
-// exports.def. Those of findings know sums; those of excerpts know what happened when.
+// exports.def. Those of findings know sums; those of excerpts know what happened when; those of
+// runs read all of the trace as they need it.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "blame/excerpt/excerpt.h"
 #include "blame/findings/findings.h"
+#include "trace/source.h"
 
 namespace culprit::report {
 
@@ -27,15 +29,27 @@ struct ExcerptExport {
   Result<void> (*write)(const blame::Excerpt& excerpt, const std::filesystem::path& output);
 };
 
+/// Of a whole trace, on `threads` threads (0: all cores).
+struct RunExport {
+  std::string_view name, summary;
+  Result<void> (*write)(const trace::Source& source, const std::filesystem::path& output,
+                        unsigned threads, Losses& losses);
+};
+
 std::span<const FindingsExport> findings_exports();
 std::span<const ExcerptExport> excerpt_exports();
+std::span<const RunExport> run_exports();
 
 #define FINDINGS_EXPORT(id, summary) \
   Result<void> export_##id(const blame::Findings&, const std::filesystem::path& output);
 #define EXCERPT_EXPORT(id, summary) \
   Result<void> export_##id(const blame::Excerpt&, const std::filesystem::path& output);
+#define RUN_EXPORT(id, summary)                                                       \
+  Result<void> export_##id(const trace::Source&, const std::filesystem::path& output, \
+                           unsigned threads, Losses& losses);
 #include "report/exports/exports.def"
 #undef FINDINGS_EXPORT
 #undef EXCERPT_EXPORT
+#undef RUN_EXPORT
 
 }  // namespace culprit::report

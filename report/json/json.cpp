@@ -106,6 +106,31 @@ Json counters_of(const Findings& f, const JsonValues& values) {
   });
 }
 
+/// Rows of a list that are of this model, without saying so.
+template <class Rows>
+Json of_model(const Rows& rows, size_t model, const JsonValues& values) {
+  Json array = Json::array();
+  for (const auto& row : rows) {
+    if (row.model.index() != model) continue;
+    Json object = values.row(row);
+    object.erase("model");
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+/// With their terms.
+Json models_of(const Findings& f, const JsonValues& values) {
+  Json array = Json::array();
+  for (size_t i = 0; i < f.models.size(); ++i) {
+    Json object = values.row(f.models[i]);
+    object["terms"] = of_model(f.model_terms, i, values);
+    object["leads"] = of_model(f.model_leads, i, values);
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
 Json losses_of(const Findings& f, const JsonValues& values) {
   return list(f.losses.all(), [&](const auto& entry) {
     const auto& [name, loss] = entry;
@@ -127,6 +152,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"stuck", stuck_of(f, values)},
       {"waits", values.rows(f.waits)},
       {"delays", delays_of(f, values)},
+      {"gains", values.rows(f.gains)},
       {"victims", values.rows(f.victims)},
       {"unattributed", values.rows(f.unattributed)},
       {"critical_path", critical_path_of(f, values)},
@@ -138,6 +164,8 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"diagnoses", values.rows(f.diagnoses)},
       {"polling", values.rows(f.polling)},
       {"polling_causes", values.rows(f.polling_causes)},
+      {"message_use", values.rows(f.message_use)},
+      {"refills", values.rows(f.refills)},
       {"devices", values.rows(f.devices)},
       {"device_times", values.rows(f.device_times)},
       {"device_blame", values.rows(f.device_blame)},
@@ -147,11 +175,17 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"distributions", values.rows(f.distributions)},
       {"counters", counters_of(f, values)},
       {"stages", values.rows(f.stages)},
+      {"periods", values.rows(f.periods)},
       {"locations", values.rows(f.locations)},
       {"topologies", values.rows(f.topologies)},
       {"topology_places", values.rows(f.topology_places)},
       {"inputs", values.rows(f.inputs)},
       {"changes", values.rows(f.changes)},
+      {"parameters", values.rows(f.parameters)},
+      {"scaling_losses", values.rows(f.scaling_losses)},
+      {"model_parameters", values.rows(f.model_parameters)},
+      {"models", models_of(f, values)},
+      {"next_runs", values.rows(f.next_runs)},
       {"user_patterns", values.rows(f.user_patterns)},
       {"user_waits", values.rows(f.user_waits)},
       {"losses", losses_of(f, values)}};

@@ -30,6 +30,7 @@ struct JsonValues {
   Json operator()(MetricId id) const { return findings.metrics[id.index()].name; }
   Json operator()(blame::FoundDeviceId id) const { return id.index(); }
   Json operator()(blame::FoundStuckId id) const { return id.index(); }
+  Json operator()(blame::FoundModelId id) const { return id.index(); }
   template <Word E>
   Json operator()(const E& word) const {
     return to_string(word);

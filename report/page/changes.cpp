@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "report/page/layout.h"
+#include "report/page/names.h"
 
 namespace culprit::report {
 namespace {
@@ -115,6 +116,38 @@ std::string noise_words(const Findings& findings, const TimeFormat& time) {
                      time(wall.noise_s), counted(before, "run"), counted(after, "run"));
 }
 
+/// "12.3 % of the allocated time is lost to imperfect weak scaling from 4 to 16 threads: 3.1 s, of
+/// which 2.2 s are waiting, most of it in solve/MPI_Recv (1.9 s). " Empty if it was not asked for.
+std::string scaling_words(const Findings& findings) {
+  const auto& rows = findings.scaling_losses;
+  if (rows.empty()) return "";
+  const TimeFormat time(rows[0].after_s);
+  const double loss = rows[0].after_s - rows[0].ideal_s;
+  const std::string what =
+      fmt::format("{} scaling from {} to {} threads", to_string(rows[0].scaling),
+                  findings.inputs.front().locations, findings.inputs.back().locations);
+  if (loss <= kSame * rows[0].after_s) {
+    return fmt::format("Nothing is lost in {}: {} of allocated time, and {} would be ideal. ", what,
+                       time(rows[0].after_s), time(rows[0].ideal_s));
+  }
+  const PageNames names(findings);
+  std::string text = fmt::format(
+      "{} of the allocated time is lost in {}: {}, of which {} is waiting",
+      percent(loss, rows[0].after_s), what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
+  if (rows.size() > 1 && rows[1].after_s > rows[1].ideal_s) {
+    text += fmt::format("; most of it in {} ({})", names.code(rows[1].callpath),
+                        time(rows[1].after_s - rows[1].ideal_s));
+  }
+  const auto cause =
+      std::max_element(rows.begin() + 1, rows.end(),
+                       [](const auto& a, const auto& b) { return a.delay_s < b.delay_s; });
+  if (cause != rows.end() && cause->delay_s > kSame * rows[0].after_s) {
+    text += fmt::format("; {} causes most of the waiting ({})", names.code(cause->callpath),
+                        time(cause->delay_s));
+  }
+  return text + ". ";
+}
+
 class ChangePage {
  public:
   explicit ChangePage(const Findings& findings) : findings_(findings), time_(time_of(findings)) {}
@@ -127,17 +160,27 @@ class ChangePage {
     if (findings_.inputs.front().locations != findings_.inputs.back().locations) {
       page_ += wrapped("They did not have the same number of locations.", 0);
     }
-    section("THE WHOLE RUN", "",
-            {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting});
-    section("ROOT CAUSES: waiting caused by", "delay", {ChangedFigure::delay});
-    section("CRITICAL PATH", "critical", {ChangedFigure::critical});
-    section("WAITING: in", "waiting", {ChangedFigure::waiting});
-    section("ALLOCATED TIME: in", "time", {ChangedFigure::time});
+    tables();
     page_ += fmt::format("\nFull results: {}\n", experiment.string());
     return page_;
   }
 
+  std::string write_tables() {
+    tables();
+    return page_;
+  }
+
  private:
+  void tables() {
+    section("THE WHOLE RUN", "",
+            {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting});
+    scaling();
+    section("ROOT CAUSES: waiting caused by", "delay", {ChangedFigure::delay});
+    section("CRITICAL PATH", "critical", {ChangedFigure::critical});
+    section("WAITING: in", "waiting", {ChangedFigure::waiting});
+    section("ALLOCATED TIME: in", "time", {ChangedFigure::time});
+  }
+
   std::string names(blame::InputRole role) const {
     std::vector<std::string> all;
     for (const blame::FoundInput& input : findings_.inputs) {
@@ -168,6 +211,26 @@ class ChangePage {
     if (rows.size() > kRows) page_ += fmt::format("  and {} more\n", rows.size() - kRows);
   }
 
+  /// What scaling lost, call path by call path.
+  void scaling() {
+    const auto& rows = findings_.scaling_losses;
+    if (rows.empty()) return;
+    page_ += fmt::format("\nSCALING LOSS, {}: in  (ideal, after, loss; of it waiting, causes)\n",
+                         to_string(rows[0].scaling));
+    const TimeFormat time(rows[0].after_s);
+    const PageNames names(findings_);
+    for (size_t i = 0; i < std::min(rows.size(), kRows + 1); ++i) {
+      const blame::FoundScalingLoss& row = rows[i];
+      page_ += fmt::format(
+          "  {} {} {} {} {}  {}{}\n", right(time(row.ideal_s), 10), right(time(row.after_s), 10),
+          right(with_sign(row.after_s - row.ideal_s, time), 11),
+          right(with_sign(row.waiting_s, time), 11), right(with_sign(row.delay_s, time), 11),
+          i == 0 ? "the whole run" : names.path(row.callpath, page_width() - 62),
+          row.noise_s < 0 || row.exceeds_noise ? "" : "  (within noise)");
+    }
+    if (rows.size() > kRows + 1) page_ += fmt::format("  and {} more\n", rows.size() - kRows - 1);
+  }
+
   static std::string name_of(ChangedFigure figure) {
     return figure == ChangedFigure::wall   ? "run time"
            : figure == ChangedFigure::time ? "allocated time"
@@ -184,8 +247,17 @@ class ChangePage {
 std::string change_sentence(const Findings& findings) {
   if (findings.changes.empty()) return "";
   const TimeFormat time = time_of(findings);
-  return wall_words(of_run(findings, ChangedFigure::wall), time) + direction(findings, true, time) +
-         direction(findings, false, time) + "." + noise_words(findings, time);
+  return scaling_words(findings) + wall_words(of_run(findings, ChangedFigure::wall), time) +
+         direction(findings, true, time) + direction(findings, false, time) + "." +
+         noise_words(findings, time);
+}
+
+std::string change_of_wall(const Findings& findings) {
+  return wall_words(of_run(findings, ChangedFigure::wall), time_of(findings));
+}
+
+std::string change_tables(const Findings& findings) {
+  return ChangePage(findings).write_tables();
 }
 
 std::string change_page(const Findings& findings, const std::filesystem::path& experiment) {

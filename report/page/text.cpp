@@ -25,13 +25,17 @@
 #include "report/page/displayed.h"
 #include "report/page/glance.h"
 #include "report/page/layout.h"
+#include "report/page/messages.h"
+#include "report/page/models.h"
 #include "report/page/names.h"
 #include "report/page/nowhere.h"
 #include "report/page/patterns.h"
+#include "report/page/periods.h"
 #include "report/page/source.h"
 #include "report/page/stuck.h"
 #include "report/table/groups.h"
 #include "report/verdict/evidence.h"
+#include "report/verdict/gains.h"
 #include "report/verdict/start_up.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
@@ -71,6 +75,7 @@ class Page {
   void write_counters();
   void write_polling();
   void write_stages();
+  void write_periods();
   void write_user_patterns();
   void write_source(const blame::FoundCallPath& found);
   void write_not_covered();
@@ -117,12 +122,15 @@ std::string Page::write() {
   write_blame();
   write_waits();
   page_ += device_section(findings_, name_, time_);
+  page_ += refill_section(findings_, time_);
+  page_ += message_section(findings_, name_, time_);
   write_polling();
   write_critical_path();
   page_ += longest_waits(findings_, name_);
   write_counters();
   write_user_patterns();
   write_stages();
+  write_periods();
   write_not_covered();
   write_foot();
   return printable(page_, "\n");  // a text that was cut may end in half a character
@@ -325,6 +333,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   if (found && place <= kWithSource) write_source(*found);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
+  page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), kTextColumn);
   const std::string evidence = evidence_.sentence(blamed.callpath);
   if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
     page_ += wrapped(evidence, kTextColumn);
@@ -528,6 +537,12 @@ void Page::write_stages() {
   }
 }
 
+void Page::write_periods() {
+  if (findings_.periods.empty()) return;
+  heading("PERIODS  (docs/periods.md)");
+  page_ += periods_section(findings_.periods);
+}
+
 std::string_view spoken(Severity severity) {
   return severity == Severity::data_loss ? "Data loss"
          : severity == Severity::warning ? "Warning"
@@ -572,6 +587,9 @@ std::string text(const Findings& findings, const std::filesystem::path& experime
   const Findings safe = displayed(findings);
   if (safe.run.operation == blame::Operation::diff) {
     return change_page(safe, printable(experiment.string()));
+  }
+  if (safe.run.operation == blame::Operation::model) {
+    return model_page(safe, printable(experiment.string()));
   }
   return Page(safe, printable(experiment.string())).write();
 }

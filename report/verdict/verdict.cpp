@@ -14,7 +14,9 @@
 #include "report/page/changes.h"
 #include "report/page/devices.h"
 #include "report/page/layout.h"
+#include "report/page/models.h"
 #include "report/verdict/evidence.h"
+#include "report/verdict/gains.h"
 #include "report/verdict/places.h"
 #include "report/verdict/polling.h"
 #include "report/verdict/start_up.h"
@@ -60,6 +62,9 @@ class Judge {
     say(core_sentence(verdict_.cores, findings_));
     if (start_up_dominates) say(start_up_first());
     say(waiting_sentence());
+    if (verdict_.waiting == VerdictKind::cause) {
+      say(gain_verdict(findings_, verdict_.causes.front(), names_, time_));
+    }
     say(polling_verdict(findings_, names_));
     say(device_verdict(findings_, names_));
     return std::move(verdict_);
@@ -261,6 +266,9 @@ Verdict judge(const Findings& findings, const PageNames& names) {
     case blame::Operation::diff:
       verdict.text = change_sentence(findings);
       return verdict;
+    case blame::Operation::model:
+      verdict.text = model_sentence(findings);
+      return verdict;
     case blame::Operation::cut:
       verdict.text = fmt::format("{} of the time at the call paths that are left was waiting time.",
                                  percent(findings.identities.waiting_s, findings.run.allocation_s));
@@ -268,6 +276,8 @@ Verdict judge(const Findings& findings, const PageNames& names) {
     case blame::Operation::none:
     case blame::Operation::mean:
     case blame::Operation::merge:
+    case blame::Operation::what_if:
+    case blame::Operation::periods:
       break;
   }
   return Judge(findings, names).judge();

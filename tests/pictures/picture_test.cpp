@@ -22,6 +22,10 @@
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     polling_causes  call path  location  time
+//     refills         corner  topology  coordinates  waits  locations  time
+//     message_use     call path  location  messages  empty  repeated  receivers  silent  waiting
+//     that
+//                     goes with empty ones  with repeated ones
 //     losses          name  count
 //     lives           life  location  time
 //
@@ -147,6 +151,27 @@ void describe_devices(const blame::Findings& found, Sections& out) {
   }
 }
 
+void describe_messages(const blame::Findings& found, Sections& out) {
+  const auto if_any = [](const std::string& text) { return text.empty() ? "-" : text; };
+  for (const auto& row : found.refills) {
+    out["refills"].push_back(
+        row_of({"rank " + std::to_string(row.rank), if_any(row.topology), if_any(row.coordinates),
+                std::to_string(row.waits) + " waits", std::to_string(row.locations) + " locations",
+                number(row.time_s)}));
+  }
+  for (const auto& row : found.message_use) {
+    const auto count = [](uint64_t value, const char* what) {
+      return std::to_string(value) + " " + what;
+    };
+    out["message_use"].push_back(
+        row_of({found.callpaths[row.callpath.index()].name,
+                found.locations[row.location.index()].name, count(row.messages, "messages"),
+                count(row.empty, "empty"), count(row.repeated, "repeated"),
+                count(row.receivers, "receivers"), count(row.silent_receivers, "silent"),
+                number(row.waiting_empty_s), number(row.waiting_repeated_s)}));
+  }
+}
+
 /// Findings in the same form. `critical_columns`: how many the picture states.
 Sections describe(const blame::Findings& found, size_t critical_columns) {
   Sections out{{"start_up", describe_start_up(found.start_up)}};
@@ -193,6 +218,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
         row_of({row.pattern, location(row.holder), if_known(row.acquired), if_known(row.released),
                 path(row.callpath), number(row.time_s)}));
   }
+  describe_messages(found, out);
   for (const auto& row : found.locations) {
     out["lives"].push_back(row_of({"life", row.name, number(row.life_s)}));
   }

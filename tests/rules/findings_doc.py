@@ -14,7 +14,8 @@ import prose
 TABLE = "blame/findings/findings.def"
 COLUMNS = "blame/findings/columns.def"
 WORDS = ("blame/findings/words.def", "base/severities.def")
-SOURCES = (TABLE, COLUMNS, *WORDS)
+PARTS = ("blame/findings/findings_derived.def",)  # of the table, which includes them
+SOURCES = (TABLE, *PARTS, COLUMNS, *WORDS)
 DOCUMENT = "docs/findings-db.md"
 
 BEGIN = f"<!-- The tables, from {TABLE}: change that and run ./dev format -->\n"
@@ -63,7 +64,8 @@ def tables(sources):
     words = words_of(sources)
     types = {arguments[0]: (arguments[1], arguments[5]) for _, arguments in macros.calls(sources[COLUMNS])}
     lines = []
-    for macro, arguments in macros.calls(sources[TABLE]):
+    table = re.sub(r'^#include "(.+)"$', lambda part: sources.get(part.group(1), ""), sources[TABLE], flags=re.MULTILINE)
+    for macro, arguments in macros.calls(table):
         if macro in ("ONE", "LIST", "TABLE"):
             about = prose.broken([sentence(marked_up(arguments[-1]))])
             lines += [f"\n### `{arguments[1]}`\n\n", "\n".join(about), "\n\n| column | value | meaning |\n|---|---|---|\n"]

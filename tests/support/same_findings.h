@@ -92,6 +92,8 @@ class FindingsComparison {
       return row.cost_s;
     } else if constexpr (std::is_same_v<Found, blame::FoundCount>) {
       return row.value;
+    } else if constexpr (std::is_same_v<Found, blame::FoundMessageUse>) {
+      return row.waiting_empty_s + row.waiting_repeated_s;
     } else {
       return row.time_s;
     }
@@ -103,7 +105,8 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundSegment> && !std::is_same_v<Found, FoundEfficiency> &&
            !std::is_same_v<Found, FoundInstance> && !std::is_same_v<Found, FoundMetric> &&
            !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed> &&
-           !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime>;
+           !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime> &&
+           !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace>;
   }
 
   template <class Found>

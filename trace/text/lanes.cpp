@@ -55,6 +55,26 @@ Result<void> define_comms(const std::vector<Comm>& comms, Definitions& defs) {
   return {};
 }
 
+/// Each member of its communicator has the place of its rank there.
+Result<void> define_grids(const std::vector<Grid>& grids, Definitions& defs) {
+  for (Grid grid : grids) {
+    if (grid.comm.index() >= defs.comms.size()) return Error{"a grid has no communicator"};
+    const std::vector<ProcessId>& members = defs.comms[grid.comm.index()].members;
+    for (size_t rank = 0; rank < members.size(); ++rank) {
+      GridPlace place{members[rank], std::vector<uint32_t>(grid.dimensions.size())};
+      size_t rest = rank;
+      for (size_t d = grid.dimensions.size(); d-- > 0;) {
+        place.coordinates[d] = static_cast<uint32_t>(rest % grid.dimensions[d].size);
+        rest /= grid.dimensions[d].size;
+      }
+      if (rest > 0) return Error{"a grid is too small for its communicator"};
+      grid.places.push_back(std::move(place));
+    }
+    defs.grids.push_back(std::move(grid));
+  }
+  return {};
+}
+
 TextLane visits_of(const std::string& cells, const std::map<char, Path>& paths) {
   TextLane lane;
   for (size_t i = 0; i < cells.size();) {
@@ -114,6 +134,9 @@ Result<Draft> begin_draft(const Sketch& sketch) {
   }
   draft.actions.resize(draft.lanes.size());
   if (auto defined = define_comms(sketch.comms, draft.definitions); !defined) {
+    return defined.error();
+  }
+  if (auto defined = define_grids(sketch.grids, draft.definitions); !defined) {
     return defined.error();
   }
   return draft;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kMostRanks = 4096;
 
-enum class Section { top, regions, lanes, comms, events };
+enum class Section { top, regions, lanes, comms, grids, events };
 
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream in{std::string(line)};
@@ -87,6 +87,27 @@ Result<void> take_comm(const std::vector<std::string>& words, Sketch& sketch) {
   return {};
 }
 
+/// Ranks stand in it row by row, the last dimension fastest, as MPI_Cart_create has them.
+Result<void> take_grid(const std::vector<std::string>& words, Sketch& sketch) {
+  Grid grid;
+  grid.name = "grid " + std::to_string(sketch.grids.size() + 1);
+  if (words.size() < 2 || words[0].back() != ':') return Error{"a grid is `<comm>: <sizes>`"};
+  auto comm = number_of(words[0].substr(0, words[0].size() - 1));
+  if (!comm) return comm.error();
+  grid.comm = CommId(comm.value());
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "periodic") {
+      for (GridDimension& dimension : grid.dimensions) dimension.periodic = true;
+      continue;
+    }
+    auto size = number_of(words[i]);
+    if (!size || size.value() == 0) return Error{"a size is a number from 1 on"};
+    grid.dimensions.push_back({size.value()});
+  }
+  sketch.grids.push_back(std::move(grid));
+  return {};
+}
+
 Result<void> take(size_t number, const std::string& line, Section& section, Sketch& sketch) {
   const std::vector<std::string> words = words_of(line);
   if (words[0] == "unit" && words.size() == 2) return take_unit(words[1], sketch);
@@ -97,6 +118,7 @@ Result<void> take(size_t number, const std::string& line, Section& section, Sket
   for (auto [name, named] : {std::pair{"regions", Section::regions},
                              {"lanes", Section::lanes},
                              {"comms", Section::comms},
+                             {"grids", Section::grids},
                              {"events", Section::events}}) {
     if (words.size() == 1 && words[0] == name) {
       section = named;
@@ -110,13 +132,15 @@ Result<void> take(size_t number, const std::string& line, Section& section, Sket
       return take_lane(line, sketch);
     case Section::comms:
       return take_comm(words, sketch);
+    case Section::grids:
+      return take_grid(words, sketch);
     case Section::events:
       sketch.events.push_back({number, words});
       return {};
     case Section::top:
       break;
   }
-  return Error{"expected `unit`, `ours`, `regions`, `lanes`, `comms` or `events`"};
+  return Error{"expected `unit`, `ours`, `regions`, `lanes`, `comms`, `grids` or `events`"};
 }
 
 }  // namespace

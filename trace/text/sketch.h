@@ -31,6 +31,7 @@ struct Sketch {
   std::map<char, std::vector<std::string>> paths;  ///< by letter
   std::vector<Lane> lanes;
   std::vector<Comm> comms;
+  std::vector<Grid> grids;
   std::vector<Line> events;
   std::string rest;  ///< everything after the line `---`
 };

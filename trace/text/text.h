@@ -16,9 +16,12 @@
 //     comms
 //       1: 0 2                      world ranks of communicator 1 (0 is the world, always there)
 //       2: 0 1 | 2 3                an inter-communicator
+//     grids
+//       0: 2 3 periodic               sizes of the Cartesian dimensions of a communicator, whose
+//                                   ranks stand in it row by row; `periodic`: all of them
 //     events
 //       send 0.0@6 -> 1.0@3         calls are named by lane and the time they begin
-//       isend 0.0@6 wait 8 -> irecv 1.0@1 wait 3 tag 7 comm 1
+//       isend 0.0@6 wait 8 -> irecv 1.0@1 wait 3 tag 7 comm 1 bytes 0    (else 8)
 //       barrier 0.0@3 1.0@5         any collective of trace::CollectiveOp; `root 0` if it has one
 //                                   (its rank in the communicator, in an inter-communicator in the
 //                                   world)

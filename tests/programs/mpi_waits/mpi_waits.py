@@ -97,8 +97,43 @@ def polling(mpi):
     return test
 
 
+# The front comes back from rank 3, which starts when it has received and done all of the first sweep,
+# at 0.4 s: ranks 1 and 2, idle since 0.3 s, get it at 0.5 s, rank 0, idle since 0.2 s, at 0.6 s.
+REFILLS = {"0.0": 0.4, "1.0": 0.2, "2.0": 0.2}
+
+
+def sweeps(mpi):
+    def test(place):
+        report = measure(place, "sweeps", mpi, 4)
+        report.check_identities()
+        report.check_nothing_lost()
+        for location, seconds in REFILLS.items():
+            found = sum(w["time_s"] for w in report.waits("mpi.pipeline_refill", location, "MPI_Recv"))
+            check_time(f"refill on {location}", found, seconds, 2)
+        check(not report.waits("mpi.pipeline_refill", "3.0"), "the corner itself waits for its front")
+        refills = report.data["refills"]
+        check([(r["rank"], r["coordinates"], r["locations"]) for r in refills] == [(3, "1,1", 3)],
+              f"corners: {refills}")
+        check_time("refills from the corner", refills[0]["time_s"], sum(REFILLS.values()), 4)
+    return test
+
+
+def empty_message(mpi):
+    def test(place):
+        report = measure(place, "empty_message", mpi, 2)
+        report.check_identities()
+        rows = report.data["message_use"]
+        check([(r["location"], r["messages"], r["empty"], r["repeated"], r["silent_receivers"])
+               for r in rows] == [("0.0", 1, 1, 0, 1)], f"messages: {rows}")
+        check_time("waiting for it", rows[0]["waiting_empty_s"], 0.3)
+        text = succeed([place.culprit, "report", place.experiment()]).stdout
+        check("MESSAGES THAT SAY LITTLE" in text and "1 of 1 message had no data" in text, text)
+    return test
+
+
 TESTS = {f"{name}.{mpi}": make_test(name, mpi) for name in CASES for mpi in ("openmpi", "mpich")}
-TESTS |= {f"polling.{mpi}": polling(mpi) for mpi in ("openmpi", "mpich")}
+for special in (polling, sweeps, empty_message):
+    TESTS |= {f"{special.__name__}.{mpi}": special(mpi) for mpi in ("openmpi", "mpich")}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

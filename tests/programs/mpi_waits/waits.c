@@ -41,6 +41,42 @@ static void wrong_order(void) {
   }
 }
 
+/* One sweep over a grid from low coordinates to high ones, or back: blocks of 0.1 s. */
+static void sweep_once(MPI_Comm grid, int up) {
+  for (int block = 0; block < 2; ++block) {
+    int x = block, from[2], to[2];
+    for (int d = 0; d < 2; ++d) {
+      MPI_Cart_shift(grid, d, up ? 1 : -1, &from[d], &to[d]);
+      if (from[d] != MPI_PROC_NULL) MPI_Recv(&x, 1, MPI_INT, from[d], 0, grid, MPI_STATUS_IGNORE);
+    }
+    nap(0.1);
+    for (int d = 0; d < 2; ++d) {
+      if (to[d] != MPI_PROC_NULL) MPI_Send(&x, 1, MPI_INT, to[d], 0, grid);
+    }
+  }
+}
+
+static void sweeps(void) {
+  const int sizes[2] = {2, 2}, periodic[2] = {0, 0};
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &grid);
+  MPI_Barrier(grid);
+  sweep_once(grid, 1);
+  sweep_once(grid, 0);
+  MPI_Barrier(grid);
+  MPI_Comm_free(&grid);
+}
+
+static void empty_message(void) {
+  int x = 1;
+  if (rank == 0) {
+    nap(0.3);
+    MPI_Send(&x, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 static void probe(void) {
   int x = 1;
   if (rank == 0) {
@@ -240,7 +276,7 @@ static const struct {
              CASE(persistent),    CASE(nonblocking), CASE(intercommunicator),
              CASE(neighbours),    CASE(split),       CASE(file),
              CASE(fence),         CASE(late_post),   CASE(early_wait),
-             CASE(lock)};
+             CASE(lock),          CASE(sweeps),      CASE(empty_message)};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

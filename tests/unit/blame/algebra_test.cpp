@@ -10,6 +10,7 @@
 #include "blame/algebra/compare.h"
 #include "blame/algebra/cut.h"
 #include "blame/algebra/integrate.h"
+#include "blame/algebra/scaling.h"
 
 namespace culprit::blame {
 namespace {
@@ -142,8 +143,8 @@ TEST(Combine, MergeAddsCountersAlone) {
 
 TEST(Noise, IsWelchs) {
   const double a[] = {10, 12, 14}, b[] = {20, 20.5, 21};
-  // Variances of means 4/3 and 1/12; 2.249 degrees of freedom, so those of 2: 4.303.
-  EXPECT_NEAR(noise_of_difference(a, b), 4.303 * std::sqrt(4.0 / 3 + 1.0 / 12), 1e-9);
+  // Variances of means 4/3 and 1/12; 2.2490 degrees of freedom, whose quantile is 3.87686.
+  EXPECT_NEAR(noise_of_difference(a, b), 3.87686 * std::sqrt(4.0 / 3 + 1.0 / 12), 1e-4);
   const double one[] = {10};
   EXPECT_LT(noise_of_difference(one, b), 0);
   const double same[] = {5, 5, 5};
@@ -180,6 +181,58 @@ TEST(Change, OfFunctionsTogetherHasItsOwnNoise) {
   const Findings* after[] = {&runs[2], &runs[3]};
   EXPECT_TRUE(change_in(before, after, ChangedFigure::delay, "*").exceeds_noise);
   EXPECT_FALSE(change_in(before, after, ChangedFigure::delay, "*:10").exceeds_noise);
+}
+
+/// The difference of a run on 2 threads and one on 4, with what that lost.
+Result<Findings> scaled(Findings before, Findings after, Scaling scaling) {
+  before.run.program = after.run.program = "app";
+  before.run.locations = 2;
+  if (after.run.locations == 0) after.run.locations = 4;
+  const Findings* a[] = {&before};
+  const Findings* b[] = {&after};
+  const std::string names[] = {"a", "b"};
+  Findings found = difference(a, b, names);
+  if (auto added = add_scaling_losses(a, b, scaling, found); !added) return added.error();
+  return found;
+}
+
+TEST(Scaling, LossesAreToldByCallPath) {
+  // Allocated: 8 s before, 24 s after on twice the threads. Weak: 16 s would be ideal.
+  const auto weak = scaled(run(10, 1), run(10, 3), Scaling::weak);
+  ASSERT_TRUE(weak);
+  const auto& rows = weak->scaling_losses;
+  EXPECT_FALSE(rows[0].callpath.valid());
+  EXPECT_DOUBLE_EQ(rows[0].ideal_s, 16);
+  EXPECT_DOUBLE_EQ(rows[0].after_s, 24);
+  EXPECT_DOUBLE_EQ(rows[0].waiting_s, 3 - 2);
+  EXPECT_LT(rows[0].noise_s, 0);  // nobody can know
+  double sum = 0;
+  for (size_t i = 1; i < rows.size(); ++i) sum += rows[i].after_s - rows[i].ideal_s;
+  EXPECT_DOUBLE_EQ(sum, 8);
+  EXPECT_EQ(rows[1].callpath, CallPathId(1));  // the first region: 6 s, then 18 s
+  EXPECT_DOUBLE_EQ(rows[1].after_s - rows[1].ideal_s, 18 - 12);
+  const auto strong = scaled(run(10, 1), run(10, 3), Scaling::strong);
+  ASSERT_TRUE(strong);
+  EXPECT_DOUBLE_EQ(strong->scaling_losses[0].ideal_s, 8);
+  EXPECT_DOUBLE_EQ(strong->scaling_losses[1].after_s - strong->scaling_losses[1].ideal_s, 18 - 6);
+}
+
+TEST(Scaling, PerfectScalingLosesNothing) {
+  for (const auto& [scale, scaling] : {std::pair(1.0, Scaling::strong), {2.0, Scaling::weak}}) {
+    const auto found = scaled(run(10, 1), run(10, scale), scaling);
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->scaling_losses.size(), 1u);
+    EXPECT_DOUBLE_EQ(found->scaling_losses[0].after_s, found->scaling_losses[0].ideal_s);
+  }
+}
+
+TEST(Scaling, IsRefusedWhereNothingScaled) {
+  Findings same = run(10, 3);
+  same.run.locations = 2;
+  EXPECT_FALSE(scaled(run(10, 1), same, Scaling::weak));
+  Findings damaged = run(10, 3);
+  damaged.losses.add(LossKind::dropped_records);
+  EXPECT_FALSE(scaled(run(10, 1), damaged, Scaling::weak));
 }
 
 TEST(Cut, TakesASubtree) {

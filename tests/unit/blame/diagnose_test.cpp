@@ -63,6 +63,37 @@ TEST(Diagnose, PollingIsCausedByAFunction) {
   EXPECT_EQ(row->callpath_s, 5);
 }
 
+// 12 of 200 s, most of it for those of one function; 60 of 1000 messages alone would be few.
+TEST(Diagnose, MessagesThatAreWaitedForMatter) {
+  Findings f = run();
+  f.identities.waiting_s = 200;
+  f.message_use = {{kSolve, kHost, 500, 30, 0, 2, 1, 5, 0},
+                   {kSolveAgain, kOther, 400, 20, 0, 2, 1, 4, 0},
+                   {kTest, kOther, 100, 10, 40, 2, 1, 3, 0.5}};
+  diagnose(f);
+  const FoundDiagnosis* const row = find_diagnosis(f, Diagnosis::empty_messages);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->count, 60u);
+  EXPECT_EQ(row->all_count, 1000u);
+  EXPECT_EQ(row->time_s, 12);
+  EXPECT_EQ(row->whole_s, 200);
+  EXPECT_EQ(row->callpath, kSolveAgain);
+  EXPECT_EQ(row->callpath_s, 9);
+  EXPECT_EQ(find_diagnosis(f, Diagnosis::repeated_messages), nullptr);
+  EXPECT_EQ(row_of(f, Diagnosis::repeated_messages)->count, 40u);
+}
+
+// Half of a hundred are told even if nobody waits; half of fewer are not.
+TEST(Diagnose, ManyEmptyMessagesMatter) {
+  Findings f = run();
+  f.message_use = {{kSolve, kHost, 100, 50, 0, 2, 1, 0, 0}};
+  diagnose(f);
+  EXPECT_NE(find_diagnosis(f, Diagnosis::empty_messages), nullptr);
+  f.message_use = {{kSolve, kHost, 99, 98, 0, 2, 1, 0, 0}};
+  diagnose(f);
+  EXPECT_EQ(find_diagnosis(f, Diagnosis::empty_messages), nullptr);
+}
+
 TEST(Diagnose, LittlePollingDoesNotMatter) {
   Findings f = run();
   f.polling = {{kTest, kHost, 10, 9.9}};

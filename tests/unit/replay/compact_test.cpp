@@ -77,8 +77,12 @@ TEST(Compact, BringsEveryFieldOfASend) {
     send.channel = {numbers.any<CommId>(), numbers.any<int32_t>(), numbers.any<uint32_t>()};
     send.bytes = numbers.any<uint32_t>();
     send.post = {numbers.any<LocationId>(), numbers.call()};
-    send.message = {numbers.call(), numbers.call(), numbers.any<LocationId>(),
-                    numbers.any<LocationId>(), numbers.any<uint8_t>() % 2 == 1};
+    send.message = {numbers.call(),
+                    numbers.call(),
+                    numbers.any<LocationId>(),
+                    numbers.any<LocationId>(),
+                    numbers.any<uint8_t>() % 2 == 1,
+                    numbers.any<uint8_t>()};
     code_send(writer, send, before);
     before = send;
   }
@@ -96,6 +100,7 @@ TEST(Compact, BringsEveryFieldOfASend) {
     EXPECT_EQ(all[i].message.met_at, sent[i].message.met_at);
     EXPECT_EQ(all[i].message.completed_at, sent[i].message.completed_at);
     EXPECT_EQ(all[i].message.may_wait, sent[i].message.may_wait);
+    EXPECT_EQ(all[i].message.flow, sent[i].message.flow);
   }
 }
 

@@ -20,6 +20,27 @@ constexpr LocationId at(size_t i) {
   return LocationId(i);
 }
 
+blame::FoundPeriod a_period() {
+  return {blame::SeriesKind::bytes_read,
+          "ranks 0",
+          blame::SeriesSource::profile,
+          1.9901,
+          blame::Periodicity::changing,
+          1.9902,
+          1.9903,
+          0.9904,
+          0.9905,
+          11,
+          12,
+          13,
+          1.9906,
+          1.9907,
+          1.9908,
+          1.9909,
+          1.991,
+          1.9911};
+}
+
 }  // namespace
 
 Findings hybrid_chain() {
@@ -80,6 +101,18 @@ Findings hybrid_chain() {
   return f;
 }
 
+static void fill_devices(Findings& f) {
+  f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
+                0.865, 0.87, 0.88}};
+  f.device_times = {{blame::FoundDeviceId(0), 0.891, 0.892, 0.893, 0.894, 0.895, 0.896, 0.897,
+                     0.898, path(1), 0.899, true}};
+  f.device_blame = {
+      {blame::DeviceBlameKind::idle_device, path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
+  f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
+  f.device_operations = {{path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94,
+                          uint64_t{1} << 41, 7, true}};
+}
+
 Findings every_field() {
   Findings f;
   f.run = {"mpirun -n 2 './a b'",
@@ -131,7 +164,11 @@ Findings every_field() {
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
   f.stages = {{blame::StageKind::iteration, "loop", -5, 2, 1.905, 1.907, 1.91, 1.92, 1.93, at(1),
                1.94, 0.95, 0.96}};
+  f.periods = {a_period()};
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
+  f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
+  f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};
+  f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
   f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
                   {"graph 0", blame::TopologyKind::graph, "", ""}};
   f.topology_places = {{"grid 0", 1, "3,0", "", 0}, {"graph 0", 1, "", "2,0", 3}};
@@ -144,15 +181,7 @@ Findings every_field() {
   f.identities = {2.1, 2.2, 2.3, 2.4, 2.5,
                   2.6, 2.7, 2.8, 2.9, 3.0,
                   3.1, 3.2, 3.3, 3.4, {"a is not b", "c is not d"}};
-  f.devices = {{"H100", "n2", at(1), 2, 3, uint64_t{1} << 40, 4, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86,
-                0.865, 0.87, 0.88}};
-  f.device_times = {{blame::FoundDeviceId(0), 0.891, 0.892, 0.893, 0.894, 0.895, 0.896, 0.897,
-                     0.898, path(1), 0.899, true}};
-  f.device_blame = {
-      {blame::DeviceBlameKind::idle_device, path(1), at(0), 0.89, 0.885, 0.887, 0.886}};
-  f.device_calls = {{path(0), at(0), 5, 0.91, 2, 0.92}};
-  f.device_operations = {{path(1), at(1), blame::DeviceOperationKind::copy, 6, 0.93, 0.94,
-                          uint64_t{1} << 41, 7, true}};
+  fill_devices(f);
   f.losses.restore("dropped_records", {7, Severity::data_loss, "disk was full"});
   f.losses.restore("odd", {8, Severity::warning, "w"});
   f.losses.restore("trifle", {9, Severity::info, "i"});

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "blame/algebra/compare.h"
-#include "cli/commands/derive.h"
+#include "blame/algebra/scaling.h"
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
@@ -30,6 +31,7 @@ struct DiffArguments {
   std::vector<fs::path> pair, before, after;
   fs::path output;
   std::string fail_if;
+  std::string scaling;  ///< a word of Scaling; empty: nothing was scaled
 };
 
 /// "waiting > +5%", "delay(solve*) > 0.2s".
@@ -114,6 +116,11 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   for (const blame::Findings& each : *after) b.push_back(&each);
   for (const fs::path& input : inputs) names.push_back(input.string());
   blame::Findings found = blame::difference(a, b, names);
+  if (const auto scaling = find_word<blame::Scaling>(arguments.scaling)) {
+    if (auto added = blame::add_scaling_losses(a, b, *scaling, found); !added) {
+      return fail(added.error());
+    }
+  }
   const blame::Findings shown = report::displayed(found);
   const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
   if (!print(sentence)) return fail({"cannot write to standard output"});
@@ -155,6 +162,11 @@ Action add_diff(CLI::App& command, const Program&) {
   command.add_option("--after", arguments->after, "repeats of the run after");
   command.add_option("-o,--output", arguments->output,
                      "the experiment folder to create (default: culprit.diff.<time>)");
+  command
+      .add_option("--scaling", arguments->scaling,
+                  "the runs after have more ranks or threads; say what that lost by call path, if "
+                  "the work is the same (strong) or in proportion (weak)")
+      ->check(CLI::IsMember({"weak", "strong"}));
   command.add_option(
       "--fail-if", arguments->fail_if,
       fmt::format("exit with {} if this holds, as in 'waiting > +5%', 'wall > 0.2s' or "

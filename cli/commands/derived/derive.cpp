@@ -3,7 +3,7 @@
 
 // culprit mean, merge and cut, and what culprit diff has in common with them.
 
-#include "cli/commands/derive.h"
+#include "cli/commands/derived/derive.h"
 
 #include <fmt/format.h>
 

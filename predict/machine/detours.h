@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Noise as a thread sees it that does nothing but read the clock. Two measures of it: detours
+// (P. Beckman et al.: Benchmarking the effects of operating system interference on extreme-scale
+// parallel machines, Cluster Computing 11, 2008), each a gap between two readings, and fixed time
+// quanta (M. Sottile, R. Minnich: Analysis of microbenchmarks for performance tuning of clusters,
+// CLUSTER 2004), the work that got done in each. The second also sees what slows a core down
+// without interrupting it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "predict/machine/machine.h"
+#include "replay/ranks/transport.h"
+
+namespace culprit::predict {
+
+struct NoiseSettings {
+  Duration measured = Duration::from_nanos(2'000'000'000);
+  Duration quantum = Duration::from_nanos(1'000'000);
+};
+
+/// What one core's thread saw.
+struct CoreRecord {
+  uint32_t cpu = 0;
+  Duration measured;               ///< by the clock
+  Duration step;                   ///< between two readings, undisturbed
+  std::vector<Duration> gaps;      ///< longer than kShortestDetour
+  std::vector<uint64_t> readings;  ///< by quantum, but for those cut short
+};
+
+/// Shorter interruptions are not told from the clock's own jitter.
+inline constexpr Duration kShortestDetour = Duration::from_nanos(1'000);
+
+/// Reads `clock()` (a Time) until the time is over. Memory is taken before, so that no page is
+/// faulted in on the way; what does not fit is not kept: at most kMostGaps.
+inline constexpr size_t kMostGaps = 1 << 18;
+template <class Clock>
+CoreRecord watch(uint32_t cpu, const NoiseSettings& settings, const Clock& clock) {
+  CoreRecord record;
+  record.cpu = cpu;
+  record.gaps.resize(kMostGaps);
+  record.readings.resize(static_cast<size_t>(settings.measured.nanos() / settings.quantum.nanos()));
+  size_t gaps = 0, quantum = 0;
+  const Time begin = clock();
+  Time before = begin, quantum_end = begin + settings.quantum;
+  Duration least = settings.measured;
+  while (quantum < record.readings.size() && gaps < kMostGaps) {
+    const Time now = clock();
+    const Duration gap = now - before;
+    if (gap > kShortestDetour) record.gaps[gaps++] = gap;
+    if (gap > Duration::zero() && gap < least) least = gap;
+    for (; now >= quantum_end && quantum < record.readings.size(); ++quantum) {
+      quantum_end = quantum_end + settings.quantum;
+    }
+    if (quantum < record.readings.size()) ++record.readings[quantum];
+    before = now;
+  }
+  record.gaps.resize(gaps);
+  record.readings.resize(quantum);
+  record.measured = before - begin;
+  record.step = least;
+  return record;
+}
+
+/// Of all cores of one or more hosts.
+struct HostRecords {
+  std::string host;
+  std::vector<CoreRecord> cores;
+};
+MachineNoise summarize(const NoiseSettings& settings, const std::vector<HostRecords>& hosts);
+
+/// Watches the cores that the ranks may use, those of a node once, all of them at the same time; of
+/// a single rank: its own. A core that no thread can be bound to is left out. Collective; the first
+/// rank gets what all found.
+std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettings& settings);
+
+}  // namespace culprit::predict

@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A first walk finds out how long the run is and how much there is to see, a second one fills the
+// steps. Each thread fills steps of its own, which are added up at the end.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "base/glob.h"
+#include "base/parallel.h"
+#include "predict/periods/grid.h"
+#include "predict/periods/period.h"
+
+namespace culprit::predict {
+namespace {
+
+using blame::SeriesKind;
+using trace::RegionRole;
+
+bool is_stream(const trace::Source& source, LocationId id) {
+  return source.definitions().locations[id.index()].kind == trace::LocationKind::accelerator_stream;
+}
+
+struct Span {
+  Time first = Time::max(), last = Time::min();
+  uint64_t enters = 0;
+
+  void add(const Span& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+    enters = std::max(enters, other.enters);
+  }
+};
+
+class SpanSink final : public trace::EventSink {
+ public:
+  void enter(Time time, RegionId) override { see(time), ++span.enters; }
+  void leave(Time time, RegionId) override { see(time); }
+  Span span;
+
+ private:
+  void see(Time time) {
+    span.first = std::min(span.first, time);
+    span.last = std::max(span.last, time);
+  }
+};
+
+/// A stretch while something is the case, counted where it nests.
+class Stretching {
+ public:
+  void begin(Time time) {
+    if (depth_++ == 0) since_ = time;
+  }
+  /// When it began, if it is over now.
+  std::optional<Time> end() {
+    if (depth_ == 0 || --depth_ > 0) return {};
+    return since_;
+  }
+  std::optional<Time> close() {
+    depth_ = std::min<size_t>(depth_, 1);
+    return end();
+  }
+
+ private:
+  Time since_;
+  size_t depth_ = 0;
+};
+
+struct Sums {
+  std::vector<int64_t> steps;
+  uint64_t pieces = 0;
+
+  void add(const Sums& other) {
+    steps.resize(std::max(steps.size(), other.steps.size()));
+    for (size_t i = 0; i < other.steps.size(); ++i) steps[i] += other.steps[i];
+    pieces += other.pieces;
+  }
+};
+
+/// What a thread has seen.
+struct Seen {
+  std::map<SeriesKind, Sums> kinds;
+  std::map<RegionId, Sums> stages;
+
+  void add(const Seen& other) {
+    for (const auto& [kind, sums] : other.kinds) kinds[kind].add(sums);
+    for (const auto& [region, sums] : other.stages) stages[region].add(sums);
+  }
+};
+
+/// Watches a thread of the program.
+class ThreadSink final : public trace::EventSink {
+ public:
+  ThreadSink(const trace::Definitions& definitions, const std::string& callpath, const Grid& grid,
+             Seen& seen)
+      : definitions_(definitions), callpath_(callpath), grid_(grid), seen_(seen) {}
+
+  void enter(Time time, RegionId id) override {
+    const trace::Region& region = definitions_.regions[id.index()];
+    if (is_mpi(region)) mpi_.begin(time);
+    if (is_io(region)) io_.begin(time);
+    if (region.role == RegionRole::phase || region.role == RegionRole::iteration) {
+      tell_begin(time, id);
+    }
+    if (callpath_.empty()) return;
+    path_.push_back(child(path_.empty() ? 0 : path_.back(), id, region));
+    if (nodes_[path_.back()].fits) there_.begin(time);
+  }
+  void leave(Time time, RegionId id) override {
+    const trace::Region& region = definitions_.regions[id.index()];
+    if (is_mpi(region)) add(SeriesKind::mpi, mpi_.end(), time);
+    if (is_io(region)) add(SeriesKind::io, io_.end(), time);
+    if (path_.empty()) return;
+    if (nodes_[path_.back()].fits) add(SeriesKind::callpath, there_.end(), time);
+    path_.pop_back();
+  }
+  void file_operation(Time time, const trace::FileOperation& operation) override {
+    under_way_[operation.id] = {time, operation.mode, !operation.nonblocking};
+    if (!operation.nonblocking) io_.begin(time);
+  }
+  void file_operation_complete(Time time, FileId, trace::FileOpId id, uint64_t bytes) override {
+    const auto known = under_way_.find(id);
+    if (known == under_way_.end()) return;
+    const Transfer transfer = known->second;
+    under_way_.erase(known);
+    if (transfer.blocking) add(SeriesKind::io, io_.end(), time);
+    if (transfer.mode == trace::FileMode::flush || bytes == 0) return;
+    Sums& sums = of(transfer.mode == trace::FileMode::write ? SeriesKind::bytes_written
+                                                            : SeriesKind::bytes_read);
+    grid_.add_amount(transfer.since, time, bytes, sums.steps);
+  }
+  /// Whatever is still open lasts until the end of the run.
+  void close() {
+    add(SeriesKind::mpi, mpi_.close(), grid_.end());
+    add(SeriesKind::io, io_.close(), grid_.end());
+    add(SeriesKind::callpath, there_.close(), grid_.end());
+  }
+
+ private:
+  struct Transfer {
+    Time since;
+    trace::FileMode mode;
+    bool blocking;
+  };
+  /// A call path; the first stands for being outside of all.
+  struct Node {
+    std::string name;
+    bool fits = false;
+    std::unordered_map<RegionId, size_t> children = {};
+  };
+
+  static bool is_mpi(const trace::Region& region) {
+    return region.paradigm == trace::Paradigm::mpi;
+  }
+  static bool is_io(const trace::Region& region) {
+    return is_mpi(region) && region.name.starts_with("MPI_File_");
+  }
+
+  Sums& of(SeriesKind kind) { return with_steps(seen_.kinds[kind]); }
+  Sums& with_steps(Sums& sums) {
+    sums.steps.resize(grid_.steps());
+    ++sums.pieces;
+    return sums;
+  }
+  void add(SeriesKind kind, std::optional<Time> since, Time until) {
+    if (since) grid_.add_time(*since, until, of(kind).steps);
+  }
+  void tell_begin(Time time, RegionId stage) {
+    const Time until = time + Duration::from_nanos(1);
+    grid_.add_amount(time, until, 1, with_steps(seen_.stages[stage]).steps);
+  }
+  size_t child(size_t parent, RegionId id, const trace::Region& region) {
+    const auto [known, is_new] = nodes_[parent].children.try_emplace(id, nodes_.size());
+    const size_t node = known->second;
+    if (is_new) {
+      const std::string& above = nodes_[parent].name;
+      std::string name = above.empty() ? region.name : above + "/" + region.name;
+      const bool fits = matches_glob(callpath_, name);
+      nodes_.push_back({std::move(name), fits});
+    }
+    return node;
+  }
+
+  const trace::Definitions& definitions_;
+  const std::string& callpath_;
+  const Grid& grid_;
+  Seen& seen_;
+  Stretching mpi_, io_, there_;
+  std::vector<Node> nodes_ = {{}};
+  std::vector<size_t> path_;
+  std::unordered_map<trace::FileOpId, Transfer> under_way_;
+};
+
+/// What a stream executes.
+class StreamSink final : public trace::EventSink {
+ public:
+  struct Busy {
+    Time begin, end;
+  };
+  void enter(Time time, RegionId) override { busy_.begin(time); }
+  void leave(Time time, RegionId) override { add(busy_.end(), time); }
+  void close(Time end) { add(busy_.close(), end); }
+  std::vector<Busy> all;
+
+ private:
+  void add(std::optional<Time> since, Time until) {
+    if (since) all.push_back({*since, until});
+  }
+  Stretching busy_;
+};
+
+using Busy = StreamSink::Busy;
+
+/// Where a device had no operation, from its first one to the end.
+void add_idle(std::vector<Busy>& busy, const Grid& grid, Sums& sums) {
+  std::sort(busy.begin(), busy.end(),
+            [](const Busy& a, const Busy& b) { return a.begin < b.begin; });
+  sums.steps.resize(grid.steps());
+  Time until = busy.front().begin;
+  const auto idle_to = [&](Time time) {
+    if (time <= until) return;
+    grid.add_time(until, time, sums.steps);
+    ++sums.pieces;
+  };
+  for (const Busy& each : busy) {
+    idle_to(each.begin);
+    until = std::max(until, each.end);
+  }
+  idle_to(grid.end());
+}
+
+/// Both walks over the selected locations.
+class Reader {
+ public:
+  Reader(const trace::Source& source, const SeriesSelection& selection, unsigned threads,
+         Losses& losses)
+      : source_(source), selection_(selection), threads_(threads), losses_(losses) {
+    const trace::Definitions& definitions = source.definitions();
+    for (size_t i = 0; i < definitions.locations.size(); ++i) {
+      const ProcessId process = definitions.locations[i].process;
+      const bool wanted = selection.ranks.empty() ||
+                          selection.ranks.contains(definitions.processes[process.index()].rank);
+      if (wanted) locations_.push_back(LocationId(i));
+    }
+  }
+
+  Result<TraceSeries> read() {
+    if (locations_.empty()) return Error{"the run has none of these ranks"};
+    const auto span = find_span();
+    if (!span) return span.error();
+    TraceSeries found;
+    found.begin = span->first;
+    found.wall_s = (span->last - span->first).seconds();
+    const auto grid = make_grid(span->first, span->last, span->enters, selection_);
+    if (!grid) return grid.error();
+    if (auto walked = walk(*grid); !walked) return walked.error();
+    const double begin_s = std::max(selection_.from_s, 0.0);
+    for (const auto& [kind, sums] : seen_.kinds) {
+      const bool bytes = kind == SeriesKind::bytes_written || kind == SeriesKind::bytes_read;
+      take(grid->series(kind, sums.steps, bytes ? 1 : 1e9, begin_s), sums, found);
+      if (kind == SeriesKind::callpath) found.all.back().part = selection_.callpath;
+    }
+    for (const auto& [region, sums] : seen_.stages) {
+      take(grid->series(SeriesKind::stage, sums.steps, 1, begin_s), sums, found);
+      found.all.back().part = source_.definitions().regions[region.index()].name;
+    }
+    return found;
+  }
+
+ private:
+  static void take(Series series, const Sums& sums, TraceSeries& into) {
+    series.pieces = sums.pieces;
+    into.all.push_back(std::move(series));
+  }
+
+  /// Of all locations, so that second 0 is the same for each selection.
+  Result<Span> find_span() {
+    const size_t count = source_.definitions().locations.size();
+    std::vector<Span> spans(count);
+    std::vector<Result<void>> read(count);
+    parallel_for(count, threads_, [&](size_t i) {
+      SpanSink sink;
+      Losses again;  // the second walk tells
+      read[i] = source_.read(LocationId(i), sink, again);
+      spans[i] = sink.span;
+    });
+    Span all;
+    for (size_t i = 0; i < count; ++i) {
+      if (!read[i]) return read[i].error();
+      all.add(spans[i]);
+    }
+    if (all.first >= all.last) return Error{"nothing has happened in this run yet"};
+    return all;
+  }
+
+  Result<void> walk(const Grid& grid) {
+    std::vector<std::unique_ptr<Seen>> by_thread;
+    std::vector<std::vector<Busy>> busy(locations_.size());
+    std::vector<Result<void>> read(locations_.size());
+    std::vector<Losses> lost(locations_.size());
+    std::mutex mutex;
+    const auto own = [&] {
+      const std::lock_guard lock(mutex);
+      return by_thread.emplace_back(std::make_unique<Seen>()).get();
+    };
+    parallel_for(locations_.size(), threads_, own, [&](size_t i, Seen* seen) {
+      if (is_stream(source_, locations_[i])) {
+        StreamSink sink;
+        read[i] = source_.read(locations_[i], sink, lost[i]);
+        sink.close(grid.end());
+        busy[i] = std::move(sink.all);
+      } else {
+        ThreadSink sink(source_.definitions(), selection_.callpath, grid, *seen);
+        read[i] = source_.read(locations_[i], sink, lost[i]);
+        sink.close();
+      }
+    });
+    for (size_t i = 0; i < read.size(); ++i) {
+      if (!read[i]) return read[i];
+      losses_.merge(lost[i]);
+    }
+    for (const auto& seen : by_thread) seen_.add(*seen);
+    add_devices(grid, busy);
+    return {};
+  }
+
+  /// Streams without a device are one with those of their process.
+  void add_devices(const Grid& grid, std::vector<std::vector<Busy>>& busy) {
+    std::map<std::pair<DeviceId, ProcessId>, std::vector<Busy>> devices;
+    for (size_t i = 0; i < busy.size(); ++i) {
+      const trace::Location& stream = source_.definitions().locations[locations_[i].index()];
+      const bool known = stream.device.valid();
+      auto& all = devices[{stream.device, known ? ProcessId::none() : stream.process}];
+      all.insert(all.end(), busy[i].begin(), busy[i].end());
+    }
+    for (auto& [device, all] : devices) {
+      if (!all.empty()) add_idle(all, grid, seen_.kinds[SeriesKind::device_idle]);
+    }
+  }
+
+  const trace::Source& source_;
+  const SeriesSelection& selection_;
+  unsigned threads_;
+  Losses& losses_;
+  std::vector<LocationId> locations_;
+  Seen seen_;
+};
+
+}  // namespace
+
+Result<TraceSeries> read_series(const trace::Source& source, const SeriesSelection& selection,
+                                unsigned threads, Losses& losses) {
+  return Reader(source, selection, thread_count(threads), losses).read();
+}
+
+}  // namespace culprit::predict

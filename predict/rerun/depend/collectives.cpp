@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Collective operations: what ends for a member comes after those have begun that it gets data from
+// (replay/match/collective_shapes.h). Where everybody waits for everybody, and along a prefix, one
+// hub stands for all pairs.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "base/flat_map.h"
+#include "predict/rerun/dependences.h"
+#include "replay/match/collective_shapes.h"
+
+namespace culprit::predict {
+
+namespace {
+
+using replay::CollectiveShapes;
+using replay::Part;
+using replay::Run;
+using replay::Shape;
+
+/// The operations of one share.
+class Operations final : public replay::OperationVisitor {
+ public:
+  Operations(const Run& run, const CollectiveShapes& shapes, Dependences& all, std::mutex& mutex)
+      : run_(run), shapes_(shapes), all_(all), mutex_(mutex) {}
+  ~Operations() override {
+    const std::lock_guard lock(mutex_);
+    all_.append(std::move(own_));
+  }
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  void visit(std::span<const Part> parts) override {
+    const replay::CollectiveKind kind = shapes_.of(parts);
+    switch (kind.shape) {
+      case Shape::fence:
+        return visit_all(parts, kind.may_leave_early);
+      case Shape::barrier:
+      case Shape::all_to_all:
+        if (parts[0].op->op == trace::CollectiveOp::create_handle ||
+            !CollectiveShapes::sparse(parts) || CollectiveShapes::left_together(parts)) {
+          return visit_all(parts, kind.may_leave_early);
+        }
+        return visit_sparse(parts);
+      case Shape::neighbors:
+        return visit_sparse(parts);
+      case Shape::one_to_all:
+        return visit_one_to_all(parts);
+      case Shape::all_to_one:
+        return visit_all_to_one(parts);
+      case Shape::prefix:
+        return visit_prefix(parts);
+      case Shape::none:
+        return;
+    }
+  }
+
+ private:
+  static Moment posted(const Part& part) {
+    return {part.posted_by, part.posted.enter, part.posted.enter};
+  }
+  static Moment completed(const Part& part, Time until) {
+    const replay::Call& call = part.completed;
+    return {part.location, std::clamp(until, call.enter, call.leave), call.enter};
+  }
+  /// Nobody knows when an operation is complete that was never asked for.
+  static bool completes(const Part& part) {
+    return part.op->may_wait || part.op->polled || part.posted.enter < part.completed.enter;
+  }
+
+  void visit_all(std::span<const Part> parts, bool may_leave_early) {
+    const HubId hub = own_.add_hub();
+    for (const Part& part : parts) own_.signal(hub, posted(part));
+    const Time last = own_.hubs[hub.index()].time;
+    own_.hubs[hub.index()].of_world = parts.size() == run_.definitions->processes.size();
+    for (const Part& part : parts) {
+      if (!completes(part)) continue;
+      if (may_leave_early && part.completed.leave < last) continue;
+      own_.gate(hub, completed(part, last), GateKind::collective);
+    }
+  }
+
+  void pair(const Part& from, const Part& to) {
+    if (&from == &to || !completes(to) || from.posted.enter > to.completed.leave) return;
+    if (!shapes_.gives(from, to)) return;
+    own_.edge(posted(from), completed(to, from.posted.enter), GateKind::collective);
+  }
+
+  void visit_sparse(std::span<const Part> parts) {
+    FlatMap place_of;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const ProcessId process = run_.location(parts[i].location).process;
+      place_of.set(process.index(), static_cast<uint32_t>(i));
+    }
+    for (const Part& to : parts) {
+      const std::vector<ProcessId>* few = shapes_.givers(to);
+      if (few == nullptr) {
+        for (const Part& from : parts) pair(from, to);
+        continue;
+      }
+      for (const ProcessId process : *few) {
+        const uint32_t place = place_of.find(process.index());
+        if (place != FlatMap::kNone) pair(parts[place], to);
+      }
+    }
+  }
+
+  void visit_one_to_all(std::span<const Part> parts) {
+    const Part* root = CollectiveShapes::root_of(parts);
+    if (root == nullptr) return;
+    for (const Part& part : parts) {
+      pair(*root, part);
+    }
+  }
+
+  void visit_all_to_one(std::span<const Part> parts) {
+    const Part* root = CollectiveShapes::root_of(parts);
+    if (root == nullptr) return;
+    const HubId hub = own_.add_hub();
+    own_.signal(hub, posted(*root));
+    for (const Part& part : parts) {
+      if (&part != root && shapes_.gives(part, *root)) own_.signal(hub, posted(part));
+    }
+    if (completes(*root)) {
+      own_.gate(hub, completed(*root, own_.hubs[hub.index()].time), GateKind::collective);
+    }
+  }
+
+  /// Each rank's hub has its own signal and that of the hub before.
+  void visit_prefix(std::span<const Part> parts) {
+    HubId before;
+    for (const Part& part : parts) {
+      if (before.valid()) {
+        own_.gate(before, completed(part, own_.hubs[before.index()].time), GateKind::collective);
+      }
+      const HubId hub = own_.add_hub();
+      if (before.valid()) {
+        own_.hubs[before.index()].next = hub;
+        ++own_.hubs[hub.index()].signals;
+        own_.hubs[hub.index()].time = own_.hubs[before.index()].time;
+      }
+      own_.signal(hub, posted(part));
+      before = hub;
+    }
+  }
+
+  const Run& run_;
+  const CollectiveShapes& shapes_;
+  Dependences& all_;
+  std::mutex& mutex_;
+  Dependences own_;
+};
+
+}  // namespace
+
+void add_collectives(const Run& run, unsigned threads, Dependences& found) {
+  const CollectiveShapes shapes(run);
+  std::mutex mutex;
+  Losses told;  // the detectors tell of them
+  replay::match_collectives(
+      run, threads,
+      {[](size_t) {},
+       [&](size_t) { return std::make_unique<Operations>(run, shapes, found, mutex); }},
+      told);
+}
+
+}  // namespace culprit::predict

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Devices: an operation begins after its launch, after what its queue did before and after what it
+// waits for of others; a host's call that waits for operations returns after these. How long an
+// operation takes to begin once it could (launch latency) is the stream's own time. Where nobody
+// knows who launched an operation, the gap before it stays as it was.
+#include <vector>
+
+#include "base/parallel.h"
+#include "predict/rerun/dependences.h"
+#include "replay/detect/device_starts.h"
+
+namespace culprit::predict {
+
+namespace {
+
+using replay::Call;
+using replay::DeviceOperation;
+using replay::DeviceStarts;
+using replay::DeviceWait;
+using replay::Run;
+using replay::Start;
+
+void add_stream(const DeviceStarts& of, size_t s, Dependences& found) {
+  const LocationId stream = of.process.streams[s];
+  for (const Start& start : of.starts[s]) {
+    if (!start.host.valid()) continue;
+    const Moment gate{stream, start.ready, start.ready};
+    const Time launched = of.run.call(start.host, start.call).enter;
+    found.edge({start.host, launched, launched}, gate);
+    if (start.waits_of.valid()) {
+      found.edge({start.waits_of, start.awaited, start.awaited}, gate);
+    }
+    if (start.previous < start.ready) found.idle.push_back({stream, start.previous, start.ready});
+  }
+  const Time done = of.operations(s).empty() ? of.born(stream) : of.operations(s).back().end;
+  found.idle.push_back({stream, done, of.run.end});
+}
+
+/// The call cannot return before this operation has ended.
+void await(LocationId host, const Call& call, LocationId stream, const DeviceOperation& operation,
+           Dependences& found) {
+  if (operation.end > call.leave) return;  // it does not wait for it
+  found.edge({stream, operation.end, operation.begin},
+             {host, std::max(operation.end, call.enter), call.enter});
+}
+
+void add_host(const DeviceStarts& of, LocationId host, Dependences& found) {
+  for (const DeviceWait& wait : of.run.at(host).device.waits) {
+    const Call call = of.run.call(host, wait.call);
+    for (size_t s = 0; s < of.process.streams.size(); ++s) {
+      const auto [first, end] = replay::awaited_operations(of, host, wait, call, s);
+      if (end > 0) await(host, call, of.process.streams[s], of.operations(s)[end - 1], found);
+    }
+    if (wait.what != trace::DeviceWaitFor::operation) continue;
+    if (const auto place = of.index.executed(wait.operation)) {
+      const auto& all = of.run.at(place->location).device.operations;
+      await(host, call, place->location, all[place->index], found);
+    }
+  }
+}
+
+}  // namespace
+
+void add_devices(const Run& run, unsigned threads, Dependences& found) {
+  if (!replay::has_streams(*run.definitions)) return;
+  std::vector<Dependences> parts(run.definitions->processes.size());
+  parallel_for(parts.size(), threads, [&](size_t p) {
+    const DeviceStarts process = replay::find_device_starts(run, ProcessId(p));
+    for (size_t s = 0; s < process.process.streams.size(); ++s) add_stream(process, s, parts[p]);
+    for (LocationId host : process.process.hosts) add_host(process, host, parts[p]);
+  });
+  for (Dependences& part : parts) found.append(std::move(part));
+}
+
+}  // namespace culprit::predict

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Locks, critical constructs and atomics: one holds them at a time. In which order, is decided anew
+// when the run is executed again, unless it shall be the recorded one. An ordered construct has its
+// order from the loop, so its turns are dependences like others. A lock of which it is not known
+// when somebody gave it back is left out.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "predict/rerun/dependences.h"
+
+namespace culprit::predict {
+
+namespace {
+
+using replay::MutexHold;
+using replay::OpenmpFacts;
+using replay::Run;
+
+struct Held {
+  Time asked, acquired, released;
+  LocationId holder, releaser;
+};
+
+struct Lock {
+  std::vector<Held> held;
+  struct Release {
+    Time time;
+    LocationId by;
+  };
+  std::vector<Release> releases;  ///< by threads that did not hold it
+  bool ordered = false;
+};
+
+std::vector<Lock> collect(const Run& run, ProcessId process) {
+  std::vector<Lock> locks;
+  FlatMap index_of;
+  for (LocationId id : run.definitions->processes[process.index()].locations) {
+    const OpenmpFacts& facts = run.at(id).openmp;
+    std::vector<uint32_t> own;  // by the location's numbers of locks
+    for (uint64_t lock : facts.locks) {
+      own.push_back(index_of.at(lock, static_cast<uint32_t>(locks.size())));
+      if (own.back() == locks.size()) locks.emplace_back();
+    }
+    for (const MutexHold& hold : facts.holds) {
+      Lock& lock = locks[own[hold.lock]];
+      lock.held.push_back({hold.asked, hold.acquired, hold.released, id, id});
+      lock.ordered |= hold.kind == trace::MutexKind::ordered;
+    }
+    for (const replay::MutexRelease& release : facts.releases) {
+      locks[own[release.lock]].releases.push_back({release.time, id});
+    }
+  }
+  return locks;
+}
+
+/// Gives those holdings an end that others have ended. False if one has none: then who was next had
+/// it without waiting for anybody.
+bool settle(Lock& lock) {
+  const auto by_time = [](const auto& a, const auto& b) { return a.time < b.time; };
+  std::sort(lock.releases.begin(), lock.releases.end(), by_time);
+  std::sort(lock.held.begin(), lock.held.end(), [](const Held& a, const Held& b) {
+    return std::tie(a.acquired, a.holder) < std::tie(b.acquired, b.holder);
+  });
+  size_t next = 0;
+  for (Held& held : lock.held) {
+    if (held.released != Time::max()) continue;
+    while (next < lock.releases.size() && lock.releases[next].time < held.acquired) ++next;
+    if (next == lock.releases.size()) return false;
+    held.released = lock.releases[next].time;
+    held.releaser = lock.releases[next++].by;
+  }
+  return true;
+}
+
+/// When who got it as number `i` could do so at the earliest: the one before had given it back.
+Moment passes(const Lock& lock, size_t i) {
+  const Held& own = lock.held[i];
+  const Time free = i > 0 ? lock.held[i - 1].released : own.asked;
+  return {own.holder, std::min(std::max(own.asked, free), own.acquired), own.asked};
+}
+
+void add_turns(const Lock& lock, Dependences& found) {
+  for (size_t i = 1; i < lock.held.size(); ++i) {
+    const Held& before = lock.held[i - 1];
+    found.edge({before.releaser, before.released, before.acquired}, passes(lock, i));
+  }
+}
+
+void add_lock(const Lock& lock, Dependences& found) {
+  const LockId id(found.locks++);
+  const auto mark = [&](const Moment& at, MarkKind kind, size_t turn) {
+    const auto since = (at.time - at.call).nanos();
+    found.marks.push_back({at.time, at.location,
+                           static_cast<uint32_t>(std::clamp<int64_t>(since, 0, UINT32_MAX)),
+                           static_cast<uint32_t>(found.holdings.size()), kind, GateKind::other});
+    found.holdings.push_back({id, static_cast<uint32_t>(turn)});
+  };
+  for (size_t i = 0; i < lock.held.size(); ++i) {
+    const Held& held = lock.held[i];
+    mark(passes(lock, i), MarkKind::lock_asked, i);
+    mark({held.releaser, held.released, held.acquired}, MarkKind::lock_released, i);
+  }
+}
+
+}  // namespace
+
+void add_locks(const Run& run, ProcessId process, Dependences& found) {
+  for (Lock& lock : collect(run, process)) {
+    if (!settle(lock)) continue;
+    lock.ordered ? add_turns(lock, found) : add_lock(lock, found);
+  }
+}
+
+}  // namespace culprit::predict

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// OpenMP's teams: who joins one begins after the fork, who leaves a barrier does so after all have
+// come and the tasks are complete that the barrier waits for. Tasks stay on the threads that ran
+// them; one runs after it was created and what it depends on is complete.
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "predict/rerun/dependences.h"
+#include "replay/match/process_tasks.h"
+#include "replay/match/teams.h"
+#include "replay/match/threads/barriers.h"
+
+namespace culprit::predict {
+
+namespace {
+
+using replay::Arrival;
+using replay::ProcessTasks;
+using replay::Run;
+using replay::TeamNumber;
+using replay::Teams;
+using replay::TeamSpan;
+
+/// The fork, and when each member's way to the team can begin: it has left what it did before.
+void add_forks(const Run& run, const Teams& teams, Dependences& found) {
+  std::vector<HubId> hubs(teams.size());
+  for (LocationId id : teams.locations()) {
+    Time before = Time::min();
+    for (const TeamSpan& span : run.at(id).teams) {
+      const TeamNumber team = teams.of(span);
+      const Time fork = team.valid() ? teams.fork(team).time : Time::min();
+      if (team.valid() && teams.master(team) != id) {
+        HubId& hub = hubs[team.index()];
+        if (!hub.valid()) {
+          hub = found.add_hub();
+          found.signal(hub, {teams.master(team), fork, fork});
+        }
+        const Time gate = before <= fork ? std::min(fork, span.begin) : span.begin;
+        found.gate(hub, {id, gate, gate}, GateKind::other);
+      }
+      before = std::max(before, span.end);
+    }
+  }
+}
+
+void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& found) {
+  size_t largest = 0;
+  for (size_t t = 0; t < teams.size(); ++t) {
+    largest = std::max(largest, teams.members(TeamNumber(t)).size());
+  }
+  replay::Barriers(teams).for_each([&](TeamNumber team, size_t n,
+                                       std::span<const Arrival> arrivals) {
+    const HubId hub = found.add_hub();
+    Time earliest = Time::max();
+    for (const Arrival& arrival : arrivals) {
+      found.signal(hub, {arrival.location, arrival.enter, arrival.enter});
+      earliest = std::min(earliest, arrival.enter);
+    }
+    const ProcessTasks::Epoch epoch = tasks.epoch(team, n);
+    if (epoch.last_ended.happened() && epoch.last_ended.time > earliest) {
+      // By a hub of its own: who arrives signals the barrier's once.
+      const HubId tasks_done = found.add_hub();
+      const Time ended = epoch.last_ended.time;
+      found.signal(tasks_done, Moment::first(epoch.last_ended.location, ended));
+      found.hubs[tasks_done.index()].next = hub;
+      Hub& barrier = found.hubs[hub.index()];
+      ++barrier.signals;
+      barrier.time = std::max(barrier.time, ended);
+    }
+    found.hubs[hub.index()].of_team = arrivals.size() == largest;
+    const Time released = found.hubs[hub.index()].time;
+    for (const Arrival& arrival : arrivals) {
+      const Time gate = std::clamp(released, arrival.enter, std::max(arrival.enter, arrival.leave));
+      found.gate(hub, {arrival.location, gate, arrival.enter}, GateKind::other);
+    }
+  });
+}
+
+void add_task_runs(const Run& run, const Teams& teams, const ProcessTasks& tasks,
+                   Dependences& found) {
+  for (LocationId id : teams.locations()) {
+    for (const replay::TaskRun& part : run.at(id).openmp.task_runs) {
+      const ProcessTasks::Index task = tasks.find(part.task);
+      if (!task.valid()) continue;
+      const Moment begin{id, part.begin, part.begin};
+      const Time created = tasks.creation(task).time;
+      const ProcessTasks::Moment ready = tasks.ready(task);
+      if (created <= part.begin) found.edge({tasks.creator(task), created, created}, begin);
+      if (ready.happened() && ready.time <= part.begin) {
+        found.edge(Moment::first(ready.location, ready.time), begin);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_openmp(const Run& run, unsigned threads, Dependences& found) {
+  const std::vector<trace::Process>& processes = run.definitions->processes;
+  std::vector<Dependences> parts(processes.size());
+  parallel_for(processes.size(), threads, [&](size_t p) {
+    std::vector<LocationId> locations;
+    for (LocationId id : processes[p].locations) {
+      if (!run.at(id).empty()) locations.push_back(id);
+    }
+    std::sort(locations.begin(), locations.end());
+    const Teams teams(run, locations);
+    const ProcessTasks tasks(teams);
+    add_forks(run, teams, parts[p]);
+    add_barriers(teams, tasks, parts[p]);
+    add_task_runs(run, teams, tasks, parts[p]);
+    add_locks(run, ProcessId(p), parts[p]);
+  });
+  for (Dependences& part : parts) found.append(std::move(part));
+}
+
+}  // namespace culprit::predict

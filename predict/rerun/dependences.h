@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What must come before what in a run, whether anybody waited for it or not: the edges of the graph
+// that is executed again. Replay knows waits; a dependence that cost nothing may cost something
+// once other parts of the run last longer or shorter.
+//
+// A gate is a moment on a location's time line that cannot come before moments of others. A hub
+// joins them: others signal it, and when all have, whoever awaits it may pass. Each dependence is
+// one hub with one signal and one gate, a collective operation one hub with as many as members.
+// Assumes: one process has the whole run (Run::ranks is alone).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/column.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "replay/waits.h"
+
+namespace culprit::predict {
+
+using HubId = Id<struct HubTag>;
+using LockId = Id<struct LockTag>;
+
+/// A place in the order of a location's events. Of what happens in one nanosecond, that which lies
+/// in the call entered earlier comes first: so what ends a call precedes what the next one does.
+struct Moment {
+  LocationId location;
+  Time time;
+  Time call;  ///< enter of the call that it lies in, or `time`
+
+  /// Before all else that happens then: the end of something in a call that ends then, too.
+  static Moment first(LocationId location, Time time) {
+    return {location, time, time - Duration::from_nanos(UINT32_MAX)};
+  }
+};
+
+/// Why a location cannot pass a gate.
+enum class GateKind : uint8_t {
+  message,     ///< data is on its way from there: latency and bandwidth matter
+  collective,  ///< likewise, of several
+  other,
+};
+
+/// What a mark does at its moment. In this order at one moment of a call.
+enum class MarkKind : uint8_t { signal, gate, lock_asked, lock_released };
+
+struct Mark {
+  Time time;
+  LocationId location;
+  uint32_t since;   ///< nanoseconds since the call's enter, 2^32 - 1 if more
+  uint32_t target;  ///< a hub; of locks, an index into Dependences::holdings
+  MarkKind kind;
+  GateKind gate;
+};
+
+struct Hub {
+  uint32_t signals = 0;     ///< how many there are
+  HubId next;               ///< signalled when all have come; none
+  Time time = Time::min();  ///< of the last, as recorded
+  bool of_world = false;    ///< all processes pass it
+  bool of_team = false;     ///< all threads of its process's largest team do
+};
+
+/// One lock, by one location.
+struct Holding {
+  LockId lock;
+  uint32_t turn;  ///< among the lock's, in recorded order
+};
+
+/// A stretch in which a location has nothing to do, and that is no wait.
+struct Idle {
+  LocationId location;
+  Time begin, end;
+};
+
+struct Dependences {
+  Column<Mark> marks;
+  Column<Hub> hubs;
+  Column<Holding> holdings;
+  Column<Idle> idle;
+  uint32_t locks = 0;
+
+  HubId add_hub() {
+    hubs.push_back({});
+    return HubId(hubs.size() - 1);
+  }
+  void signal(HubId hub, const Moment& at);
+  void gate(HubId hub, const Moment& at, GateKind kind);
+  /// One waits for one.
+  void edge(const Moment& from, const Moment& to, GateKind kind = GateKind::other);
+  /// Hubs and locks get other numbers.
+  void append(Dependences&& other);
+};
+
+/// All of a run's, for Run before its operations are released (replay::detect_waits calls back
+/// then).
+Dependences find_dependences(const replay::Run& run, unsigned threads);
+
+/// Those that only show in waits: of patterns whose detectors alone know who let whom go on
+/// (one-sided communication, tasks, threads of the program's own).
+void add_waits(const replay::Run& run, const replay::WaitGraph& graph, Dependences& found);
+
+// The models, each in its own file.
+void add_messages(const replay::Run& run, unsigned threads, Dependences& found);
+void add_collectives(const replay::Run& run, unsigned threads, Dependences& found);
+void add_openmp(const replay::Run& run, unsigned threads, Dependences& found);
+void add_locks(const replay::Run& run, ProcessId process, Dependences& found);
+void add_devices(const replay::Run& run, unsigned threads, Dependences& found);
+void add_threads(const replay::Run& run, Dependences& found);
+
+}  // namespace culprit::predict

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// No clock is needed: a location that has all that it waits for can run ahead of the others. Only
+// locks need an order in time: who asks for one or gives it back stands in a heap, and the earliest
+// is served when nobody can run. Nobody can then come with an earlier request: whoever waits goes
+// on at a time of one who is served.
+#include "predict/rerun/execute.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <tuple>
+
+namespace culprit::predict {
+
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+
+struct HubState {
+  uint32_t missing = 0;
+  uint32_t waiter = kNobody;  ///< the first location that waits for it; then LocationState::next
+  Time time = Time::min();
+};
+
+struct LocationState {
+  size_t step = 0;
+  Time now, recorded;
+  uint32_t next_waiter = kNobody;
+  bool done = true;
+  bool after_idle = false;  ///< the last timed step was idle
+};
+
+/// Somebody who asks for a lock, or gives it back, at a time.
+struct Request {
+  Time time;
+  bool asks;  ///< at one time those who give back come first
+  uint32_t location;
+  uint32_t holding;
+  bool operator>(const Request& o) const {
+    return std::tie(time, asks, holding) > std::tie(o.time, o.asks, o.holding);
+  }
+};
+
+struct LockState {
+  bool held = false;
+  uint32_t turn = 0;  ///< that comes next
+  Time free_since = Time::min();
+  std::vector<Request> waiting;
+};
+
+class Engine {
+ public:
+  Engine(const EventGraph& graph, const Pace& pace, Keep keep)
+      : graph_(graph),
+        pace_(pace),
+        keep_(keep),
+        hubs_(graph.hubs.size()),
+        locations_(graph.steps.size()),
+        locks_(graph.locks) {
+    for (size_t i = 0; i < hubs_.size(); ++i) hubs_[i].missing = graph.hubs[i].signals;
+    out_.ends.assign(graph.steps.size(), graph.begin);
+    if (keep == Keep::knots) out_.knots.resize(graph.steps.size());
+    for (LocationId id : graph.locations) {
+      locations_[id.index()].now = locations_[id.index()].recorded = graph.begin;
+      locations_[id.index()].done = false;
+      if (keep == Keep::knots) out_.knots[id.index()].push_back({graph.begin, graph.begin});
+      ready_.push_back(static_cast<uint32_t>(id.index()));
+    }
+  }
+
+  Execution run() {
+    for (;;) {
+      if (!ready_.empty()) {
+        const uint32_t location = ready_.back();
+        ready_.pop_back();
+        go_on(location);
+      } else if (!requests_.empty()) {
+        const Request request = requests_.top();
+        requests_.pop();
+        request.asks ? ask(request) : give_back(request);
+      } else if (!force()) {
+        break;
+      }
+    }
+    out_.end = graph_.begin;
+    for (LocationId id : graph_.locations) {
+      out_.ends[id.index()] = locations_[id.index()].now;
+      out_.end = std::max(out_.end, locations_[id.index()].now);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void go_on(uint32_t location) {
+    LocationState& state = locations_[location];
+    const Column<Step>& steps = graph_.steps[location];
+    while (state.step < steps.size()) {
+      const Step& step = steps[state.step];
+      switch (step.kind()) {
+        case StepKind::work:
+        case StepKind::transfer:
+        case StepKind::idle:
+          spend(location, state, step);
+          break;
+        case StepKind::signal:
+          signal(step.what, state.now);
+          break;
+        case StepKind::gate:
+          if (!pass(location, state, step)) return;
+          break;
+        case StepKind::lock:
+        case StepKind::unlock:
+          requests_.push({state.now, step.kind() == StepKind::lock, location, step.what});
+          return;
+      }
+      ++state.step;
+    }
+    state.done = true;
+  }
+
+  void spend(uint32_t location, LocationState& state, const Step& step) {
+    const int64_t took = step.amount;
+    const int64_t takes = duration(location, state.step);
+    if (takes != took) knot(location, state, false);
+    state.recorded = state.recorded + Duration::from_nanos(took);
+    state.now = state.now + Duration::from_nanos(takes);
+    state.after_idle = step.kind() == StepKind::idle;
+    if (takes != took) knot(location, state, false);
+  }
+
+  int64_t duration(uint32_t location, size_t place) const {
+    const Column<double>* times = location < pace_.times.size() ? pace_.times[location] : nullptr;
+    if (times != nullptr && (*times)[place] != kAsItWas) return std::llround((*times)[place]);
+    const Step& step = graph_.steps[location][place];
+    if (step.kind() == StepKind::idle) return 0;
+    double nanos = static_cast<double>(step.amount);
+    if (step.kind() == StepKind::transfer) {
+      const double late = std::min(nanos, static_cast<double>(graph_.latency.nanos()) * step.hops);
+      nanos = late * pace_.latency + (nanos - late) * pace_.transfer_time;
+      if (pace_.added_latency != nullptr) nanos += (*pace_.added_latency)[step.what] * step.hops;
+    }
+    if (location < pace_.factors.size() && pace_.factors[location] != nullptr) {
+      nanos *= (*pace_.factors[location])[step.what];
+    }
+    if (pace_.noise && step.kind() == StepKind::work) {
+      const auto pure = Duration::from_nanos(std::llround(nanos));
+      nanos += static_cast<double>(pace_.noise(LocationId(location), pure).nanos());
+    }
+    return std::max<int64_t>(0, std::llround(nanos));
+  }
+
+  void signal(uint32_t hub, Time time) {
+    for (;;) {
+      HubState& state = hubs_[hub];
+      state.time = std::max(state.time, time);
+      if (state.missing > 0 && --state.missing > 0) return;
+      for (uint32_t waiter = state.waiter; waiter != kNobody;) {
+        const uint32_t next = locations_[waiter].next_waiter;
+        ready_.push_back(waiter);
+        waiter = next;
+      }
+      state.waiter = kNobody;
+      if (!graph_.hubs[hub].next.valid()) return;
+      time = state.time;
+      hub = static_cast<uint32_t>(graph_.hubs[hub].next.index());
+    }
+  }
+
+  bool pass(uint32_t location, LocationState& state, const Step& step) {
+    HubState& hub = hubs_[step.what];
+    if (hub.missing > 0) {
+      state.next_waiter = hub.waiter;
+      hub.waiter = location;
+      return false;
+    }
+    Time free = hub.time - Duration::from_nanos(step.amount);
+    if (step.hops > 0 && pace_.message_delay)
+      free = free + pace_.message_delay(LocationId(location));
+    wait_until(location, state, free);
+    return true;
+  }
+
+  void wait_until(uint32_t location, LocationState& state, Time time) {
+    if (time <= state.now) return;
+    out_.waiting += time - state.now;
+    if (!state.after_idle) knot(location, state, false);
+    state.now = time;
+    knot(location, state, state.after_idle);
+  }
+
+  /// `instead`: where the last one has the same recorded time, it moves.
+  void knot(uint32_t location, const LocationState& state, bool instead) {
+    if (keep_ != Keep::knots) return;
+    Column<Knot>& knots = out_.knots[location];
+    const Knot knot{state.recorded, state.now};
+    if (instead && knots.back().recorded == knot.recorded) {
+      knots.back() = knot;
+    } else if (knots.back().recorded != knot.recorded || knots.back().replayed != knot.replayed) {
+      knots.push_back(knot);
+    }
+  }
+
+  // --- locks ------------------------------------------------------------------------------------
+
+  void ask(const Request& request) {
+    LockState& lock = locks_[graph_.holdings[request.holding].lock.index()];
+    if (lock.held || !is_turn(lock, request)) {
+      lock.waiting.push_back(request);
+    } else {
+      grant(lock, request);
+    }
+  }
+
+  bool is_turn(const LockState& lock, const Request& request) const {
+    return !pace_.recorded_turns || graph_.holdings[request.holding].turn == lock.turn;
+  }
+
+  void grant(LockState& lock, const Request& request) {
+    lock.held = true;
+    LocationState& state = locations_[request.location];
+    wait_until(request.location, state, lock.free_since);
+    ++state.step;
+    ready_.push_back(request.location);
+  }
+
+  void give_back(const Request& request) {
+    LockState& lock = locks_[graph_.holdings[request.holding].lock.index()];
+    lock.held = false;
+    lock.free_since = request.time;
+    lock.turn = graph_.holdings[request.holding].turn + 1;
+    ++locations_[request.location].step;
+    ready_.push_back(request.location);
+    const auto turn = [&](const Request& r) { return graph_.holdings[r.holding].turn; };
+    const auto next =
+        std::min_element(lock.waiting.begin(), lock.waiting.end(),
+                         [&](const Request& a, const Request& b) { return turn(a) < turn(b); });
+    if (next == lock.waiting.end() || !is_turn(lock, *next)) return;
+    const Request chosen = *next;
+    lock.waiting.erase(next);
+    grant(lock, chosen);
+  }
+
+  /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of
+  /// those who wait passes. False: all are done.
+  bool force() {
+    uint32_t earliest = kNobody;
+    for (LocationId id : graph_.locations) {
+      const auto i = static_cast<uint32_t>(id.index());
+      if (locations_[i].done) continue;
+      if (earliest == kNobody || locations_[i].now < locations_[earliest].now) earliest = i;
+    }
+    if (earliest == kNobody) return false;
+    ++out_.forced;
+    LocationState& state = locations_[earliest];
+    const Step& step = graph_.steps[earliest][state.step];
+    if (step.kind() == StepKind::gate) {
+      leave_list(hubs_[step.what], earliest);
+    } else {
+      std::vector<Request>& waiting = locks_[graph_.holdings[step.what].lock.index()].waiting;
+      std::erase_if(waiting, [&](const Request& r) { return r.location == earliest; });
+    }
+    ++state.step;
+    ready_.push_back(earliest);
+    return true;
+  }
+
+  void leave_list(HubState& hub, uint32_t location) {
+    uint32_t* mark = &hub.waiter;
+    while (*mark != location) mark = &locations_[*mark].next_waiter;
+    *mark = locations_[location].next_waiter;
+  }
+
+  const EventGraph& graph_;
+  const Pace& pace_;
+  const Keep keep_;
+  std::vector<HubState> hubs_;
+  std::vector<LocationState> locations_;
+  std::vector<LockState> locks_;
+  std::vector<uint32_t> ready_;
+  std::priority_queue<Request, std::vector<Request>, std::greater<>> requests_;
+  Execution out_;
+};
+
+}  // namespace
+
+Execution execute(const EventGraph& graph, const Pace& pace, Keep keep) {
+  return Engine(graph, pace, keep).run();
+}
+
+bool needs_recorded_turns(const EventGraph& graph) {
+  if (graph.locks == 0) return false;
+  const auto off = [&](bool recorded) {
+    Pace pace;
+    pace.recorded_turns = recorded;
+    const Execution same = execute(graph, pace, Keep::ends);
+    return std::abs((same.end - graph.end).nanos());
+  };
+  const int64_t decided = off(false);
+  return decided * 1000 > (graph.end - graph.begin).nanos() && off(true) < decided;
+}
+
+}  // namespace culprit::predict

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "predict/rerun/scenario.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "base/glob.h"
+
+namespace culprit::predict {
+
+namespace {
+
+using replay::Run;
+using trace::Paradigm;
+using trace::RegionRole;
+
+const trace::Region& region_of(const Run& run, CallPathId path) {
+  return run.regions[run.callpaths[path].region.index()];
+}
+
+/// The call paths that a glob chooses, without what they call.
+std::vector<bool> chosen(const Run& run, const std::string& glob) {
+  const bool of_functions = glob.find('/') == std::string::npos;
+  std::vector<bool> fits(run.callpaths.size());
+  for (size_t i = 0; i < fits.size(); ++i) {
+    const CallPathId path(i);
+    fits[i] = matches_glob(glob, run.callpaths.name(path, run.regions)) ||
+              (of_functions && matches_glob(glob, region_of(run, path).name));
+  }
+  return fits;
+}
+
+/// With what they call: parents come before their children.
+void add_callees(const Run& run, std::vector<bool>& paths) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const CallPathId parent = run.callpaths[CallPathId(i)].parent;
+    if (parent.valid() && paths[parent.index()]) paths[i] = true;
+  }
+}
+
+Error nothing_like(const std::string& glob) {
+  return {"no call path is like '" + glob +
+          "': `culprit report --by callpath` lists them, and * stands for anything"};
+}
+
+/// The factors of one sort of location, by call path.
+using Factors = std::vector<double>;
+
+class Planner {
+ public:
+  Planner(const Scenario& scenario, const Run& run, const EventGraph& graph)
+      : scenario_(scenario), run_(run), graph_(graph) {}
+
+  Result<std::unique_ptr<Change>> plan() {
+    if (auto checked = check_locations(); !checked) return checked.error();
+    hosts_.assign(run_.callpaths.size(), 1);
+    streams_ = hosts_;
+    for (const Scaling& scaling : scenario_.scalings) {
+      if (auto scaled = scale(scaling); !scaled) return scaled.error();
+    }
+    if (auto devices = scale_devices(); !devices) return devices.error();
+    auto change = std::make_unique<Change>();
+    change->factors = {hosts_, streams_, Factors(hosts_.size(), 1)};
+    change->pace.factors.resize(run_.timelines.size());
+    for (LocationId id : run_.locations) {
+      const size_t sort = run_.is_stream(id) ? 1 : is_chosen(id) ? 0 : 2;
+      change->pace.factors[id.index()] = &change->factors[sort];
+    }
+    change->pace.latency = scenario_.latency;
+    change->pace.transfer_time = 1 / scenario_.bandwidth;
+    change->pace.recorded_turns = scenario_.recorded_turns;
+    change->times.resize(run_.timelines.size());
+    for (const std::string& glob : scenario_.balanced) {
+      if (auto done = balance_all(glob, change->times); !done) return done.error();
+    }
+    for (const auto& other : change->times) change->pace.times.push_back(other.get());
+    return change;
+  }
+
+ private:
+  uint32_t rank_of(LocationId id) const {
+    return run_.definitions->processes[run_.location(id).process.index()].rank;
+  }
+  bool is_chosen(LocationId id) const {
+    if (!scenario_.ranks.empty() && !scenario_.ranks.contains(rank_of(id))) return false;
+    return scenario_.threads.empty() || scenario_.threads.contains(run_.location(id).thread);
+  }
+
+  Result<void> check_locations() const {
+    const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
+      return !run_.is_stream(id) && is_chosen(id);
+    });
+    if (!any) return Error{"the run has no such rank or thread"};
+    return {};
+  }
+
+  Result<void> scale(const Scaling& scaling) {
+    const std::vector<bool> exactly = chosen(run_, scaling.callpaths);
+    if (std::find(exactly.begin(), exactly.end(), true) == exactly.end()) {
+      return nothing_like(scaling.callpaths);
+    }
+    std::vector<bool> paths = exactly;
+    add_callees(run_, paths);
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (paths[i] && (scaling.with_calls || exactly[i] || is_code(run_, CallPathId(i)))) {
+        hosts_[i] *= scaling.factor;
+      }
+      // Who speeds a function up has not sped up the kernels that it launches.
+      if (exactly[i] || (paths[i] && scaling.with_calls)) streams_[i] *= scaling.factor;
+    }
+    return {};
+  }
+
+  Result<void> scale_devices() {
+    if (scenario_.kernels == 1 && scenario_.launch_latency == 1) return {};
+    if (!run_.device_idle.valid()) return Error{"the run has no device"};
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      const CallPathId path(i);
+      if (path == run_.launch_latency) streams_[i] *= scenario_.launch_latency;
+      if (region_of(run_, path).role == RegionRole::kernel) streams_[i] *= scenario_.kernels;
+    }
+    return {};
+  }
+
+  /// Threads of a process share what lies in its parallel regions, processes share all else.
+  Result<void> balance_all(const std::string& glob, OtherTimes& times) {
+    const std::vector<bool> exactly = chosen(run_, glob);
+    if (std::find(exactly.begin(), exactly.end(), true) == exactly.end()) return nothing_like(glob);
+    std::vector<bool> paths = exactly;
+    add_callees(run_, paths);
+    for (size_t i = 0; i < paths.size(); ++i) {
+      paths[i] = paths[i] && (exactly[i] || is_code(run_, CallPathId(i)));
+    }
+    balance(graph_, paths, sharers_of(paths), times);
+    return {};
+  }
+
+  Sharers sharers_of(const std::vector<bool>& paths) const {
+    Sharers sharers;
+    std::set<ProcessId> processes;
+    for (LocationId id : run_.locations) {
+      if (run_.is_stream(id) || !is_chosen(id)) continue;
+      const Column<Step>& steps = graph_.steps[id.index()];
+      const bool takes_part = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+        return step.kind() == StepKind::work && paths[step.what];
+      });
+      if (!takes_part) continue;
+      sharers.members.push_back(id);
+      processes.insert(run_.location(id).process);
+    }
+    sharers.of_one_process = processes.size() == 1;
+    return sharers;
+  }
+
+  const Scenario& scenario_;
+  const Run& run_;
+  const EventGraph& graph_;
+  Factors hosts_, streams_;
+};
+
+}  // namespace
+
+bool Scenario::changes_anything() const {
+  return !scalings.empty() || !balanced.empty() || latency != 1 || bandwidth != 1 || kernels != 1 ||
+         launch_latency != 1 || perturbation.changes_compute() || perturbation.message_delay;
+}
+
+bool Scenario::is_random() const {
+  const auto comes = [](const NoiseChange& change) { return change.factor > 0; };
+  return perturbation.message_delay ||
+         std::any_of(perturbation.noise.begin(), perturbation.noise.end(), comes);
+}
+
+bool is_code(const Run& run, CallPathId path) {
+  const RegionId id = run.callpaths[path].region;
+  if (!id.valid()) return false;
+  const trace::Region& region = run.regions[id.index()];
+  if (region.paradigm == Paradigm::mpi) return false;
+  switch (region.role) {
+    case RegionRole::barrier:
+    case RegionRole::implicit_barrier:
+    case RegionRole::task_wait:
+    case RegionRole::lock:
+    case RegionRole::point_to_point:
+    case RegionRole::collective:
+    case RegionRole::artificial:
+      return false;
+    default:
+      return true;
+  }
+}
+
+Result<std::unique_ptr<Change>> plan(const Scenario& scenario, const Run& run,
+                                     const EventGraph& graph) {
+  return Planner(scenario, run, graph).plan();
+}
+
+}  // namespace culprit::predict

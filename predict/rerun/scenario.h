@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What shall be different when a run is executed again, in the user's words and as a pace. Call
+// paths are chosen by globs of whole paths (base/glob.h), or of the name of a function if there is
+// no slash in them; what they call goes with them. Assumption: whatever is not changed keeps its
+// pace. Memory, caches and cores are shared, so a real run may be slower or faster.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "predict/machine/perturbation.h"
+#include "predict/rerun/execute.h"
+
+namespace culprit::predict {
+
+struct Scaling {
+  std::string callpaths;  ///< a glob
+  double factor = 1;
+  /// Also what calls of MPI, barriers and locks take themselves, which otherwise is nobody's code.
+  bool with_calls = false;
+};
+
+struct Scenario {
+  std::vector<Scaling> scalings;
+  std::vector<std::string> balanced;  ///< globs: each takes all who execute it the same time
+  std::set<uint32_t> ranks, threads;  ///< whose work is scaled; empty: all
+  double latency = 1;                 ///< factor on what small messages take
+  double bandwidth = 1;               ///< factor; what data takes is divided by it
+  double kernels = 1;                 ///< factor on all kernels' time
+  double launch_latency = 1;          ///< factor on what operations take to begin
+  bool recorded_turns = false;
+  Perturbation perturbation;  ///< its links aside: their factors are those above
+  unsigned repeats = 20;      ///< with other random numbers, if there are any
+  uint64_t seed = 1;
+
+  bool changes_anything() const;
+  bool is_random() const;
+};
+
+/// What steps take instead, in nanoseconds, by their place; kAsItWas: what else the pace says. By
+/// LocationId, null where nothing does.
+using OtherTimes = std::vector<std::unique_ptr<Column<double>>>;
+
+/// A scenario, as execute() takes it. Refers to itself: not to be copied.
+struct Change {
+  Pace pace;
+  std::vector<std::vector<double>> factors;
+  OtherTimes times;
+};
+
+/// Error if a glob fits no call path, or there are no such ranks, threads or devices.
+Result<std::unique_ptr<Change>> plan(const Scenario& scenario, const replay::Run& run,
+                                     const EventGraph& graph);
+
+/// Whether the time at this call path is somebody's code: no call of MPI, no barrier, no lock.
+bool is_code(const replay::Run& run, CallPathId path);
+
+/// Who shares work that is to be balanced.
+struct Sharers {
+  std::vector<LocationId> members;
+  bool of_one_process = false;  ///< a team; otherwise one thread each of several processes
+};
+
+/// The time at these call paths, spread evenly over the members, in each part of the run between
+/// two operations that all of them pass; if there are none, in the run as a whole. Who does nothing
+/// there then gets its part, before that operation: what it does last takes longer.
+void balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
+             OtherTimes& times);
+
+}  // namespace culprit::predict

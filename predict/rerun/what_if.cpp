@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "predict/rerun/what_if.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parallel.h"
+#include "predict/rerun/retimed_source.h"
+
+namespace culprit::predict {
+
+namespace {
+
+/// Executed again, once as it was and once as the scenario has it.
+struct Executions {
+  double unchanged_wall_s = 0;
+  Execution changed;
+  Sampled sampled;
+  std::vector<Sensitivity> sensitivities;
+};
+
+Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
+                                const EventGraph& graph, bool with_sensitivities) {
+  Scenario scenario = wanted;
+  scenario.recorded_turns |= needs_recorded_turns(graph);
+  auto change = plan(scenario, run, graph);
+  if (!change) return change.error();
+  Executions both;
+  Pace unchanged;
+  unchanged.recorded_turns = scenario.recorded_turns;
+  both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
+  both.sampled = execute_perturbed(graph, scenario, (*change)->pace);
+  std::vector<Rng> generators;
+  const Pace first = perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
+  both.changed = execute(graph, first, Keep::knots);
+  if (with_sensitivities) {
+    both.sensitivities = latency_sensitivities(run, graph, scenario.recorded_turns);
+  }
+  return both;
+}
+
+/// What a trace lacks the run executed again would lack, too, and nobody could tell.
+Result<void> check_trace(const Losses& losses) {
+  if (losses.contains(LossKind::clock_repairs)) {
+    return Error{
+        "the clocks of this trace contradict each other and were corrected: how it would run with "
+        "a change cannot be told"};
+  }
+  for (const auto& [name, loss] : losses.all()) {
+    if (loss.severity != Severity::data_loss) continue;
+    return Error{
+        "events of this run are missing, so how it would run with a change cannot be "
+        "told: " +
+        loss.advice};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
+                           const Losses& losses, bool with_sensitivities) {
+  threads = thread_count(threads);
+  Result<Executions> executions = Error{"the run was not executed again"};
+  GraphObserver observer(threads, [&](const auto& run, const EventGraph& graph, auto&) {
+    executions = execute_both(scenario, run, graph, with_sensitivities);
+  });
+  blame::AnalyzeOptions options;
+  options.threads = threads;
+  options.observer = &observer;
+  auto recorded = blame::analyze(source, options, losses);
+  if (!recorded) return recorded.error();
+  if (!executions) return executions.error();
+  if (auto fit = check_trace(recorded->losses); !fit) return fit.error();
+  auto retimed = retime(source, std::move(executions->changed.knots));
+  auto predicted = blame::analyze(*retimed, {.threads = threads}, losses);
+  if (!predicted) return predicted.error();
+  Prediction prediction;
+  prediction.wall_s = recorded->run.wall_s;
+  prediction.sampled = executions->sampled;
+  prediction.predicted_wall_s = executions->sampled.mean_s;
+  prediction.sensitivities = std::move(executions->sensitivities);
+  prediction.unchanged_wall_s = executions->unchanged_wall_s;
+  prediction.forced = executions->changed.forced;
+  prediction.recorded = std::move(*recorded);
+  prediction.predicted = std::move(*predicted);
+  prediction.trace = std::move(retimed);
+  return prediction;
+}
+
+}  // namespace culprit::predict

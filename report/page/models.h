@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What culprit model found, for people.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "blame/findings/findings.h"
+
+namespace culprit::report {
+
+/// How the run time goes on, what grows worst, and which parameters have no effect.
+std::string model_sentence(const blame::Findings& findings);
+
+/// The page of text; names are printable already. `experiment` is empty if nothing was kept.
+std::string model_page(const blame::Findings& findings, const std::filesystem::path& experiment);
+
+}  // namespace culprit::report

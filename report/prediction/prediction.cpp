@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The predicted run is compared with the recorded one as culprit diff compares two.
+#include "report/prediction/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/printable.h"
+#include "blame/algebra/compare.h"
+#include "report/page/changes.h"
+#include "report/page/displayed.h"
+#include "report/page/layout.h"
+#include "report/page/names.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Findings;
+using predict::Prediction;
+using predict::Scenario;
+
+constexpr size_t kRows = 6;
+constexpr double kExact = 1e-3;  ///< of the run: what an unchanged run may differ
+
+std::string numbers(const std::set<uint32_t>& set) {
+  std::vector<std::string> all;
+  for (uint32_t number : set) all.push_back(std::to_string(number));
+  return listed(all);
+}
+
+void add_factor(std::vector<std::string>& parts, std::string_view what, double factor) {
+  if (factor != 1) parts.push_back(fmt::format("{} x{:g}", what, factor));
+}
+
+/// Time on the critical path by function, largest first.
+std::vector<std::pair<std::string, double>> critical_functions(const Findings& findings) {
+  const PageNames names(findings);
+  std::map<std::string, double> sums;
+  for (const auto& row : findings.critical_path) sums[names.code(row.callpath)] += row.time_s;
+  std::vector<std::pair<std::string, double>> list(sums.begin(), sums.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return list;
+}
+
+/// To go on within a sentence.
+std::string lower_first(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+/// What to think of it.
+std::string reliance(const Prediction& prediction, const TimeFormat& time) {
+  const double off = prediction.unchanged_wall_s - prediction.wall_s;
+  std::string text =
+      "Assumed: whatever is not changed keeps its pace; cores, caches and memory do not "
+      "get faster or slower by it. ";
+  text +=
+      std::abs(off) <= kExact * prediction.wall_s
+          ? "Executed again with nothing changed, the run takes as long as it took."
+          : fmt::format(
+                "Executed again with nothing changed, the run takes {} ({} {}): the "
+                "prediction is no better than that.",
+                time(prediction.unchanged_wall_s), time(std::abs(off)), off > 0 ? "more" : "less");
+  if (prediction.forced > 0) {
+    text += fmt::format(
+        " {} were passed over, since according to the trace they wait for each other "
+        "in a circle.",
+        counted(prediction.forced, "dependence"));
+  }
+  return text;
+}
+
+/// What is random is said with its interval.
+std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& time) {
+  if (sampled.repeats < 2) return "";
+  return fmt::format(
+      "Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. The "
+      "tables are of the first.",
+      sampled.repeats, time(sampled.mean_s), time(sampled.low_s), time(sampled.high_s),
+      time(sampled.least_s), time(sampled.most_s));
+}
+
+/// How many messages come one after the other where it counts.
+std::string sensitivity_table(const Prediction& prediction) {
+  if (prediction.sensitivities.empty()) return "";
+  const PageNames names(prediction.recorded);
+  std::string page =
+      "\nLATENCY: by so many times of it the run gets longer, if each message takes it longer\n";
+  for (const predict::Sensitivity& row : prediction.sensitivities) {
+    page += fmt::format(
+        "  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
+        row.callpath.valid() ? names.path(row.callpath, page_width() - 34) : "the whole run",
+        counted(row.transfers, "transfer"));
+  }
+  return page;
+}
+
+Findings compared(const Prediction& prediction) {
+  const Findings* const before[] = {&prediction.recorded};
+  const Findings* const after[] = {&prediction.predicted};
+  const std::string names[] = {"recorded", "predicted"};
+  return blame::difference(before, after, names);
+}
+
+}  // namespace
+
+std::string scenario_words(const Scenario& scenario) {
+  std::vector<std::string> parts;
+  for (const predict::Scaling& scaling : scenario.scalings) {
+    parts.push_back(scaling.with_calls && scaling.factor == 0
+                        ? fmt::format("{} removed", scaling.callpaths)
+                        : fmt::format("{} x{:g}", scaling.callpaths, scaling.factor));
+  }
+  for (const std::string& glob : scenario.balanced) parts.push_back(glob + " balanced");
+  add_factor(parts, "latency", scenario.latency);
+  add_factor(parts, "bandwidth", scenario.bandwidth);
+  add_factor(parts, "kernels", scenario.kernels);
+  add_factor(parts, "launch latency", scenario.launch_latency);
+  for (const predict::NoiseChange& noise : scenario.perturbation.noise) {
+    parts.push_back(noise.factor > 0 ? "more noise" : "less noise");
+  }
+  if (scenario.perturbation.message_delay) {
+    parts.push_back(fmt::format("each message {} later",
+                                predict::to_text(*scenario.perturbation.message_delay)));
+  }
+  std::string text = parts.empty() ? "nothing changed" : listed(parts);
+  if (!scenario.ranks.empty()) text += fmt::format(", on rank {}", numbers(scenario.ranks));
+  if (!scenario.threads.empty()) text += fmt::format(", on thread {}", numbers(scenario.threads));
+  return printable(text);
+}
+
+std::string prediction_text(const Prediction& prediction, const Scenario& scenario) {
+  const Findings changes = displayed(compared(prediction));
+  const TimeFormat time(std::max(prediction.wall_s, prediction.predicted_wall_s));
+  std::string page =
+      wrapped(fmt::format("With {}: {}. Waiting: {} instead of {} (allocated time).",
+                          scenario_words(scenario), lower_first(change_of_wall(changes)),
+                          time(prediction.predicted.identities.waiting_s),
+                          time(prediction.recorded.identities.waiting_s)),
+              0);
+  page += wrapped(repeats_words(prediction.sampled, time), 0);
+  page += wrapped(reliance(prediction, time), 0);
+  page += change_tables(changes);
+  page += sensitivity_table(prediction);
+  page += "\nTHE NEW CRITICAL PATH\n";
+  const auto critical = critical_functions(displayed(prediction.predicted));
+  for (size_t i = 0; i < std::min(kRows, critical.size()); ++i) {
+    page += fmt::format("  {}  {}\n",
+                        right(percent(critical[i].second, prediction.predicted_wall_s), 7),
+                        critical[i].first);
+  }
+  return page;
+}
+
+std::string prediction_json(const Prediction& prediction, const Scenario& scenario) {
+  using Json = nlohmann::ordered_json;
+  Json critical = Json::array(), changes = Json::array(), sensitivities = Json::array();
+  for (const predict::Sensitivity& row : prediction.sensitivities) {
+    sensitivities.push_back(
+        {{"callpath", row.callpath.valid()
+                          ? Json(prediction.recorded.callpaths[row.callpath.index()].name)
+                          : Json()},
+         {"transfers", row.transfers},
+         {"by_latency", row.by_latency}});
+  }
+  for (const auto& [function, time_s] : critical_functions(prediction.predicted)) {
+    critical.push_back({{"function", function}, {"time_s", time_s}});
+  }
+  for (const blame::FoundChange& row : compared(prediction).changes) {
+    changes.push_back({{"figure", to_string(row.figure)},
+                       {"region", row.region},
+                       {"before_s", row.before_s},
+                       {"after_s", row.after_s}});
+  }
+  const Json object = {{"scenario", scenario_words(scenario)},
+                       {"wall_s", prediction.wall_s},
+                       {"predicted_wall_s", prediction.predicted_wall_s},
+                       {"unchanged_wall_s", prediction.unchanged_wall_s},
+                       {"waiting_s", prediction.recorded.identities.waiting_s},
+                       {"predicted_waiting_s", prediction.predicted.identities.waiting_s},
+                       {"passed_over", prediction.forced},
+                       {"repeats", prediction.sampled.repeats},
+                       {"predicted_wall_low_s", prediction.sampled.low_s},
+                       {"predicted_wall_high_s", prediction.sampled.high_s},
+                       {"latency_sensitivities", sensitivities},
+                       {"changes", changes},
+                       {"critical_path", critical}};
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace culprit::report

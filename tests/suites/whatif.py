@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions held against runs: `whatif.py --build build [--repeat 5] [--only NAME]`.
+
+tests/programs/whatif/parts.c is recorded once as it is. Each case says what to change, to culprit whatif and, through
+the environment, to the program, which then runs so often. A prediction is right if it is within 2 % of the median run
+time, or between the shortest and the longest. Both times are those that culprit records, from MPI_Init to the end.
+Prints a table in Markdown, and how many were right. Wants a machine that does nothing else."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RIGHT = 0.02
+
+# name, what culprit is told, what the program is told
+CASES = [
+    ("compute, rank 0, x0.5", ["--scale", "compute=0.5", "--rank", "0"], {"F_compute": "0.5", "ON_RANK": "0"}),
+    ("compute, rank 0, x0.1", ["--scale", "compute=0.1", "--rank", "0"], {"F_compute": "0.1", "ON_RANK": "0"}),
+    ("compute, rank 0, x2", ["--scale", "compute=2", "--rank", "0"], {"F_compute": "2", "ON_RANK": "0"}),
+    ("compute, rank 1, x0.5 (off the path)", ["--scale", "compute=0.5", "--rank", "1"],
+     {"F_compute": "0.5", "ON_RANK": "1"}),
+    ("compute, rank 1, x4 (gets on the path)", ["--scale", "compute=4", "--rank", "1"],
+     {"F_compute": "4", "ON_RANK": "1"}),
+    ("compute, everywhere, x0.5", ["--scale", "compute=0.5"], {"F_compute": "0.5"}),
+    ("compute removed", ["--remove", "compute"], {"F_compute": "0"}),
+    ("resolve, rank 0 thread 1, x0.5", ["--scale", "resolve=0.5", "--rank", "0", "--thread", "1"],
+     {"F_resolve": "0.5", "ON_RANK": "0", "ON_THREAD": "1"}),
+    ("resolve, rank 0 thread 1, x2", ["--scale", "resolve=2", "--rank", "0", "--thread", "1"],
+     {"F_resolve": "2", "ON_RANK": "0", "ON_THREAD": "1"}),
+    ("resolve, thread 0, x0.5 (off the path)", ["--scale", "resolve=0.5", "--thread", "0"],
+     {"F_resolve": "0.5", "ON_THREAD": "0"}),
+    ("resolve, rank 1, x0.5 (off the path)", ["--scale", "resolve=0.5", "--rank", "1"],
+     {"F_resolve": "0.5", "ON_RANK": "1"}),
+    ("lock's body, x0.25", ["--scale", "update=0.25"], {"F_update": "0.25"}),
+    ("lock's body, x4", ["--scale", "update=4"], {"F_update": "4"}),
+    ("lock's body, x10", ["--scale", "update=10"], {"F_update": "10"}),
+    ("messages of an eighth", ["--bandwidth", "x8"], {"BYTES": str(1 << 20)}),
+    ("messages of twice the size", ["--bandwidth", "x0.5"], {"BYTES": str(1 << 24)}),
+    ("start_up, rank 0, x0.25", ["--scale", "start_up=0.25", "--rank", "0"], {"F_start_up": "0.25", "ON_RANK": "0"}),
+    ("start_up, rank 1, x0 (off the path)", ["--scale", "start_up=0", "--rank", "1"],
+     {"F_start_up": "0", "ON_RANK": "1"}),
+    ("write_log removed (off the path)", ["--remove", "write_log"], {"F_write_log": "0"}),
+    ("write_log, x5 (gets on the path)", ["--scale", "write_log=5"], {"F_write_log": "5"}),
+]
+BYTES = 1 << 23
+
+# The same with a kernel on OpenCL: host 20 ms, kernel by its loops.
+KERNELS = [
+    ("kernel, x0.5", ["--device-kernels", "x0.5"], {"F_kernel": "0.5"}),
+    ("kernel, x2", ["--scale", "busy=2"], {"F_kernel": "2"}),
+    ("host beside kernels removed (off the path)", ["--remove", "meanwhile"], {"F_meanwhile": "0"}),
+    ("host between kernels, x0.5", ["--scale", "prepare=0.5"], {"F_prepare": "0.5"}),
+]
+
+
+class Runs:
+    def __init__(self, build, folder):
+        self.build, self.folder, self.count = build, folder, 0
+
+    def command(self, program):
+        path = os.path.join(self.build, "tests", "programs", program)
+        if program.startswith("kernel"):
+            return [path]
+        return ["mpirun.openmpi", "-n", "2", "--oversubscribe", "--bind-to", "none", path]
+
+    def run(self, program, changes):
+        self.count += 1
+        experiment = os.path.join(self.folder, f"run{self.count}")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMP_WAIT_POLICY="passive", BYTES=str(BYTES))
+        environment.update(changes)
+        subprocess.run([os.path.join(self.build, "bin", "culprit"), "run", "-q", "-o", experiment, "--",
+                        *self.command(program)], env=environment, check=True, stdout=subprocess.DEVNULL)
+        return experiment
+
+    def wall(self, experiment):
+        said = subprocess.run([os.path.join(self.build, "bin", "culprit"), "report", experiment, "--format", "json"],
+                              check=True, stdout=subprocess.PIPE)
+        return json.loads(said.stdout)["run"]["wall_s"]
+
+    def predict(self, experiment, change):
+        said = subprocess.run([os.path.join(self.build, "bin", "culprit"), "whatif", experiment, "--format", "json",
+                               *change], check=True, stdout=subprocess.PIPE)
+        return json.loads(said.stdout)
+
+
+def judge(runs, base, program, case, repeat):
+    name, told, changes = case
+    prediction = runs.predict(base, told)
+    walls = sorted(runs.wall(runs.run(program, changes)) for _ in range(repeat))
+    median = statistics.median(walls)
+    predicted, was = prediction["predicted_wall_s"], prediction["wall_s"]
+    error = predicted / median - 1
+    right = abs(error) <= RIGHT or walls[0] <= predicted <= walls[-1]
+    print(f"| {name} | {was:.3f} | {predicted:.3f} | {median:.3f} ({walls[0]:.3f} to {walls[-1]:.3f}) | "
+          f"{100 * error:+.1f} % | {'yes' if right else '**no**'} |", flush=True)
+    return right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    build = os.path.abspath(arguments.build)
+    right = judged = 0
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(build, folder)
+        print("| case | recorded | predicted | run again: median (range) | off by | right |\n|---|---|---|---|---|---|")
+        for program, cases in (("parts", CASES), ("kernel_parts", KERNELS)):
+            wanted = [case for case in cases if arguments.only in case[0]]
+            if not wanted or not os.path.exists(os.path.join(build, "tests", "programs", program)):
+                continue
+            base = runs.run(program, {})
+            for case in wanted:
+                right += judge(runs, base, program, case, arguments.repeat)
+                judged += 1
+    print(f"\n{right} of {judged} right")
+    return 0 if judged and right == judged else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
