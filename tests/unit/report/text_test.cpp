@@ -198,7 +198,7 @@ TEST(Text, StaysOnThePage) {
 TEST(Text, NamesAllFactorsOnANarrowPage) {
   const size_t width = page_width();
   set_page_width(70);
-  const std::string text = report_text(hybrid_chain(), "run1");
+  const std::string text = page(hybrid_chain());
   set_page_width(width);
   EXPECT_TRUE(has(text, "65.2 % OpenMP: serial regions 91.3 % x load balance 71.4 %")) << text;
   std::istringstream lines(text);
