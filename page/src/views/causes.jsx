@@ -120,7 +120,7 @@ function CauseDetail({ path }) {
   const remedy = run.patterns.get(victims[0]?.pattern)?.remedy;
   return (
     <section class="detail">
-      <h2>{run.code(path)}</h2>
+      <h2>{run.place(path)}</h2>
       <p class="hint">{run.paths[path].name}</p>
       <p>It cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
