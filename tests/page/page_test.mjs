@@ -83,6 +83,8 @@ check('a click on a chip takes it away', await page.locator('.chip').count() ===
 await page.locator('nav a', { hasText: 'Causes' }).click();
 check('the first cause is opened', (await text(page, '.detail')).includes('It cost others'));
 check('it names whom it made wait', await page.locator('.detail table tbody tr').count() > 0);
+const gain = Math.max(...report.gains.filter((g) => g.callpath === cause).map((g) => g.gain_s));
+check('it says what a change would bring', gain === -Infinity || (gain < 0.006 || near(seconds(/would be (.*?) \(/.exec(await text(page, '.detail'))?.[1]), gain, 0.006)), `${gain}`);
 check('it says what to try', (await text(page, '.detail')).includes('What to try first'));
 const costs = await page.locator('.causes tbody .bar').allInnerTexts();
 check('its cost is that of the report', near(seconds(costs[0]), costOf(cause), 0.006), `${costs[0]} against ${costOf(cause)}`);
