@@ -150,7 +150,8 @@ TEST_F(Exports, ExtrapGivesEachRunAllCallPaths) {
   std::map<std::string, std::map<int, double>> times;
   for (std::string line; std::getline(lines, line);) {
     const auto row = nlohmann::json::parse(line);
-    if (row["metric"] == "time") times[row["callpath"]][row["params"]["p"]] = row["value"];
+    if (row["metric"] != "time") continue;
+    times[row["callpath"].get<std::string>()][row["params"]["p"].get<int>()] = row["value"];
   }
   EXPECT_EQ(times.size(), 4u);
   EXPECT_EQ(times["main->MPI_Recv"], (std::map<int, double>{{2, 1.5}, {4, 0}}));
