@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/commands/derived/derive.h"
 #include "cli/commands/open_findings.h"
 #include "cli/commands/part_options.h"
 #include "cli/commands/subcommands.h"
@@ -28,9 +29,11 @@ namespace fs = std::filesystem;
 
 constexpr log::Component kLog("export");
 constexpr const char* kOtf2 = "otf2";
+constexpr const char* kExtraP = "extrap";
 
 struct ExportArguments {
   fs::path input;
+  std::vector<fs::path> more;  ///< of Extra-P's points
   fs::path output;
   std::string format;
   PartOptions part;
@@ -88,7 +91,22 @@ Result<void> write_findings(const ExportArguments& arguments,
                   : Result<void>(findings.error());
 }
 
+/// The points of a model, one file.
+Result<void> write_points(const ExportArguments& arguments) {
+  std::vector<fs::path> inputs = {arguments.input};
+  inputs.insert(inputs.end(), arguments.more.begin(), arguments.more.end());
+  const auto all = open_all(inputs);
+  if (!all) return all.error();
+  std::vector<const blame::Findings*> runs;
+  for (const blame::Findings& each : *all) runs.push_back(&each);
+  return report::export_extrap(runs, arguments.output);
+}
+
 Result<void> write(const ExportArguments& arguments) {
+  const bool several = !arguments.more.empty();
+  if (several && arguments.format != kExtraP) {
+    return Error{"several experiments have one file in format extrap alone"};
+  }
   if (arguments.format == kOtf2) {
     return write_run(arguments, trace::export_otf2);
   }
@@ -96,6 +114,7 @@ Result<void> write(const ExportArguments& arguments) {
   if (fs::exists(fs::symlink_status(arguments.output, code))) {
     return Error{"'" + arguments.output.string() + "' already exists: name a new one with -o"};
   }
+  if (several) return write_points(arguments);
   for (const report::FindingsExport& format : report::findings_exports()) {
     if (format.name == arguments.format) return write_findings(arguments, format);
   }
@@ -130,6 +149,8 @@ Action add_export(CLI::App& command, const Program&) {
   add(kOtf2, "an OTF2 archive in Score-P's conventions, for Vampir and Scalasca: a folder");
   for (const auto& format : report::findings_exports()) add(format.name, format.summary);
   command.add_option("experiment", arguments->input, "an experiment folder")->required();
+  command.add_option("more", arguments->more,
+                     "further ones, for extrap: all call paths are then given for each");
   command.add_option("--format", arguments->format, help)->required()->check(CLI::IsMember(names));
   command.add_option("-o,--output", arguments->output, "what to create; nothing is overwritten")
       ->required();

@@ -5,16 +5,22 @@
 // warm ramp, and hatched where it lies over something else, so that it is told without colour.
 
 export const FAMILY = {
-  useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', waiting: '#d55e00',
+  useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', unknown: '#4d4d4d', waiting: '#d55e00',
 };
 const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
+
+/** Call paths that are nowhere in the program. Code that was not sampled may be the program's, or a call of the system. */
+const NOWHERE = {
+  '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(waking up)': 'openmp',
+  '(device idle)': 'device', '(stream idle)': 'device', '(launch latency)': 'device',
+};
 
 export function familyOf(path) {
   if (path.startUp) return 'startUp';
   if (path.model === 'mpi') return 'mpi';
   if (path.model === 'openmp') return 'openmp';
   if (['cuda', 'opencl', 'openacc'].includes(path.model)) return 'device';
-  return path.region.startsWith('(') ? 'startUp' : 'useful';
+  return NOWHERE[path.region] ?? (path.region.startsWith('(') ? 'startUp' : 'useful');
 }
 
 export function colourOf(path) {

@@ -157,6 +157,12 @@ class Run {
     return file && !region.includes(file) ? `${region} (${file}${line ? `:${line}` : ''})` : region;
   }
 
+  /** The same where the tree is not seen: "(not sampled)" is a place in its caller alone. */
+  place(path) {
+    const { region, parent } = this.paths[path];
+    return region.startsWith('(') && parent !== null ? `${this.code(parent)} ${region}` : this.code(path);
+  }
+
   locationName(id) {
     const l = this.locations[id];
     if (!l) return 'nobody';

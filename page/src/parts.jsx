@@ -38,7 +38,7 @@ export function CodeName({ path, ...rest }) {
   return (
     <Pick change={{ path }} title={run.paths[path].name} class="code" {...rest}>
       <i class="dot" style={{ background: colourOf(run.paths[path]) }} aria-hidden="true" />
-      {run.code(path)}
+      {run.place(path)}
     </Pick>
   );
 }

@@ -36,6 +36,11 @@ struct RunExport {
                         unsigned threads, Losses& losses);
 };
 
+/// Points of a model. Extra-P refuses a file in which a call path is not in all of them, so each
+/// run has all that any of them has.
+Result<void> export_extrap(std::span<const blame::Findings* const> runs,
+                           const std::filesystem::path& output);
+
 std::span<const FindingsExport> findings_exports();
 std::span<const ExcerptExport> excerpt_exports();
 std::span<const RunExport> run_exports();

@@ -50,6 +50,16 @@ class Rows {
     label_.clear();
     ++count_;
   }
+  /// Goes on in further lines where it has no room: of factors all are needed.
+  void add_whole(double part, const std::string& text) {
+    std::string lines = wrapped(text, kTextColumn);
+    lines.replace(0, kTextColumn,
+                  left("  " + label_, kLabelColumn) +
+                      right(percent(part, 1), kTextColumn - kLabelColumn - 2) + "  ");
+    lines_ += lines;
+    label_.clear();
+    ++count_;
+  }
   bool full() const { return count_ == kRows; }
   const std::string& lines() const { return lines_; }
 
@@ -83,23 +93,21 @@ std::string efficiency_rows(const Findings& findings) {
   Rows rows("Efficiency");
   const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
   const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
-  rows.add(efficiency(findings, Factor::parallel), 1,
-           both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
-                              percent(omp, 1))
-                : "parallel efficiency");
+  rows.add_whole(efficiency(findings, Factor::parallel),
+                 both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
+                                    percent(omp, 1))
+                      : "parallel efficiency");
   if (mpi < kAsGoodAsOne) {
-    rows.add(mpi, 1,
-             factors(findings, "MPI",
-                     {{Factor::mpi_load_balance, "load balance"},
-                      {Factor::mpi_serialisation, "serialization"},
-                      {Factor::mpi_transfer, "transfer"}}));
+    rows.add_whole(mpi, factors(findings, "MPI",
+                                {{Factor::mpi_load_balance, "load balance"},
+                                 {Factor::mpi_serialisation, "serialization"},
+                                 {Factor::mpi_transfer, "transfer"}}));
   }
   if (omp < kAsGoodAsOne) {
-    rows.add(omp, 1,
-             factors(findings, "OpenMP",
-                     {{Factor::omp_serial, "serial regions"},
-                      {Factor::omp_load_balance, "load balance"},
-                      {Factor::omp_runtime, "runtime"}}));
+    rows.add_whole(omp, factors(findings, "OpenMP",
+                                {{Factor::omp_serial, "serial regions"},
+                                 {Factor::omp_load_balance, "load balance"},
+                                 {Factor::omp_runtime, "runtime"}}));
   }
   return rows.lines();
 }

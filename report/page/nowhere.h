@@ -20,7 +20,8 @@ constexpr std::string_view explain_nowhere(std::string_view region) {
       {"(not recorded)", "Recording was switched off there: how this time was spent is unknown."},
       {"(not sampled)",
        "No sample of the call stack was taken there: the thread was blocked in a call that is not "
-       "observed (reading a file, for example), or the code is too short for the sampling rate."},
+       "observed (reading a file, for example), or had no core, or the code is too short for the "
+       "sampling rate."},
       {"(device idle)", "The device had nothing to do: nothing had been launched."},
       {"(stream idle)", "The stream had nothing to do while others on its device were working."},
       {"(launch latency)",

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The tables, each a list of columns and what fills them. Rows that have nothing of anything are
-// left out; the others are sorted by their time.
+// left out; the others are sorted by their time. Where a pattern is selected, its waits and their
+// causes are what counts.
 #include "report/table/tables.h"
 
 #include <algorithm>
@@ -72,19 +73,21 @@ ReportTable sums_table(const Findings& findings, const Selection& selection, std
       "time: allocated, with waiting; causes: the waiting that its delays cost, anywhere; critical "
       "path: wall-clock time on it";
   const size_t ranks = ranks_of(findings, selection);
-  const bool spread = spans_ranks && ranks > 1;
+  const bool spread = spans_ranks && ranks > 1, of_pattern = !selection.pattern.empty();
   if (spread) {
     add_spread_columns(table);
     table.note += std::string("; ") + kSpreadNote;
   }
   for (auto& [name, sums] : sum_groups(findings, group)) {
-    if (sums.visits == 0 && sums.time_s <= 0 && sums.waiting_s <= 0 && sums.caused_s <= 0) continue;
+    const bool waits = sums.waiting_s > 0 || sums.caused_s > 0;
+    if (!waits && (of_pattern || (sums.visits == 0 && sums.time_s <= 0))) continue;
     std::vector<Cell> row = {name,           sums.visits,   sums.time_s,
                              sums.waiting_s, sums.caused_s, sums.critical_s};
     if (spread) add_spread(sums.by_rank, ranks, row);
     table.rows.push_back(std::move(row));
   }
   sort_by(2, table);
+  if (of_pattern) sort_by(4, table), sort_by(3, table);
   return table;
 }
 

@@ -49,7 +49,12 @@ const near = (a, b, slack) => Math.abs(a - b) <= slack;
 const page = await open('hybrid');
 check('the verdict is that of the report', (await text(page, '.verdict')) === report.verdict.text);
 check('nothing lies below the first screen but what is long', await page.evaluate(() => document.querySelector('.heatmap').getBoundingClientRect().bottom < 900));
-check('the first cause is the one that is named', (await text(page, '.causes tbody tr td')).includes('resolve_contacts'));
+// On a busy machine that may be another one than the program's text says: threads without a core are late, too.
+const cause = await page.locator('.causes tbody a.code').first().getAttribute('title');
+const costOf = (callpath) => report.delays.filter((d) => d.callpath === callpath).reduce((sum, d) => sum + d.short_s + d.long_s, 0);
+check('the first cause is the costliest', report.delays.every((d) => costOf(d.callpath) <= costOf(cause)
+  || /MPI_Init|MPI_Finalize|^[(]not started/.test(d.callpath)), cause);
+const short = cause.split('/').at(-1);
 check('the head says who ran', (await text(page, '.facts')).startsWith('4 ranks'));
 check('the title is the command', (await page.title()).includes('hybrid_chain'));
 check('the map of ranks and time is there', await page.locator('.heatmap canvas').count() === 1);
@@ -61,7 +66,7 @@ check('waiting is the waiting of the report', near(waitingShown, report.identiti
 
 // --- one selection ---
 await page.locator('.causes tbody a.code').first().click();
-check('a click selects the call path', (await text(page, '.chip')).includes('resolve_contacts'));
+check('a click selects the call path', (await text(page, '.chip')).includes(short));
 check('the URL keeps the selection', page.url().includes('path='));
 await page.goBack();
 check('the back button undoes it', await page.locator('.chip').count() === 0);
@@ -69,7 +74,7 @@ await page.goForward();
 check('and forward does it again', await page.locator('.chip').count() === 1);
 const link = page.url();
 const other = await open('hybrid', link.slice(link.indexOf('#')));
-check('a link shows what its sender saw', (await text(other, '.chip')).includes('resolve_contacts'));
+check('a link shows what its sender saw', (await text(other, '.chip')).includes(short));
 await other.close();
 await page.locator('.chip').first().click();
 check('a click on a chip takes it away', await page.locator('.chip').count() === 0);
@@ -78,11 +83,11 @@ check('a click on a chip takes it away', await page.locator('.chip').count() ===
 await page.locator('nav a', { hasText: 'Causes' }).click();
 check('the first cause is opened', (await text(page, '.detail')).includes('It cost others'));
 check('it names whom it made wait', await page.locator('.detail table tbody tr').count() > 0);
+const gain = Math.max(...report.gains.filter((g) => g.callpath === cause).map((g) => g.gain_s));
+check('it says what a change would bring', gain === -Infinity || (gain < 0.006 || near(seconds(/would be (.*?) \(/.exec(await text(page, '.detail'))?.[1]), gain, 0.006)), `${gain}`);
 check('it says what to try', (await text(page, '.detail')).includes('What to try first'));
 const costs = await page.locator('.causes tbody .bar').allInnerTexts();
-const named = report.delays.filter((d) => d.callpath?.endsWith('/resolve_contacts'))
-  .reduce((sum, d) => sum + d.short_s + d.long_s, 0);
-check('its cost is that of the report', near(seconds(costs[0]), named, 0.006), `${costs[0]} against ${named}`);
+check('its cost is that of the report', near(seconds(costs[0]), costOf(cause), 0.006), `${costs[0]} against ${costOf(cause)}`);
 
 // --- trees, summed up by hand against the report ---
 await page.locator('nav a', { hasText: 'Trees' }).click();
@@ -202,11 +207,16 @@ const cells = () => arranged.locator('.grid > div').evaluateAll((all) => all.map
 check('a grid has its rows and columns', JSON.stringify((await cells()).sort())
   === JSON.stringify([0, 1, 2, 3, 4, 5].map((r) => [`${r}`, `${Math.floor(r / 3) + 1}`, `${(r % 3) + 1}`])), JSON.stringify(await cells()));
 check('it says that it is periodic', (await text(arranged, 'main')).includes('Periodic in dimension 1'));
-const background = (rank) => arranged.locator('.grid .cell', { hasText: `${rank}` }).evaluate((e) => getComputedStyle(e).backgroundColor);
-const waits = await background(5), computes = await background(4);
+/** The title of the cell with the darkest colour, which stands for the largest figure, and what the key says that is. */
+const darkest = async () => [await arranged.locator('.grid .cell').evaluateAll((all) =>
+  all.find((e) => getComputedStyle(e).backgroundColor === 'rgb(110, 0, 10)')?.title), (await text(arranged, '.topology .key')).split(/ {2,}|\n/).at(-1).trim()];
+const titles = () => arranged.locator('.grid .cell').evaluateAll((all) => all.map((e) => e.title).join());
+const [ofWaiting, waitingTitles] = [await darkest(), await titles()];
+check('the darkest cell has the largest figure', ofWaiting[1] !== '' && ofWaiting[0]?.endsWith(`: ${ofWaiting[1].match(/[\d.]+ \w+$/)?.[0]}`), `${ofWaiting}`);
 await arranged.locator('.figure-choice').selectOption('delay');
-check('cells are coloured by the figure that is chosen', (await background(4)) === waits && (await background(5)) === computes && waits !== computes,
-      `${waits} ${computes}, then ${await background(5)} ${await background(4)}`);
+const ofDelay = await darkest();
+check('cells are coloured by the figure that is chosen', (await titles()) !== waitingTitles
+  && ofDelay[0]?.endsWith(`: ${ofDelay[1].match(/[\d.]+ \w+$/)?.[0]}`), `${ofDelay}`);
 await arranged.locator('.arrangement').selectOption('graph 1');
 check('a graph has an edge for each neighbour', (await arranged.locator('.edges').getAttribute('d')).split('M').length === 1 + 5);
 check('and a vertex for each rank', await arranged.locator('.vertex').count() === 6);

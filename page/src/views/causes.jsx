@@ -41,18 +41,30 @@ function samplesOf(run, path) {
   return sampled > 0 ? samples : null;
 }
 
+/** What the largest change at a call path that was tried would bring: { kind, gain }. */
+function gainOf(run, path) {
+  const { gains: g } = run.tables;
+  let best = null;
+  for (let i = 0; i < g.rows; ++i) {
+    if (g.callpath[i] === path && !(best?.gain >= g.gain_s[i])) best = { kind: run.names[g.kind[i]], gain: g.gain_s[i] };
+  }
+  return best;
+}
+
+const CHANGES = { balanced: 'Balanced', halved: 'Twice as fast there' };
+
 export function CauseTable({ most }) {
   const { run, time } = useRun();
   const selected = useSelection();
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
   const whole = causes.reduce((sum, cause) => sum + cause.cost, 0);
   if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
-  const shown = causes.slice(0, most);
+  const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0;
   return (
     <>
       <WholeRunHint what="The cost of delays" />
       <table class="causes">
-        <thead><tr><th>function</th><th>cost</th><th>share</th><th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
+        <thead><tr><th>function</th><th>cost</th><th>share</th>{gains && <th title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
         <tbody>
           {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
         </tbody>
@@ -68,12 +80,13 @@ export function CauseTable({ most }) {
     const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
     const { largest: top, variation } = spread(ranks);
     const pattern = run.patterns.get(cause.pattern);
-    const samples = samplesOf(run, cause.path);
+    const samples = samplesOf(run, cause.path), gain = gainOf(run, cause.path);
     return (
       <tr class={selected.path === cause.path ? 'selected' : ''}>
         <td><CodeName path={cause.path} />{samples !== null && <small> {samples} samples</small>}</td>
         <td><Bar value={cause.cost} whole={largest} text={time(cause.cost)} /></td>
         <td class="number">{percent(cause.cost, all)}</td>
+        {gains && <td class="number">{gain ? time(gain.gain) : ''}</td>}
         <td><Strip values={ranks} label={`most on rank ${run.ranks[top]}, coefficient of variation ${variation.toFixed(2)}`} /></td>
         <td><Strip values={times} label="its time over the run" /></td>
         <td><Pick change={{ pattern: cause.pattern }}>{pattern?.name ?? cause.pattern}</Pick></td>
@@ -117,10 +130,10 @@ function CauseDetail({ path }) {
   const by = new Map([...costs.entries()].filter(([, s]) => s > 0));
   const distribution = Array.from({ length: distributions.rows }, (_, i) => i)
     .find((i) => distributions.callpath[i] === path);
-  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy;
+  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = gainOf(run, path);
   return (
     <section class="detail">
-      <h2>{run.code(path)}</h2>
+      <h2>{run.place(path)}</h2>
       <p class="hint">{run.paths[path].name}</p>
       <p>It cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
@@ -141,6 +154,8 @@ function CauseDetail({ path }) {
           </tbody>
         </table>
       )}
+      {gain && <p>{CHANGES[gain.kind]}, the run would be {time(gain.gain)} ({percent(gain.gain, run.wall)}) shorter, if all else
+        keeps its pace.</p>}
       {remedy && <p><b>What to try first:</b> {remedy}</p>}
     </section>
   );

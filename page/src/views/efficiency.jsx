@@ -7,15 +7,22 @@ import { warmText } from '../colours.js';
 import { percent } from '../format.js';
 import { Empty, useRun } from '../parts.jsx';
 
-const MEANS = {
-  parallel: 'useful time to allocated time', mpi: 'what processes lose to each other',
-  'mpi.load_balance': 'mean to largest useful time of processes', 'mpi.communication': 'largest useful time to run time',
-  'mpi.serialisation': 'waiting that comes with dependencies', 'mpi.transfer': 'time in MPI without waiting',
-  omp: 'what threads lose within processes', 'omp.serial': 'threads idle while one works',
-  'omp.load_balance': 'threads waiting at barriers', 'omp.runtime': 'time in the OpenMP runtime',
-  offload: 'host time not spent on waiting for devices', device: 'busy time of devices',
-  'device.load_balance': 'mean to largest busy time', 'device.communication': 'kernels to busy time',
-  'device.orchestration': 'busy time to run time',
+/** What the text report calls the factors, and what each is. */
+const FACTORS = {
+  parallel: ['parallel efficiency', 'useful time, of the allocated time'],
+  mpi: ['MPI', 'what processes do not lose to each other'],
+  'mpi.load_balance': ['load balance', 'mean useful time of processes, of the largest'],
+  'mpi.communication': ['communication', 'largest useful time, of the run time'],
+  'mpi.serialisation': ['serialization', 'what is not lost waiting for others that depend on each other'],
+  'mpi.transfer': ['transfer', 'what is not lost in MPI without waiting'],
+  omp: ['OpenMP', 'what threads do not lose within processes'],
+  'omp.serial': ['serial regions', 'what is not lost by threads that idle while one works'],
+  'omp.load_balance': ['load balance', 'what is not lost by threads that wait at barriers'],
+  'omp.runtime': ['runtime', 'what is not lost in the OpenMP runtime'],
+  offload: ['offload', 'host time that is not spent waiting for devices'], device: ['devices', 'useful time of devices'],
+  'device.load_balance': ['load balance', 'mean busy time of devices, of the largest'],
+  'device.communication': ['communication', 'kernels, of the busy time'],
+  'device.orchestration': ['orchestration', 'busy time, of the run time'],
 };
 
 export function Efficiency() {
@@ -33,9 +40,9 @@ export function Efficiency() {
       {list.length === 0 && <Empty>Efficiencies were not computed.</Empty>}
       <table class="efficiency"><tbody>
         {list.map((r) => (
-          <tr key={r.name}><td style={{ paddingLeft: `${r.depth * 1.4}em` }}>{r.name.split('.').at(-1).replace('_', ' ')}</td>
+          <tr key={r.name}><td style={{ paddingLeft: `${r.depth * 1.4}em` }}>{FACTORS[r.name]?.[0] ?? r.name}</td>
             <td class="number"><i class="shade" style={{ background: warmText(1 - r.value) }} />{percent(r.value, 1)}</td>
-            <td class="hint">{MEANS[r.name] ?? ''}</td></tr>
+            <td class="hint">{FACTORS[r.name]?.[1] ?? ''}</td></tr>
         ))}
       </tbody></table>
       {s.rows > 0 && (

@@ -13,7 +13,7 @@ import { HeatMap } from './heatmap.jsx';
 
 const KINDS = [
   ['useful', 'useful work'], ['mpi', 'MPI without waiting'], ['openmp', 'OpenMP without waiting'],
-  ['device', 'devices'], ['startUp', 'start-up, shutdown, idle'], ['waiting', 'waiting'],
+  ['device', 'devices'], ['unknown', 'code without samples'], ['startUp', 'start-up, shutdown, idle'], ['waiting', 'waiting'],
 ];
 
 /** Time by kind of what is selected; waiting by itself. */

@@ -112,12 +112,12 @@ function arrangementsOf(run) {
 /** Rows are the dimension before the last, columns the last. */
 function Sheets({ grid, cell }) {
   const sheets = Map.groupBy(grid.places, ({ at }) => at.slice(0, -2).join(','));
-  const columns = grid.sizes.at(-1);
+  const columns = grid.sizes.at(-1), few = grid.places.length <= 144;
   return (
     <div class="nodes">
       {[...sheets].sort((a, b) => a[0].localeCompare(b[0], undefined, { numeric: true })).map(([sheet, places]) => (
         <div class="node" key={sheet}>{sheet !== '' && <h3>{sheet}</h3>}
-          <div class="grid" style={{ gridTemplateColumns: `repeat(${columns}, minmax(26px, max-content))` }}>
+          <div class={few ? 'grid few' : 'grid'} style={{ gridTemplateColumns: `repeat(${columns}, minmax(${few ? 52 : 26}px, max-content))` }}>
             {places.map(({ rank, at }) => (
               <div key={rank} style={{ gridColumn: at.at(-1) + 1, gridRow: (at.at(-2) ?? 0) + 1 }}>{cell(rank)}</div>
             ))}

@@ -3,6 +3,7 @@
 """What is made of experiments: differences, means, parts, data in Python, patterns of one's own. The answers are known
 from how the runs were made: the same program twice, and one in which another function is late."""
 
+import collections
 import gzip
 import json
 import os
@@ -160,6 +161,12 @@ def exports(place):
         check(done.returncode == 1 and "exists" in done.stderr, f"{name} overwrites: {done.stderr}")
     done = execute([place.culprit, "export", run, "--format", "cube", "--from", "1", "-o", place.experiment("x")])
     check(done.returncode == 1 and "whole run" in done.stderr, done.stderr)
+    points = place.experiment("points.jsonl")
+    succeed([place.culprit, "export", run, run, "--format", "extrap", "-o", points])
+    values = collections.Counter((p["callpath"], p["metric"]) for p in map(json.loads, open(points, encoding="utf-8")))
+    check(set(values.values()) == {2}, f"not each of two runs has a value: {values}")
+    done = execute([place.culprit, "export", run, run, "--format", "cube", "-o", place.experiment("two.cubex")])
+    check(done.returncode == 1 and "extrap alone" in done.stderr, done.stderr)
     data = report(place, run)
     stacks = open(place.experiment("out.folded"), encoding="utf-8").read().splitlines()
     total = sum(int(line.rsplit(" ", 1)[1]) for line in stacks) * 1e-6

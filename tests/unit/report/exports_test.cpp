@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -127,7 +128,7 @@ TEST_F(Exports, HatchetIsExclusiveAndInclusive) {
 }
 
 TEST_F(Exports, ExtrapHasAValueALine) {
-  std::istringstream lines(write(export_extrap, findings()));
+  std::istringstream lines(write<blame::Findings>(export_extrap, findings()));
   std::vector<nlohmann::json> all;
   for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(all.size(), 10u);
@@ -135,6 +136,26 @@ TEST_F(Exports, ExtrapHasAValueALine) {
   EXPECT_EQ(all[1]["params"]["p"], 2);
   EXPECT_EQ(all[1]["metric"], "time");
   EXPECT_EQ(all[1]["value"], 5.5);
+}
+
+// Extra-P refuses call paths that are not in all points.
+TEST_F(Exports, ExtrapGivesEachRunAllCallPaths) {
+  const blame::Findings a = findings();
+  blame::Findings b = findings();
+  b.run.ranks = 4;
+  b.callpaths[2] = {"main/MPI_Send", "MPI_Send", "", 0, kMain, false, "mpi"};
+  const blame::Findings* const runs[] = {&a, &b};
+  ASSERT_TRUE(export_extrap(runs, folder_ / "points"));
+  std::istringstream lines(read(folder_ / "points"));
+  std::map<std::string, std::map<int, double>> times;
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line);
+    if (row["metric"] != "time") continue;
+    times[row["callpath"].get<std::string>()][row["params"]["p"].get<int>()] = row["value"];
+  }
+  EXPECT_EQ(times.size(), 4u);
+  EXPECT_EQ(times["main->MPI_Recv"], (std::map<int, double>{{2, 1.5}, {4, 0}}));
+  EXPECT_EQ(times["main->MPI_Send"], (std::map<int, double>{{2, 0}, {4, 1.5}}));
 }
 
 TEST_F(Exports, CsvQuotesNamesAndHasAFileForEachTable) {

@@ -74,6 +74,16 @@ TEST(Table, OfPatterns) {
             "variation\r\nmpi.late_sender,Late sender,5,1.5,0,0,1,1.5,1\r\n");
 }
 
+// main takes time and has nothing to do with the pattern.
+TEST(Table, OfAPatternHasThoseThatWaitAndThoseThatCauseIt) {
+  Selection selection;
+  selection.pattern = "mpi.late_sender";
+  const ReportTable of_pattern = table(GroupBy::callpath, selection);
+  ASSERT_EQ(of_pattern.rows.size(), 2u);
+  EXPECT_EQ(std::get<std::string>(of_pattern.rows[0][0]), "main/MPI_Recv");
+  EXPECT_EQ(std::get<std::string>(of_pattern.rows[1][0]), "main/solve");
+}
+
 TEST(Table, OfOneRankAlone) {
   Selection selection;
   selection.ranks = {1};
