@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Series are modelled side by side, each by itself; then what leads at the target is sorted, and
+// the next run is looked for.
 #include "predict/model/model_runs.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The power is chosen by the likelihood of the repeats' differences from their means, and only
+// where these are many enough to tell.
 #include "predict/model/noise.h"
 
 #include <algorithm>

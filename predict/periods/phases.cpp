@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Otsu's idea: of all levels that could divide low values from high ones, the one between whose
+// sides most of the variance lies.
 #include "predict/periods/phases.h"
 
 #include <algorithm>

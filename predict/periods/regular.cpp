@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Distances are compared with the usual one; those much longer are interruptions, and a few that
+// hold several periods are missing moments.
 #include "predict/periods/regular.h"
 
 #include <algorithm>

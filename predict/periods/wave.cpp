@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The strongest frequency with its multiples, against what noise would have at any of those that
+// were looked at.
 #include "predict/periods/wave.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <queue>
 #include <tuple>
 
@@ -43,12 +44,87 @@ struct Request {
   }
 };
 
-struct LockState {
-  bool held = false;
-  uint32_t turn = 0;  ///< that comes next
-  Time free_since = Time::min();
-  std::vector<Request> waiting;
+/// Who has which lock, and who waits for it.
+class Locks {
+ public:
+  Locks(const EventGraph& graph, bool recorded_turns)
+      : graph_(graph), recorded_turns_(recorded_turns), locks_(graph.locks) {}
+
+  /// Whether who asks has it now; else it waits.
+  bool ask(const Request& request) {
+    Lock& lock = lock_of(request);
+    if (lock.held || !is_turn(lock, request)) {
+      lock.waiting.push_back(request);
+      return false;
+    }
+    return lock.held = true;
+  }
+
+  /// Who has it next of those who wait, if anybody.
+  std::optional<Request> give_back(const Request& request) {
+    Lock& lock = lock_of(request);
+    lock.held = false;
+    lock.free_since = request.time;
+    lock.turn = turn(request) + 1;
+    const auto next =
+        std::min_element(lock.waiting.begin(), lock.waiting.end(),
+                         [&](const Request& a, const Request& b) { return turn(a) < turn(b); });
+    if (next == lock.waiting.end() || !is_turn(lock, *next)) return std::nullopt;
+    const Request chosen = *next;
+    lock.waiting.erase(next);
+    lock.held = true;
+    return chosen;
+  }
+
+  Time free_since(const Request& request) { return lock_of(request).free_since; }
+
+  /// Waits no longer.
+  void forget(uint32_t location, uint32_t holding) {
+    std::erase_if(locks_[graph_.holdings[holding].lock.index()].waiting,
+                  [&](const Request& r) { return r.location == location; });
+  }
+
+ private:
+  struct Lock {
+    bool held = false;
+    uint32_t turn = 0;  ///< that comes next
+    Time free_since = Time::min();
+    std::vector<Request> waiting;
+  };
+  Lock& lock_of(const Request& request) {
+    return locks_[graph_.holdings[request.holding].lock.index()];
+  }
+  uint32_t turn(const Request& request) const { return graph_.holdings[request.holding].turn; }
+  bool is_turn(const Lock& lock, const Request& request) const {
+    return !recorded_turns_ || turn(request) == lock.turn;
+  }
+
+  const EventGraph& graph_;
+  const bool recorded_turns_;
+  std::vector<Lock> locks_;
 };
+
+/// What a step takes at this pace, in nanoseconds.
+int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
+  const Column<double>* times = location < pace.times.size() ? pace.times[location] : nullptr;
+  if (times != nullptr && (*times)[place] != kAsItWas) return std::llround((*times)[place]);
+  const Step& step = graph.steps[location][place];
+  if (step.kind() == StepKind::idle) return 0;
+  double nanos = static_cast<double>(step.amount);
+  if (step.kind() == StepKind::transfer) {
+    const double late = std::min(nanos, static_cast<double>(graph.latency.nanos()) * step.hops);
+    nanos = late * pace.latency + (nanos - late) * pace.transfer_time;
+    if (pace.added_latency != nullptr) nanos += (*pace.added_latency)[step.what] * step.hops;
+  }
+  if (location < pace.factors.size() && pace.factors[location] != nullptr) {
+    nanos *= (*pace.factors[location])[step.what];
+  }
+  if (pace.noise && step.kind() == StepKind::work) {
+    const auto pure = Duration::from_nanos(std::llround(nanos));
+    nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
+  }
+  return std::max<int64_t>(0, std::llround(nanos));
+}
 
 class Engine {
  public:
@@ -58,7 +134,7 @@ class Engine {
         keep_(keep),
         hubs_(graph.hubs.size()),
         locations_(graph.steps.size()),
-        locks_(graph.locks) {
+        locks_(graph, pace.recorded_turns) {
     for (size_t i = 0; i < hubs_.size(); ++i) hubs_[i].missing = graph.hubs[i].signals;
     out_.ends.assign(graph.steps.size(), graph.begin);
     if (keep == Keep::knots) out_.knots.resize(graph.steps.size());
@@ -122,33 +198,12 @@ class Engine {
 
   void spend(uint32_t location, LocationState& state, const Step& step) {
     const int64_t took = step.amount;
-    const int64_t takes = duration(location, state.step);
+    const int64_t takes = duration(graph_, pace_, location, state.step);
     if (takes != took) knot(location, state, false);
     state.recorded = state.recorded + Duration::from_nanos(took);
     state.now = state.now + Duration::from_nanos(takes);
     state.after_idle = step.kind() == StepKind::idle;
     if (takes != took) knot(location, state, false);
-  }
-
-  int64_t duration(uint32_t location, size_t place) const {
-    const Column<double>* times = location < pace_.times.size() ? pace_.times[location] : nullptr;
-    if (times != nullptr && (*times)[place] != kAsItWas) return std::llround((*times)[place]);
-    const Step& step = graph_.steps[location][place];
-    if (step.kind() == StepKind::idle) return 0;
-    double nanos = static_cast<double>(step.amount);
-    if (step.kind() == StepKind::transfer) {
-      const double late = std::min(nanos, static_cast<double>(graph_.latency.nanos()) * step.hops);
-      nanos = late * pace_.latency + (nanos - late) * pace_.transfer_time;
-      if (pace_.added_latency != nullptr) nanos += (*pace_.added_latency)[step.what] * step.hops;
-    }
-    if (location < pace_.factors.size() && pace_.factors[location] != nullptr) {
-      nanos *= (*pace_.factors[location])[step.what];
-    }
-    if (pace_.noise && step.kind() == StepKind::work) {
-      const auto pure = Duration::from_nanos(std::llround(nanos));
-      nanos += static_cast<double>(pace_.noise(LocationId(location), pure).nanos());
-    }
-    return std::max<int64_t>(0, std::llround(nanos));
   }
 
   void signal(uint32_t hub, Time time) {
@@ -202,44 +257,21 @@ class Engine {
     }
   }
 
-  // --- locks ------------------------------------------------------------------------------------
-
   void ask(const Request& request) {
-    LockState& lock = locks_[graph_.holdings[request.holding].lock.index()];
-    if (lock.held || !is_turn(lock, request)) {
-      lock.waiting.push_back(request);
-    } else {
-      grant(lock, request);
-    }
+    if (locks_.ask(request)) grant(request);
   }
 
-  bool is_turn(const LockState& lock, const Request& request) const {
-    return !pace_.recorded_turns || graph_.holdings[request.holding].turn == lock.turn;
-  }
-
-  void grant(LockState& lock, const Request& request) {
-    lock.held = true;
+  void grant(const Request& request) {
     LocationState& state = locations_[request.location];
-    wait_until(request.location, state, lock.free_since);
+    wait_until(request.location, state, locks_.free_since(request));
     ++state.step;
     ready_.push_back(request.location);
   }
 
   void give_back(const Request& request) {
-    LockState& lock = locks_[graph_.holdings[request.holding].lock.index()];
-    lock.held = false;
-    lock.free_since = request.time;
-    lock.turn = graph_.holdings[request.holding].turn + 1;
     ++locations_[request.location].step;
     ready_.push_back(request.location);
-    const auto turn = [&](const Request& r) { return graph_.holdings[r.holding].turn; };
-    const auto next =
-        std::min_element(lock.waiting.begin(), lock.waiting.end(),
-                         [&](const Request& a, const Request& b) { return turn(a) < turn(b); });
-    if (next == lock.waiting.end() || !is_turn(lock, *next)) return;
-    const Request chosen = *next;
-    lock.waiting.erase(next);
-    grant(lock, chosen);
+    if (const auto next = locks_.give_back(request)) grant(*next);
   }
 
   /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of
@@ -258,8 +290,7 @@ class Engine {
     if (step.kind() == StepKind::gate) {
       leave_list(hubs_[step.what], earliest);
     } else {
-      std::vector<Request>& waiting = locks_[graph_.holdings[step.what].lock.index()].waiting;
-      std::erase_if(waiting, [&](const Request& r) { return r.location == earliest; });
+      locks_.forget(earliest, step.what);
     }
     ++state.step;
     ready_.push_back(earliest);
@@ -277,7 +308,7 @@ class Engine {
   const Keep keep_;
   std::vector<HubState> hubs_;
   std::vector<LocationState> locations_;
-  std::vector<LockState> locks_;
+  Locks locks_;
   std::vector<uint32_t> ready_;
   std::priority_queue<Request, std::vector<Request>, std::greater<>> requests_;
   Execution out_;

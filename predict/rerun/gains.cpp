@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Candidates are the call paths whose delays cost most. Who shares the work of one is decided
+// here, by whom it makes wait: a team inside its regions, processes thread by thread elsewhere.
+// Each candidate's change, and each prefix's, is an execution of its own; they run side by side.
 #include "predict/rerun/gains.h"
 
 #include <algorithm>

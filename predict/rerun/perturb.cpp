@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Each location draws from random numbers of its own, so that what one draws does not depend on
+// the order in which locations are executed.
 #include "predict/rerun/perturb.h"
 
 #include <algorithm>

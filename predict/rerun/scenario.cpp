@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// From the user's words to factors by call path: one table for chosen hosts, one for streams, one
+// for all others.
 #include "predict/rerun/scenario.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The run is analysed, and its graph executed while it is in memory; then the trace is read once
+// more, at its new times.
 #include "predict/rerun/what_if.h"
 
 #include <algorithm>
