@@ -15,6 +15,7 @@
 #include "report/page/layout.h"
 #include "report/page/names.h"
 #include "report/page/patterns.h"
+#include "report/verdict/causes.h"
 
 namespace culprit::report {
 namespace {
@@ -62,12 +63,18 @@ class Values {
   TimeFormat time_;
 };
 
-/// The worst of a figure, at a call path; the largest growth stands first.
+/// The worst of a figure, at a call path; the largest growth stands first. Unless nothing else
+/// grows, start-up stands apart, as in other reports, and so do calls that wait: of these it is
+/// said who causes it.
 const FoundModel* worst(const Findings& findings, ModelledFigure figure) {
+  const FoundModel* other = nullptr;
   for (const FoundModel& row : findings.models) {
-    if (row.figure == figure && row.callpath.valid() && grows(row)) return &row;
+    if (row.figure != figure || !row.callpath.valid() || !grows(row)) continue;
+    const blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
+    if (!path.start_up && !waits_for_others(path.region)) return &row;
+    if (other == nullptr) other = &row;
   }
-  return nullptr;
+  return other;
 }
 
 std::string at_targets(const Findings& findings) {

@@ -48,7 +48,9 @@ def check_period(what, row, moments):
         raise Off(f"the program's own phases were {late:.0%} of a period off")
     check(row["verdict"] == "periodic", f"{what}: {row}")
     check(abs(row["period_s"] / mean - 1) <= WITHIN, f"{what}: {row['period_s']} s, not {mean} s")
-    check(row["phases"] == len(moments), f"{what}: {row['phases']} phases, not {len(moments)}")
+    # Opening the file is input and output, too, and may stand apart.
+    more = 1 if what in ("io", "profile") else 0
+    check(len(moments) <= row["phases"] <= len(moments) + more, f"{what}: {row['phases']} phases, not {len(moments)}")
 
 
 def regular(place):
@@ -140,7 +142,7 @@ def follow(place):
 
 def values(place):
     file = place.scratch / "values.csv"
-    file.write_text("time,value\n" + "".join(f"{i / 100},{int(i % 70 < 5)}\n" for i in range(1400)))
+    file.write_text("time,value\n" + "".join(f"{i / 100},{int((i + 35) % 70 < 5)}\n" for i in range(1400)))
     row = of(asked(place, "--csv", file), "file")
     check(row["verdict"] == "periodic" and abs(row["period_s"] - 0.7) < 0.001, row)
     text = succeed([place.culprit, "periods", "--csv", file]).stdout
