@@ -50,8 +50,8 @@ struct SweepFlow {
 };
 
 struct SweepRun {
-  CommId comm;
   SweepMoment begin;
+  CommId comm;
   uint8_t flow;  ///< index of the process's
 };
 
