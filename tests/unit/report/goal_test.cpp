@@ -130,7 +130,7 @@ lanes
   0.0 |IccccWWWcc
   1.0 |cccccccSc
 events
-  send 1.0@7 -> irecv 0.0@0 wait 8
+  send 1.0@7 -> irecv 0.0@0 wait 5
 )");
   EXPECT_EQ(executed(program, 0), (std::vector<uint64_t>{9'000'000'000, 8'000'000'000}));
   EXPECT_EQ(executed(program, 2'000'000'000)[0], 11'000'000'000u);
@@ -148,7 +148,7 @@ lanes
   0.0 |ITcTTTTTTcc
   1.0 |cccccccSc
 events
-  send 1.0@7 -> irecv 0.0@0 wait 9
+  send 1.0@7 -> irecv 0.0@0 wait 3
 )");
   // Two seconds of work at the end, one between the tests.
   uint64_t work = 0;

@@ -53,7 +53,8 @@ std::string_view key_of(std::string_view table) {
       {"critical_path", ""},  {"segments", ""},
       {"passes", ""},         {"instances", "worst_waits"},
       {"counts", "counters"}, {"location_times", ""},
-      {"callpath_times", ""}};
+      {"callpath_times", ""}, {"model_terms", ""},
+      {"model_leads", ""}};
   for (const auto& [name, key] : kOthers) {
     if (name == table) return key;
   }

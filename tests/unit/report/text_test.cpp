@@ -197,12 +197,12 @@ TEST(Text, StaysOnThePage) {
 // Where there is no room for a chain of factors, it goes on in the next line.
 TEST(Text, NamesAllFactorsOnANarrowPage) {
   const size_t width = page_width();
-  set_page_width(70);
+  set_page_width(kLeastWidth);
   const std::string text = page(hybrid_chain());
   set_page_width(width);
   EXPECT_TRUE(has(text, "65.2 % OpenMP: serial regions 91.3 % x load balance 71.4 %")) << text;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 70u) << line;
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kLeastWidth) << line;
 }
 
 TEST(Text, LeavesOutWhatIsTheSameForAll) {
