@@ -9,26 +9,29 @@
 
 namespace culprit::replay {
 
-MessageKind MessageUse::add(const MatchedMessage& message, CallRef completed_ref,
+MessageKind MessageUse::add(const MatchedMessage& message, LocationId receiver,
                             const Call& completed) {
   const SentMessage& sent = message.sent;
-  const bool empty = message.recv.bytes == 0;
-  const Last now{sent.met_at,      sent.met.path, message.recv.comm,
-                 message.recv.tag, completed_ref, completed};
-  const bool repeated = !empty && sent.at_once && follows(now);
+  const Last now{sent.met_at, receiver, sent.met, completed, message.recv.comm, message.recv.tag};
+  const MessageKind kind = kind_of(message, now);
   last_ = now;
-  MessageTally& row = row_of(sent, !empty);
+  MessageTally& row = row_of(sent, message.recv.bytes > 0);
   ++row.messages;
-  row.empty += empty;
-  row.repeated += repeated;
-  return empty ? MessageKind::empty : repeated ? MessageKind::repeated : MessageKind::data;
+  row.empty += kind == MessageKind::empty;
+  row.repeated += kind == MessageKind::repeated;
+  return kind;
 }
 
-bool MessageUse::follows(const Last& now) const {
-  return last_.from == now.from && last_.sent == now.sent && last_.comm == now.comm &&
-         last_.tag == now.tag && last_.completed_ref.location == now.completed_ref.location &&
-         is_at_once(last_.completed_ref.call, now.completed_ref.call, last_.completed,
-                    now.completed);
+MessageKind MessageUse::kind_of(const MatchedMessage& message, const Last& now) const {
+  if (message.recv.bytes == 0) return MessageKind::empty;
+  const auto at_once = [](const Call& a, const Call& b) {
+    return a.path == b.path && b.enter >= a.enter && b.enter - a.leave <= kAtOnce;
+  };
+  const bool same = last_.from == now.from && last_.to == now.to && last_.comm == now.comm &&
+                    last_.tag == now.tag;
+  return same && at_once(last_.sent, now.sent) && at_once(last_.completed, now.completed)
+             ? MessageKind::repeated
+             : MessageKind::data;
 }
 
 MessageTally& MessageUse::row_of(const SentMessage& sent, bool data) {

@@ -5,11 +5,10 @@
 //
 //   empty     it has no data (0 bytes). It may still be a signal that its receiver waits for
 //   repeated  it has data, and follows another one so closely that the two could have been one:
-//   from
-//             the same thread and call path to the same one, on the same communicator and with the
-//             same tag. The sender posts both in one call, or one in the next after the other, with
-//             no other call in between in which it sent, received or met anybody, and at most
-//             kAtOnce after it left the first; and likewise the receiver completes them
+//             from the same thread and call path to the same one, on the same communicator and with
+//             the same tag; the sender enters its call at most kAtOnce after it left the one
+//             before, and so does the receiver, or it completes both in one call. Neither can have
+//             made much of the time in between
 #pragma once
 
 #include <cstdint>
@@ -21,25 +20,25 @@
 
 namespace culprit::replay {
 
+/// What a message costs itself on usual networks: who sends the next one that soon had it ready.
+inline constexpr Duration kAtOnce = Duration::from_nanos(10'000);
+
 /// Judges and counts the messages that one process received.
 class MessageUse {
  public:
   explicit MessageUse(const Run& run) : run_(run) {}
 
   /// Messages of one sender come together, those of a channel in order (MessageVisitor).
-  MessageKind add(const MatchedMessage& message, CallRef completed_ref, const Call& completed);
+  MessageKind add(const MatchedMessage& message, LocationId receiver, const Call& completed);
   /// By call path and location of the sender.
   std::vector<MessageTally> take();
 
  private:
-  /// The message before, and where it was completed.
   struct Last {
-    LocationId from;
-    CallPathId sent;
+    LocationId from, to;
+    Call sent, completed;
     CommId comm;
     int32_t tag = 0;
-    CallRef completed_ref;
-    Call completed;
   };
   /// A row of the present sender.
   struct Open {
@@ -47,7 +46,7 @@ class MessageUse {
     bool data;
   };
 
-  bool follows(const Last& now) const;
+  MessageKind kind_of(const MatchedMessage& message, const Last& now) const;
   MessageTally& row_of(const SentMessage& sent, bool data);
   void close_sender();
 

@@ -89,7 +89,7 @@ class Receiver final : public MessageVisitor {
     const SentMessage& sent = message.sent;
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
-    const MessageKind kind = use_.add(message, completed_ref, completed);
+    const MessageKind kind = use_.add(message, completed_ref.location, completed);
     sweeps_.received(run_, process_, message);
     received_.push_back({completed.enter, sent.met.enter});
     if (const auto found = probes_.received(message)) polled(found->location, found->stretch);

@@ -91,17 +91,6 @@ std::vector<bool> find_unordered(size_t count, const PostOf& post_of) {
   return unordered;
 }
 
-/// Whether a send was posted right after another one on the same channel.
-inline bool is_sent_at_once(const Run& run, OpRef ref) {
-  const Column<MessageOp>& sends = run.at(ref.location).sends;
-  if (ref.op == 0) return false;
-  const MessageOp &op = sends[ref.op], &before = sends[ref.op - 1];
-  if (op.comm != before.comm || op.peer != before.peer || op.tag != before.tag) return false;
-  if (op.rare || before.rare || !op.posted.is_own() || !before.posted.is_own()) return false;
-  const CallIndex first = before.posted.call(), second = op.posted.call();
-  return is_at_once(first, second, run.call(ref.location, first), run.call(ref.location, second));
-}
-
 inline SentMessage sent_message(const Run& run, OpRef ref) {
   const Timeline& line = run.at(ref.location);
   const MessageOp& op = line.sends[ref.op];
@@ -120,7 +109,6 @@ inline SentMessage sent_message(const Run& run, OpRef ref) {
   }
   sent.may_wait = op.may_wait;
   sent.flow = op.flow;
-  sent.at_once = is_sent_at_once(run, ref);
   return sent;
 }
 

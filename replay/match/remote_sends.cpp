@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Most sends are one call from posting to completion, by one thread: then each is 22 to 27 bytes.
+// Most sends are one call from posting to completion, by one thread: then each is 21 to 26 bytes.
 #include "replay/match/remote_sends.h"
 
 #include <algorithm>

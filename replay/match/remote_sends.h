@@ -36,7 +36,6 @@ void code_send(Code& code, RemoteSend& send, const RemoteSend& before) {
   code(message.completed_at, message.met_at);
   code(message.may_wait, before.message.may_wait);
   code(message.flow, before.message.flow);
-  code(message.at_once, before.message.at_once);
 }
 
 class RemoteSends {

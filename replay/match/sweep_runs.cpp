@@ -253,7 +253,7 @@ class RunCutter {
       for (const Ops* ops : {&received_, &sent_}) {
         for (const SweepOp& op : *ops) op.op->flow = flow;
       }
-      found_.runs.push_back({begin_, comm_, flow});
+      found_.runs.push_back({comm_, begin_, flow});
     }
     up_.clear(), down_.clear(), received_.clear(), sent_.clear();
     groups_ = 0;

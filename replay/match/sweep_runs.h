@@ -50,8 +50,8 @@ struct SweepFlow {
 };
 
 struct SweepRun {
-  SweepMoment begin;
   CommId comm;
+  SweepMoment begin;
   uint8_t flow;  ///< index of the process's
 };
 
