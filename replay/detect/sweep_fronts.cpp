@@ -222,7 +222,8 @@ void SweepFronts::judge_runs(ProcessId process, const Graph& graph) {
   const auto exchanges = [&](size_t run) {
     const SweepFlow& flow = flow_of(run);
     if (!flow.up.empty() || run + 1 >= sweeps.runs.size()) return false;
-    if (graph.front(place_of(run + 1))) return false;
+    const uint32_t next = place_of(run + 1);
+    if (graph.front(next) || graph.sweep(next)) return false;
     return flow_of(run + 1).comm == flow.comm && flow_of(run + 1).up == flow.down;
   };
   std::vector<SweepTurn>& turns = turns_[process.index()];
