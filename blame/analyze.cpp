@@ -153,6 +153,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
     join_findings(ranks, findings);
     if (ranks.rank() == 0) finish(findings, threads);
   });
+  findings.losses.merge(losses);
   if (observer != nullptr) {
     passes.run("observer", [&] { observer->at_end(run, graph, findings); });
   }
@@ -166,7 +167,6 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   findings.passes.insert(findings.passes.end(),
                          passes.times.begin() + static_cast<ptrdiff_t>(findings.passes.size()),
                          passes.times.end());
-  findings.losses.merge(losses);
   return findings;
 } catch (const std::bad_alloc&) {
   if (options.ranks != nullptr && !options.ranks->alone()) throw;  // the others wait for this one

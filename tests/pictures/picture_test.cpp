@@ -43,6 +43,7 @@
 #include <unistd.h>
 
 #include "blame/analyze.h"
+#include "tests/support/pictures.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/same_findings.h"
 #include "trace/otf2/reader.h"
@@ -330,18 +331,7 @@ TEST_P(Picture, IsExplainedExactly) {
   expect(picture, 1, "shifted clocks");
 }
 
-std::vector<std::string> all_pictures() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(PICTURES)) {
-    if (entry.path().extension() == ".txt" && entry.path().filename() != "CMakeLists.txt") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Picture, testing::ValuesIn(all_pictures()),
+INSTANTIATE_TEST_SUITE_P(All, Picture, testing::ValuesIn(testing_support::all_pictures()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -66,12 +66,18 @@ bool settle(Lock& lock) {
     return std::tie(a.acquired, a.holder) < std::tie(b.acquired, b.holder);
   });
   size_t next = 0;
-  for (Held& held : lock.held) {
-    if (held.released != Time::max()) continue;
-    while (next < lock.releases.size() && lock.releases[next].time < held.acquired) ++next;
-    if (next == lock.releases.size()) return false;
-    held.released = lock.releases[next].time;
-    held.releaser = lock.releases[next++].by;
+  for (size_t i = 0; i < lock.held.size(); ++i) {
+    Held& held = lock.held[i];
+    if (held.released == Time::max()) {
+      while (next < lock.releases.size() && lock.releases[next].time < held.acquired) ++next;
+      if (next == lock.releases.size()) return false;
+      held.released = lock.releases[next].time;
+      held.releaser = lock.releases[next++].by;
+    }
+    // A release is told when it is over: the next one may have it by then.
+    if (i + 1 < lock.held.size()) {
+      held.released = std::min(held.released, lock.held[i + 1].acquired);
+    }
   }
   return true;
 }

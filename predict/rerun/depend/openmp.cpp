@@ -37,8 +37,11 @@ void add_forks(const Run& run, const Teams& teams, Dependences& found) {
           hub = found.add_hub();
           found.signal(hub, {teams.master(team), fork, fork});
         }
+        // It has waited since it left the team before: this ends before it forks one itself.
         const Time gate = before <= fork ? std::min(fork, span.begin) : span.begin;
-        found.gate(hub, {id, gate, gate}, GateKind::other);
+        const Moment waited = before == Time::min() ? Moment::first(id, gate)
+                                                    : Moment{id, gate, std::min(before, gate)};
+        found.gate(hub, waited, GateKind::other);
       }
       before = std::max(before, span.end);
     }

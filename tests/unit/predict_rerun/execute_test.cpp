@@ -10,23 +10,13 @@
 
 #include "predict/rerun/retimed_source.h"
 #include "predict/rerun/what_if.h"
+#include "tests/support/pictures.h"
 #include "trace/text/text.h"
 
 namespace culprit::predict {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> all_pictures() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(PICTURES)) {
-    if (entry.path().extension() == ".txt" && entry.path().filename() != "CMakeLists.txt") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 bool is_nothing(const replay::Run& run, CallPathId path) {
   return path == run.ended || path == run.idle || path == run.not_started ||
@@ -73,7 +63,7 @@ TEST_P(Unchanged, TakesAsLongAsItTook) {
   EXPECT_TRUE(executed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Pictures, Unchanged, testing::ValuesIn(all_pictures()),
+INSTANTIATE_TEST_SUITE_P(Pictures, Unchanged, testing::ValuesIn(testing_support::all_pictures()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
