@@ -3,7 +3,8 @@
 
 // Two or more ranks that write a file together again and again, every so many milliseconds from a
 // begin on that they have in common, or at times without a rule. Each phase is three calls. Rank 0
-// tells when each phase began: what a period must be judged by, however late the machine was.
+// tells when each phase began and when all had written: what a period must be judged by, however
+// late the machine was.
 //
 //   writes FILE regular|irregular MILLISECONDS PHASES
 #include <mpi.h>
@@ -40,10 +41,12 @@ int main(int argc, char** argv) {
   for (int i = 0; i < phases; ++i) {
     sleep_until(due);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) printf("onset %.6f\n", now());
+    const double onset = now();
     for (int call = 0; call < kCalls; ++call) {
       MPI_File_write_all(file, values, kValues, MPI_DOUBLE, MPI_STATUS_IGNORE);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("onset %.6f end %.6f\n", onset, now());
     due += period * (is_regular ? 1 : irregular[i % 12]);
   }
   MPI_File_close(&file);
