@@ -1,21 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions held against runs: `whatif.py --build build [--repeat 5] [--only NAME]`.
+"""Predictions held against runs: `whatif.py --build build [--repeat 5] [--only NAME] [--apps FILE]`.
 
 tests/programs/whatif/parts.c runs in pairs: as it is, and changed. Each case says what to change, to culprit whatif and,
 through the environment, to the program. From each run as it is the changed one is predicted; the median prediction is
 right if it is within 2 % of the median of the changed runs, or between the shortest and the longest. Both times are
 those that culprit records, without the start-up and shutdown of MPI, which take what they like from run to run. Prints
-a table in Markdown, and how many were right. Wants a machine that does nothing else."""
+a table in Markdown, and how many were right. Wants a machine that does nothing else.
+
+FILE has programs made outside, a list of objects:
+  name, ranks             any
+  source                  the folder of the sources, relative to the file
+  patches, build, run     as tests/programs/made_outside.py has them; what is inserted can ask repeats(), of
+                          tests/programs/whatif/repeats.h, how often a loop shall be executed
+  environment             of the program as it is, as in {"REPEATS": "4"}
+  cases                   each a name, what culprit is told, and what the program is told, as CASES here"""
 
 import argparse
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "programs"))
+import made_outside
 
 RIGHT = 0.02
 
@@ -60,42 +73,60 @@ KERNELS = [
 ]
 
 
+MPIRUN = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n"]
+
+
+class Program:
+    """How to start it, what it is told as it is, and what is changed in each case."""
+
+    def __init__(self, command, environment, cases):
+        self.command, self.environment, self.cases = command, environment, cases
+
+
+def own_programs(build):
+    programs = build / "tests" / "programs"
+    found = [Program([*MPIRUN, "2", str(programs / "parts")], {"BYTES": str(BYTES)}, CASES)]
+    if (programs / "kernel_parts").exists():
+        found.append(Program([str(programs / "kernel_parts")], {}, KERNELS))
+    return found
+
+
+def made_outside_by(file, scratch):
+    """The programs that the file tells of, built."""
+    header = HERE.parent / "programs" / "whatif" / "repeats.h"
+    found = []
+    for app in json.loads(file.read_text()):
+        copy = made_outside.built_copy(file.parent / app["source"], scratch / f"app-{app['name']}", app["patches"],
+                                       app["build"], header)
+        found.append(Program([*MPIRUN, str(app["ranks"]), *made_outside.command(copy, app["run"])],
+                             app["environment"], app["cases"]))
+    return found
+
+
 class Runs:
     def __init__(self, build, folder):
-        self.build, self.folder, self.count = build, folder, 0
-
-    def command(self, program):
-        path = os.path.join(self.build, "tests", "programs", program)
-        if program.startswith("kernel"):
-            return [path]
-        return ["mpirun.openmpi", "-n", "2", "--oversubscribe", "--bind-to", "none", path]
+        self.culprit, self.folder, self.count = build / "bin" / "culprit", folder, 0
 
     def run(self, program, changes):
         self.count += 1
-        experiment = os.path.join(self.folder, f"run{self.count}")
+        experiment = str(self.folder / f"run{self.count}")
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           OMP_WAIT_POLICY="passive", BYTES=str(BYTES))
+                           OMP_WAIT_POLICY="passive", **program.environment)
         environment.update(changes)
-        subprocess.run([os.path.join(self.build, "bin", "culprit"), "run", "-q", "-o", experiment, "--",
-                        *self.command(program)], env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.culprit, "run", "-q", "-o", experiment, "--", *program.command], env=environment,
+                       check=True, stdout=subprocess.DEVNULL)
         return experiment
 
-    def report(self, experiment):
-        said = subprocess.run([os.path.join(self.build, "bin", "culprit"), "report", experiment, "--format", "json"],
-                              check=True, stdout=subprocess.PIPE)
+    def read(self, *command):
+        said = subprocess.run([self.culprit, *command, "--format", "json"], check=True, stdout=subprocess.PIPE)
         return json.loads(said.stdout)
 
     def start_up(self, experiment):
-        return self.report(experiment)["start_up"]["wall_s"]
+        return self.read("report", experiment)["start_up"]["wall_s"]
 
     def own_time(self, experiment):
-        data = self.report(experiment)
+        data = self.read("report", experiment)
         return data["run"]["wall_s"] - data["start_up"]["wall_s"]
-
-    def predict(self, experiment, change):
-        said = subprocess.run([os.path.join(self.build, "bin", "culprit"), "whatif", experiment, "--format", "json",
-                               *change], check=True, stdout=subprocess.PIPE)
-        return json.loads(said.stdout)
 
 
 def judge(runs, program, case, repeat):
@@ -103,7 +134,7 @@ def judge(runs, program, case, repeat):
     were, predictions, walls = [], [], []
     for _ in range(repeat):
         base = runs.run(program, {})
-        prediction, start_up = runs.predict(base, told), runs.start_up(base)
+        prediction, start_up = runs.read("whatif", base, *told), runs.start_up(base)
         were.append(prediction["wall_s"] - start_up)
         predictions.append(prediction["predicted_wall_s"] - start_up)
         walls.append(runs.own_time(runs.run(program, changes)))
@@ -120,17 +151,19 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", default="")
+    parser.add_argument("--apps", type=pathlib.Path, help="programs made outside, instead of those of the tests")
     arguments = parser.parse_args()
-    build = os.path.abspath(arguments.build)
+    build = pathlib.Path(arguments.build).resolve()
     right = judged = 0
     with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
         runs = Runs(build, folder)
+        programs = made_outside_by(arguments.apps.resolve(), folder) if arguments.apps else own_programs(build)
         print("| case | recorded | predicted | run again: median (range) | off by | right |\n|---|---|---|---|---|---|")
-        for program, cases in (("parts", CASES), ("kernel_parts", KERNELS)):
-            wanted = [case for case in cases if arguments.only in case[0]]
-            if not wanted or not os.path.exists(os.path.join(build, "tests", "programs", program)):
-                continue
-            runs.run(program, {})  # warms up
+        for program in programs:
+            wanted = [case for case in program.cases if arguments.only in case[0]]
+            if wanted:
+                runs.run(program, {})  # warms up
             for case in wanted:
                 right += judge(runs, program, case, arguments.repeat)
                 judged += 1

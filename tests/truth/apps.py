@@ -5,27 +5,21 @@
 The file is a list of objects:
   name      any
   source    the folder of the sources, relative to the file; it is copied, and the copy is changed
-  patches   [{"file": ..., "after": a piece of a line that occurs once, "insert": lines to put after that line}]
-  build     a shell command, in the copy; the compiler finds <late.h> by itself
-  run       the program, relative to the copy, and its arguments; one that begins with @ is a file in the copy
+  patches, build, run   as tests/programs/made_outside.py has them; the compiler finds <late.h> by itself
   ranks, late_rank, ms   how many, which is late, by how many milliseconds each time
   polls     true if its ranks test for their messages: what tests are due to counts as waiting (default: false)
-What is inserted calls injected_delay(), of tests/truth/late.h, which a file must include first. All others wait
-for the late rank, if nothing else keeps them apart: what is known is a lower bound where programs overlap work
-and communication.
+What is inserted calls injected_delay(), of tests/truth/late.h. All others wait for the late rank, if nothing else keeps
+them apart: what is known is a lower bound where programs overlap work and communication.
 """
 
 import json
-import os
 import pathlib
-import shutil
-import subprocess
 from dataclasses import dataclass, field
 
 import harness
+import made_outside
 
 HERE = pathlib.Path(__file__).resolve().parent
-BUILD_TIMEOUT_S = 600
 
 
 @dataclass
@@ -61,27 +55,13 @@ class App:
     def command(self, root, folder):
         """Copies, changes and builds the program, once; what runs it."""
         if "copy" not in self.copies:
-            copy = folder.parent / f"app-{self.name}"
-            shutil.copytree(self.source, copy, symlinks=True)
-            for patch in self.patches:
-                insert(copy / patch["file"], patch["after"], patch["insert"])
-            include = os.pathsep.join([str(HERE), str(root / "include")])
-            done = subprocess.run(["bash", "-c", self.build], cwd=copy, env={**os.environ, "CPATH": include},
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                  timeout=BUILD_TIMEOUT_S)
-            harness.check(done.returncode == 0, f"{self.name} could not be built: {done.stdout[-1500:]}")
-            self.copies["copy"] = copy
-        copy = self.copies["copy"]
-        arguments = [str(copy / a[1:]) if a.startswith("@") else a for a in self.run[1:]]
-        return [*harness.mpirun(self.ranks), copy / self.run[0], *arguments]
-
-
-def insert(path, after, text):
-    lines = path.read_text(errors="replace").splitlines(keepends=True)
-    places = [i for i, line in enumerate(lines) if after in line]
-    harness.check(len(places) == 1, f"{path.name} has {len(places)} lines with {after!r}, not one")
-    lines.insert(places[0] + 1, text.rstrip("\n") + "\n")
-    path.write_text("#include <late.h>\n" + "".join(lines) if "late.h" not in lines[0] else "".join(lines))
+            try:
+                self.copies["copy"] = made_outside.built_copy(
+                    self.source, folder.parent / f"app-{self.name}", self.patches, self.build, HERE / "late.h",
+                    [root / "include"])
+            except made_outside.CannotBuild as failure:
+                raise harness.Wrong(str(failure)) from failure
+        return [*harness.mpirun(self.ranks), *made_outside.command(self.copies["copy"], self.run)]
 
 
 def read_apps(path):
