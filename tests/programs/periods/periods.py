@@ -53,7 +53,7 @@ def check_period(what, row, phases):
     """Within 2 % of the program's own mean; where the machine was late itself, or stopped a phase, that is not judged."""
     moments = [begin for begin, _ in phases]
     mean = mean_distance(moments)
-    if lateness(phases) > 0.2:
+    if lateness(phases) > 0.1:
         raise Off(f"the program's own phases were late by {lateness(phases):.0%} of a period, or lasted that")
     check(row["verdict"] == "periodic", f"{what}: {row}")
     check(abs(row["period_s"] / mean - 1) <= WITHIN, f"{what}: {row['period_s']} s, not {mean} s")

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 5) MPI_Abort(MPI_COMM_WORLD, 2);
   static const double irregular[] = {0.2, 1.6, 0.4, 2.5, 0.8, 0.3, 3.6, 0.6, 1.3, 0.2, 2.8, 0.4};
-  enum { kValues = 16384, kCalls = 3 };
+  enum { kValues = 65536, kCalls = 3 };
   static double values[kValues];
   const int is_regular = strcmp(argv[2], "regular") == 0, phases = atoi(argv[4]);
   const double period = atof(argv[3]) / 1000;
