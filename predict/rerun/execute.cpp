@@ -231,8 +231,11 @@ class Engine {
       return false;
     }
     Time free = hub.time - Duration::from_nanos(step.amount);
-    if (step.hops > 0 && pace_.message_delay)
-      free = free + pace_.message_delay(LocationId(location));
+    if (pace_.message_delay) {
+      for (uint32_t hop = 0; hop < step.hops; ++hop) {
+        free = free + pace_.message_delay(LocationId(location));
+      }
+    }
     wait_until(location, state, free);
     return true;
   }

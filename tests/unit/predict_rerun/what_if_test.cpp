@@ -141,6 +141,35 @@ events
   expect_wall(kLock, scenario, 13);
 }
 
+Scenario later(Distribution delay) {
+  Scenario scenario;
+  scenario.perturbation.message_delay = std::move(delay);
+  return scenario;
+}
+
+TEST(WhatIf, MessagesThatTakeLongerAreFeltWhereTheyAreWaitedFor) {
+  expect_wall(kLateSender, later(Distribution(Constant{2'000'000'000})), 12);
+}
+
+TEST(WhatIf, DataOfACollectiveIsDelayedInEachOfItsRounds) {
+  // Five ranks' data comes in three rounds; the run took 7 s.
+  constexpr const char* kMet = R"(
+unit 1s
+regions
+  c comp
+  X MPI_Allreduce
+lanes
+  0.0 |cXXXXXX
+  1.0 |cccccXX
+  2.0 |ccXXXXX
+  3.0 |ccccXXX
+  4.0 |cccXXXX
+events
+  allreduce 0.0@1 1.0@5 2.0@2 3.0@4 4.0@3
+)";
+  expect_wall(kMet, later(Distribution(Constant{1'000'000'000})), 10);
+}
+
 TEST(WhatIf, SaysWhatItCannotFind) {
   const auto none = predict(kLateSender, scale("*/nothing", 0.5));
   ASSERT_FALSE(none.ok());
