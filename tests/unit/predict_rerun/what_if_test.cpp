@@ -170,6 +170,24 @@ events
   expect_wall(kMet, later(Distribution(Constant{1'000'000'000})), 10);
 }
 
+TEST(WhatIf, WhoIsLastInACollectiveHasAlreadyGotWhatTheOthersGive) {
+  // Rank 0's data has been on its way for 4 s when rank 1 comes, which then works for 3 s.
+  constexpr const char* kLast = R"(
+unit 1s
+regions
+  c comp
+  X MPI_Allreduce
+lanes
+  0.0 |cXXXXXX
+  1.0 |cccccXXccc
+events
+  allreduce 0.0@1 1.0@5
+)";
+  expect_wall(kLast, later(Distribution(Constant{2'000'000'000})), 10);
+  expect_wall(kLast, later(Distribution(Constant{4'000'000'000})), 11);  // rank 0 has rank 1's at 9
+  expect_wall(kLast, later(Distribution(Constant{6'000'000'000})), 13);
+}
+
 TEST(WhatIf, SaysWhatItCannotFind) {
   const auto none = predict(kLateSender, scale("*/nothing", 0.5));
   ASSERT_FALSE(none.ok());
