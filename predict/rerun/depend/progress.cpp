@@ -4,6 +4,8 @@
 #include "predict/rerun/depend/progress.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace culprit::predict {
 
@@ -22,15 +24,25 @@ void Progress::append(Progress&& more) {
   more = {};
 }
 
-void Progress::write(Dependences& found) const {
-  constexpr int64_t kMuchLonger = 10;
-  Duration before, after;
+bool Progress::is_needed() const {
+  constexpr int64_t kMuchLonger = 4;
+  // A call may complete several messages: the last one counts.
+  std::map<std::pair<LocationId, Time>, const Candidate*> last;
   for (const Candidate& each : candidates_) {
     if (each.bytes <= unaided_ || !each.was_there()) continue;
-    before += each.back - each.since;
-    after += each.call.leave - each.back;
+    const Candidate*& of_call = last[{each.location, each.call.enter}];
+    if (of_call == nullptr || of_call->back < each.back) of_call = &each;
   }
-  if (before.nanos() <= kMuchLonger * after.nanos()) return;
+  Duration before, after;
+  for (const auto& [call, each] : last) {
+    before += each->back - each->since;
+    after += each->call.leave - each->back;
+  }
+  return before.nanos() > kMuchLonger * after.nanos();
+}
+
+void Progress::write(Dependences& found) const {
+  if (!is_needed()) return;
   for (const Candidate& each : candidates_) {
     if (each.bytes <= unaided_) continue;
     const Time at = std::clamp(each.back, each.call.enter, each.call.leave);

@@ -9,7 +9,7 @@
 //
 // Whether a run was like that no event tells. It is taken for granted of messages larger than all
 // that came without the other side's help, if those who were in their calls when the other side
-// came back had been there for ten times as long as they stayed afterwards: what a transfer takes
+// came back had been there for four times as long as they stayed afterwards: what a transfer takes
 // by itself does not end just when the other side waits for it.
 #pragma once
 
@@ -39,6 +39,8 @@ class Progress {
     uint32_t bytes;
     bool was_there() const { return since < back && back < call.leave; }
   };
+  bool is_needed() const;
+
   std::vector<Candidate> candidates_;
   uint32_t unaided_ = 0;  ///< bytes of the largest that was complete before the other was back
 };

@@ -234,6 +234,30 @@ events
   expect_wall(kPulled, half, 2.55);
 }
 
+TEST(WhatIf, OfACallThatCompletesSeveralTheLastMessageCounts) {
+  // Rank 2 is back early, and rank 0 still there: for rank 1.
+  constexpr const char* kBoth = R"(
+unit 100ms
+regions
+  c comp
+  I MPI_Irecv
+  J MPI_Irecv
+  S MPI_Isend
+  W MPI_Waitall
+  m main
+lanes
+  0.0 |IJcccccccccWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWmm
+  1.0 |SccccccccccccccccccccccccccccccccccccccccWmm
+  2.0 |SccccccccccccWmm
+events
+  isend 1.0@0 wait 41 -> irecv 0.0@0 wait 11 bytes 65536
+  isend 2.0@0 wait 13 -> irecv 0.0@1 wait 11 bytes 65536
+)";
+  Scenario half = scale("comp", 0.5);
+  half.ranks = {1};
+  expect_wall(kBoth, half, 2.4);
+}
+
 TEST(WhatIf, ATransferThatTakesLongIsNoWaitForTheOtherSide) {
   // Rank 1 is in its Waitall while the transfer goes on.
   constexpr const char* kLong = R"(
