@@ -213,6 +213,8 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     const size_t at = id.index();
+    std::sort(idle[at].begin(), idle[at].end(),
+              [](const Idle& a, const Idle& b) { return a.begin < b.begin; });
     const std::span<const Mark> marks =
         std::span<const Mark>(found.marks).subspan(first[at], first[at + 1] - first[at]);
     StepWriter(run, graph, found, id, marks, idle[at], built.steps[at]).write();

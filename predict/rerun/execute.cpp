@@ -22,7 +22,15 @@ constexpr uint32_t kNobody = UINT32_MAX;
 struct HubState {
   uint32_t missing = 0;
   uint32_t waiter = kNobody;  ///< the first location that waits for it; then LocationState::next
-  Time time = Time::min();
+  uint32_t last = kNobody;    ///< the location that was last to come
+  Time time = Time::min();    ///< when it came
+  Time others = Time::min();  ///< when the last of the others did
+
+  void come(uint32_t location, Time at) {
+    others = std::max(others, std::min(at, time));
+    if (at >= time) last = location;
+    time = std::max(time, at);
+  }
 };
 
 struct LocationState {
@@ -181,7 +189,7 @@ class Engine {
           spend(location, state, step);
           break;
         case StepKind::signal:
-          signal(step.what, state.now);
+          signal(location, step.what, state.now);
           break;
         case StepKind::gate:
           if (!pass(location, state, step)) return;
@@ -206,10 +214,10 @@ class Engine {
     if (takes != took) knot(location, state, false);
   }
 
-  void signal(uint32_t hub, Time time) {
+  void signal(uint32_t location, uint32_t hub, Time time) {
     for (;;) {
       HubState& state = hubs_[hub];
-      state.time = std::max(state.time, time);
+      state.come(location, time);
       if (state.missing > 0 && --state.missing > 0) return;
       for (uint32_t waiter = state.waiter; waiter != kNobody;) {
         const uint32_t next = locations_[waiter].next_waiter;
@@ -219,6 +227,7 @@ class Engine {
       state.waiter = kNobody;
       if (!graph_.hubs[hub].next.valid()) return;
       time = state.time;
+      location = state.last;
       hub = static_cast<uint32_t>(graph_.hubs[hub].next.index());
     }
   }
@@ -230,11 +239,18 @@ class Engine {
       hub.waiter = location;
       return false;
     }
-    Time free = hub.time - Duration::from_nanos(step.amount);
-    if (step.hops > 0 && pace_.message_delay)
-      free = free + pace_.message_delay(LocationId(location));
+    const Time free = open_since(location, hub, step.hops) - Duration::from_nanos(step.amount);
     wait_until(location, state, free);
     return true;
+  }
+
+  /// What a location gives to an operation need not travel to itself.
+  Time open_since(uint32_t location, const HubState& hub, uint32_t hops) {
+    if (hops == 0 || !pace_.message_delay) return hub.time;
+    Duration delay;
+    for (uint32_t hop = 0; hop < hops; ++hop) delay += pace_.message_delay(LocationId(location));
+    if (hub.last != location) return hub.time + delay;
+    return std::max(hub.time, hub.others + delay);
   }
 
   void wait_until(uint32_t location, LocationState& state, Time time) {

@@ -19,7 +19,7 @@ struct Pace {
   /// By LocationId: for each call path its factor; null: one for all.
   std::vector<const std::vector<double>*> factors;
   double latency = 1, transfer_time = 1;  ///< factors for the two parts of a transfer
-  /// Of every way of data to a location, besides: a message's, a collective operation's.
+  /// Of each hop of data on its way to a location, besides.
   std::function<Duration(LocationId)> message_delay;
   /// Nanoseconds that each hop of a transfer takes longer, by its call path; null: none.
   const std::vector<double>* added_latency = nullptr;

@@ -5,6 +5,7 @@
 #include "report/exports/goal_collectives.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace culprit::report {
 namespace {
@@ -48,6 +49,14 @@ std::vector<Transfer> dissemination(const Operation& all, uint64_t bytes, bool g
       result.push_back({i, static_cast<uint32_t>((i + distance) % n), bytes * blocks, round});
     }
   }
+  return result;
+}
+
+/// As libraries do it if there are 2^m: in each round each exchanges with one.
+std::vector<Transfer> doubling(const Operation& all, uint64_t bytes, bool grows) {
+  std::vector<Transfer> result = dissemination(all, bytes, grows);
+  if (!std::has_single_bit(all.size())) return result;
+  for (Transfer& each : result) each.to = each.from ^ (1u << each.round);
   return result;
 }
 
@@ -114,10 +123,10 @@ std::vector<Transfer> chain(const Operation& all) {
 std::vector<Transfer> all_to_all(const replay::CollectiveShapes& shapes, const Operation& all) {
   switch (all.op()) {
     case CollectiveOp::allreduce:
-      return dissemination(all, contribution(all), false);
+      return doubling(all, contribution(all), false);
     case CollectiveOp::allgather:
     case CollectiveOp::allgatherv:
-      return dissemination(all, contribution(all), true);
+      return doubling(all, contribution(all), true);
     case CollectiveOp::create_handle:
     case CollectiveOp::destroy_handle:
     case CollectiveOp::other:

@@ -4,9 +4,11 @@
 // Collective operations as messages, for simulators that know messages alone. Which algorithm a
 // library took no trace tells; these are the usual ones for short messages:
 //
-//   barrier, fence          dissemination: in round k with those 2^k before and after
-//   allreduce, allgather,   the same; what is gathered doubles with each round
+//   barrier, fence,         dissemination: in round k each to the one 2^k after it
 //     making communicators
+//   allreduce, allgather    recursive doubling, where there are 2^m members: in round k each with
+//                           the one whose place differs in bit k; else dissemination. What is
+//                           gathered doubles with each round
 //   bcast, reduce           a binomial tree
 //   scatter, gather         from the root to each, from each to the root
 //   alltoall, reduce_scatter, neighbours, whatever some take no part in, inter-communicators

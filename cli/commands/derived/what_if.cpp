@@ -273,7 +273,8 @@ Action add_what_if(CLI::App& command, const Program&) {
   command.add_option("--recorded-noise", a.recorded_noise,
                      "factor on the noise that there was (--recorded-on says how much), as in 0");
   command.add_option("--message-delay", a.message_delay,
-                     "what each message takes longer, as in 'constant(10us)'");
+                     "what each message takes longer, and each round of a collective operation, as "
+                     "in 'constant(10us)'");
   command.add_option("--machine", a.machine,
                      "a file of culprit machine: the run on that machine, its noise and messages");
   command.add_option("--recorded-on", a.recorded_on,

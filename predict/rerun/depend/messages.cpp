@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 
+#include "predict/rerun/depend/progress.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/find_probed.h"
 #include "replay/match/messages.h"
@@ -35,6 +36,7 @@ struct Found {
   std::mutex mutex;
   Dependences& dependences;
   std::vector<Held> held;
+  Progress of_receives, of_sends;
   uint32_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
   uint32_t held_back = UINT32_MAX;  ///< of the smallest that was seen to
 };
@@ -56,6 +58,7 @@ class Receipts final : public replay::MessageVisitor {
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
               moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
     probes_.received(message);
+    add_progress(message, completed_ref);
     if (!sent.completed_at.valid() || !sent.may_wait) return;
     const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
     const Time posted = run_.call(posted_ref).enter;
@@ -77,24 +80,45 @@ class Receipts final : public replay::MessageVisitor {
     });
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
+    all_.of_receives.append(std::move(of_receives_));
+    all_.of_sends.append(std::move(of_sends_));
     all_.held.insert(all_.held.end(), held_.begin(), held_.end());
     all_.eager = std::max(all_.eager, eager_);
     all_.held_back = std::min(all_.held_back, held_back_);
   }
 
  private:
+  /// Each side, where the other began without waiting, and waited later.
+  void add_progress(const MatchedMessage& message, const CallRef& completed_ref) {
+    const replay::SentMessage& sent = message.sent;
+    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
+    const Call posted = run_.call(posted_ref), completed = run_.call(completed_ref);
+    if (!sent.completed_at.valid() || sent.completed_at == completed_ref.location) return;
+    const Time both = std::max(sent.met.enter, posted.enter);
+    if (sent.met.leave < sent.completed.enter) {
+      of_receives_.add(completed_ref.location, completed, both, sent.completed_at, sent.completed,
+                       message.recv.bytes);
+    }
+    // Who posts a receive of a message that is there already takes it at once.
+    if (sent.may_wait && posted.leave < completed.enter && posted.enter < sent.met.enter) {
+      of_sends_.add(sent.completed_at, sent.completed, both, completed_ref.location, completed,
+                    message.recv.bytes);
+    }
+  }
+
   const Run& run_;
   Found& all_;
   replay::ProbeFinder probes_;
   Dependences own_;
   std::vector<Held> held_;
+  Progress of_receives_, of_sends_;
   uint32_t eager_ = 0, held_back_ = UINT32_MAX;
 };
 
 }  // namespace
 
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
-  Found all{{}, found, {}};
+  Found all{{}, found, {}, {}, {}};
   Losses told;  // the detectors tell of them
   replay::match_messages(
       run, threads,
@@ -103,6 +127,8 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
     const bool large = held.bytes > all.eager && held.bytes >= all.held_back;
     if (held.seen || large) found.edge(held.posted, held.completed, GateKind::message);
   }
+  all.of_receives.write(found);
+  all.of_sends.write(found);
 }
 
 }  // namespace culprit::predict

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import harness
-from harness import check, execute, mpirun, succeed
+from harness import Off, check, execute, mpirun, succeed
 
 STEPS = 25
 
@@ -25,6 +25,12 @@ def recorded(place):
     return experiment
 
 
+def check_figure(condition, sentence):
+    """One that others on the machine can spoil."""
+    if not condition:
+        raise Off(sentence)
+
+
 def gain(prediction):
     return prediction["wall_s"] - prediction["predicted_wall_s"]
 
@@ -36,12 +42,13 @@ def parts(place):
     check(abs(same["unchanged_wall_s"] - same["wall_s"]) <= 1e-3 * same["wall_s"], f"unchanged: {same}")
     check(abs(gain(same)) <= 1e-3 * same["wall_s"], f"a factor of 1 changes something: {same}")
     slow = gain(predict(place, run, "--scale", "compute=0.5", "--rank", "0"))
-    check(0.9 * STEPS * 0.020 <= slow <= 1.6 * STEPS * 0.020, f"rank 0's compute of half: {slow}")
+    check_figure(0.9 * STEPS * 0.020 <= slow <= 1.6 * STEPS * 0.020, f"rank 0's compute of half: {slow}")
     thread = gain(predict(place, run, "--scale", "resolve=0.5", "--rank", "0", "--thread", "1"))
-    check(0.7 * STEPS * 0.020 <= thread <= 1.6 * STEPS * 0.020, f"a thread's resolve of half: {thread}")
+    # 20 ms, of which the lock's other holder, who comes at the same time then, takes back 4.
+    check_figure(0.5 * STEPS * 0.016 <= thread <= 1.6 * STEPS * 0.016, f"a thread's resolve of half: {thread}")
     for nothing in (["--scale", "compute=0.5", "--rank", "1"], ["--remove", "write_log"],
                     ["--scale", "resolve=0.5", "--rank", "1"]):
-        check(gain(predict(place, run, *nothing)) <= 0.1 * STEPS * 0.020, f"{nothing} is off the path, and yet gains")
+        check_figure(gain(predict(place, run, *nothing)) <= 0.1 * STEPS * 0.020, f"{nothing} is off the path, and yet gains")
     data = json.loads(succeed([place.culprit, "report", run, "--format", "json"]).stdout)
     check(data["gains"] and data["gains"][0]["gain_s"] > 0, f"no gains: {data['gains']}")
     page = succeed([place.culprit, "report", run]).stdout
@@ -55,10 +62,10 @@ def kept(place):
     check("THE NEW CRITICAL PATH" in said and "keeps its pace" in said, said)
     check("never took place" in succeed([place.culprit, "report", faster]).stdout, "the report takes it for a run")
     change = succeed([place.culprit, "diff", run, faster, "-o", place.experiment("change")]).stdout
-    check("less" in change and "compute" in change, change)
+    check("less" in change and "sleep_ms" in change, change)
     succeed([place.culprit, "view", faster, "-o", place.experiment("page.html")])
     again = predict(place, os.path.join(faster, "trace", "traces.otf2"), "--scale", "compute=4", "--rank", "0")
-    check(gain(again) < -0.9 * STEPS * 0.030, f"its own trace, slowed down again: {again}")
+    check_figure(gain(again) < -0.9 * STEPS * 0.030, f"its own trace, slowed down again: {again}")
 
 
 def refused(place):
@@ -74,18 +81,21 @@ def refused(place):
 
 
 def perturbed(place):
-    """Messages that come later: 25 steps of one exchange each, and two barriers."""
+    """Messages that come later. Rank 1 has 20 ms to spare in each step, in which 10 ms are lost, but not in the last one
+    and in what all pass then. Of 100 ms, more than half of each step's are felt."""
     run = recorded(place)
     late = predict(place, run, "--message-delay", "constant(10ms)")
-    check(0.9 * STEPS * 0.010 <= -gain(late) <= 1.5 * STEPS * 0.010, f"10 ms a message: {late}")
+    check_figure(0.010 <= -gain(late) <= 0.5 * STEPS * 0.010, f"10 ms a message: {late}")
+    later = predict(place, run, "--message-delay", "constant(100ms)")
+    check_figure(0.5 * STEPS * 0.100 <= -gain(later) <= 1.5 * STEPS * 0.100, f"100 ms a message: {later}")
     noisy = predict(place, run, "--noise", "exponential(1ms)@20Hz", "--repeats", "10")
     check(noisy["repeats"] == 10 and noisy["predicted_wall_low_s"] <= noisy["predicted_wall_s"], f"{noisy}")
     check(noisy["predicted_wall_s"] > noisy["wall_s"], f"noise makes it faster: {noisy}")
     again = predict(place, run, "--noise", "exponential(1ms)@20Hz", "--repeats", "10")
     check(again["predicted_wall_s"] == noisy["predicted_wall_s"], "the same seed gives other numbers")
     rows = predict(place, run, "--sensitivity")["latency_sensitivities"]
-    check(rows[0]["callpath"] is None and 0.8 * STEPS <= rows[0]["by_latency"] <= 1.5 * STEPS + 10, f"{rows}")
+    check_figure(rows[0]["callpath"] is None and 0.8 * STEPS <= rows[0]["by_latency"] <= 1.5 * STEPS + 10, f"{rows}")
 
 
 if __name__ == "__main__":
-    harness.main({"parts": parts, "kept": kept, "refused": refused, "perturbed": perturbed})
+    sys.exit(harness.main({"parts": parts, "kept": kept, "refused": refused, "perturbed": perturbed}))

@@ -141,6 +141,142 @@ events
   expect_wall(kLock, scenario, 13);
 }
 
+Scenario later(Distribution delay) {
+  Scenario scenario;
+  scenario.perturbation.message_delay = std::move(delay);
+  return scenario;
+}
+
+TEST(WhatIf, MessagesThatTakeLongerAreFeltWhereTheyAreWaitedFor) {
+  expect_wall(kLateSender, later(Distribution(Constant{2'000'000'000})), 12);
+}
+
+TEST(WhatIf, DataOfACollectiveIsDelayedInEachOfItsRounds) {
+  // Five ranks' data comes in three rounds; the run took 7 s.
+  constexpr const char* kMet = R"(
+unit 1s
+regions
+  c comp
+  X MPI_Allreduce
+lanes
+  0.0 |cXXXXXX
+  1.0 |cccccXX
+  2.0 |ccXXXXX
+  3.0 |ccccXXX
+  4.0 |cccXXXX
+events
+  allreduce 0.0@1 1.0@5 2.0@2 3.0@4 4.0@3
+)";
+  expect_wall(kMet, later(Distribution(Constant{1'000'000'000})), 10);
+}
+
+TEST(WhatIf, WhoIsLastInACollectiveHasAlreadyGotWhatTheOthersGive) {
+  // Rank 0's data has been on its way for 4 s when rank 1 comes, which then works for 3 s.
+  constexpr const char* kLast = R"(
+unit 1s
+regions
+  c comp
+  X MPI_Allreduce
+lanes
+  0.0 |cXXXXXX
+  1.0 |cccccXXccc
+events
+  allreduce 0.0@1 1.0@5
+)";
+  expect_wall(kLast, later(Distribution(Constant{2'000'000'000})), 10);
+  expect_wall(kLast, later(Distribution(Constant{4'000'000'000})), 11);  // rank 0 has rank 1's at 9
+  expect_wall(kLast, later(Distribution(Constant{6'000'000'000})), 13);
+}
+
+/// Rank 1 sends at once, and rank 0 gets it in the Waitall that ends when rank 1 is in its own.
+constexpr const char* kAided = R"(
+unit 100ms
+regions
+  c comp
+  I MPI_Irecv
+  S MPI_Isend
+  W MPI_Waitall
+  m main
+lanes
+  0.0 |IccccccccccWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWmm
+  1.0 |SccccccccccccccccccccccccccccccccccccccccWmm
+events
+  isend 1.0@0 wait 41 -> irecv 0.0@0 wait 11 bytes 65536
+)";
+
+TEST(WhatIf, LargeMessagesMoveWhileBothSidesAreInMpi) {
+  Scenario half = scale("comp", 0.5);
+  half.ranks = {1};
+  expect_wall(kAided, half, 2.4);
+  expect_wall(kAided, scale("comp", 0.1), 0.8);
+}
+
+TEST(WhatIf, LargeSendsAreOverWhenTheirReceiverIsBack) {
+  // Rank 0 gets what it wants at 11, while rank 1 computes; its own message goes when rank 1 waits.
+  constexpr const char* kPulled = R"(
+unit 100ms
+regions
+  c comp
+  I MPI_Irecv
+  S MPI_Isend
+  R MPI_Recv
+  W MPI_Wait
+  m main
+lanes
+  0.0 |ccSccccccRRWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWmm
+  1.0 |IScccccccccccccccccccccccccccccccccccccccccWmm
+events
+  isend 0.0@2 wait 11 -> irecv 1.0@0 wait 43 bytes 65536
+  isend 1.0@1 wait 43 -> 0.0@9 bytes 65536
+)";
+  Scenario half = scale("comp", 0.5);
+  half.ranks = {1};
+  expect_wall(kPulled, half, 2.55);
+}
+
+TEST(WhatIf, OfACallThatCompletesSeveralTheLastMessageCounts) {
+  // Rank 2 is back early, and rank 0 still there: for rank 1.
+  constexpr const char* kBoth = R"(
+unit 100ms
+regions
+  c comp
+  I MPI_Irecv
+  J MPI_Irecv
+  S MPI_Isend
+  W MPI_Waitall
+  m main
+lanes
+  0.0 |IJcccccccccWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWmm
+  1.0 |SccccccccccccccccccccccccccccccccccccccccWmm
+  2.0 |SccccccccccccWmm
+events
+  isend 1.0@0 wait 41 -> irecv 0.0@0 wait 11 bytes 65536
+  isend 2.0@0 wait 13 -> irecv 0.0@1 wait 11 bytes 65536
+)";
+  Scenario half = scale("comp", 0.5);
+  half.ranks = {1};
+  expect_wall(kBoth, half, 2.4);
+}
+
+TEST(WhatIf, ATransferThatTakesLongIsNoWaitForTheOtherSide) {
+  // Rank 1 is in its Waitall while the transfer goes on.
+  constexpr const char* kLong = R"(
+unit 100ms
+regions
+  c comp
+  I MPI_Irecv
+  S MPI_Isend
+  W MPI_Waitall
+  m main
+lanes
+  0.0 |IccccWWWWWWWWWWWWWWWWmm
+  1.0 |SccccccccccWWWWWWWWWWmm
+events
+  isend 1.0@0 wait 11 -> irecv 0.0@0 wait 5 bytes 65536
+)";
+  expect_wall(kLong, scale("comp", 0), 1.9);
+}
+
 TEST(WhatIf, SaysWhatItCannotFind) {
   const auto none = predict(kLateSender, scale("*/nothing", 0.5));
   ASSERT_FALSE(none.ok());

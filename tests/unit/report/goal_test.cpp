@@ -211,6 +211,33 @@ TEST(Goal, LetsCollectivesWaitForWhomTheyMust) {
   EXPECT_EQ(met_in("scan"), (Times{1, 5, 5, 5, 5}));
 }
 
+TEST(Goal, ReducesAPowerOfTwoByRecursiveDoubling) {
+  const auto program = drawn(R"(
+unit 1s
+regions
+  c comp
+  X MPI_Allreduce
+lanes
+  0.0 |cXXXX
+  1.0 |cccXX
+  2.0 |cXXXX
+  3.0 |cXXXX
+events
+  allreduce 0.0@1 1.0@3 2.0@1 3.0@1
+)");
+  std::vector<std::vector<uint32_t>> partners;
+  for (const GoalProcess& each : program) {
+    partners.emplace_back();
+    for (const GoalOp& op : each.ops) {
+      if (op.kind == GoalOp::Kind::send) partners.back().push_back(op.peer);
+    }
+  }
+  EXPECT_EQ(partners, (std::vector<std::vector<uint32_t>>{{1, 2}, {0, 3}, {3, 0}, {2, 1}}));
+  // Rank 1 is last, when the others' data has come to it already.
+  EXPECT_EQ(executed(program, 1'000'000'000),
+            (std::vector<uint64_t>{4'000'000'000, 3'000'000'000, 5'000'000'000, 4'000'000'000}));
+}
+
 TEST(Goal, OfATokenRingTakesAsLongAsTheRun) {
   const auto trace = bench::synthetic_trace(*bench::find_pattern("token_ring"),
                                             {.ranks = 5, .threads = 1, .iterations = 3, .seed = 1});
