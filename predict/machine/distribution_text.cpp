@@ -92,7 +92,7 @@ Result<Noise> parse_noise(std::string_view text) {
   auto length = parse_distribution(text.substr(0, at));
   if (!length) return length.error();
   const auto rate = quantity(text.substr(at + 1), kRates);
-  if (!rate) {
+  if (!rate || *rate <= 0) {
     return Error{fmt::format("'{}' is no rate: write @1kHz, with Hz, kHz or MHz",
                              trimmed(text.substr(at + 1)))};
   }

@@ -55,8 +55,8 @@ struct Request {
 /// Who has which lock, and who waits for it.
 class Locks {
  public:
-  Locks(const EventGraph& graph, bool recorded_turns)
-      : graph_(graph), recorded_turns_(recorded_turns), locks_(graph.locks) {}
+  Locks(const EventGraph& graph, LockOrder order)
+      : graph_(graph), order_(order), locks_(graph.locks) {}
 
   /// Whether who asks has it now; else it waits.
   bool ask(const Request& request) {
@@ -74,9 +74,12 @@ class Locks {
     lock.held = false;
     lock.free_since = request.time;
     lock.turn = turn(request) + 1;
-    const auto next =
-        std::min_element(lock.waiting.begin(), lock.waiting.end(),
-                         [&](const Request& a, const Request& b) { return turn(a) < turn(b); });
+    const auto next = std::min_element(lock.waiting.begin(), lock.waiting.end(),
+                                       [&](const Request& a, const Request& b) {
+                                         if (order_ == LockOrder::asked && a.time != b.time)
+                                           return a.time < b.time;
+                                         return turn(a) < turn(b);
+                                       });
     if (next == lock.waiting.end() || !is_turn(lock, *next)) return std::nullopt;
     const Request chosen = *next;
     lock.waiting.erase(next);
@@ -104,18 +107,18 @@ class Locks {
   }
   uint32_t turn(const Request& request) const { return graph_.holdings[request.holding].turn; }
   bool is_turn(const Lock& lock, const Request& request) const {
-    return !recorded_turns_ || turn(request) == lock.turn;
+    return order_ != LockOrder::recorded || turn(request) == lock.turn;
   }
 
   const EventGraph& graph_;
-  const bool recorded_turns_;
+  const LockOrder order_;
   std::vector<Lock> locks_;
 };
 
-/// What a step takes at this pace, in nanoseconds.
-int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
+/// What a step takes at this pace, in nanoseconds, but for noise.
+double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
   const Column<double>* times = location < pace.times.size() ? pace.times[location] : nullptr;
-  if (times != nullptr && (*times)[place] != kAsItWas) return std::llround((*times)[place]);
+  if (times != nullptr && (*times)[place] != kAsItWas) return (*times)[place];
   const Step& step = graph.steps[location][place];
   if (step.kind() == StepKind::idle) return 0;
   double nanos = static_cast<double>(step.amount);
@@ -127,7 +130,12 @@ int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, s
   if (location < pace.factors.size() && pace.factors[location] != nullptr) {
     nanos *= (*pace.factors[location])[step.what];
   }
-  if (pace.noise && step.kind() == StepKind::work) {
+  return nanos;
+}
+
+int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
+  double nanos = pure_duration(graph, pace, location, place);
+  if (pace.noise && graph.steps[location][place].kind() == StepKind::work) {
     const auto pure = Duration::from_nanos(std::llround(nanos));
     nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
   }
@@ -142,7 +150,7 @@ class Engine {
         keep_(keep),
         hubs_(graph.hubs.size()),
         locations_(graph.steps.size()),
-        locks_(graph, pace.recorded_turns) {
+        locks_(graph, pace.locks) {
     for (size_t i = 0; i < hubs_.size(); ++i) hubs_[i].missing = graph.hubs[i].signals;
     out_.ends.assign(graph.steps.size(), graph.begin);
     if (keep == Keep::knots) out_.knots.resize(graph.steps.size());
@@ -336,16 +344,19 @@ Execution execute(const EventGraph& graph, const Pace& pace, Keep keep) {
   return Engine(graph, pace, keep).run();
 }
 
-bool needs_recorded_turns(const EventGraph& graph) {
-  if (graph.locks == 0) return false;
-  const auto off = [&](bool recorded) {
+LockOrder best_lock_order(const EventGraph& graph) {
+  if (graph.locks == 0) return LockOrder::asked;
+  LockOrder best = LockOrder::asked;
+  int64_t least = INT64_MAX;
+  for (const LockOrder order : {LockOrder::asked, LockOrder::earlier, LockOrder::recorded}) {
     Pace pace;
-    pace.recorded_turns = recorded;
+    pace.locks = order;
     const Execution same = execute(graph, pace, Keep::ends);
-    return std::abs((same.end - graph.end).nanos());
-  };
-  const int64_t decided = off(false);
-  return decided * 1000 > (graph.end - graph.begin).nanos() && off(true) < decided;
+    const int64_t off = std::abs((same.end - graph.end).nanos());
+    if (off < least) least = off, best = order;
+    if (off * 1000 <= (graph.end - graph.begin).nanos()) break;
+  }
+  return best;
 }
 
 }  // namespace culprit::predict

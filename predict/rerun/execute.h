@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Executes a graph again, at another pace. A location runs on until it must wait for another; locks
-// are given in the order of the new times to who has asked, of several to the one that had it first
-// in the recorded run, or always in recorded order.
+// are given in the order of the new times, or always in recorded order.
 #pragma once
 
 #include <functional>
@@ -13,6 +12,13 @@
 #include "predict/rerun/event_graph.h"
 
 namespace culprit::predict {
+
+/// Who has a lock next, of those who have asked.
+enum class LockOrder : uint8_t {
+  asked,     ///< who asked first
+  earlier,   ///< who had it first in the recorded run
+  recorded,  ///< nobody but who had it next in the recorded run
+};
 
 /// How long steps take. What is not given takes as long as it took.
 struct Pace {
@@ -25,7 +31,7 @@ struct Pace {
   const std::vector<double>* added_latency = nullptr;
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
-  bool recorded_turns = false;  ///< of locks
+  LockOrder locks = LockOrder::asked;
   /// By LocationId: what its steps take instead, in nanoseconds, or kAsItWas; null: nothing does.
   std::vector<const Column<double>*> times;
 };
@@ -50,8 +56,7 @@ enum class Keep : uint8_t { ends, knots };
 
 Execution execute(const EventGraph& graph, const Pace& pace, Keep keep);
 
-/// Whether locks come out better in recorded order: decided anew they leave an unchanged run by
-/// more than a thousandth.
-bool needs_recorded_turns(const EventGraph& graph);
+/// The first order that leaves an unchanged run by less than a thousandth, or else by the least.
+LockOrder best_lock_order(const EventGraph& graph);
 
 }  // namespace culprit::predict

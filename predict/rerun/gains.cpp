@@ -75,7 +75,7 @@ bool inside_parallel_region(const Run& run, CallPathId path) {
 class Gains {
  public:
   Gains(const Run& run, const EventGraph& graph) : run_(run), graph_(graph) {
-    recorded_turns_ = needs_recorded_turns(graph);
+    locks_ = best_lock_order(graph);
     unchanged_ = execute_with({});
   }
 
@@ -100,7 +100,7 @@ class Gains {
  private:
   double execute_with(const OtherTimes& times) const {
     Pace pace;
-    pace.recorded_turns = recorded_turns_;
+    pace.locks = locks_;
     for (const auto& other : times) pace.times.push_back(other.get());
     return execute(graph_, pace, Keep::ends).wall(graph_).seconds();
   }
@@ -162,7 +162,7 @@ class Gains {
 
   const Run& run_;
   const EventGraph& graph_;
-  bool recorded_turns_ = false;
+  LockOrder locks_ = LockOrder::asked;
   double unchanged_ = 0;
 };
 

@@ -66,7 +66,7 @@ Sampled execute_perturbed(const EventGraph& graph, const Scenario& scenario, con
 }
 
 std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const EventGraph& graph,
-                                               bool recorded_turns) {
+                                               LockOrder locks) {
   constexpr size_t kMost = 12;
   std::vector<Sensitivity> all(run.callpaths.size());
   Sensitivity whole;
@@ -87,7 +87,7 @@ std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const Eve
   // So little more that nothing changes its order, and enough for whole nanoseconds.
   const double added = std::max(100.0, 0.05 * static_cast<double>(graph.latency.nanos()));
   Pace pace;
-  pace.recorded_turns = recorded_turns;
+  pace.locks = locks;
   const double before = execute(graph, pace, Keep::ends).wall(graph).seconds();
   const auto slope = [&](const std::vector<double>& latency) {
     pace.added_latency = &latency;

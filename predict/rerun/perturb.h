@@ -39,6 +39,6 @@ struct Sensitivity {
 
 /// Of the whole run, then of the calls that get data, most sensitive first.
 std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const EventGraph& graph,
-                                               bool recorded_turns);
+                                               LockOrder locks);
 
 }  // namespace culprit::predict

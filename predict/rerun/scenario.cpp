@@ -73,7 +73,7 @@ class Planner {
     }
     change->pace.latency = scenario_.latency;
     change->pace.transfer_time = 1 / scenario_.bandwidth;
-    change->pace.recorded_turns = scenario_.recorded_turns;
+    change->pace.locks = scenario_.locks ? *scenario_.locks : best_lock_order(graph_);
     change->times.resize(run_.timelines.size());
     for (const std::string& glob : scenario_.balanced) {
       if (auto done = balance_all(glob, change->times); !done) return done.error();
@@ -140,8 +140,24 @@ class Planner {
     if (sharers.members.size() < 2) {
       return Error{"only one thread executes '" + glob + "': there is nothing to balance"};
     }
+    for (LocationId id : sharers.members) apply_factors(id, paths, times[id.index()]);
     balance(graph_, paths, sharers, times);
     return {};
+  }
+
+  /// What is balanced is what is scaled, too: once, if several globs choose it.
+  void apply_factors(LocationId id, const std::vector<bool>& paths,
+                     std::unique_ptr<Column<double>>& times) const {
+    const Column<Step>& steps = graph_.steps[id.index()];
+    if (!times) {
+      times = std::make_unique<Column<double>>();
+      times->resize(steps.size(), kAsItWas);
+    }
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (step.kind() != StepKind::work || !paths[step.what] || (*times)[i] != kAsItWas) continue;
+      (*times)[i] = static_cast<double>(step.amount) * hosts_[step.what];
+    }
   }
 
   Sharers sharers_of(const std::vector<bool>& paths) const {

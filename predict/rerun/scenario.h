@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,9 +34,9 @@ struct Scenario {
   double bandwidth = 1;               ///< factor; what data takes is divided by it
   double kernels = 1;                 ///< factor on all kernels' time
   double launch_latency = 1;          ///< factor on what operations take to begin
-  bool recorded_turns = false;
-  Perturbation perturbation;  ///< its links aside: their factors are those above
-  unsigned repeats = 20;      ///< with other random numbers, if there are any
+  std::optional<LockOrder> locks;     ///< none: the one that suits the recorded run
+  Perturbation perturbation;          ///< its links aside: their factors are those above
+  unsigned repeats = 20;              ///< with other random numbers, if there are any
   uint64_t seed = 1;
 
   bool changes_anything() const;

@@ -23,22 +23,20 @@ struct Executions {
   std::vector<Sensitivity> sensitivities;
 };
 
-Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
+Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run,
                                 const EventGraph& graph, bool with_sensitivities) {
-  Scenario scenario = wanted;
-  scenario.recorded_turns |= needs_recorded_turns(graph);
   auto change = plan(scenario, run, graph);
   if (!change) return change.error();
   Executions both;
   Pace unchanged;
-  unchanged.recorded_turns = scenario.recorded_turns;
+  unchanged.locks = (*change)->pace.locks;
   both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
   both.sampled = execute_perturbed(graph, scenario, (*change)->pace);
   std::vector<Rng> generators;
   const Pace first = perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
   both.changed = execute(graph, first, Keep::knots);
   if (with_sensitivities) {
-    both.sensitivities = latency_sensitivities(run, graph, scenario.recorded_turns);
+    both.sensitivities = latency_sensitivities(run, graph, unchanged.locks);
   }
   return both;
 }
@@ -49,6 +47,11 @@ Result<void> check_trace(const Losses& losses) {
     return Error{
         "the clocks of this trace contradict each other and were corrected: how it would run with "
         "a change cannot be told"};
+  }
+  if (losses.contains(LossKind::early_ends)) {
+    return Error{
+        "processes of this run ended early: how it would have gone on with a change cannot be "
+        "told"};
   }
   for (const auto& [name, loss] : losses.all()) {
     if (loss.severity != Severity::data_loss) continue;

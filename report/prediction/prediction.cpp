@@ -51,6 +51,18 @@ std::vector<std::pair<std::string, double>> critical_functions(const Findings& f
   return list;
 }
 
+std::string noise_words(const predict::NoiseChange& change) {
+  if (change.factor < 0) {
+    return fmt::format("{} of its noise",
+                       change.factor == -1 ? "none" : percent(1 + change.factor, 1));
+  }
+  const predict::Distribution& length = change.noise.length;
+  return length.samples() > 0
+             ? "noise as measured"
+             : fmt::format("noise {} {:g} times per second of work", predict::to_text(length),
+                           change.noise.per_second_of_work);
+}
+
 /// To go on within a sentence.
 std::string lower_first(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
@@ -58,11 +70,16 @@ std::string lower_first(std::string text) {
 }
 
 /// What to think of it.
-std::string reliance(const Prediction& prediction, const TimeFormat& time) {
+std::string reliance(const Prediction& prediction, const Scenario& scenario,
+                     const TimeFormat& time) {
   const double off = prediction.unchanged_wall_s - prediction.wall_s;
   std::string text =
       "Assumed: whatever is not changed keeps its pace; cores, caches and memory do not "
       "get faster or slower by it. ";
+  const bool removes =
+      std::any_of(scenario.scalings.begin(), scenario.scalings.end(),
+                  [](const predict::Scaling& one) { return one.with_calls && one.factor == 0; });
+  if (removes) text += "Calls of MPI in what is removed take no time, but still meet the others. ";
   text +=
       std::abs(off) <= kExact * prediction.wall_s
           ? "Executed again with nothing changed, the run takes as long as it took."
@@ -114,28 +131,31 @@ Findings compared(const Prediction& prediction) {
 }  // namespace
 
 std::string scenario_words(const Scenario& scenario) {
-  std::vector<std::string> parts;
+  std::vector<std::string> code, parts;
   for (const predict::Scaling& scaling : scenario.scalings) {
-    parts.push_back(scaling.with_calls && scaling.factor == 0
-                        ? fmt::format("{} removed", scaling.callpaths)
-                        : fmt::format("{} x{:g}", scaling.callpaths, scaling.factor));
+    code.push_back(scaling.with_calls && scaling.factor == 0
+                       ? fmt::format("{} removed", scaling.callpaths)
+                       : fmt::format("{} x{:g}", scaling.callpaths, scaling.factor));
   }
-  for (const std::string& glob : scenario.balanced) parts.push_back(glob + " balanced");
+  for (const std::string& glob : scenario.balanced) code.push_back(glob + " balanced");
+  if (!code.empty()) {
+    std::string where;
+    if (!scenario.ranks.empty()) where += fmt::format(" on rank {}", numbers(scenario.ranks));
+    if (!scenario.threads.empty()) where += fmt::format(" on thread {}", numbers(scenario.threads));
+    parts.push_back(listed(code) + where);
+  }
   add_factor(parts, "latency", scenario.latency);
   add_factor(parts, "bandwidth", scenario.bandwidth);
   add_factor(parts, "kernels", scenario.kernels);
   add_factor(parts, "launch latency", scenario.launch_latency);
   for (const predict::NoiseChange& noise : scenario.perturbation.noise) {
-    parts.push_back(noise.factor > 0 ? "more noise" : "less noise");
+    parts.push_back(noise_words(noise));
   }
   if (scenario.perturbation.message_delay) {
     parts.push_back(fmt::format("each message {} later",
                                 predict::to_text(*scenario.perturbation.message_delay)));
   }
-  std::string text = parts.empty() ? "nothing changed" : listed(parts);
-  if (!scenario.ranks.empty()) text += fmt::format(", on rank {}", numbers(scenario.ranks));
-  if (!scenario.threads.empty()) text += fmt::format(", on thread {}", numbers(scenario.threads));
-  return printable(text);
+  return printable(parts.empty() ? "nothing changed" : listed(parts));
 }
 
 std::string prediction_text(const Prediction& prediction, const Scenario& scenario) {
@@ -148,7 +168,7 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
                           time(prediction.recorded.identities.waiting_s)),
               0);
   page += wrapped(repeats_words(prediction.sampled, time), 0);
-  page += wrapped(reliance(prediction, time), 0);
+  page += wrapped(reliance(prediction, scenario, time), 0);
   page += change_tables(changes);
   page += sensitivity_table(prediction);
   page += "\nTHE NEW CRITICAL PATH\n";

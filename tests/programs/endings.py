@@ -26,6 +26,9 @@ def dies(how):
         (callpath, location), _ = report.largest_delay("mpi.late_sender")
         check("compute_flux" in callpath and location == "0.0",
               f"blamed is {callpath} on {location}")
+        predicted = execute([place.culprit, "whatif", experiment, "--scale", "compute_flux=0.5"])
+        check(predicted.returncode == 1 and not predicted.stdout and "ended early" in predicted.stderr,
+              f"what a run that died would have taken: {predicted.stdout}{predicted.stderr}")
     return test
 
 

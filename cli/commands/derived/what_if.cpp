@@ -33,7 +33,7 @@ struct WhatIfArguments {
   fs::path input;
   fs::path output;
   std::vector<std::string> scaled, removed, balanced;
-  std::string ranks, threads;
+  std::optional<std::string> ranks, threads;
   std::string latency = "x1", bandwidth = "x1", kernels = "x1", launch_latency = "x1";
   std::string noise, recorded_noise = "x1", message_delay;
   fs::path machine, recorded_on;
@@ -165,14 +165,19 @@ Result<predict::Scenario> scenario_of(const WhatIfArguments& arguments) {
   scenario.balanced = arguments.balanced;
   for (const auto& [text, set] :
        {std::pair(&arguments.ranks, &scenario.ranks), {&arguments.threads, &scenario.threads}}) {
-    if (text->empty()) continue;
-    auto numbers = report::parse_ranks(*text);
+    if (!*text) continue;
+    auto numbers = report::parse_ranks(**text);
     if (!numbers) return numbers.error();
     *set = std::move(*numbers);
+    if (scenario.scalings.empty() && scenario.balanced.empty()) {
+      return Error{
+          "--rank and --thread choose whose code is changed: say which with --scale, --remove or "
+          "--balance; all else holds for all ranks"};
+    }
   }
   if (auto set = set_factors(arguments, scenario); !set) return set.error();
   if (auto set = set_perturbation(arguments, scenario); !set) return set.error();
-  scenario.recorded_turns = arguments.locks == "recorded";
+  if (arguments.locks == "recorded") scenario.locks = predict::LockOrder::recorded;
   if (!scenario.changes_anything() && !arguments.sensitivity && arguments.machine.empty()) {
     return Error{
         "nothing is to be changed: say what, as in --scale 'solve=0.5' or --balance solve"};
@@ -250,16 +255,17 @@ Action add_what_if(CLI::App& command, const Program&) {
   command.add_option("experiment", a.input, "an experiment folder, or an OTF2 trace")->required();
   command.add_option("--scale", a.scaled,
                      "code that takes so much of its time, with what it calls, as in "
-                     "'main/*/forces=0.5'; without a slash, functions of that name");
+                     "'main/*/forces=0.5'; without a slash, functions of that name; factors of "
+                     "several multiply");
   command.add_option("--remove", a.removed,
                      "code that takes no time at all, with its calls of MPI; what it sends is sent "
-                     "at once");
+                     "at once, and where it meets other ranks it still does");
   command.add_option(
       "--balance", a.balanced,
       "code that takes all who execute it the same time, between operations that all "
       "of them pass");
   command.add_option("--rank", a.ranks,
-                     "what is scaled or balanced, on these ranks alone, as in 0,4-7");
+                     "what is scaled, removed or balanced, on these ranks alone, as in 0,4-7");
   command.add_option("--thread", a.threads, "likewise, on these threads of each process");
   command.add_option("--latency", a.latency, "factor on what small messages take, as in x0.5");
   command.add_option("--bandwidth", a.bandwidth, "factor on bytes per second, as in x2");

@@ -74,7 +74,9 @@ def refused(place):
                         (["--scale", "compute"], "--scale takes"), (["--scale", "compute=-1"], "takes a factor"),
                         (["--device-kernels", "x0.5"], "no device"), (["--remove", "compute", "--rank", "9"], "no such rank"),
                         (["--recorded-noise", "0"], "--recorded-on"), (["--noise", "often"], "often"),
-                        (["--bandwidth", "0"], "above 0")):
+                        (["--bandwidth", "0"], "above 0"), (["--latency", "x2", "--rank", "1"], "whose code"),
+                        (["--scale", "compute=0.5", "--rank", ""], "no list of ranks"),
+                        (["--noise", "constant(1ms)@0Hz"], "no rate")):
         done = execute([place.culprit, "whatif", run, *change])
         check(done.returncode != 0 and why in done.stderr and done.stderr.count("\n") == 1 and not done.stdout,
               f"whatif {change}: {done.returncode}, {done.stdout}{done.stderr}")

@@ -34,13 +34,13 @@ TEST_P(Unchanged, TakesAsLongAsItTook) {
   GraphObserver observer(1, [&](const replay::Run& run, const EventGraph& graph, auto&) {
     executed = true;
     Pace pace;
-    pace.recorded_turns = needs_recorded_turns(graph);
+    pace.locks = best_lock_order(graph);
     const Execution again = execute(graph, pace, Keep::knots);
     EXPECT_EQ(again.forced, 0u);
     EXPECT_NEAR(again.wall(graph).seconds(), run.wall().seconds(), 1e-3 * run.wall().seconds());
     // Between tests that find nothing, and between tasks that a thread finds in a barrier, work may
     // move together: what the runtime does meanwhile is not told from waiting.
-    if (pace.recorded_turns || GetParam().starts_with("polling") ||
+    if (pace.locks == LockOrder::recorded || GetParam().starts_with("polling") ||
         GetParam().starts_with("tasks_"))
       return;
     // And all that somebody does begins when it did.

@@ -33,7 +33,7 @@ void for_each_graph(
 TEST(RandomRun, TakesAsLongAsItTook) {
   for_each_graph([&](uint32_t seed, const replay::Run& run, const EventGraph& graph) {
     Pace pace;
-    pace.recorded_turns = needs_recorded_turns(graph);
+    pace.locks = best_lock_order(graph);
     const Execution again = execute(graph, pace, Keep::ends);
     EXPECT_EQ(again.forced, 0u) << "seed " << seed;
     const double took = run.wall().seconds(), takes = again.wall(graph).seconds();

@@ -72,8 +72,7 @@ TEST(WhatIf, OnlyTheChosenRanksAreFaster) {
   expect_wall(kLateSender, scenario, 10);
 }
 
-TEST(WhatIf, BalancedWorkTakesAllTheMean) {
-  constexpr const char* kBarriers = R"(
+constexpr const char* kBarriers = R"(
 unit 1s
 regions
   c main/comp
@@ -85,10 +84,30 @@ events
   barrier 0.0@4 1.0@7
   barrier 0.0@15 1.0@11
 )";
+
+TEST(WhatIf, BalancedWorkTakesAllTheMean) {
   // 0: 4, then (after 8) 7; 1: 7, then 3: the barriers come at 7 and 15. Balanced: 5.5 and 5.
   Scenario scenario;
   scenario.balanced = {"comp"};
   expect_wall(kBarriers, scenario, 5.5 + 1 + 5 + 1);
+}
+
+TEST(WhatIf, WhatIsScaledAndBalancedIsBoth) {
+  Scenario scenario = scale("comp", 0.5);
+  scenario.balanced = {"comp"};
+  expect_wall(kBarriers, scenario, 2.75 + 1 + 2.5 + 1);
+  scenario.scalings = {{"comp", 0, true}};
+  expect_wall(kBarriers, scenario, 2);  // a second each in the barriers
+}
+
+TEST(WhatIf, BalancedWorkHasNoiseAsWell) {
+  Scenario scenario;
+  scenario.balanced = {"comp"};
+  scenario.perturbation.noise = {
+      {{Distribution(Constant{1e6}), 1000}, 1}};  // takes it twice as long
+  const auto found = predict(kBarriers, scenario);
+  ASSERT_TRUE(found.ok()) << found.error().sentence;
+  EXPECT_NEAR(found->predicted_wall_s, 2 * 5.5 + 2 * 5 + 2, 1);
 }
 
 TEST(WhatIf, ThreadsOfATeamShareAWholeRegion) {
@@ -137,7 +156,7 @@ events
   Scenario scenario = scale("work", 0.25);
   scenario.threads = {0};
   expect_wall(kLock, scenario, 11);
-  scenario.recorded_turns = true;  // 0.1 first: 4 to 7, then 0.0 7 to 11: nothing is gained
+  scenario.locks = LockOrder::recorded;  // 0.1 first: 4 to 7, then 0.0 7 to 11: nothing is gained
   expect_wall(kLock, scenario, 13);
 }
 
@@ -275,6 +294,36 @@ events
   isend 1.0@0 wait 11 -> irecv 0.0@0 wait 5 bytes 65536
 )";
   expect_wall(kLong, scale("comp", 0), 1.9);
+}
+
+TEST(WhatIf, WhoAskedFirstHasTheLockFirst) {
+  constexpr const char* kThree = R"(
+unit 1s
+regions
+  m main
+  r main/!$omp parallel
+  w main/!$omp parallel/work
+  C main/!$omp parallel/!$omp critical
+  D main/!$omp parallel/!$omp critical/body
+  x main/!$omp parallel/rest
+  B main/!$omp parallel/!$omp implicit barrier
+lanes
+  0.0 |mwwCCCDDDDBBBBBBBBm
+  0.1 |.wDDDDBBBBBBBBBBBB.
+  0.2 |.wwwCCCCCCDDDDxxxB.
+events
+  fork 0.0@1-18: 0.0 0.1@1-18 0.2@1-18
+  mutex critical 7 0.1@2-6
+  mutex critical 7 0.0@6-10
+  mutex critical 7 0.2@10-14
+)";
+  // 0.1 asks at 5 instead of 2. 0.0 has it from 3 to 7, then 0.2, which asked at 4, until 11, then
+  // 0.1 until 15; 0.2 is done at 14. The barrier takes 1 more, and so does what follows.
+  Scenario scenario = scale("work", 4);
+  scenario.threads = {1};
+  expect_wall(kThree, scenario, 17);
+  scenario.locks = LockOrder::earlier;  // 0.1 until 11, 0.2 until 15, and its rest until 18
+  expect_wall(kThree, scenario, 20);
 }
 
 TEST(WhatIf, SaysWhatItCannotFind) {
