@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "blame/explanations.h"
-#include "replay/match/grid_steps.h"
+#include "replay/match/sweeps/grid_steps.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Each message must be one step in one dimension; then it is counted whether those are all.
-#include "replay/match/grid_steps.h"
+#include "replay/match/sweeps/grid_steps.h"
 
 #include <array>
 #include <optional>
