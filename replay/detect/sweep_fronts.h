@@ -69,6 +69,7 @@ class SweepFronts {
   template <class Graph>
   void judge_runs(ProcessId process, const Graph& graph);
 
+  const GridSteps grids_;
   bool possible_ = false;
   std::vector<ProcessSweeps> sweeps_;  // by ProcessId, and so are the following
   std::vector<Heard> heard_;

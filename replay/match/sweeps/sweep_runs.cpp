@@ -379,8 +379,9 @@ std::optional<ProcessSweeps> cut_runs(Run& run, ProcessId process, const GridSte
     const SweepOp& op = next->head();
     if (op.comm != last_comm) {
       last_comm = op.comm;
-      last = cutter_of.at(op.comm.index(), static_cast<uint32_t>(cutters.size()));
-      if (last == cutters.size()) cutters.emplace_back(process, op.comm, grids, found);
+      const CommId whole = grids.whole(op.comm);
+      last = cutter_of.at(whole.index(), static_cast<uint32_t>(cutters.size()));
+      if (last == cutters.size()) cutters.emplace_back(process, whole, grids, found);
     }
     next->is_send() ? cutters[last].send(op) : cutters[last].receive(op);
     next->advance();
