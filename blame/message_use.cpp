@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "blame/explanations.h"
-#include "replay/match/grid_steps.h"
+#include "replay/match/sweeps/grid_steps.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
@@ -119,8 +119,8 @@ FoundRefill refill_of(const replay::Run& run, const replay::GridSteps& grids,
   return row;
 }
 
-void add_refills(const replay::Run& run, std::vector<RefillSum> own, Findings& found) {
-  const replay::GridSteps grids(*run.definitions);
+void add_refills(const replay::Run& run, const replay::GridSteps& grids, std::vector<RefillSum> own,
+                 Findings& found) {
   std::tuple<ProcessId, CommId> last;
   std::set<LocationId> waiters;
   Duration time;
@@ -156,30 +156,32 @@ void explain_messages(const Explained& given, Findings& found) {
     sum.receivers += tally.receivers;
     sum.silent += tally.silent;
   }
+  const replay::GridSteps grids(*run.definitions);
   std::map<std::tuple<ProcessId, CommId, LocationId>, RefillSum> refills;
   for (LocationId id : run.locations) {
-    with_messages(given.graph.waits[id.index()], given.graph.message_waits[id.index()],
-                  [&](const Wait& wait, const MessageWait& more) {
-                    if (!is_late_message(wait.pattern)) return;
-                    if (more.kind != MessageKind::data) {
-                      UseSum& sum = use_of(more.sent, more.sender);
-                      (more.kind == MessageKind::empty ? sum.empty : sum.repeated) += wait.amount;
-                    }
-                    if (wait.pattern != replay::pattern("mpi.pipeline_refill")) return;
-                    RefillSum& sum = refills
-                                         .try_emplace({more.corner, more.comm, id},
-                                                      RefillSum{more.corner, more.comm, id, 0, {}})
-                                         .first->second;
-                    ++sum.waits;
-                    sum.time += wait.amount;
-                  });
+    with_messages(
+        given.graph.waits[id.index()], given.graph.message_waits[id.index()],
+        [&](const Wait& wait, const MessageWait& more) {
+          if (!is_late_message(wait.pattern)) return;
+          if (more.kind != MessageKind::data) {
+            UseSum& sum = use_of(more.sent, more.sender);
+            (more.kind == MessageKind::empty ? sum.empty : sum.repeated) += wait.amount;
+          }
+          if (wait.pattern != replay::pattern("mpi.pipeline_refill")) return;
+          const CommId comm = grids.whole(more.comm);
+          RefillSum& sum =
+              refills.try_emplace({more.corner, comm, id}, RefillSum{more.corner, comm, id, 0, {}})
+                  .first->second;
+          ++sum.waits;
+          sum.time += wait.amount;
+        });
   }
   std::vector<UseSum> use_rows;
   for (const auto& [key, sum] : uses) use_rows.push_back(sum);
   std::vector<RefillSum> refill_rows;
   for (const auto& [key, sum] : refills) refill_rows.push_back(sum);
   add_message_use(run, std::move(use_rows), found);
-  add_refills(run, std::move(refill_rows), found);
+  add_refills(run, grids, std::move(refill_rows), found);
 }
 
 }  // namespace culprit::blame

@@ -25,7 +25,9 @@
 // Whether a send was synchronous cannot be known; a send that overlaps its receive's posting by
 // chance is taken for one.
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,7 @@ class Receiver final : public MessageVisitor {
     left_.tallies = use_.take();
     if (late_.empty()) return;
     sort_received();
+    prefer_data();
     for (const Late& late : late_) {
       const bool order = earliest_received_after(late.call.leave) < late.sent;
       const Pattern found = order ? pattern("mpi.wrong_order") : pattern("mpi.late_sender");
@@ -162,6 +165,28 @@ class Receiver final : public MessageVisitor {
                [](const Received& a, const Received& b) { return a.enter < b.enter; });
     for (size_t i = received_.size() - 1; i > 0; --i) {
       received_[i - 1].sent = std::min(received_[i - 1].sent, received_[i].sent);
+    }
+  }
+
+  /// Of messages that one call sent, and one waited for, some have data: without the others it
+  /// would have waited as long.
+  void prefer_data() {
+    const auto key = [](const Late& late) {
+      return std::tuple(late.at, late.sender, late.call.enter, late.sent);
+    };
+    std::map<decltype(key(late_[0])), bool> has_data;
+    for (const Late& late : late_) {
+      if (late.kind != MessageKind::data) has_data.emplace(key(late), false);
+    }
+    if (has_data.empty()) return;
+    for (const Late& late : late_) {
+      if (late.kind != MessageKind::data) continue;
+      if (const auto found = has_data.find(key(late)); found != has_data.end()) {
+        found->second = true;
+      }
+    }
+    for (Late& late : late_) {
+      if (late.kind != MessageKind::data && has_data[key(late)]) late.kind = MessageKind::data;
     }
   }
 

@@ -167,10 +167,12 @@ class FrontGraph {
 }  // namespace
 
 SweepFronts::SweepFronts(Run& run, unsigned threads)
-    : sweeps_(run.definitions->processes.size()), heard_(sweeps_.size()), turns_(sweeps_.size()) {
-  const GridSteps grids(*run.definitions);
+    : grids_(*run.definitions),
+      sweeps_(run.definitions->processes.size()),
+      heard_(sweeps_.size()),
+      turns_(sweeps_.size()) {
   parallel_for(sweeps_.size(), threads, [&](size_t p) {
-    if (run.owns(ProcessId(p))) sweeps_[p] = find_sweep_runs(run, ProcessId(p), grids);
+    if (run.owns(ProcessId(p))) sweeps_[p] = find_sweep_runs(run, ProcessId(p), grids_);
   });
   const bool own = std::any_of(sweeps_.begin(), sweeps_.end(),
                                [](const ProcessSweeps& sweeps) { return sweeps.may_turn(); });
@@ -239,7 +241,7 @@ void SweepFronts::judge_runs(ProcessId process, const Graph& graph) {
 
 SweepTurn SweepFronts::turn(ProcessId process, CommId comm, SweepMoment moment) const {
   if (!possible_) return {};
-  const size_t run = sweeps_[process.index()].run_at(comm, moment);
+  const size_t run = sweeps_[process.index()].run_at(grids_.whole(comm), moment);
   return run < turns_[process.index()].size() ? turns_[process.index()][run] : SweepTurn{};
 }
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which flows of processes (match/sweep_runs.h) are parts of sweeps, where each sweep comes from,
-// and so which waits are due to a sweep that turned. A flow comes from those flows in which its
-// leading messages were sent; a source is one that receives nothing. A flow is part of a sweep if
+// Which flows of processes (match/sweeps/sweep_runs.h) are parts of sweeps, where each sweep comes
+// from, and so which waits are due to a sweep that turned. A flow comes from those flows in which
+// its leading messages were sent; a source is one that receives nothing. A flow is part of a sweep
+// if
 //
 //   - following it back ends at sources everywhere, and never comes round in a circle (a ring, a
 //     halo exchange); and each process on the way receives before it sends;
@@ -23,7 +24,7 @@
 
 #include "base/flat_map.h"
 #include "replay/match/messages.h"
-#include "replay/match/sweep_runs.h"
+#include "replay/match/sweeps/sweep_runs.h"
 
 namespace culprit::replay {
 
@@ -68,6 +69,7 @@ class SweepFronts {
   template <class Graph>
   void judge_runs(ProcessId process, const Graph& graph);
 
+  const GridSteps grids_;
   bool possible_ = false;
   std::vector<ProcessSweeps> sweeps_;  // by ProcessId, and so are the following
   std::vector<Heard> heard_;

@@ -22,11 +22,13 @@ class Player {
 
   PlayedSweeps play() {
     judge_directions();
+    if (program_.setup) halo(0, "stqr");
     for (size_t s = 0; s < program_.sweeps.size(); ++s) {
       sweep(s);
       if (program_.between == SweepProgram::Between::barrier) barrier();
-      if (program_.between == SweepProgram::Between::halo) halo(0);
-      if (program_.between == SweepProgram::Between::halo_elsewhere) halo(1);
+      if (program_.between == SweepProgram::Between::halo) halo(0, "STRQ");
+      if (program_.between == SweepProgram::Between::halo_elsewhere) halo(1, "STRQ");
+      if (program_.between == SweepProgram::Between::halo_called_elsewhere) halo(0, "stqr");
     }
     played_.picture = picture();
     return std::move(played_);
@@ -79,7 +81,10 @@ class Player {
     }
   }
   /// Whether what is between sweeps tells them apart on their own communicator.
-  bool cuts() const { return program_.between == SweepProgram::Between::halo; }
+  bool cuts() const {
+    return program_.between == SweepProgram::Between::halo ||
+           program_.between == SweepProgram::Between::halo_called_elsewhere;
+  }
 
   char draw(uint32_t p, std::string_view letters, uint64_t length) {
     std::string& lane = lanes_[p];
@@ -175,8 +180,8 @@ class Player {
     events_ += "\n";
   }
 
-  /// Each sends to all neighbors, then receives from all.
-  void halo(uint32_t comm) {
+  /// Each sends to all neighbors, then receives from all; with the letters for that.
+  void halo(uint32_t comm, std::string_view letters) {
     std::map<std::pair<uint32_t, uint32_t>, uint64_t> sent;
     const auto each_neighbor = [&](uint32_t p, const auto& visit) {
       for (size_t d = 0; d < 2; ++d) {
@@ -188,7 +193,7 @@ class Player {
     for (uint32_t p = 0; p < count(); ++p) {
       each_neighbor(p, [&](uint32_t to) {
         sent[{p, to}] = now(p);
-        draw(p, "ST", 1);
+        draw(p, letters.substr(0, 2), 1);
       });
     }
     for (uint32_t p = 0; p < count(); ++p) {
@@ -196,7 +201,7 @@ class Player {
         events_ += "  send " + lane_name(from) + "@" + std::to_string(sent[{from, p}]) + " -> " +
                    lane_name(p) + "@" + std::to_string(now(p)) + " comm " + std::to_string(comm) +
                    "\n";
-        wait(p, now(p), sent[{from, p}], nullptr, "RQ");
+        wait(p, now(p), sent[{from, p}], nullptr, letters.substr(2));
       });
     }
   }
@@ -205,6 +210,8 @@ class Player {
     std::string text =
         "unit 1ms\nregions\n  w main/work\n  S main/MPI_Send\n  T main/MPI_Send\n"
         "  R main/MPI_Recv\n  Q main/MPI_Recv\n  I main/MPI_Irecv\n  J main/MPI_Irecv\n"
+        "  s main/other/MPI_Send\n  t main/other/MPI_Send\n"
+        "  q main/other/MPI_Recv\n  r main/other/MPI_Recv\n"
         "  A main/MPI_Waitall\n  B main/MPI_Waitall\n  b main/MPI_Barrier\n  e main/end\nlanes\n";
     for (uint32_t p = 0; p < count(); ++p) text += "  " + lane_name(p) + " |" + lanes_[p] + "e\n";
     text += "comms\n  1:";

@@ -20,7 +20,7 @@ struct SweepProgram {
     uint32_t blocks;
   };
   /// What all processes do after a sweep.
-  enum class Between { nothing, barrier, halo, halo_elsewhere };
+  enum class Between { nothing, barrier, halo, halo_elsewhere, halo_called_elsewhere };
 
   std::array<uint32_t, 2> size;
   std::vector<Sweep> sweeps;
@@ -29,6 +29,7 @@ struct SweepProgram {
   bool waitall = false;                     ///< receives are posted first
   bool second_first = false;                ///< dimension 1 before dimension 0
   Between between = Between::nothing;
+  bool setup = false;  ///< a halo_called_elsewhere before all sweeps
 
   static SweepProgram random(uint32_t seed);
 };

@@ -59,7 +59,7 @@ uint64_t waiting(const blame::Findings& found, std::string_view pattern) {
 }
 
 /// A corner that only receives cannot tell where halos end and the sweep begins, if both are on one
-/// communicator: what it waits there is no refill.
+/// communicator and at one place in the code: what it waits there is no refill.
 void expect_as_played(const SweepProgram& program, const PlayedSweeps& played,
                       const blame::Findings& found) {
   const std::map<uint32_t, SweepWaits> refills = refills_of(found);
@@ -99,6 +99,28 @@ TEST(Sweeps, AreRefilledAsPlayed) {
   EXPECT_GT(known, 3000u);
   EXPECT_GT(refills, known * 9 / 10);  // what is missing: see expect_as_played
   EXPECT_GT(silent, 100u);
+}
+
+/// But not if blocks and halos change off, each once.
+TEST(Sweeps, AreToldFromWhatIsCalledElsewhere) {
+  uint64_t known = 0;
+  for (uint32_t seed = 0; seed < 1000; ++seed) {
+    SweepProgram program = SweepProgram::random(seed);
+    if (program.size[0] + program.size[1] < 4) continue;
+    if (seed % 3 > 0) program.between = SweepProgram::Between::halo_called_elsewhere;
+    if (program.between == SweepProgram::Between::halo) continue;
+    program.setup = seed % 2 > 0;
+    for (SweepProgram::Sweep& sweep : program.sweeps) sweep.blocks += 2;
+    const PlayedSweeps played = play(program);
+    const auto trace = drawn(played);
+    ASSERT_NE(trace, nullptr);
+    const auto found = blame::analyze(*trace, {.threads = 1}, {});
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(refills_of(*found), played.refills) << "seed " << seed << "\n" << played.picture;
+    if (HasFailure()) return;
+    for (const auto& [rank, waits] : played.refills) known += waits.waits;
+  }
+  EXPECT_GT(known, 3000u);
 }
 
 TEST(Sweeps, AreTheSameOnSeveralRanks) {

@@ -3,7 +3,8 @@
 
 // Messages as steps in a Cartesian arrangement of processes (trace::Grid): of a communicator with
 // coordinates, or of any other if the run has only one grid. A sweep goes the same way in each
-// dimension: from a process to all its next neighbors that way, where there are any.
+// dimension: from a process to all its next neighbors that way, where there are any. It may go over
+// communicators of the grid's lines or slices (MPI_Cart_sub): these count as the grid's.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,11 @@ class GridSteps {
  public:
   explicit GridSteps(const trace::Definitions& definitions);
 
+  /// The communicator of the grid that this one is a slice of; itself, if it is none.
+  CommId whole(CommId comm) const {
+    const uint32_t found = whole_.find(comm.index());
+    return found == FlatMap::kNone ? comm : CommId(found);
+  }
   /// The grid of a communicator's messages; null: none, or it is not clear which.
   const trace::Grid* of(CommId comm) const;
   /// Null: not in it, or its coordinates are not known.
@@ -36,9 +42,13 @@ class GridSteps {
  private:
   static constexpr size_t kMostDimensions = 20;  // 3^20 is a number of 32 bits
 
+  void find_slices();
+  bool is_slice(const trace::Grid& slice, const trace::Grid& grid) const;
+
   const trace::Definitions& definitions_;
   FlatMap grid_of_comm_;
   FlatMap places_;  // by grid and process
+  FlatMap whole_;   // by communicator of a slice
 };
 
 }  // namespace culprit::replay

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each message must be one step in one dimension; then it is counted whether those are all.
-#include "replay/match/grid_steps.h"
+// Each message must be one step in one dimension; then it is counted whether those are all. Nobody
+// records what a grid was made of, but a slice's processes stand in it as in the whole.
+#include "replay/match/sweeps/grid_steps.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace culprit::replay {
 
@@ -41,6 +44,51 @@ GridSteps::GridSteps(const trace::Definitions& definitions) : definitions_(defin
       places_.set(uint64_t{g} << 32 | grid.places[i].process.index(), static_cast<uint32_t>(i));
     }
   }
+  find_slices();
+}
+
+/// Of the grid with most dimensions; of several, of the first.
+void GridSteps::find_slices() {
+  const auto fits = [](const trace::Grid& grid) {
+    return grid.comm.valid() && grid.dimensions.size() <= kMostDimensions && !grid.places.empty();
+  };
+  for (const trace::Grid& slice : definitions_.grids) {
+    if (!fits(slice)) continue;
+    const trace::Grid* whole = &slice;
+    for (const trace::Grid& grid : definitions_.grids) {
+      if (!fits(grid) || grid.dimensions.size() <= whole->dimensions.size()) continue;
+      if (is_slice(slice, grid)) whole = &grid;
+    }
+    if (whole != &slice) {
+      whole_.set(slice.comm.index(), static_cast<uint32_t>(whole->comm.index()));
+    }
+  }
+}
+
+/// Whether its processes stand in the grid as they do in the slice, in some dimensions, in their
+/// order, and at one place in the others.
+bool GridSteps::is_slice(const trace::Grid& slice, const trace::Grid& grid) const {
+  const trace::GridPlace* const first = place(grid, slice.places.front().process);
+  if (first == nullptr) return false;
+  std::vector<bool> varies(grid.dimensions.size());
+  for (const trace::GridPlace& each : slice.places) {
+    const trace::GridPlace* const at = place(grid, each.process);
+    if (at == nullptr) return false;
+    for (size_t d = 0; d < varies.size(); ++d) {
+      if (at->coordinates[d] != first->coordinates[d]) varies[d] = true;
+    }
+  }
+  const auto varying = [](const trace::Grid& of, const trace::GridPlace& at, const auto& which) {
+    std::vector<uint32_t> coordinates;
+    for (size_t d = 0; d < of.dimensions.size(); ++d) {
+      if (which(d)) coordinates.push_back(at.coordinates[d]);
+    }
+    return coordinates;
+  };
+  return std::all_of(slice.places.begin(), slice.places.end(), [&](const trace::GridPlace& each) {
+    const auto own = varying(slice, each, [&](size_t d) { return slice.dimensions[d].size > 1; });
+    return own == varying(grid, *place(grid, each.process), [&](size_t d) { return varies[d]; });
+  });
 }
 
 const trace::Grid* GridSteps::of(CommId comm) const {

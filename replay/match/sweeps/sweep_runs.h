@@ -7,8 +7,11 @@
 //
 //   group  receives, then sends, up to the next receive: what came, and what was handed on
 //   run    groups in a row in which no process is both received from and sent to, on one
-//          communicator. A message against the flow begins the next run, with the group it is in
-//   flow   whom a run receives from and whom it sends to; runs with the same two sets are the same
+//          communicator, or on those of a grid's slices. A message against the flow begins the next
+//          run, with the group it is in; one in another phase of the program (sweep_phases.h)
+//          begins group and run
+//   flow   whom a run receives from and whom it sends to; runs with the same two sets, in the same
+//          phases, are the same
 //   lead   the messages with which a run begins: those of its first group, and the first of each
 //          neighbor. In them the front reaches the process
 //
@@ -19,10 +22,11 @@
 // all processes together to say (detect/sweep_fronts.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "replay/match/grid_steps.h"
+#include "replay/match/sweeps/grid_steps.h"
 #include "replay/run.h"
 
 namespace culprit::replay {
@@ -38,8 +42,9 @@ inline SweepMoment sent_at(const Call& posted) {
 }
 
 struct SweepFlow {
-  CommId comm;
-  std::vector<ProcessId> up, down;  ///< whom it receives from, whom it sends to; ascending
+  CommId comm;                       ///< GridSteps::whole
+  std::vector<ProcessId> up, down;   ///< whom it receives from, whom it sends to; ascending
+  std::array<uint32_t, 2> phases{};  ///< of these receives and sends
   GridDirection direction = kNoDirection;
   uint32_t runs = 0;
   bool sound = true;     ///< no run sends before it has received, unless it never receives
@@ -50,7 +55,7 @@ struct SweepFlow {
 };
 
 struct SweepRun {
-  CommId comm;
+  CommId comm;  ///< likewise
   SweepMoment begin;
   uint8_t flow;  ///< index of the process's
 };
@@ -61,7 +66,8 @@ struct ProcessSweeps {
 
   /// Whether a sweep may turn here, or pass through.
   bool may_turn() const;
-  /// The run that an operation belongs to; the list's size if there is none.
+  /// The run that an operation belongs to, on a whole communicator; the list's size if there is
+  /// none.
   size_t run_at(CommId comm, SweepMoment moment) const;
 };
 

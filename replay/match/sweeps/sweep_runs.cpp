@@ -4,9 +4,10 @@
 // Sends and receives are merged by time without a copy; each communicator has a state of its own,
 // which is as large as a process has neighbors. What never comes to an end (a source only sends) is
 // kept as far as it can matter.
-#include "replay/match/sweep_runs.h"
+#include "replay/match/sweeps/sweep_runs.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -15,13 +16,14 @@
 
 #include "base/flat_map.h"
 #include "replay/match/peers.h"
+#include "replay/match/sweeps/sweep_phases.h"
 
 namespace culprit::replay {
 
 namespace {
 
 /// More kinds of runs than a process has in any sweep: it does something else.
-constexpr size_t kMostFlows = 64;
+constexpr size_t kMostFlows = 128;
 /// More neighbors than a process has in any sweep, on either side: likewise.
 constexpr size_t kMostNeighbors = 64;
 /// Of a group without end so many are kept, besides the first of each neighbor.
@@ -32,12 +34,14 @@ struct SweepOp {
   SweepMoment moment;
   ProcessId peer;
   CommId comm;
+  uint32_t phase;  ///< SweepPhases
   MessageOp* op;
 };
 
 using Ops = std::vector<SweepOp>;
 using SomeOps = std::span<const SweepOp>;
 using Processes = std::vector<ProcessId>;
+using Phases = std::array<uint32_t, 2>;  // of receives, of sends
 
 bool contains(const Processes& list, ProcessId process) {
   return std::find(list.begin(), list.end(), process) != list.end();
@@ -54,13 +58,14 @@ bool note(Processes& list, ProcessId process) {
 /// after the other; receives are kept in the order of posting, and mostly come in that order, too.
 class OpList {
  public:
-  OpList(Run& run, LocationId location, bool is_send, bool sorted)
+  OpList(Run& run, LocationId location, const SweepPhases& phases, bool is_send, bool sorted)
       : run_(run),
         line_(run.at(location)),
         ops_(is_send ? line_.sends : line_.recvs),
         location_(location),
         process_(run.location(location).process),
         is_send_(is_send),
+        phases_(phases),
         peers_(run, process_) {
     if (sorted && !is_send) sort();
     advance();
@@ -82,7 +87,7 @@ class OpList {
       if (!peer.valid() || peer == process_) continue;
       const SweepMoment moment = moment_of(op);
       unsorted_ = unsorted_ || moment < head_.moment;
-      head_ = {moment, peer, op.comm, &op};
+      head_ = {moment, peer, op.comm, phases_.of(run_, location_, op), &op};
       return;
     }
     next_ = ops_.size() + 1;
@@ -110,11 +115,12 @@ class OpList {
   const LocationId location_;
   const ProcessId process_;
   const bool is_send_;
+  const SweepPhases& phases_;
   Peers peers_;
   std::vector<uint32_t> order_;
   size_t next_ = 0;
   bool unsorted_ = false;
-  SweepOp head_{INT64_MIN, {}, {}, nullptr};
+  SweepOp head_{INT64_MIN, {}, {}, 0, nullptr};
 };
 
 /// Cuts what a process does on one communicator into runs.
@@ -125,6 +131,8 @@ class RunCutter {
 
   void receive(const SweepOp& op) {
     if (!sends_.empty()) close_group();
+    if (!receives_.empty() && receives_.front().phase != op.phase) end_phase();
+    if (!received_.empty() && received_.front().phase != op.phase) end_run();
     note(from_, op.peer);
     receives_.push_back(op);
     // Only receives since long: but for the last ones they are the run's.
@@ -134,6 +142,10 @@ class RunCutter {
     receives_.erase(receives_.begin(), receives_.begin() + static_cast<ptrdiff_t>(old));
   }
   void send(const SweepOp& op) {
+    if (!sends_.empty() && sends_.front().phase != op.phase) end_phase();
+    if (!sent_.empty() && sent_.front().phase != op.phase) {
+      received_.empty() ? end_run() : end_phase();
+    }
     const bool fresh = note(to_, op.peer);
     if (fresh || sends_.size() < kMostKept || sends_.size() % to_.size() != 0) sends_.push_back(op);
   }
@@ -147,6 +159,11 @@ class RunCutter {
   }
 
  private:
+  void end_phase() {
+    close_group();
+    end_run();
+  }
+
   /// Where a group receives from whom it sends to, it belongs to several runs. Of the old one there
   /// are the last receives, or the last that was passed on; of the new one the first receives, or
   /// it starts here. In between one may have passed.
@@ -259,7 +276,6 @@ class RunCutter {
     groups_ = 0;
     sound_ = true;
   }
-
   /// Who only receives does not say where a group ends: the front has come when all have sent.
   void keep_first_front() {
     Processes seen;
@@ -270,17 +286,23 @@ class RunCutter {
     received_.resize(kept);
   }
 
+  Phases phases_of_run() const {
+    const auto phase_of = [](const Ops& ops) { return ops.empty() ? 0 : ops.front().phase; };
+    return {phase_of(received_), phase_of(sent_)};
+  }
+
   uint8_t flow_of_run() {
     std::sort(up_.begin(), up_.end());
     std::sort(down_.begin(), down_.end());
+    const Phases phases = phases_of_run();
     std::vector<SweepFlow>& flows = found_.flows;
     size_t i = 0;
-    while (i < flows.size() &&
-           (flows[i].comm != comm_ || flows[i].up != up_ || flows[i].down != down_)) {
+    while (i < flows.size() && (flows[i].comm != comm_ || flows[i].phases != phases ||
+                                flows[i].up != up_ || flows[i].down != down_)) {
       ++i;
     }
     if (i == flows.size()) {
-      flows.push_back({comm_, up_, down_, grids_.direction(comm_, process_, up_, down_)});
+      flows.push_back({comm_, up_, down_, phases, grids_.direction(comm_, process_, up_, down_)});
     }
     SweepFlow& flow = flows[i];
     ++flow.runs;
@@ -335,12 +357,12 @@ namespace {
 /// Nothing if the process does something else than sweeps; none if a list turned out to be
 /// unsorted, unless it was `sorted`.
 std::optional<ProcessSweeps> cut_runs(Run& run, ProcessId process, const GridSteps& grids,
-                                      bool sorted) {
+                                      const SweepPhases& phases, bool sorted) {
   ProcessSweeps found;
   std::vector<OpList> lists;
   for (LocationId id : run.definitions->processes[process.index()].locations) {
-    if (!run.at(id).sends.empty()) lists.emplace_back(run, id, true, sorted);
-    if (!run.at(id).recvs.empty()) lists.emplace_back(run, id, false, sorted);
+    if (!run.at(id).sends.empty()) lists.emplace_back(run, id, phases, true, sorted);
+    if (!run.at(id).recvs.empty()) lists.emplace_back(run, id, phases, false, sorted);
   }
   std::vector<RunCutter> cutters;
   FlatMap cutter_of;
@@ -357,8 +379,9 @@ std::optional<ProcessSweeps> cut_runs(Run& run, ProcessId process, const GridSte
     const SweepOp& op = next->head();
     if (op.comm != last_comm) {
       last_comm = op.comm;
-      last = cutter_of.at(op.comm.index(), static_cast<uint32_t>(cutters.size()));
-      if (last == cutters.size()) cutters.emplace_back(process, op.comm, grids, found);
+      const CommId whole = grids.whole(op.comm);
+      last = cutter_of.at(whole.index(), static_cast<uint32_t>(cutters.size()));
+      if (last == cutters.size()) cutters.emplace_back(process, whole, grids, found);
     }
     next->is_send() ? cutters[last].send(op) : cutters[last].receive(op);
     next->advance();
@@ -376,10 +399,11 @@ std::optional<ProcessSweeps> cut_runs(Run& run, ProcessId process, const GridSte
 }  // namespace
 
 ProcessSweeps find_sweep_runs(Run& run, ProcessId process, const GridSteps& grids) {
-  if (std::optional<ProcessSweeps> found = cut_runs(run, process, grids, false)) {
+  const SweepPhases phases(run, process);
+  if (std::optional<ProcessSweeps> found = cut_runs(run, process, grids, phases, false)) {
     return *std::move(found);
   }
-  return *cut_runs(run, process, grids, true);
+  return *cut_runs(run, process, grids, phases, true);
 }
 
 }  // namespace culprit::replay
