@@ -109,6 +109,11 @@ struct Dependences {
   void append(Dependences&& other);
 };
 
+/// Whether a location does nothing but test between its first test for something and the test that
+/// found it.
+bool is_polling_loop(const replay::Run& run, LocationId id, Time first_test,
+                     const replay::Call& success);
+
 /// All of a run's, for Run before its operations are released (replay::detect_waits calls back
 /// then).
 Dependences find_dependences(const replay::Run& run, unsigned threads);

@@ -78,7 +78,9 @@ class Receipts final : public replay::MessageVisitor {
     const Call completed = run_.call(completed_ref);
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
               moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
-    probes_.received(message);
+    if (const auto polled = probes_.received(message)) {
+      wait_in_loop(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
+    }
     hold_send(message);
   }
 
@@ -86,6 +88,8 @@ class Receipts final : public replay::MessageVisitor {
     probes_.finish([&](const replay::FoundProbe& found) {
       own_.edge({found.sender, found.sent.enter, found.sent.enter},
                 moment_in(found.location, found.call, found.sent.enter));
+      if (found.probe.waits) return;
+      wait_in_loop(found.location, found.probe.polled_since, found.call, found.sender, found.sent);
     });
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
@@ -94,6 +98,16 @@ class Receipts final : public replay::MessageVisitor {
   }
 
  private:
+  /// From the first test for it on its receiver had nothing else to do.
+  void wait_in_loop(LocationId at, Time first_test, const Call& success, LocationId sender,
+                    const Call& sent) {
+    const Time end = std::min(sent.enter, success.leave);
+    if (first_test >= end || at == sender) return;
+    if (!is_polling_loop(run_, at, first_test, success)) return;
+    own_.idle.push_back({at, first_test, end});
+    own_.edge({sender, sent.enter, sent.enter}, {at, end, first_test});
+  }
+
   void hold_send(const MatchedMessage& message) {
     const replay::SentMessage& sent = message.sent;
     if (!sent.completed_at.valid() || !sent.may_wait) return;
