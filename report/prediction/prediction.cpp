@@ -63,7 +63,7 @@ std::string untold_words(const Prediction& prediction, const TimeFormat& time) {
   const predict::Untold& untold = prediction.untold;
   std::vector<std::string> parts;
   const double polled = untold.polled.seconds();
-  if (polled > kPolled * prediction.recorded.identities.allocated_s) {
+  if (polled > kPolled * prediction.recorded.run.allocation_s) {
     parts.push_back(fmt::format("polled for {}, which may be waiting or work", time(polled)));
   }
   if (untold.choices > 0) {
