@@ -81,7 +81,7 @@ class Receipts final : public replay::MessageVisitor {
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
               moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
     if (const auto polled = probes_.received(message)) {
-      wait_in_loop(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
+      look_at_tests(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
     }
     add_progress(message, completed_ref);
     hold_send(message);
@@ -92,8 +92,9 @@ class Receipts final : public replay::MessageVisitor {
       own_.edge({found.sender, found.sent.enter, found.sent.enter},
                 moment_in(found.location, found.call, found.sent.enter));
       if (found.probe.waits) return;
-      wait_in_loop(found.location, found.probe.polled_since, found.call, found.sender, found.sent);
+      look_at_tests(found.location, found.probe.polled_since, found.call, found.sender, found.sent);
     });
+    wait_in_loops();
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
     all_.of_receives.append(std::move(of_receives_));
@@ -121,14 +122,35 @@ class Receipts final : public replay::MessageVisitor {
     }
   }
 
-  /// From the first test for it on its receiver had nothing else to do.
-  void wait_in_loop(LocationId at, Time first_test, const Call& success, LocationId sender,
-                    const Call& sent) {
+  /// A message that was tested for, and when that was done for the first time.
+  struct Polled {
+    LocationId at, sender;
+    Time begin, sent;
+    CallPathId test;
+  };
+
+  /// Unless its tests interrupt work, its receiver had nothing else to do from the first on.
+  void look_at_tests(LocationId at, Time first_test, const Call& success, LocationId sender,
+                     const Call& sent) {
     const Time end = std::min(sent.enter, success.leave);
     if (first_test >= end || at == sender) return;
-    if (!is_polling_loop(run_, at, first_test, success)) return;
-    own_.idle.push_back({at, first_test, end});
-    own_.edge({sender, sent.enter, sent.enter}, {at, end, first_test});
+    switch (judge_polling(run_, at, first_test, success)) {
+      case PollingLoop::waits:
+        return polled_.push_back({at, sender, first_test, end, success.path});
+      case PollingLoop::works:
+        return working_.push_back(success.path);
+      case PollingLoop::unclear:
+        return;
+    }
+  }
+
+  void wait_in_loops() {
+    std::sort(working_.begin(), working_.end());
+    for (const Polled& loop : polled_) {
+      if (std::binary_search(working_.begin(), working_.end(), loop.test)) continue;
+      own_.idle.push_back({loop.at, loop.begin, loop.sent});
+      own_.edge({loop.sender, loop.sent, loop.sent}, {loop.at, loop.sent, loop.begin});
+    }
   }
 
   void hold_send(const MatchedMessage& message) {
@@ -168,6 +190,8 @@ class Receipts final : public replay::MessageVisitor {
   std::vector<Held> held_;
   Progress of_receives_, of_sends_;
   std::array<Seen, 2> seen_;
+  std::vector<Polled> polled_;
+  std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
 
 enum class Handing : uint8_t { at_once, when_there, unknown };

@@ -4,7 +4,7 @@
 // Whether a loop that tests for a message does nothing else: what lies between its tests is alike
 // each time, has no other call of MPI, and is over once the message has come. Such a loop waits,
 // with a grain. If what it does between tests is done after them as well, then it is work that the
-// tests interrupt, and takes what it takes.
+// tests interrupt, and takes what it takes: once seen, that holds for all loops of the same test.
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +20,7 @@ using replay::Run;
 
 constexpr size_t kFewest = 3;     ///< times between tests, that something can be told of them
 constexpr double kAlike = 2;      ///< factor between the time of one and that of most
-constexpr double kMost = 0.9;     ///< how many of them are alike
+constexpr double kMost = 0.75;    ///< how many of them are alike
 constexpr double kMatters = 0.1;  ///< share of the time between tests
 
 bool is_mpi(const Run& run, CallPathId path) {
@@ -69,7 +69,7 @@ struct Between {
 
 }  // namespace
 
-bool is_polling_loop(const Run& run, LocationId id, Time first_test, const Call& success) {
+PollingLoop judge_polling(const Run& run, LocationId id, Time first_test, const Call& success) {
   const Activities& life = run.at(id).activities;
   Between between;
   size_t i = activity_at(life, first_test);
@@ -81,18 +81,17 @@ bool is_polling_loop(const Run& run, LocationId id, Time first_test, const Call&
       piece = 0;
       continue;
     }
-    if (is_mpi(run, path)) return false;
+    if (is_mpi(run, path)) return PollingLoop::unclear;
     const int64_t nanos = (life.end(i) - life.begin(i)).nanos();
     piece += nanos;
     between.add(path, nanos);
   }
   if (piece > 0) between.pieces.push_back(piece);
-  if (!between.are_alike()) return false;
   for (; i < life.size() && life.begin(i) < success.leave; ++i) continue;
   for (; i < life.size() && !is_mpi(run, life.path(i)); ++i) {
-    if (between.matters(life.path(i))) return false;
+    if (between.matters(life.path(i))) return PollingLoop::works;
   }
-  return true;
+  return between.are_alike() ? PollingLoop::waits : PollingLoop::unclear;
 }
 
 }  // namespace culprit::predict

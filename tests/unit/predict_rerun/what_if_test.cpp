@@ -394,6 +394,31 @@ events
   EXPECT_EQ(told->untold.polled, Duration::zero());
 }
 
+TEST(WhatIf, TestsThatInterruptWorkOnceDoSoAlways) {
+  // Work in pieces, with tests in between. The first message comes with the last test, so nothing
+  // shows that the work would have been done anyway; after the second one it goes on.
+  constexpr const char* kWork = R"(
+unit 1s
+regions
+  c main/comp
+  S main/MPI_Send
+  I main/MPI_Irecv
+  T main/MPI_Test
+  n main/nap
+  w main/work
+lanes
+  0.0 |ccccccccccSccccccccccccScccccccc
+  1.0 |ITnnTnnTnnTnnTwwITnnTnnTnnTnnTnn
+events
+  send 0.0@10 -> irecv 1.0@0 wait 13
+  send 0.0@23 -> irecv 1.0@16 wait 29
+)";
+  expect_wall(kWork, scale("work", 0.5), 32);
+  const auto found = predict(kWork, scale("work", 0.5));
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->untold.polled, Duration::from_nanos(15'000'000'000));  // 9, then 6
+}
+
 TEST(WhatIf, WhoComesLateForAnAccessKeepsItsOrigin) {
   // Rank 0's post came 3 before the start. Three times its work: it posts at 9, rank 1's completion
   // waits from 7 on, and is over at 10; then 3 main.
