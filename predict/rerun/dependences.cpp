@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace culprit::predict {
 
@@ -22,6 +24,14 @@ uint32_t since(const Moment& at) {
 }
 
 }  // namespace
+
+void Untold::add(const Untold& other) {
+  sends += other.sends;
+  least_bytes = std::min(least_bytes, other.least_bytes);
+  most_bytes = std::max(most_bytes, other.most_bytes);
+  choices += other.choices;
+  polled += other.polled;
+}
 
 void Dependences::signal(HubId hub, const Moment& at) {
   Hub& to = hubs[hub.index()];
@@ -43,6 +53,16 @@ void Dependences::edge(const Moment& from, const Moment& to, GateKind kind) {
   gate(hub, to, kind);
 }
 
+void Dependences::hold(const Holding& holding, const Moment& asked, const Moment& released) {
+  const auto mark = [&](const Moment& at, MarkKind kind) {
+    marks.push_back({at.time, at.location, since(at), static_cast<uint32_t>(holdings.size()), kind,
+                     GateKind::other});
+    holdings.push_back(holding);
+  };
+  mark(asked, MarkKind::lock_asked);
+  mark(released, MarkKind::lock_released);
+}
+
 void Dependences::append(Dependences&& other) {
   const auto first_hub = static_cast<uint32_t>(hubs.size());
   const auto first_holding = static_cast<uint32_t>(holdings.size());
@@ -60,14 +80,39 @@ void Dependences::append(Dependences&& other) {
     marks.push_back(mark);
   }
   for (const Idle& idle : other.idle) this->idle.push_back(idle);
+  untold.add(other.untold);
   locks += other.locks;
   other = {};
 }
 
+namespace {
+
+/// Visits of calls that take what is there first.
+uint64_t count_choices(const Run& run) {
+  uint64_t choices = 0;
+  for (size_t p = 0; p < run.callpaths.size(); ++p) {
+    const RegionId region = run.callpaths[CallPathId(p)].region;
+    if (!region.valid()) continue;
+    const std::string_view name = run.regions[region.index()].name;
+    const bool chooses = name == "MPI_Waitany" || name == "MPI_Waitsome" || name == "MPI_Testany" ||
+                         name == "MPI_Testsome";
+    if (!chooses) continue;
+    for (LocationId id : run.locations) {
+      const std::vector<uint64_t>& visits = run.visits[id.index()];
+      if (p < visits.size()) choices += visits[p];
+    }
+  }
+  return choices;
+}
+
+}  // namespace
+
 Dependences find_dependences(const Run& run, unsigned threads) {
   Dependences found;
+  found.untold.choices = count_choices(run);
   add_messages(run, threads, found);
   add_collectives(run, threads, found);
+  add_one_sided(run, threads, found);
   add_openmp(run, threads, found);
   add_threads(run, found);
   add_devices(run, threads, found);
@@ -76,7 +121,7 @@ Dependences find_dependences(const Run& run, unsigned threads) {
 
 namespace {
 
-/// Whether the files of the models know these waits' dependences already.
+/// Whether a model's own file finds all that such waits are for.
 bool is_known(Pattern pattern) {
   const std::string_view id = replay::text(pattern).id;
   if (id.starts_with("omp.task") || id == "omp.dependence") return false;
@@ -88,17 +133,43 @@ bool is_known(Pattern pattern) {
   return id == "run.early_end";
 }
 
+/// Where a wait ended, by whom it was kept.
+struct End {
+  LocationId location;
+  const Wait* wait;
+  bool found = false;
+  auto key() const { return std::tuple(location, wait->end); }
+};
+
+/// Finds those at which somebody may have to wait again.
+void mark_found(const Column<Mark>& marks, std::vector<End>& ends) {
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
+  for (const Mark& mark : marks) {
+    if (mark.kind != MarkKind::gate && mark.kind != MarkKind::lock_asked) continue;
+    const std::tuple at(mark.location, mark.time);
+    auto end = std::lower_bound(ends.begin(), ends.end(), at,
+                                [](const End& e, const auto& key) { return e.key() < key; });
+    for (; end != ends.end() && end->key() == at; ++end) end->found = true;
+  }
+}
+
 }  // namespace
 
 void add_waits(const Run& run, const WaitGraph& graph, Dependences& found) {
+  std::vector<End> ends;
   for (LocationId id : run.locations) {
     for (const Wait& wait : graph.waits[id.index()]) {
-      if (is_known(wait.pattern)) continue;
-      const bool of_task = replay::text(wait.pattern).id.starts_with("omp.");
-      const Moment cause =
-          of_task ? Moment::first(wait.cause, wait.end) : Moment{wait.cause, wait.end, wait.end};
-      found.edge(cause, {id, wait.end, wait.begin});
+      if (!is_known(wait.pattern)) ends.push_back({id, &wait});
     }
+  }
+  if (ends.empty()) return;
+  mark_found(found.marks, ends);
+  for (const auto& [id, wait, is_found] : ends) {
+    if (is_found) continue;
+    const bool of_task = replay::text(wait->pattern).id.starts_with("omp.");
+    const Moment cause =
+        of_task ? Moment::first(wait->cause, wait->end) : Moment{wait->cause, wait->end, wait->end};
+    found.edge(cause, {id, wait->end, wait->begin});
   }
 }
 

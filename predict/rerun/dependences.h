@@ -67,7 +67,8 @@ struct Hub {
 /// One lock, by one location.
 struct Holding {
   LockId lock;
-  uint32_t turn;  ///< among the lock's, in recorded order
+  uint32_t turn;        ///< among the lock's, in recorded order
+  bool shared = false;  ///< with others that share it
 };
 
 /// A stretch in which a location has nothing to do, and that is no wait.
@@ -76,11 +77,23 @@ struct Idle {
   Time begin, end;
 };
 
+/// What the trace leaves open, so that it is taken as recorded.
+struct Untold {
+  /// Sends that may be handed over only when their receiver is there; nothing tells.
+  uint64_t sends = 0;
+  uint32_t least_bytes = UINT32_MAX, most_bytes = 0;  ///< of those
+  uint64_t choices = 0;  ///< calls that take whichever operation is complete
+  Duration polled;       ///< in loops that may work or wait between tests
+
+  void add(const Untold& other);
+};
+
 struct Dependences {
   Column<Mark> marks;
   Column<Hub> hubs;
   Column<Holding> holdings;
   Column<Idle> idle;
+  Untold untold;
   uint32_t locks = 0;
 
   HubId add_hub() {
@@ -91,6 +104,7 @@ struct Dependences {
   void gate(HubId hub, const Moment& at, GateKind kind);
   /// One waits for one.
   void edge(const Moment& from, const Moment& to, GateKind kind = GateKind::other);
+  void hold(const Holding& holding, const Moment& asked, const Moment& released);
   /// Hubs and locks get other numbers.
   void append(Dependences&& other);
 };
@@ -99,8 +113,8 @@ struct Dependences {
 /// then).
 Dependences find_dependences(const replay::Run& run, unsigned threads);
 
-/// Those that only show in waits: of patterns whose detectors alone know who let whom go on
-/// (one-sided communication, tasks, threads of the program's own).
+/// Those that only show in waits, as far as nothing of what was found ends them: detectors alone
+/// know who let whom go on (polling, devices' messages, tasks that had to be found).
 void add_waits(const replay::Run& run, const replay::WaitGraph& graph, Dependences& found);
 
 // The models, each in its own file.
@@ -108,6 +122,7 @@ void add_messages(const replay::Run& run, unsigned threads, Dependences& found);
 void add_collectives(const replay::Run& run, unsigned threads, Dependences& found);
 void add_openmp(const replay::Run& run, unsigned threads, Dependences& found);
 void add_locks(const replay::Run& run, ProcessId process, Dependences& found);
+void add_one_sided(const replay::Run& run, unsigned threads, Dependences& found);
 void add_devices(const replay::Run& run, unsigned threads, Dependences& found);
 void add_threads(const replay::Run& run, Dependences& found);
 

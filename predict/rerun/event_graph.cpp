@@ -54,7 +54,8 @@ class StepWriter {
         idle_(idle),
         steps_(steps) {}
 
-  void write() {
+  /// Returns the time of polling that is taken for work.
+  Duration write() {
     const Activities& life = run_.at(id_).activities;
     for (size_t i = 0; i < life.size(); ++i) {
       path_ = life.path(i);
@@ -67,6 +68,7 @@ class StepWriter {
       }
       if (i + 1 == life.size()) follow_marks(end);
     }
+    return polled_;
   }
 
  private:
@@ -127,20 +129,27 @@ class StepWriter {
   }
 
   bool is_idle(Time at) const {
+    if (next_idle_ < idle_.size() && idle_[next_idle_].begin <= at) return true;
     if (next_wait_ < waits_.size()) {
       const Wait& wait = waits_[next_wait_];
       if (wait.begin <= at && at < wait.end && waits_at(run_, wait, path_)) return is_idle(wait);
     }
-    if (next_idle_ < idle_.size() && idle_[next_idle_].begin <= at) return true;
     if (path_ == run_.ended || path_ == run_.idle) return true;
     // A process begins when it begins; its pool's threads and its streams need not.
     return path_ == run_.not_started && (run_.is_stream(id_) || run_.is_pool_thread(id_));
+  }
+
+  bool is_polling(Time at) const {
+    if (next_wait_ == waits_.size()) return false;
+    const Wait& wait = waits_[next_wait_];
+    return wait.begin <= at && wait.pattern == replay::pattern("mpi.polling");
   }
 
   void spend(Time from, Time to) {
     const int64_t nanos = (to - from).nanos();
     const auto path = static_cast<uint32_t>(path_.index());
     if (is_idle(from)) return put(StepKind::idle, nanos, path);
+    if (is_polling(from)) polled_ += to - from;
     if (transfer_ != path_) transfer_ = CallPathId::none();
     if (transfer_.valid()) return put(StepKind::transfer, nanos, path, hops_);
     put(StepKind::work, nanos, path);
@@ -167,7 +176,18 @@ class StepWriter {
   size_t next_mark_ = 0, next_wait_ = 0, next_idle_ = 0;
   CallPathId path_, transfer_;
   uint32_t hops_ = 0;
+  Duration polled_;
 };
+
+/// In order, each moment in one of them.
+void separate(Column<Idle>& idle) {
+  std::stable_sort(idle.begin(), idle.end(),
+                   [](const Idle& a, const Idle& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < idle.size(); ++i) {
+    idle[i].begin = std::max(idle[i].begin, idle[i - 1].end);
+    idle[i].end = std::max(idle[i].begin, idle[i].end);
+  }
+}
 
 /// Those that are steps of a location: others never come.
 void count_signals(const std::vector<Column<Step>>& steps, Column<Hub>& hubs) {
@@ -205,6 +225,7 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
   const std::vector<size_t> first = sort_marks(found.marks, count, threads);
   std::vector<Column<Idle>> idle(count);
   for (const Idle& one : found.idle) idle[one.location.index()].push_back(one);
+  std::vector<Duration> polled(count);
   EventGraph built;
   built.begin = run.begin;
   built.end = run.end;
@@ -215,8 +236,11 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
     const size_t at = id.index();
     const std::span<const Mark> marks =
         std::span<const Mark>(found.marks).subspan(first[at], first[at + 1] - first[at]);
-    StepWriter(run, graph, found, id, marks, idle[at], built.steps[at]).write();
+    separate(idle[at]);
+    polled[at] = StepWriter(run, graph, found, id, marks, idle[at], built.steps[at]).write();
   });
+  built.untold = found.untold;
+  for (const Duration one : polled) built.untold.polled += one;
   count_signals(built.steps, found.hubs);
   built.hubs = std::move(found.hubs);
   built.holdings = std::move(found.holdings);

@@ -53,6 +53,7 @@ struct EventGraph {
   /// Of transfers: the shortest there was for small messages, which nothing makes faster but a
   /// lower latency. Zero: there were none.
   Duration latency;
+  Untold untold;
 };
 
 EventGraph build_graph(const replay::Run& run, const replay::WaitGraph& graph,

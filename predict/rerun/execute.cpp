@@ -53,26 +53,31 @@ class Locks {
   /// Whether who asks has it now; else it waits.
   bool ask(const Request& request) {
     Lock& lock = lock_of(request);
-    if (lock.held || !is_turn(lock, request)) {
+    if (!may_have(lock, request)) {
       lock.waiting.push_back(request);
       return false;
     }
-    return lock.held = true;
+    take(lock, request);
+    return true;
   }
 
-  /// Who has it next of those who wait, if anybody.
-  std::optional<Request> give_back(const Request& request) {
+  void give_back(const Request& request) {
     Lock& lock = lock_of(request);
-    lock.held = false;
+    lock.turn = std::max(lock.turn, turn(request) + 1);
+    if (lock.held > 0 && --lock.held > 0) return;
     lock.free_since = request.time;
-    lock.turn = turn(request) + 1;
+  }
+
+  /// Who has this one's lock next of those who wait, if anybody.
+  std::optional<Request> next(const Request& after) {
+    Lock& lock = lock_of(after);
     const auto next =
         std::min_element(lock.waiting.begin(), lock.waiting.end(),
                          [&](const Request& a, const Request& b) { return turn(a) < turn(b); });
-    if (next == lock.waiting.end() || !is_turn(lock, *next)) return std::nullopt;
+    if (next == lock.waiting.end() || !may_have(lock, *next)) return std::nullopt;
     const Request chosen = *next;
     lock.waiting.erase(next);
-    lock.held = true;
+    take(lock, chosen);
     return chosen;
   }
 
@@ -86,8 +91,9 @@ class Locks {
 
  private:
   struct Lock {
-    bool held = false;
-    uint32_t turn = 0;  ///< that comes next
+    uint32_t held = 0;    ///< by how many
+    bool shared = false;  ///< by them
+    uint32_t turn = 0;    ///< that comes next
     Time free_since = Time::min();
     std::vector<Request> waiting;
   };
@@ -95,8 +101,16 @@ class Locks {
     return locks_[graph_.holdings[request.holding].lock.index()];
   }
   uint32_t turn(const Request& request) const { return graph_.holdings[request.holding].turn; }
-  bool is_turn(const Lock& lock, const Request& request) const {
-    return !recorded_turns_ || turn(request) == lock.turn;
+  bool may_have(const Lock& lock, const Request& request) const {
+    const bool free = lock.held == 0 || (lock.shared && graph_.holdings[request.holding].shared);
+    return free && (!recorded_turns_ || turn(request) == lock.turn);
+  }
+  void take(Lock& lock, const Request& request) {
+    ++lock.held;
+    lock.shared = graph_.holdings[request.holding].shared;
+    lock.turn = turn(request) + 1;
+    // Who shares it with one whose turn came first has it no earlier.
+    if (recorded_turns_) lock.free_since = std::max(lock.free_since, request.time);
   }
 
   const EventGraph& graph_;
@@ -258,7 +272,13 @@ class Engine {
   }
 
   void ask(const Request& request) {
-    if (locks_.ask(request)) grant(request);
+    if (!locks_.ask(request)) return;
+    grant(request);
+    grant_next(request);
+  }
+
+  void grant_next(const Request& after) {
+    while (const auto next = locks_.next(after)) grant(*next);
   }
 
   void grant(const Request& request) {
@@ -271,7 +291,8 @@ class Engine {
   void give_back(const Request& request) {
     ++locations_[request.location].step;
     ready_.push_back(request.location);
-    if (const auto next = locks_.give_back(request)) grant(*next);
+    locks_.give_back(request);
+    grant_next(request);
   }
 
   /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of

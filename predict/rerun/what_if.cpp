@@ -18,6 +18,7 @@ namespace {
 /// Executed again, once as it was and once as the scenario has it.
 struct Executions {
   double unchanged_wall_s = 0;
+  Untold untold;
   Execution changed;
   Sampled sampled;
   std::vector<Sensitivity> sensitivities;
@@ -30,6 +31,7 @@ Result<Executions> execute_both(const Scenario& wanted, const replay::Run& run,
   auto change = plan(scenario, run, graph);
   if (!change) return change.error();
   Executions both;
+  both.untold = graph.untold;
   Pace unchanged;
   unchanged.recorded_turns = scenario.recorded_turns;
   both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
@@ -85,6 +87,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   prediction.predicted_wall_s = executions->sampled.mean_s;
   prediction.sensitivities = std::move(executions->sensitivities);
   prediction.unchanged_wall_s = executions->unchanged_wall_s;
+  prediction.untold = executions->untold;
   prediction.forced = executions->changed.forced;
   prediction.recorded = std::move(*recorded);
   prediction.predicted = std::move(*predicted);

@@ -24,6 +24,7 @@ struct Prediction {
   Sampled sampled;                         ///< of the changed run; its mean is predicted_wall_s
   std::vector<Sensitivity> sensitivities;  ///< if they were asked for
   std::unique_ptr<trace::Source> trace;    ///< of the predicted run; needs the recorded one's
+  Untold untold;
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };
 

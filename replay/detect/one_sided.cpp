@@ -49,16 +49,6 @@ struct Told {
   Outbox box;
 };
 
-struct EpochRef {
-  ProcessId process;
-  size_t epoch;
-};
-
-/// Of one window; each list by process, and then by time.
-struct WindowEpochs {
-  std::vector<EpochRef> accesses, exposures, locks;
-};
-
 class WindowMatcher {
  public:
   WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window, Told& told)
@@ -75,76 +65,32 @@ class WindowMatcher {
   }
 
  private:
-  /// One origin's part in an access, or in an exposure.
-  struct Half {
-    ProcessId origin, target;
-    size_t epoch;  ///< of the one whose epoch it is
-    auto pair() const { return std::tie(origin, target); }
-  };
-
-  const AccessEpoch& access(const Half& half) const {
-    return epochs_[half.origin.index()].accesses[half.epoch];
-  }
-  const ExposureEpoch& exposure(const Half& half) const {
-    return epochs_[half.target.index()].exposures[half.epoch];
-  }
-
-  std::vector<Half> halves(const std::vector<EpochRef>& refs, bool accesses) const {
-    std::vector<Half> all;
-    for (const auto& [process, epoch] : refs) {
-      const RmaEpochs& own = epochs_[process.index()];
-      const culprit::GroupId group =
-          accesses ? own.accesses[epoch].targets : own.exposures[epoch].origins;
-      for (ProcessId other : run_.definitions->groups[group.index()].members) {
-        all.push_back(accesses ? Half{process, other, epoch} : Half{other, process, epoch});
-      }
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Half& a, const Half& b) { return a.pair() < b.pair(); });
-    return all;
-  }
-
-  /// The n-th access of an origin to a target meets the n-th exposure of that to this.
   void match_exposures(const WindowEpochs& window) {
-    const std::vector<Half> accesses = halves(window.accesses, true);
-    const std::vector<Half> exposures = halves(window.exposures, false);
-    struct Met {
-      Half access, exposure;
-    };
-    std::vector<Met> met;
-    for (size_t a = 0, e = 0; a < accesses.size() && e < exposures.size();) {
-      if (accesses[a].pair() == exposures[e].pair()) {
-        met.push_back({accesses[a++], exposures[e++]});
-      } else {
-        accesses[a].pair() < exposures[e].pair() ? ++a : ++e;
-      }
-    }
-    for (const Met& one : met) post(one.access, one.exposure);
-    std::stable_sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
-      return std::tie(a.exposure.target, a.exposure.epoch) <
-             std::tie(b.exposure.target, b.exposure.epoch);
-    });
+    const std::vector<MetEpochs> met = meet_epochs(run_, epochs_, window);
+    for (const MetEpochs& one : met) post(one);
     for (size_t i = 0, end; i < met.size(); i = end) {
       size_t last = i;
-      for (end = i + 1; end < met.size() && same_exposure(met[end].exposure, met[i].exposure);
+      for (end = i + 1; end < met.size() && met[end].target == met[i].target &&
+                        met[end].exposure == met[i].exposure;
            ++end) {
-        const bool later =
-            access(met[end].access).complete.enter > access(met[last].access).complete.enter;
-        if (later) last = end;
+        if (access(met[end]).complete.enter > access(met[last]).complete.enter) last = end;
       }
-      wait(exposure(met[i].exposure), access(met[last].access));
+      wait(exposure(met[i]), access(met[last]));
     }
   }
-  static bool same_exposure(const Half& a, const Half& b) {
-    return a.target == b.target && a.epoch == b.epoch;
+
+  const AccessEpoch& access(const MetEpochs& met) const {
+    return epochs_[met.origin.index()].accesses[met.access];
+  }
+  const ExposureEpoch& exposure(const MetEpochs& met) const {
+    return epochs_[met.target.index()].exposures[met.exposure];
   }
 
-  void post(const Half& half, const Half& exposed) {
-    const AccessEpoch& epoch = access(half);
-    const ExposureEpoch& other = exposure(exposed);
-    told_.awaited.push_back({half.origin, epoch.first, epoch.last,
-                             rank_of_.find(half.target.index()), pattern("mpi.rma.late_post"),
-                             other.post.enter, other.posted_by});
+  void post(const MetEpochs& met) {
+    const AccessEpoch& epoch = access(met);
+    const ExposureEpoch& other = exposure(met);
+    told_.awaited.push_back({met.origin, epoch.first, epoch.last, rank_of_.find(met.target.index()),
+                             pattern("mpi.rma.late_post"), other.post.enter, other.posted_by});
   }
 
   /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
@@ -272,24 +218,6 @@ class WindowMatcher {
   Told& told_;
 };
 
-/// Those of the windows that this rank matches.
-std::vector<WindowEpochs> by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {
-  std::vector<WindowEpochs> windows(run.definitions->windows.size());
-  const auto sort_in = [&](auto WindowEpochs::* refs, const auto& of_process, ProcessId process) {
-    for (size_t i = 0; i < of_process.size(); ++i) {
-      const WindowId window = of_process[i].window;
-      if (matcher_of(run, window) != run.ranks->rank()) continue;
-      (windows[window.index()].*refs).push_back({process, i});
-    }
-  };
-  for (size_t p = 0; p < epochs.size(); ++p) {
-    sort_in(&WindowEpochs::accesses, epochs[p].accesses, ProcessId(p));
-    sort_in(&WindowEpochs::exposures, epochs[p].exposures, ProcessId(p));
-    sort_in(&WindowEpochs::locks, epochs[p].locks, ProcessId(p));
-  }
-  return windows;
-}
-
 /// The call that was under way then is the one that waited, if it has to do with the target.
 void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
   const RmaCall* act = under_way(own, awaited.first, awaited.last, awaited.until);
@@ -324,7 +252,7 @@ void detect_one_sided(Run& run, unsigned threads, Detection& out) {
     if (run.owns(ProcessId(p))) epochs[p] = collect_epochs(run, ProcessId(p));
   });
   exchange_epochs(run, epochs);
-  const std::vector<WindowEpochs> windows = by_window(run, epochs);
+  const std::vector<WindowEpochs> windows = epochs_by_window(run, epochs);
   std::vector<Told> told(windows.size());
   parallel_for(windows.size(), threads, [&](size_t w) {
     WindowMatcher(run, epochs, WindowId(w), told[w]).match(windows[w]);

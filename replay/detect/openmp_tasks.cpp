@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "replay/detect/openmp_detectors.h"
+#include "replay/match/threads/awaited_tasks.h"
 
 namespace culprit::replay {
 
@@ -27,25 +28,16 @@ class TaskDetector {
  public:
   explicit TaskDetector(const OpenmpProcess& process)
       : process_(process), run_(process.run()), tasks_(process.tasks), out_(process.out) {
-    size_t visits = 0, groups = 0, implicit = tasks_.size();
-    for (LocationId id : locations()) {
-      first_visit_.push_back(visits);
-      first_group_.push_back(groups);
-      first_implicit_.push_back(implicit);
-      visits += run_.at(id).openmp.task_waits.size();
-      groups += run_.at(id).openmp.groups;
-      implicit += run_.at(id).teams.size() + 1;
-    }
-    awaited_.resize(visits);
-    groups_ = groups;
-    parents_ = implicit;
+    const AwaitedTasks all(process.teams, tasks_);
+    awaited_.resize(all.visits());
+    all.for_each([&](size_t visit, Index task) { awaited_[visit].keep_later(tasks_.end(task)); });
   }
 
   void detect() {
-    if (!awaited_.empty()) {
-      await_children();
-      await_groups();
-      for (size_t p = 0; p < locations().size(); ++p) find_waits(p);
+    size_t first = 0;
+    for (LocationId id : process_.teams.locations()) {
+      find_waits(id, first);
+      first += run_.at(id).openmp.task_waits.size();
     }
     for (size_t t = 0; t < tasks_.size(); ++t) {
       if (!tasks_.creation(Index(t)).undeferred && !tasks_.creation(Index(t)).is_taskwait) continue;
@@ -54,117 +46,12 @@ class TaskDetector {
   }
 
  private:
-  static constexpr size_t kNobody = SIZE_MAX;
-
-  std::span<const LocationId> locations() const { return process_.teams.locations(); }
-  const TaskWaitVisit& visit(size_t position, size_t number) const {
-    return run_.at(locations()[position]).openmp.task_waits[number - first_visit_[position]];
-  }
-
-  /// A number for each task, explicit or implicit; kNobody if it is not known.
-  size_t number_of(TaskParent parent) const {
-    if (parent.is_task()) {
-      const Index task = tasks_.find(parent.task());
-      return task.valid() ? task.index() : kNobody;
-    }
-    const size_t position = process_.teams.position(parent.thread());
-    return first_implicit_[position] + (parent.team() == UINT32_MAX ? 0 : parent.team() + 1);
-  }
-
-  // --- what each visit awaits
-  // ------------------------------------------------------------------
-
-  /// A taskwait awaits the children that its task has created until then, of which those before
-  /// its last taskwait are complete.
-  void await_children() {
-    struct Taskwait {
-      Time enter;
-      size_t visit;
-    };
-    std::vector<size_t> end(parents_ + 1, 0);  // by parent; first the counts of the one before
-    const auto for_each_taskwait = [&](const auto& work) {
-      for (size_t p = 0; p < locations().size(); ++p) {
-        const auto& visits = run_.at(locations()[p]).openmp.task_waits;
-        for (size_t v = 0; v < visits.size(); ++v) {
-          if (visits[v].group != UINT32_MAX) continue;
-          const size_t parent = number_of(visits[v].waiting);
-          if (parent != kNobody) work(parent, Taskwait{visits[v].enter, first_visit_[p] + v});
-        }
-      }
-    };
-    for_each_taskwait([&](size_t parent, const Taskwait&) { ++end[parent + 1]; });
-    for (size_t parent = 0; parent < parents_; ++parent) end[parent + 1] += end[parent];
-    std::vector<Taskwait> taskwaits(end.back());
-    std::vector<size_t> next(end.begin(), end.end() - 1);
-    for_each_taskwait([&](size_t parent, const Taskwait& t) { taskwaits[next[parent]++] = t; });
-    const auto by_time = [](const Taskwait& a, const Taskwait& b) { return a.enter < b.enter; };
-    for (size_t parent = 0; parent < parents_; ++parent) {  // a task may move between threads
-      const auto begin = taskwaits.begin() + static_cast<ptrdiff_t>(end[parent]);
-      const auto stop = taskwaits.begin() + static_cast<ptrdiff_t>(end[parent + 1]);
-      if (!std::is_sorted(begin, stop, by_time)) std::stable_sort(begin, stop, by_time);
-    }
-    for (size_t t = 0; t < tasks_.size(); ++t) {
-      const TaskCreation& creation = tasks_.creation(Index(t));
-      const size_t parent = number_of(creation.parent);
-      if (parent == kNobody) continue;
-      const auto stop = taskwaits.begin() + static_cast<ptrdiff_t>(end[parent + 1]);
-      const auto awaiting = std::lower_bound(
-          taskwaits.begin() + static_cast<ptrdiff_t>(end[parent]), stop, creation.time,
-          [](const Taskwait& a, Time created) { return a.enter < created; });
-      if (awaiting != stop) awaited_[awaiting->visit].keep_later(tasks_.end(Index(t)));
-    }
-  }
-
-  void await_groups() {
-    if (groups_ == 0) return;
-    std::vector<size_t> visit_of(groups_, kNobody);
-    for (size_t p = 0; p < locations().size(); ++p) {
-      const auto& visits = run_.at(locations()[p]).openmp.task_waits;
-      for (size_t v = 0; v < visits.size(); ++v) {
-        if (visits[v].group == UINT32_MAX) continue;
-        visit_of[first_group_[p] + visits[v].group] = first_visit_[p] + v;
-      }
-    }
-    group_of_.assign(tasks_.size(), kUnknown);
-    for (size_t t = 0; t < tasks_.size(); ++t) {
-      const uint32_t group = find_group(Index(t));
-      if (group == kNoGroup || visit_of[group] == kNobody) continue;
-      awaited_[visit_of[group]].keep_later(tasks_.end(Index(t)));
-    }
-  }
-
-  /// The innermost taskgroup that a task belongs to: its own, or that of its parent.
-  uint32_t find_group(Index task) {
-    ancestors_.clear();
-    uint32_t group = kNoGroup;
-    for (;; task = Index(number_of(tasks_.creation(task).parent))) {
-      const uint32_t known = group_of_[task.index()];
-      if (known != kUnknown) {
-        group = known;
-        break;
-      }
-      group_of_[task.index()] = kNoGroup;  // ends circles, which only damaged traces have
-      ancestors_.push_back(task);
-      const TaskCreation& creation = tasks_.creation(task);
-      if (creation.group != UINT32_MAX) {
-        const size_t position = process_.teams.position(tasks_.creator(task));
-        group = static_cast<uint32_t>(first_group_[position]) + creation.group;
-        break;
-      }
-      if (!creation.parent.is_task() || !tasks_.find(creation.parent.task()).valid()) break;
-    }
-    for (Index ancestor : ancestors_) group_of_[ancestor.index()] = group;
-    return group;
-  }
-
-  // --- waits ------------------------------------------------------------------------------------
-
-  void find_waits(size_t position) {
-    const LocationId id = locations()[position];
+  /// `first`: the number of its first visit.
+  void find_waits(LocationId id, size_t first) {
     const OpenmpFacts& facts = run_.at(id).openmp;
     for (size_t v = 0; v < facts.task_waits.size(); ++v) {
       const TaskWaitVisit& visit = facts.task_waits[v];
-      const Moment& awaited = awaited_[first_visit_[position] + v];
+      const Moment& awaited = awaited_[first + v];
       if (awaited.time <= visit.enter) continue;
       const Pattern pattern = visit.group == UINT32_MAX ? replay::pattern("omp.taskwait")
                                                         : replay::pattern("omp.taskgroup");
@@ -191,18 +78,12 @@ class TaskDetector {
     out_.meet(thread, ready.location, ready.time);
   }
 
-  static constexpr uint32_t kNoGroup = UINT32_MAX, kUnknown = UINT32_MAX - 1;
-
   const OpenmpProcess& process_;
   const Run& run_;
   const ProcessTasks& tasks_;
   Detection& out_;
-  std::vector<size_t> first_visit_, first_group_, first_implicit_;  // by position
-  size_t groups_ = 0, parents_ = 0;
-  std::vector<Moment> awaited_;     // by visit
-  std::vector<uint32_t> group_of_;  // by task
-  std::vector<Index> ancestors_;    // kept for its memory, like the next
-  std::vector<TaskRun> runs_;
+  std::vector<Moment> awaited_;  // by visit
+  std::vector<TaskRun> runs_;    // kept for its memory
 };
 
 }  // namespace

@@ -156,16 +156,32 @@ void ProcessTasks::find_epochs() {
   }
   epochs_.resize(first_epoch_.back());
   for (const Task& task : tasks_) {
-    const Timeline& line = teams_.run().at(task.creator);
-    const TaskCreation& creation = line.openmp.creations[task.creation];
-    if (creation.team == UINT32_MAX) continue;
-    const TeamNumber team = teams_.of(line.teams[creation.team]);
+    const TaskCreation& creation = teams_.run().at(task.creator).openmp.creations[task.creation];
+    const TeamNumber team = team_of(task);
     if (!team.valid()) continue;
     const size_t epoch = first_epoch_[team.index()] + creation.barrier;
     if (epoch >= first_epoch_[team.index() + 1]) continue;
     epochs_[epoch].last_created.keep_later({creation.time, task.creator});
     epochs_[epoch].last_ended.keep_later(task.end);
   }
+}
+
+TeamNumber ProcessTasks::team_of(const Task& task) const {
+  const Timeline& line = teams_.run().at(task.creator);
+  const uint32_t team = line.openmp.creations[task.creation].team;
+  return team == UINT32_MAX ? TeamNumber::none() : teams_.of(line.teams[team]);
+}
+
+std::vector<ProcessTasks::Awaited> ProcessTasks::awaited_in_barriers() const {
+  std::vector<Awaited> all;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    const TeamNumber team = team_of(tasks_[t]);
+    if (team.valid()) all.push_back({team, creation(Index(t)).barrier, Index(t)});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Awaited& a, const Awaited& b) {
+    return std::tie(a.team, a.barrier) < std::tie(b.team, b.barrier);
+  });
+  return all;
 }
 
 ProcessTasks::Epoch ProcessTasks::epoch(TeamNumber team, size_t n) const {

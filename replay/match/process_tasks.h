@@ -45,6 +45,13 @@ class ProcessTasks {
   Moment ready(Index task) const;
   /// Of the n-th barrier of a team; nothing happened if it had no tasks.
   Epoch epoch(TeamNumber team, size_t n) const;
+  /// Those that were created in teams, in the order of their barriers.
+  struct Awaited {
+    TeamNumber team;
+    size_t barrier;
+    Index task;
+  };
+  std::vector<Awaited> awaited_in_barriers() const;
 
  private:
   struct Task {
@@ -66,6 +73,8 @@ class ProcessTasks {
   /// Whether one of the first `told` of ready_ is the task's.
   bool is_told(Index task, size_t told) const;
   void find_epochs();
+  /// The team that its creator was in; none if there was none.
+  TeamNumber team_of(const Task& task) const;
 
   const Teams& teams_;
   std::vector<Task> tasks_;  // by id

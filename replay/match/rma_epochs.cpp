@@ -174,6 +174,70 @@ void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs) {
   exchange_list(run, epochs, &RmaEpochs::locks);
 }
 
+std::vector<WindowEpochs> epochs_by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {
+  std::vector<WindowEpochs> windows(run.definitions->windows.size());
+  const auto sort_in = [&](auto WindowEpochs::* refs, const auto& of_process, ProcessId process) {
+    for (size_t i = 0; i < of_process.size(); ++i) {
+      const WindowId window = of_process[i].window;
+      if (matcher_of(run, window) != run.ranks->rank()) continue;
+      (windows[window.index()].*refs).push_back({process, i});
+    }
+  };
+  for (size_t p = 0; p < epochs.size(); ++p) {
+    sort_in(&WindowEpochs::accesses, epochs[p].accesses, ProcessId(p));
+    sort_in(&WindowEpochs::exposures, epochs[p].exposures, ProcessId(p));
+    sort_in(&WindowEpochs::locks, epochs[p].locks, ProcessId(p));
+  }
+  return windows;
+}
+
+namespace {
+
+/// One origin's part in an access, or in an exposure.
+struct Half {
+  ProcessId origin, target;
+  size_t epoch;  ///< of the one whose epoch it is
+  auto pair() const { return std::tie(origin, target); }
+};
+
+std::vector<Half> halves(const Run& run, const std::vector<RmaEpochs>& epochs,
+                         const std::vector<EpochRef>& refs, bool accesses) {
+  std::vector<Half> all;
+  for (const auto& [process, epoch] : refs) {
+    const RmaEpochs& own = epochs[process.index()];
+    const culprit::GroupId group =
+        accesses ? own.accesses[epoch].targets : own.exposures[epoch].origins;
+    for (ProcessId other : run.definitions->groups[group.index()].members) {
+      all.push_back(accesses ? Half{process, other, epoch} : Half{other, process, epoch});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Half& a, const Half& b) { return a.pair() < b.pair(); });
+  return all;
+}
+
+}  // namespace
+
+std::vector<MetEpochs> meet_epochs(const Run& run, const std::vector<RmaEpochs>& epochs,
+                                   const WindowEpochs& window) {
+  const std::vector<Half> accesses = halves(run, epochs, window.accesses, true);
+  const std::vector<Half> exposures = halves(run, epochs, window.exposures, false);
+  std::vector<MetEpochs> met;
+  for (size_t a = 0, e = 0; a < accesses.size() && e < exposures.size();) {
+    if (accesses[a].pair() == exposures[e].pair()) {
+      met.push_back(
+          {accesses[a].origin, accesses[a].target, accesses[a].epoch, exposures[e].epoch});
+      ++a, ++e;
+    } else {
+      accesses[a].pair() < exposures[e].pair() ? ++a : ++e;
+    }
+  }
+  std::stable_sort(met.begin(), met.end(), [](const MetEpochs& a, const MetEpochs& b) {
+    return std::tie(a.target, a.exposure) < std::tie(b.target, b.exposure);
+  });
+  return met;
+}
+
 const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time) {
   const auto begin = epochs.acts.begin() + static_cast<ptrdiff_t>(first);
   const auto end = epochs.acts.begin() + static_cast<ptrdiff_t>(last) + 1;

@@ -68,6 +68,30 @@ size_t matcher_of(const Run& run, WindowId window);
 /// processes, which have no acts here. By ProcessId. Collective.
 void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs);
 
+struct EpochRef {
+  ProcessId process;
+  size_t epoch;
+};
+
+/// Of one window; each list by process, and then by time.
+struct WindowEpochs {
+  std::vector<EpochRef> accesses, exposures, locks;
+};
+
+/// Those of the windows that this rank matches, of all processes' epochs; by WindowId.
+std::vector<WindowEpochs> epochs_by_window(const Run& run, const std::vector<RmaEpochs>& epochs);
+
+/// An access of `origin` and the exposure of `target` that let it in: indices into theirs.
+struct MetEpochs {
+  ProcessId origin, target;
+  size_t access, exposure;
+};
+
+/// The n-th access of an origin to a target meets the n-th exposure of that to this. In order of
+/// the targets and their exposures.
+std::vector<MetEpochs> meet_epochs(const Run& run, const std::vector<RmaEpochs>& epochs,
+                                   const WindowEpochs& window);
+
 /// Of the acts from `first` to `last` the one that was under way at `time`; nullptr: none.
 const RmaCall* under_way(const RmaEpochs& epochs, size_t first, size_t last, Time time);
 

@@ -28,7 +28,8 @@ using predict::Prediction;
 using predict::Scenario;
 
 constexpr size_t kRows = 6;
-constexpr double kExact = 1e-3;  ///< of the run: what an unchanged run may differ
+constexpr double kExact = 1e-3;   ///< of the run: what an unchanged run may differ
+constexpr double kPolled = 1e-2;  ///< of the allocated time: what polling is worth a word
 
 std::string numbers(const std::set<uint32_t>& set) {
   std::vector<std::string> all;
@@ -54,6 +55,29 @@ std::vector<std::pair<std::string, double>> critical_functions(const Findings& f
 /// To go on within a sentence.
 std::string lower_first(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+/// What the run does not tell and the prediction takes as recorded, as far as it matters.
+std::string untold_words(const Prediction& prediction, const TimeFormat& time) {
+  const predict::Untold& untold = prediction.untold;
+  std::vector<std::string> parts;
+  const double polled = untold.polled.seconds();
+  if (polled > kPolled * prediction.recorded.run.allocation_s) {
+    parts.push_back(fmt::format("polled for {}, which may be waiting or work", time(polled)));
+  }
+  if (untold.choices > 0) {
+    parts.push_back(fmt::format("chose among messages {} (MPI_Waitany and the like)",
+                                counted(untold.choices, "time")));
+  }
+  std::string text;
+  if (!parts.empty()) text = fmt::format("The run {}: taken as recorded. ", listed(parts));
+  if (untold.sends > 0) {
+    text += fmt::format(
+        "Whether {} of {} to {} bytes would wait for late receivers is not known: taken as if "
+        "not.",
+        counted(untold.sends, "send"), untold.least_bytes, untold.most_bytes);
+  }
   return text;
 }
 
@@ -149,6 +173,7 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
               0);
   page += wrapped(repeats_words(prediction.sampled, time), 0);
   page += wrapped(reliance(prediction, time), 0);
+  page += wrapped(untold_words(prediction, time), 0);
   page += change_tables(changes);
   page += sensitivity_table(prediction);
   page += "\nTHE NEW CRITICAL PATH\n";
@@ -188,6 +213,9 @@ std::string prediction_json(const Prediction& prediction, const Scenario& scenar
                        {"waiting_s", prediction.recorded.identities.waiting_s},
                        {"predicted_waiting_s", prediction.predicted.identities.waiting_s},
                        {"passed_over", prediction.forced},
+                       {"polled_as_recorded_s", prediction.untold.polled.seconds()},
+                       {"choices_as_recorded", prediction.untold.choices},
+                       {"sends_of_unknown_kind", prediction.untold.sends},
                        {"repeats", prediction.sampled.repeats},
                        {"predicted_wall_low_s", prediction.sampled.low_s},
                        {"predicted_wall_high_s", prediction.sampled.high_s},

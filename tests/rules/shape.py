@@ -25,7 +25,6 @@ CLASSES_LEFT = {
     "assemble/stuck/thread_end.cpp: Walk",
     "blame/device/device_use.cpp: DeviceReport",
     "blame/identities.cpp: Checker",
-    "replay/detect/one_sided.cpp: WindowMatcher",
     "replay/match/collectives.cpp: CollectiveMatcher",
     "report/page/devices.cpp: Section",
 }

@@ -98,17 +98,10 @@ void add_turns(const Lock& lock, Dependences& found) {
 
 void add_lock(const Lock& lock, Dependences& found) {
   const LockId id(found.locks++);
-  const auto mark = [&](const Moment& at, MarkKind kind, size_t turn) {
-    const auto since = (at.time - at.call).nanos();
-    found.marks.push_back({at.time, at.location,
-                           static_cast<uint32_t>(std::clamp<int64_t>(since, 0, UINT32_MAX)),
-                           static_cast<uint32_t>(found.holdings.size()), kind, GateKind::other});
-    found.holdings.push_back({id, static_cast<uint32_t>(turn)});
-  };
   for (size_t i = 0; i < lock.held.size(); ++i) {
     const Held& held = lock.held[i];
-    mark(passes(lock, i), MarkKind::lock_asked, i);
-    mark({held.releaser, held.released, held.acquired}, MarkKind::lock_released, i);
+    found.hold({id, static_cast<uint32_t>(i)}, passes(lock, i),
+               {held.releaser, held.released, held.acquired});
   }
 }
 

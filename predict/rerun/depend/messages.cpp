@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Messages. What completes a receive, by waiting or by testing, comes after the enter of the send.
-// A send that is handed over only when its receiver is there (a synchronous or large one) completes
-// after the receive's posting. Which sends are, the trace does not tell: those that were seen to
-// last until then, and all that are larger than every message whose send returned before its
-// receive was posted.
+// A send that is handed over only when its receiver is there completes after the receive's posting.
+// Which sends are: the synchronous ones, by their names. Of others the run itself tells something:
+// those that were seen to last until then are, and so are all of at least their size that are
+// larger than every message whose send returned before its receive was posted. Where nothing was
+// seen, MPI libraries' habits decide: none has room for messages of any size, and small ones never
+// wait. In between nobody knows; then a send is taken not to wait, and counted.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "predict/rerun/dependences.h"
 #include "replay/match/find_probed.h"
@@ -23,20 +27,39 @@ using replay::CallRef;
 using replay::MatchedMessage;
 using replay::Run;
 
+/// Messages of this size are handed over to who is there to receive them, on one node and between
+/// nodes, unless a run shows that it is otherwise: about the largest limit that Open MPI and MPICH
+/// set themselves. (On one node Open MPI 4.1 has 4 KiB, MPICH 4.0 8 KiB.)
+constexpr std::array<uint32_t, 2> kHandedOver = {64 << 10, 256 << 10};
+/// Those of up to this size never are.
+constexpr uint32_t kSmall = 4096;
+
 /// A send and the receive that may hold it back.
 struct Held {
   Moment posted, completed;
   uint32_t bytes;
-  bool seen;  ///< to last until the receive was posted
+  bool known;  ///< a synchronous one, or seen to last until the receive was posted
+  bool far;    ///< from node to node
+};
+
+/// What was seen of ordinary sends, on one node or between nodes.
+struct Seen {
+  uint32_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
+  uint32_t held_back = UINT32_MAX;  ///< of the smallest that was seen to
+
+  void add(const Seen& other) {
+    eager = std::max(eager, other.eager);
+    held_back = std::min(held_back, other.held_back);
+  }
 };
 
 /// What all processes have in common.
 struct Found {
   std::mutex mutex;
   Dependences& dependences;
+  std::vector<bool> synchronous;  ///< by RegionId: sends by this call
   std::vector<Held> held;
-  uint32_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
-  uint32_t held_back = UINT32_MAX;  ///< of the smallest that was seen to
+  std::array<Seen, 2> seen;  ///< as kHandedOver
 };
 
 Moment moment_in(LocationId location, const Call& call, Time time) {
@@ -56,18 +79,7 @@ class Receipts final : public replay::MessageVisitor {
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
               moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
     probes_.received(message);
-    if (!sent.completed_at.valid() || !sent.may_wait) return;
-    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
-    const Time posted = run_.call(posted_ref).enter;
-    const Call& sending = sent.completed;
-    if (sending.leave <= posted) eager_ = std::max(eager_, message.recv.bytes);
-    const bool seen = posted > sending.enter && posted < sending.leave;
-    if (seen) held_back_ = std::min(held_back_, message.recv.bytes);
-    if (sent.completed_at == posted_ref.location) return;
-    held_.push_back({{posted_ref.location, posted, posted},
-                     moment_in(sent.completed_at, sending, posted),
-                     message.recv.bytes,
-                     seen});
+    hold_send(message);
   }
 
   void finish() override {
@@ -78,30 +90,80 @@ class Receipts final : public replay::MessageVisitor {
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
     all_.held.insert(all_.held.end(), held_.begin(), held_.end());
-    all_.eager = std::max(all_.eager, eager_);
-    all_.held_back = std::min(all_.held_back, held_back_);
+    for (size_t i = 0; i < seen_.size(); ++i) all_.seen[i].add(seen_[i]);
   }
 
  private:
+  void hold_send(const MatchedMessage& message) {
+    const replay::SentMessage& sent = message.sent;
+    if (!sent.completed_at.valid() || !sent.may_wait) return;
+    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
+    const Time posted = run_.call(posted_ref).enter;
+    const Call& sending = sent.completed;
+    const bool held = posted > sending.enter && posted < sending.leave;
+    const bool synchronous = is_synchronous(sent.met.path);
+    const bool far = node(message.receiver) != node(sent.met_at);
+    if (!synchronous) {
+      Seen& seen = seen_[far ? 1 : 0];
+      if (sending.leave <= posted) seen.eager = std::max(seen.eager, message.recv.bytes);
+      if (held) seen.held_back = std::min(seen.held_back, message.recv.bytes);
+    }
+    if (sent.completed_at == posted_ref.location || sending.leave <= posted) return;
+    held_.push_back({{posted_ref.location, posted, posted},
+                     moment_in(sent.completed_at, sending, posted),
+                     message.recv.bytes,
+                     held || synchronous,
+                     far});
+  }
+
+  bool is_synchronous(CallPathId path) const {
+    const RegionId region = run_.callpaths[path].region;
+    return region.valid() && all_.synchronous[region.index()];
+  }
+  std::string_view node(LocationId id) const {
+    return run_.definitions->processes[run_.location(id).process.index()].node;
+  }
+
   const Run& run_;
   Found& all_;
   replay::ProbeFinder probes_;
   Dependences own_;
   std::vector<Held> held_;
-  uint32_t eager_ = 0, held_back_ = UINT32_MAX;
+  std::array<Seen, 2> seen_;
 };
+
+enum class Handing : uint8_t { at_once, when_there, unknown };
+
+Handing handing_of(const Held& held, const Seen& seen) {
+  if (held.known) return Handing::when_there;
+  if (held.bytes <= seen.eager) return Handing::at_once;
+  if (held.bytes <= kSmall && held.bytes < seen.held_back) return Handing::at_once;
+  const uint32_t limit = std::min(seen.held_back, kHandedOver[held.far ? 1 : 0]);
+  return held.bytes >= limit ? Handing::when_there : Handing::unknown;
+}
 
 }  // namespace
 
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
-  Found all{{}, found, {}};
+  Found all{{}, found, {}, {}, {}};
+  for (const trace::Region& region : run.regions) {
+    all.synchronous.push_back(region.name == "MPI_Ssend" || region.name == "MPI_Issend");
+  }
   Losses told;  // the detectors tell of them
   replay::match_messages(
       run, threads,
       [&](ProcessId process) { return std::make_unique<Receipts>(run, process, all); }, told);
   for (const Held& held : all.held) {
-    const bool large = held.bytes > all.eager && held.bytes >= all.held_back;
-    if (held.seen || large) found.edge(held.posted, held.completed, GateKind::message);
+    switch (handing_of(held, all.seen[held.far ? 1 : 0])) {
+      case Handing::at_once:
+        break;
+      case Handing::when_there:
+        found.edge(held.posted, held.completed, GateKind::message);
+        break;
+      case Handing::unknown:
+        found.untold.add({1, held.bytes, held.bytes, 0, {}});
+        break;
+    }
   }
 }
 

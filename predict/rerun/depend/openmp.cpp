@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // OpenMP's teams: who joins one begins after the fork, who leaves a barrier does so after all have
-// come and the tasks are complete that the barrier waits for. Tasks stay on the threads that ran
-// them; one runs after it was created and what it depends on is complete.
+// come and the tasks are complete that the barrier waits for. A taskwait and the end of a taskgroup
+// come after all tasks that they wait for. Tasks stay on the threads that ran them; one runs after
+// it was created and what it depends on is complete.
 #include <algorithm>
+#include <span>
+#include <tuple>
+#include <utility>
 
 #include "base/parallel.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/process_tasks.h"
 #include "replay/match/teams.h"
+#include "replay/match/threads/awaited_tasks.h"
 #include "replay/match/threads/barriers.h"
 
 namespace culprit::predict {
@@ -48,7 +53,37 @@ void add_forks(const Run& run, const Teams& teams, Dependences& found) {
   }
 }
 
+using Awaited = ProcessTasks::Awaited;
+
+std::span<const Awaited> of_barrier(std::span<const Awaited> all, TeamNumber team, size_t n) {
+  const auto by_barrier = [](const Awaited& a, const Awaited& b) {
+    return std::tie(a.team, a.barrier) < std::tie(b.team, b.barrier);
+  };
+  const auto [first, last] =
+      std::equal_range(all.begin(), all.end(), Awaited{team, n, {}}, by_barrier);
+  return {first, last};
+}
+
+/// The barrier's tasks that ended after its first thread had come.
+void await_tasks(const ProcessTasks& tasks, std::span<const Awaited> awaited, Time first,
+                 HubId barrier, Dependences& found) {
+  HubId done;  // of its own: who arrives signals the barrier's once
+  for (const Awaited& one : awaited) {
+    const ProcessTasks::Moment& end = tasks.end(one.task);
+    if (!end.happened() || end.time <= first) continue;
+    if (!done.valid()) {
+      done = found.add_hub();
+      found.hubs[done.index()].next = barrier;
+      ++found.hubs[barrier.index()].signals;
+    }
+    found.signal(done, Moment::first(end.location, end.time));
+    Hub& hub = found.hubs[barrier.index()];
+    hub.time = std::max(hub.time, end.time);
+  }
+}
+
 void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& found) {
+  const std::vector<Awaited> awaited = tasks.awaited_in_barriers();
   size_t largest = 0;
   for (size_t t = 0; t < teams.size(); ++t) {
     largest = std::max(largest, teams.members(TeamNumber(t)).size());
@@ -61,17 +96,7 @@ void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& fo
       found.signal(hub, {arrival.location, arrival.enter, arrival.enter});
       earliest = std::min(earliest, arrival.enter);
     }
-    const ProcessTasks::Epoch epoch = tasks.epoch(team, n);
-    if (epoch.last_ended.happened() && epoch.last_ended.time > earliest) {
-      // By a hub of its own: who arrives signals the barrier's once.
-      const HubId tasks_done = found.add_hub();
-      const Time ended = epoch.last_ended.time;
-      found.signal(tasks_done, Moment::first(epoch.last_ended.location, ended));
-      found.hubs[tasks_done.index()].next = hub;
-      Hub& barrier = found.hubs[hub.index()];
-      ++barrier.signals;
-      barrier.time = std::max(barrier.time, ended);
-    }
+    await_tasks(tasks, of_barrier(awaited, team, n), earliest, hub, found);
     found.hubs[hub.index()].of_team = arrivals.size() == largest;
     const Time released = found.hubs[hub.index()].time;
     for (const Arrival& arrival : arrivals) {
@@ -98,6 +123,36 @@ void add_task_runs(const Run& run, const Teams& teams, const ProcessTasks& tasks
   }
 }
 
+/// Who waits for its children, or for a group's tasks, goes on after the last of them; what it runs
+/// meanwhile it has run before.
+void add_task_waits(const Run& run, const Teams& teams, const ProcessTasks& tasks,
+                    Dependences& found) {
+  const replay::AwaitedTasks all(teams, tasks);
+  std::vector<std::pair<size_t, ProcessTasks::Index>> awaited;
+  all.for_each([&](size_t visit, ProcessTasks::Index task) { awaited.emplace_back(visit, task); });
+  std::sort(awaited.begin(), awaited.end());
+  size_t first = 0;
+  auto next = awaited.begin();
+  for (LocationId id : teams.locations()) {
+    const replay::OpenmpFacts& facts = run.at(id).openmp;
+    for (const replay::TaskWaitVisit& visit : facts.task_waits) {
+      const size_t number = first++;
+      const HubId hub = found.add_hub();
+      for (; next != awaited.end() && next->first == number; ++next) {
+        const ProcessTasks::Moment& end = tasks.end(next->second);
+        if (!end.happened() || end.location == id || end.time > visit.leave) continue;
+        found.signal(hub, Moment::first(end.location, end.time));
+      }
+      const Time since = visit.last_run == UINT32_MAX
+                             ? visit.enter
+                             : std::max(visit.enter, facts.task_runs[visit.last_run].end);
+      if (found.hubs[hub.index()].signals == 0 || since > visit.leave) continue;
+      const Time gate = std::clamp(found.hubs[hub.index()].time, since, visit.leave);
+      found.gate(hub, {id, gate, since}, GateKind::other);
+    }
+  }
+}
+
 }  // namespace
 
 void add_openmp(const Run& run, unsigned threads, Dependences& found) {
@@ -114,6 +169,7 @@ void add_openmp(const Run& run, unsigned threads, Dependences& found) {
     add_forks(run, teams, parts[p]);
     add_barriers(teams, tasks, parts[p]);
     add_task_runs(run, teams, tasks, parts[p]);
+    add_task_waits(run, teams, tasks, parts[p]);
     add_locks(run, ProcessId(p), parts[p]);
   });
   for (Dependences& part : parts) found.append(std::move(part));

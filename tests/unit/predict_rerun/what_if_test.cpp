@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "trace/text/text.h"
 
 namespace culprit::predict {
@@ -139,6 +141,168 @@ events
   expect_wall(kLock, scenario, 11);
   scenario.recorded_turns = true;  // 0.1 first: 4 to 7, then 0.0 7 to 11: nothing is gained
   expect_wall(kLock, scenario, 13);
+}
+
+/// Rank 1 sends to rank 0, which waits already; what comes after takes it longer.
+std::string sent(const std::string& call, const std::string& bytes) {
+  return R"(
+unit 1s
+regions
+  c main/comp
+  w main/work
+  R main/MPI_Recv
+  t main/tail
+  S main/)" +
+         call + R"(
+lanes
+  0.0 |cccRRRR
+  1.0 |wwwwwwSttt
+events
+  send 1.0@6 -> 0.0@3 bytes )" +
+         bytes + "\n";
+}
+
+TEST(WhatIf, LargeSendsWaitForTheirReceiversAndSmallOnesDoNot) {
+  const Scenario late = scale("comp", 3);  // the receive is posted at 9 instead of at 3
+  expect_wall(sent("MPI_Send", "65536").c_str(), late, 9 + 1 + 3);
+  expect_wall(sent("MPI_Ssend", "4").c_str(), late, 9 + 1 + 3);
+  expect_wall(sent("MPI_Send", "4096").c_str(), late, 9 + 1);
+  const auto found = predict(sent("MPI_Send", "20000").c_str(), late);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->untold.sends, 1u);
+  EXPECT_EQ(found->untold.most_bytes, 20000u);
+  const auto small = predict(sent("MPI_Send", "4096").c_str(), late);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small->untold.sends, 0u);
+}
+
+TEST(WhatIf, WhoComesLateForAnAccessKeepsItsOrigin) {
+  // Rank 0's post came 3 before the start. Three times its work: it posts at 9, rank 1's completion
+  // waits from 7 on, and is over at 10; then 3 main.
+  constexpr const char* kPost = R"(
+unit 1s
+regions
+  c main/comp
+  w main/work
+  S main/MPI_Win_start
+  P main/MPI_Put
+  C main/MPI_Win_complete
+  p main/MPI_Win_post
+  W main/MPI_Win_wait
+  m main
+lanes
+  0.0 |cccpWWWWmm
+  1.0 |wwwwwSPCmmm
+events
+  win_start 1.0@5 with 0
+  put 1.0@6 to 0
+  win_complete 1.0@7
+  win_post 0.0@3 with 1
+  win_wait 0.0@4
+)";
+  expect_wall(kPost, scale("comp", 3), 9 + 1 + 3);
+  expect_wall(kPost, scale("work", 2), 10 + 2 + 1 + 3);  // and Win_wait until the completion
+}
+
+TEST(WhatIf, WindowsLocksExcludeWhoCameLaterWhenRecorded) {
+  // Rank 0 has it from 1 to 4, rank 1 from 5 to 7. With a hold of 9 (three times) rank 0 has it
+  // until 11; rank 1's lock waits until then, its hold of 1 takes 3 and its unlock 1.
+  constexpr const char* kLock = R"(
+unit 1s
+regions
+  c main/comp
+  h main/hold
+  L main/MPI_Win_lock
+  U main/MPI_Win_unlock
+lanes
+  0.0 |cLhhhUcccc
+  1.0 |cccccLhUcc
+  2.0 |cccccccccc
+events
+  win_lock 0.0@1 to 2 exclusive
+  win_unlock 0.0@5 to 2
+  win_lock 1.0@5 to 2 exclusive
+  win_unlock 1.0@7 to 2
+)";
+  expect_wall(kLock, scale("hold", 1), 10);
+  expect_wall(kLock, scale("hold", 3), 2 + 9 + 1 + 3 + 1 + 2);
+}
+
+TEST(WhatIf, SharedLocksOfAWindowKeepOnlyOthersWaiting) {
+  // Ranks 0 and 1 share rank 3's window from 2 to 5 and from 3 to 5; rank 2 has it alone from 7.
+  constexpr const char* kLock = R"(
+unit 1s
+regions
+  c main/comp
+  h main/hold
+  L main/MPI_Win_lock
+  U main/MPI_Win_unlock
+lanes
+  0.0 |cLhhhUcccc
+  1.0 |ccLhhUcccc
+  2.0 |ccccccLUcc
+  3.0 |cccccccccc
+events
+  win_lock 0.0@1 to 3
+  win_unlock 0.0@5 to 3
+  win_lock 1.0@2 to 3
+  win_unlock 1.0@5 to 3
+  win_lock 2.0@6 to 3 exclusive
+  win_unlock 2.0@7 to 3
+)";
+  Scenario scenario = scale("hold", 4);
+  scenario.ranks = {0};
+  expect_wall(kLock, scenario, 2 + 12 + 5);  // rank 0's own
+  expect_wall(kLock, scale("hold", 4), 2 + 12 + 5);
+  // All ask at once: those first that had it first.
+  expect_wall(kLock, scale("comp", 0), 4 + 1 + 1);
+}
+
+TEST(WhatIf, ATaskwaitWaitsForATaskThatTakesLonger) {
+  // The task ran from 3 to 5 while its creator worked until 7. Five times as long: until 13; then
+  // the taskwait's second and 3 more.
+  constexpr const char* kTask = R"(
+unit 1s
+regions
+  m main
+  p main/!$omp parallel
+  w main/!$omp parallel/work
+  W main/!$omp parallel/!$omp taskwait
+  t main/!$omp parallel/!$omp task
+lanes
+  0.0 |mpwwwwwWpp
+  0.1 |.pptt.....
+events
+  fork 0.0@1-10: 0.0 0.1@1-5
+  task 1 create 0.0@2 run 0.1@3-5
+)";
+  expect_wall(kTask, scale("!$omp task", 5), 13 + 1 + 2);
+  expect_wall(kTask, scale("work", 0.2), 5 + 1 + 2);
+}
+
+TEST(WhatIf, ATaskgroupWaitsForDescendantsThatTakeLonger) {
+  constexpr const char* kGroup = R"(
+unit 1s
+regions
+  m main
+  p main/!$omp parallel
+  G main/!$omp parallel/!$omp taskgroup
+  w main/!$omp parallel/!$omp taskgroup/work
+  E main/!$omp parallel/!$omp taskgroup/!$omp end taskgroup
+  t main/!$omp parallel/!$omp task
+  x main/!$omp parallel/!$omp task
+lanes
+  0.0 |mpGGwwwwwwEpp
+  0.1 |.ppttt.......
+  0.2 |.ppppxxx.....
+events
+  fork 0.0@1-13: 0.0 0.1@1-6 0.2@1-8
+  task 1 create 0.0@3 run 0.1@3-6
+  task 2 create 0.1@5 run 0.2@5-8
+)";
+  Scenario scenario = scale("!$omp task", 3);
+  scenario.threads = {2};
+  expect_wall(kGroup, scenario, 14 + 1 + 2);  // the descendant takes 9, from 5 on
 }
 
 TEST(WhatIf, SaysWhatItCannotFind) {
