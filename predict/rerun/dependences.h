@@ -109,6 +109,15 @@ struct Dependences {
   void append(Dependences&& other);
 };
 
+/// What a location does between its first test for something and the test that found it.
+enum class PollingLoop : uint8_t {
+  waits,
+  works,    ///< on what it works on after that, too
+  unclear,  ///< too few tests, other calls, or never alike
+};
+PollingLoop judge_polling(const replay::Run& run, LocationId id, Time first_test,
+                          const replay::Call& success);
+
 /// All of a run's, for Run before its operations are released (replay::detect_waits calls back
 /// then).
 Dependences find_dependences(const replay::Run& run, unsigned threads);

@@ -78,7 +78,9 @@ class Receipts final : public replay::MessageVisitor {
     const Call completed = run_.call(completed_ref);
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
               moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
-    probes_.received(message);
+    if (const auto polled = probes_.received(message)) {
+      look_at_tests(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
+    }
     hold_send(message);
   }
 
@@ -86,7 +88,10 @@ class Receipts final : public replay::MessageVisitor {
     probes_.finish([&](const replay::FoundProbe& found) {
       own_.edge({found.sender, found.sent.enter, found.sent.enter},
                 moment_in(found.location, found.call, found.sent.enter));
+      if (found.probe.waits) return;
+      look_at_tests(found.location, found.probe.polled_since, found.call, found.sender, found.sent);
     });
+    wait_in_loops();
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
     all_.held.insert(all_.held.end(), held_.begin(), held_.end());
@@ -94,6 +99,37 @@ class Receipts final : public replay::MessageVisitor {
   }
 
  private:
+  /// A message that was tested for, and when that was done for the first time.
+  struct Polled {
+    LocationId at, sender;
+    Time begin, sent;
+    CallPathId test;
+  };
+
+  /// Unless its tests interrupt work, its receiver had nothing else to do from the first on.
+  void look_at_tests(LocationId at, Time first_test, const Call& success, LocationId sender,
+                     const Call& sent) {
+    const Time end = std::min(sent.enter, success.leave);
+    if (first_test >= end || at == sender) return;
+    switch (judge_polling(run_, at, first_test, success)) {
+      case PollingLoop::waits:
+        return polled_.push_back({at, sender, first_test, end, success.path});
+      case PollingLoop::works:
+        return working_.push_back(success.path);
+      case PollingLoop::unclear:
+        return;
+    }
+  }
+
+  void wait_in_loops() {
+    std::sort(working_.begin(), working_.end());
+    for (const Polled& loop : polled_) {
+      if (std::binary_search(working_.begin(), working_.end(), loop.test)) continue;
+      own_.idle.push_back({loop.at, loop.begin, loop.sent});
+      own_.edge({loop.sender, loop.sent, loop.sent}, {loop.at, loop.sent, loop.begin});
+    }
+  }
+
   void hold_send(const MatchedMessage& message) {
     const replay::SentMessage& sent = message.sent;
     if (!sent.completed_at.valid() || !sent.may_wait) return;
@@ -130,6 +166,8 @@ class Receipts final : public replay::MessageVisitor {
   Dependences own_;
   std::vector<Held> held_;
   std::array<Seen, 2> seen_;
+  std::vector<Polled> polled_;
+  std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
 
 enum class Handing : uint8_t { at_once, when_there, unknown };

@@ -176,6 +176,64 @@ TEST(WhatIf, LargeSendsWaitForTheirReceiversAndSmallOnesDoNot) {
   EXPECT_EQ(small->untold.sends, 0u);
 }
 
+TEST(WhatIf, ALoopThatOnlyTestsWaits) {
+  // Naps of 2 between tests, from 1 on; sent at 10, found at 13. Sent at 2 or 4: the loop
+  // is over by then but for what came after 10: a test, a nap of 2, and the test that found it.
+  constexpr const char* kLoop = R"(
+unit 1s
+regions
+  c main/comp
+  S main/MPI_Send
+  I main/MPI_Irecv
+  T main/MPI_Test
+  n main/nap
+  w main/work
+lanes
+  0.0 |ccccccccccS.....
+  1.0 |ITnnTnnTnnTnnTww
+events
+  send 0.0@10 -> irecv 1.0@0 wait 13
+)";
+  expect_wall(kLoop, scale("comp", 0.2), 2 + 1 + 5);
+  expect_wall(kLoop, scale("comp", 0.4), 4 + 3 + 1 + 2);
+  expect_wall(kLoop, scale("comp", 2), 20 + 3 + 1 + 2);
+  // If it goes on with the same, then the tests interrupt work.
+  std::string work = kLoop;
+  work.replace(work.find("Tww"), 3, "Tnn");
+  expect_wall(work.c_str(), scale("comp", 0.4), 16);
+  const auto found = predict(work.c_str(), scale("comp", 0.4));
+  ASSERT_TRUE(found.ok());
+  EXPECT_GT(found->untold.polled, Duration::zero());
+  const auto told = predict(kLoop, scale("comp", 0.4));
+  ASSERT_TRUE(told.ok());
+  EXPECT_EQ(told->untold.polled, Duration::zero());
+}
+
+TEST(WhatIf, TestsThatInterruptWorkOnceDoSoAlways) {
+  // Work in pieces, with tests in between. The first message comes with the last test, so nothing
+  // shows that the work would have been done anyway; after the second one it goes on.
+  constexpr const char* kWork = R"(
+unit 1s
+regions
+  c main/comp
+  S main/MPI_Send
+  I main/MPI_Irecv
+  T main/MPI_Test
+  n main/nap
+  w main/work
+lanes
+  0.0 |ccccccccccSccccccccccccScccccccc
+  1.0 |ITnnTnnTnnTnnTwwITnnTnnTnnTnnTnn
+events
+  send 0.0@10 -> irecv 1.0@0 wait 13
+  send 0.0@23 -> irecv 1.0@16 wait 29
+)";
+  expect_wall(kWork, scale("work", 0.5), 32);
+  const auto found = predict(kWork, scale("work", 0.5));
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->untold.polled, Duration::from_nanos(15'000'000'000));  // 9, then 6
+}
+
 TEST(WhatIf, WhoComesLateForAnAccessKeepsItsOrigin) {
   // Rank 0's post came 3 before the start. Three times its work: it posts at 9, rank 1's completion
   // waits from 7 on, and is over at 10; then 3 main.
