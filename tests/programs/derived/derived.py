@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -210,6 +211,18 @@ def serve(place):
             check(get(wrong)[0] in (403, 404), f"{what} was not refused")
         check(get(address, Host="example.org")[0] == 403, "another host's name was not refused")
         check(get(address)[0] == 200, "after refusals it does not serve any more")
+        # Browsers open connections ahead, and say nothing on them; others are slow.
+        at = ("127.0.0.1", int(base.rsplit(":", 1)[1].strip("/")))
+        with socket.create_connection(at) as idle, socket.create_connection(at, timeout=20) as slow:
+            slow.sendall(f"GET /?token={token} HTTP/1.1\r\nHo".encode())
+            check(get(address)[0] == 200, "it does not serve while a connection is idle")
+            idle.setblocking(False)
+            try:
+                check(False, f"the idle connection had to end before the page came: {idle.recv(1)}")
+            except BlockingIOError:
+                pass
+            slow.sendall(f"st: 127.0.0.1:{at[1]}\r\n\r\n".encode())
+            check(slow.makefile("rb").readline().startswith(b"HTTP/1.1 200"), "a request in pieces is not answered")
     finally:
         server.send_signal(signal.SIGINT)
         check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
