@@ -181,6 +181,10 @@ def exports(place):
     total = sum(int(line.rsplit(" ", 1)[1]) for line in stacks) * 1e-6
     check(abs(total - data["run"]["allocation_s"]) < 1e-3, f"folded stacks have {total} s")
     page = succeed([place.culprit, "view", run, "-o", place.experiment("page.html")]).stdout
+    done = execute([place.culprit, "view", run, "-o", place.experiment("page.html")])
+    check(done.returncode == 1 and "already exists" in done.stderr, f"view overwrites: {done.stderr}")
+    named = [os.path.basename(succeed([place.culprit, "view", run]).stdout.strip()) for _ in range(2)]
+    check(named == ["view.html", "view-2.html"], f"pages without a name of their own: {named}")
     check(page.strip().endswith("page.html") and os.path.getsize(place.experiment("page.html")) > 100_000, page)
 
 
