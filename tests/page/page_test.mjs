@@ -327,6 +327,9 @@ check('no figure is in microseconds', tree.every(([, figure]) => !/us$/.test(fig
 const bySystem = (await shorter.locator('.panes > div:nth-child(3) li .figure').allInnerTexts()).map(signed);
 check('values of both signs have no coefficient of variation', !(bySystem.some((v) => v < 0) && bySystem.some((v) => v > 0))
   || !(await text(shorter, '.panes > div:nth-child(3)')).includes('variation'), `${bySystem}`);
+await shorter.evaluate(() => { location.hash = '#view=efficiency'; });
+check('changes of efficiencies are no shares', (await text(shorter, 'main h2')).includes('percentage points')
+  && (await shorter.locator('.efficiency td.number').allInnerTexts()).every((w) => !w.includes('%')));
 await shorter.evaluate(() => { location.hash = '#view=who'; });
 check('who waits for whom knows less waiting', !(await text(shorter, 'main')).includes('Nobody'));
 check('nothing went wrong with a difference', shorter.problems.length === 0, shorter.problems.join('; '));

@@ -4,7 +4,7 @@
 // The tree of efficiencies, and phases and iterations.
 
 import { warmText } from '../colours.js';
-import { cut, percent } from '../format.js';
+import { change, cut, percent } from '../format.js';
 import { Empty, Pick, useRun, useSelection } from '../parts.jsx';
 
 /** What the text report calls the factors, and what each is. */
@@ -42,12 +42,13 @@ export function Efficiency() {
         <p class="hint whole-run">Efficiencies are known of the whole run and all ranks alone.{t ? ' The stretch of time narrows the list of phases and '
           + 'iterations; the rest of the selection narrows nothing here.' : ' What is selected narrows nothing here.'}</p>
       )}
-      <h2>Efficiency: each factor is the product of those below it</h2>
+      <h2>{run.isDifference ? 'Change of efficiencies, in percentage points' : 'Efficiency: each factor is the product of those below it'}</h2>
       {list.length === 0 && <Empty>Efficiencies were not computed.</Empty>}
       <table class="efficiency"><tbody>
         {list.map((r) => (
           <tr key={r.name}><td style={{ paddingLeft: `${r.depth * 1.4}em` }}>{FACTORS[r.name]?.[0] ?? r.name}</td>
-            <td class="number"><i class="shade" style={{ background: warmText(1 - r.value) }} />{percent(r.value, 1)}</td>
+            <td class="number"><i class="shade" style={{ background: warmText(run.isDifference ? -r.value : 1 - r.value) }} />
+              {run.isDifference ? change(r.value, (100 * r.value).toFixed(1)) : percent(r.value, 1)}</td>
             <td class="hint">{FACTORS[r.name]?.[1] ?? ''}</td></tr>
         ))}
       </tbody></table>

@@ -155,7 +155,7 @@ export function HeatMap() {
     context.fillStyle = ink('faint');
     context.font = '11px system-ui';
     context.textAlign = 'right';
-    const every = Math.max(1, Math.ceil((count * 13) / height));
+    const every = Math.max(1, Math.ceil((count * 15) / height));
     for (let lane = 0; lane < count; lane += every) {
       const l = members[lane][0];
       context.fillText(fitting(context, run.locationName(l.id), LEFT - 8), LEFT - 6, Math.max(9, ((lane + 0.5) * height) / count + 4));
