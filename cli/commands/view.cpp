@@ -7,11 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -23,6 +20,7 @@
 #include "cli/pipeline.h"
 #include "cli/serve/loopback.h"
 #include "cli/terminal.h"
+#include "report/exports/figures.h"
 #include "report/view/html.h"
 #include "report/view/pack.h"
 #include "report/view/reduce.h"
@@ -69,17 +67,16 @@ std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
   return std::move(*excerpt);
 }
 
-/// Written whole or not at all; an older page of that name is replaced.
-Result<void> write_page(const fs::path& file, const std::string& page) {
-  const fs::path temporary = file.string() + fmt::format(".{}.tmp", getpid());
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(page.data(), static_cast<std::streamsize>(page.size()));
-  stream.close();
+bool is_there(const fs::path& file) {
   std::error_code code;
-  if (stream) fs::rename(temporary, file, code);
-  if (stream && !code) return {};
-  fs::remove(temporary, code);
-  return Error{"cannot write '" + file.string() + "': name another file with -o"};
+  return fs::exists(fs::symlink_status(file, code));
+}
+
+/// Nothing is overwritten: the experiment may hold pages of earlier analyses.
+fs::path unused_name(const fs::path& folder) {
+  fs::path file = folder / "view.html";
+  for (int n = 2; is_there(file); ++n) file = folder / fmt::format("view-{}.html", n);
+  return file;
 }
 
 Result<std::string> page_of(const OpenFindings& opened,
@@ -137,6 +134,9 @@ int serve(const ViewArguments& arguments, const OpenFindings& opened,
 }
 
 int view(const ViewArguments& arguments) {
+  if (!arguments.output.empty() && is_there(arguments.output)) {  // said before anything is read
+    return fail({"'" + arguments.output.string() + "' already exists: name a new one with -o"});
+  }
   const auto opened = open_findings(arguments.input);
   if (!opened) return fail(opened.error());
   const auto excerpt = excerpt_for(arguments, *opened);
@@ -144,8 +144,8 @@ int view(const ViewArguments& arguments) {
   if (!page) return fail(page.error());
   if (arguments.serve) return serve(arguments, *opened, excerpt, *page);
   const fs::path file =
-      arguments.output.empty() ? opened->folder / "view.html" : fs::absolute(arguments.output);
-  if (auto written = write_page(file, *page); !written) return fail(written.error());
+      arguments.output.empty() ? unused_name(opened->folder) : fs::absolute(arguments.output);
+  if (auto written = report::write_new_file(file, *page); !written) return fail(written.error());
   return print(for_display(file).string() + "\n") ? 0 : fail({"cannot write to standard output"});
 }
 
@@ -156,8 +156,8 @@ Action add_view(CLI::App& command, const Program&) {
   command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db")
       ->required();
   command.add_option("-o,--output", arguments->output,
-                     "the HTML file to write (default: view.html in the experiment); its path is "
-                     "printed");
+                     "the HTML file to write (default: view.html in the experiment, or view-2.html "
+                     "and so on); its path is printed");
   command.add_flag("--no-events", arguments->no_events,
                    "the findings alone: do not read the trace for single activities and messages");
   command

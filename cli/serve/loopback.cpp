@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See loopback.h. What comes in is limited in size and time, and whatever goes wrong on a
-// connection ends that connection alone.
+// See loopback.h. One thread looks after all connections, and never waits for one of them. What
+// comes in is limited in size and time, and whatever goes wrong on a connection ends that
+// connection alone.
 
 #include "cli/serve/loopback.h"
 
@@ -15,15 +16,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <list>
 #include <optional>
+#include <vector>
 
 namespace culprit::cli {
 namespace {
 
 constexpr size_t kMostHead = 16 << 10;
-constexpr int kPatience = 10;  ///< seconds for a request to come in, or for the client to take more
+constexpr size_t kMostClients = 64;
+/// For a request to come in, or for the client to take more.
+constexpr std::chrono::seconds kPatience{10};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -112,45 +119,93 @@ bool is_own_name(std::string_view host, uint16_t port) {
   return false;
 }
 
-/// The head of a message; empty if none came.
-std::string read_head(int file) {
-  std::string head;
-  while (head.size() < kMostHead && head.find("\r\n\r\n") == std::string::npos) {
-    char buffer[4096];
-    const ssize_t size = recv(file, buffer, sizeof buffer, 0);
-    if (size <= 0) return "";
-    head.append(buffer, static_cast<size_t>(size));
-  }
-  return head;
-}
-
-void send_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = send(file, text.data(), text.size(), MSG_NOSIGNAL);
-    if (size <= 0) return;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-}
-
-void answer(int file, const WebAnswer& what) {
+std::string message(const WebAnswer& what) {
   const char* words = what.status == 200   ? "OK"
                       : what.status == 403 ? "Forbidden"
                       : what.status == 404 ? "Not Found"
                                            : "Bad Request";
-  send_all(file, fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
-                             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                             "Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
-                             what.status, words, what.type, what.body.size()));
-  send_all(file, what.body);
+  return fmt::format(
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
+      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+      "Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{}",
+      what.status, words, what.type, what.body.size(), what.body);
 }
 
-void handle(int file, uint16_t port, std::string_view token, const WebHandler& handler) {
-  const timeval patience{kPatience, 0};
-  setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const ParsedRequest parsed = parse_request(read_head(file), port, token);
-  if (parsed.status == 200) return answer(file, handler(parsed.request));
-  answer(file, {parsed.status, "text/plain", "use the address that culprit view has printed\n"});
+/// The answer to a request with this head.
+std::string answer_to(std::string_view head, uint16_t port, std::string_view token,
+                      const WebHandler& handler) {
+  const ParsedRequest parsed = parse_request(head, port, token);
+  if (parsed.status == 200) return message(handler(parsed.request));
+  return message({parsed.status, "text/plain", "use the address that culprit view has printed\n"});
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// A connection: the head of a request comes in, then the answer goes out.
+class Client {
+ public:
+  explicit Client(int file) : socket_(file) {}
+
+  int file() const { return socket_.file(); }
+  bool is_sending() const { return !answer_.empty(); }
+  bool has_expired() const { return Clock::now() > deadline_; }
+
+  /// Goes on as far as that is possible without waiting; false at the end.
+  template <class Answer>
+  bool go_on(const Answer& answer) {
+    deadline_ = Clock::now() + kPatience;
+    if (!is_sending()) {
+      if (!receive()) return false;
+      if (head_.find("\r\n\r\n") == std::string::npos) return true;
+      answer_ = answer(head_);
+    }
+    return send_more();
+  }
+
+ private:
+  bool receive() {
+    char buffer[4096];
+    const ssize_t size = recv(file(), buffer, sizeof buffer, 0);
+    if (size < 0) return may_go_on();
+    head_.append(buffer, static_cast<size_t>(size));
+    return size > 0 && head_.size() < kMostHead;
+  }
+
+  bool send_more() {
+    while (sent_ < answer_.size()) {
+      const ssize_t size =
+          send(file(), answer_.data() + sent_, answer_.size() - sent_, MSG_NOSIGNAL);
+      if (size < 0) return may_go_on();
+      sent_ += static_cast<size_t>(size);
+    }
+    return false;
+  }
+
+  static bool may_go_on() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+  const Socket socket_;
+  std::string head_, answer_;
+  size_t sent_ = 0;
+  Clock::time_point deadline_ = Clock::now() + kPatience;
+};
+
+using Clients = std::list<Client>;
+
+/// Those that have something to do go on; those that are done, or were silent for too long, end.
+template <class Answer>
+void serve_clients(Clients& clients, const std::vector<pollfd>& states, const Answer& answer) {
+  auto state = states.begin();
+  for (auto client = clients.begin(); client != clients.end(); ++state) {
+    const bool stays = state->revents != 0 ? client->go_on(answer) : !client->has_expired();
+    client = stays ? std::next(client) : clients.erase(client);
+  }
+}
+
+void accept_client(int listening, Clients& clients) {
+  const int file = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (file < 0) return;
+  if (clients.size() == kMostClients) clients.pop_front();
+  clients.emplace_back(file);
 }
 
 /// Listens; -1 if the port cannot be had.
@@ -217,11 +272,18 @@ Result<void> serve_loopback(uint16_t port, std::string_view token,
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   ready(port);
+  Clients clients;
   while (interrupted == 0) {
-    pollfd waiting{listening.file(), POLLIN, 0};
-    if (poll(&waiting, 1, 500) <= 0) continue;  // interrupted, or nobody there
-    const Socket client(accept4(listening.file(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (client.file() >= 0) handle(client.file(), port, token, handler);
+    std::vector<pollfd> states;
+    for (const Client& client : clients) {
+      states.push_back(
+          {client.file(), static_cast<short>(client.is_sending() ? POLLOUT : POLLIN), 0});
+    }
+    states.push_back({listening.file(), POLLIN, 0});
+    if (poll(states.data(), states.size(), 500) < 0) continue;  // interrupted
+    serve_clients(clients, states,
+                  [&](std::string_view head) { return answer_to(head, port, token, handler); });
+    if (states.back().revents != 0) accept_client(listening.file(), clients);
   }
   return {};
 }

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A web server for one person on the same machine (behind ssh: through a forwarded port). It
-// listens on the loopback interface alone, answers only who knows the token, and GET alone; one
-// request after another, each on a connection of its own.
+// listens on the loopback interface alone, answers only who knows the token, and GET alone; each
+// request on a connection of its own. Browsers open connections that they do not use yet: those
+// that wait, for a request to come or an answer to go, keep nobody else waiting.
 #pragma once
 
 #include <cstdint>

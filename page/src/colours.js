@@ -5,14 +5,14 @@
 // warm ramp, and hatched where it lies over something else, so that it is told without colour.
 
 export const FAMILY = {
-  useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', unknown: '#4d4d4d', waiting: '#d55e00',
+  useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', idle: '#c8c8cc', unknown: '#4d4d4d', waiting: '#d55e00', other: '#e8a06a',
 };
 const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
 
 /** Call paths that are nowhere in the program. Code that was not sampled may be the program's, or a call of the system. */
 const NOWHERE = {
   '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(waking up)': 'openmp',
-  '(device idle)': 'device', '(stream idle)': 'device', '(launch latency)': 'device',
+  '(idle)': 'idle', '(device idle)': 'idle', '(stream idle)': 'idle', '(launch latency)': 'idle',
 };
 
 export function familyOf(path) {
@@ -31,19 +31,35 @@ export function colourOf(path) {
   return USER[hash % USER.length];
 }
 
-const WARM = [[255, 247, 236], [253, 212, 158], [252, 141, 89], [215, 48, 31], [110, 0, 10]];
-const COLD = [[240, 249, 255], [186, 218, 242], [107, 174, 214], [33, 113, 181], [8, 48, 107]];
+const RAMPS = {
+  day: { warm: [[255, 247, 236], [253, 212, 158], [252, 141, 89], [215, 48, 31], [110, 0, 10]],
+         cold: [[240, 249, 255], [186, 218, 242], [107, 174, 214], [33, 113, 181], [8, 48, 107]] },
+  night: { warm: [[38, 32, 30], [110, 38, 20], [200, 70, 25], [252, 150, 70], [255, 236, 190]],
+           cold: [[28, 33, 40], [18, 60, 105], [33, 113, 181], [107, 174, 214], [215, 236, 252]] },
+};
+let ramps = RAMPS.day;
+
+/** Nothing is as the paper, so much is dark by day and bright by night. */
+export function setNight(night) {
+  ramps = night ? RAMPS.night : RAMPS.day;
+}
 
 /** From nothing to all, as a colour; what is less than nothing (in differences) is cold. */
 export function warm(share) {
   const s = Math.max(0, Math.min(1, Math.abs(share)));
-  const stops = share < 0 ? COLD : WARM;
+  const stops = share < 0 ? ramps.cold : ramps.warm;
   const at = s * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at)), f = at - i;
   return stops[i].map((low, k) => Math.round(low + (stops[i + 1][k] - low) * f));
 }
 
 export function warmText(share) {
   return `rgb(${warm(share).join(' ')})`;
+}
+
+/** What can be read on a colour: "#rrggbb" or red, green and blue. */
+export function inkOn(colour) {
+  const [r, g, b] = typeof colour === 'string' ? [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) : colour;
+  return 0.3 * r + 0.59 * g + 0.11 * b > 150 ? '#222' : '#fff';
 }
 
 /** Lines at an angle for canvases. */

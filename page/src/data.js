@@ -4,7 +4,10 @@
 // The run's data as report/view/pack.cpp lays them out: tables of columns, and what follows from
 // them once and for all (trees, groups, orders).
 
+import { cut } from './format.js';
+
 const NONE = 0xffffffff;
+const MOST_OF_NAME = 72, MOST_OF_FILE = 40;
 
 function bytesOf(base64) {
   const text = atob(base64);
@@ -74,6 +77,8 @@ class Run {
     this.exitStatus = one.exit_status[0];
     this.operation = text('operation');
     this.isDifference = this.operation === 'diff';
+    /** By which units are chosen: a difference is of runs that are longer than it. */
+    this.length = Math.max(Math.abs(this.wall), ...(this.isDifference ? tables.inputs.wall_s : []));
     this.waiting = tables.identities.waiting_s[0];
     this.locations = this.makeLocations(tables.locations);
     this.ranks = [...new Set(this.locations.map((l) => l.rank))].sort((a, b) => a - b);
@@ -143,6 +148,17 @@ class Run {
     return false;
   }
 
+  /** The place in `groups` of the one that a rank belongs to. */
+  groupOf(rank) {
+    let low = 0, high = this.groups.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (this.groups[mid] <= rank) low = mid + 1;
+      else high = mid;
+    }
+    return low - 1;
+  }
+
   /** Whether groups of ranks are ranks, so that sums over time are exact for each. */
   get groupsAreRanks() {
     return this.groups.length === this.ranks.length;
@@ -152,9 +168,14 @@ class Run {
     return (interval * this.wall) / this.intervals;
   }
 
+  region(path) {
+    return named(this.paths[path].region);
+  }
+
   code(path) {
     const { region, file, line } = this.paths[path];
-    return file && !region.includes(file) ? `${region} (${file}${line ? `:${line}` : ''})` : region;
+    const short = cut(named(region), MOST_OF_NAME);
+    return file && !region.includes(file) ? `${short} (${cut(file, MOST_OF_FILE)}${line ? `:${line}` : ''})` : short;
   }
 
   /** The same where the tree is not seen: "(not sampled)" is a place in its caller alone. */
@@ -169,6 +190,11 @@ class Run {
     if (l.stream) return `${l.stream} (rank ${l.rank})`;
     return this.locations.length === this.ranks.length ? `rank ${l.rank}` : `rank ${l.rank} thread ${l.thread}`;
   }
+}
+
+/** Symbols may hold anything, also nothing. */
+export function named(region) {
+  return region.trim() === '' ? '(unnamed)' : region;
 }
 
 export { NONE };

@@ -5,9 +5,10 @@
 // here, each lies in a file of its name.
 
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { setNight } from './colours.js';
 import { load } from './data.js';
-import { moment, timeFormat } from './format.js';
+import { cut, momentFormat, timeFormat } from './format.js';
 import { Pick, RunContext, useRun, useSelection } from './parts.jsx';
 import { ranksText, select, start } from './select.js';
 import { Changes } from './views/changes.jsx';
@@ -33,18 +34,18 @@ const VIEWS = [
 const OF_ONE_RUN = ['causes', 'timeline', 'flame'];
 
 function Chips() {
-  const { run } = useRun();
+  const { run, moment } = useRun();
   const s = useSelection();
   const chips = [];
   if (s.t) chips.push(['t', `${moment(s.t[0], s.t[1] - s.t[0])} to ${moment(s.t[1], s.t[1] - s.t[0])}`]);
   if (s.ranks) chips.push(['ranks', `rank${s.ranks.length > 1 ? 's' : ''} ${ranksText(s.ranks, run.ranks)}`]);
-  if (s.path !== null) chips.push(['path', `in ${run.paths[s.path].name}`]);
+  if (s.path !== null) chips.push(['path', `in ${cut(run.paths[s.path].name, 160)}`, run.paths[s.path].name]);
   if (s.pattern) chips.push(['pattern', run.patterns.get(s.pattern).name]);
   return (
     <div class="chips" aria-live="polite">
       {chips.length === 0 && <span class="hint">Whole run, all ranks</span>}
-      {chips.map(([key, words]) => (
-        <button key={key} class="chip" onClick={() => select({ [key]: null })} title="take this away">{words} <b>×</b></button>
+      {chips.map(([key, words, whole]) => (
+        <button key={key} class="chip" onClick={() => select({ [key]: null })} title={`${whole ? `${whole}: ` : ''}take this away`}>{words} <b>×</b></button>
       ))}
       {chips.length > 1 && <button class="chip" onClick={() => select({ t: null, ranks: null, path: null, pattern: null })}>all</button>}
     </div>
@@ -53,7 +54,8 @@ function Chips() {
 
 function shownViews(run) {
   return VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0)
-    && !(run.isDifference && OF_ONE_RUN.includes(id)));
+    && !(run.isDifference && OF_ONE_RUN.includes(id))
+    && !(id === 'who' && run.operation !== 'run' && run.tables.victims.rows === 0));
 }
 
 function Tabs() {
@@ -70,7 +72,7 @@ function Tabs() {
 function useKeys(run) {
   useEffect(() => {
     const press = (event) => {
-      if (event.target.closest('input, select, canvas') || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.defaultPrevented || event.target.closest('input, select') || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === 'Escape') select({ t: null, ranks: null, path: null, pattern: null });
       const at = '1234567890'.indexOf(event.key);
       const views = shownViews(run);
@@ -85,23 +87,66 @@ function Page() {
   const { view } = useSelection();
   const { run } = useRun();
   useKeys(run);
-  const found = (VIEWS.find(([id]) => id === view) ?? VIEWS[0])[2];
+  const found = (shownViews(run).find(([id]) => id === view) ?? VIEWS[0])[2];
   const View = run.isDifference && found === Overview ? Changes : found;
+  const night = useNight();
   return (
     <>
       <Head /><Tabs /><Chips />
-      <main><View /></main>
-      <footer class="printed"><Coverage /></footer>
+      <main key={night}><View /></main>
     </>
   );
+}
+
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+/** Whether it is dark; canvases are drawn anew when that changes. */
+function useNight() {
+  const [night, set] = useState(DARK.matches);
+  useEffect(() => {
+    const change = () => {
+      setNight(DARK.matches);
+      set(DARK.matches);
+    };
+    DARK.addEventListener('change', change);
+    return () => DARK.removeEventListener('change', change);
+  }, []);
+  return night;
+}
+
+/** On paper: verdict, causes, map and coverage, whatever view is open, in the colours of the day. */
+function Paper() {
+  const { run } = useRun();
+  return <><Head /><Chips />{run.isDifference ? <Changes /> : <Overview />}<footer><Coverage /></footer></>;
+}
+
+/** Browsers say when they print, and wait until what is drawn then is done. */
+function printWith(context) {
+  const root = document.documentElement, paper = document.getElementById('paper');
+  const begin = () => {
+    if (root.dataset.printing) return;
+    root.dataset.printing = 'yes';
+    setNight(false);
+    render(<RunContext.Provider value={context}><Paper /></RunContext.Provider>, paper);
+  };
+  const end = () => {
+    render(null, paper);
+    delete root.dataset.printing;
+    setNight(DARK.matches);
+  };
+  addEventListener('beforeprint', begin);
+  addEventListener('afterprint', end);
+  matchMedia('print').addEventListener('change', (event) => (event.matches ? begin() : end()));
 }
 
 load().then((run) => {
   start(run);
   document.title = `${run.command} - culprit`;
-  const time = timeFormat(run.wall);
+  setNight(DARK.matches);
+  const context = { run, time: timeFormat(run.length), moment: momentFormat(run.length) };
   document.getElementById('page').textContent = '';
-  render(<RunContext.Provider value={{ run, time }}><Page /></RunContext.Provider>, document.getElementById('page'));
+  render(<RunContext.Provider value={context}><Page /></RunContext.Provider>, document.getElementById('page'));
+  printWith(context);
   document.documentElement.dataset.ready = 'yes';
 }).catch((problem) => {
   document.getElementById('page').textContent = `This page is damaged: ${problem.message}`;

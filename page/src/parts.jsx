@@ -6,12 +6,13 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { colourOf, warmText } from './colours.js';
-import { percent } from './format.js';
-import { fragmentOf, linkTo, select, selection, subscribe } from './select.js';
+import { cut, percent } from './format.js';
+import { fragmentOf, linkTo, ranksText, select, selection, subscribe } from './select.js';
+import { basisOf } from './sums.js';
 
 export const RunContext = createContext(null);
 
-/** { run, time } of the page. */
+/** { run, time, moment } of the page: the data, and how sums and moments of this run are written. */
 export function useRun() {
   return useContext(RunContext);
 }
@@ -86,14 +87,15 @@ export function Canvas({ height, draw, watch, canvasRef, ...rest }) {
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    if (width === 0) return;
+    const across = width || canvas.current.parentElement.clientWidth;
+    if (across === 0) return;
     const scale = globalThis.devicePixelRatio || 1;
-    canvas.current.width = width * scale;
+    canvas.current.width = across * scale;
     canvas.current.height = height * scale;
     const context = canvas.current.getContext('2d');
     context.scale(scale, scale);
-    context.clearRect(0, 0, width, height);
-    draw(context, width, height);
+    context.clearRect(0, 0, across, height);
+    draw(context, across, height);
   }, [width, height, ...watch]);
   return <canvas ref={canvas} style={{ width: '100%', height: `${height}px` }} {...rest} />;
 }
@@ -104,7 +106,32 @@ export function ink(name) {
 }
 
 export function WholeRunHint({ what }) {
-  return useSelection().t ? <p class="hint">{what} is not known over time: this is of the whole run.</p> : null;
+  return useSelection().t ? <p class="hint whole-run">{what} is not known over time: this is of the whole run.</p> : null;
+}
+
+const NAMES = { time: 'Time', waiting: 'Waiting by pattern', delay: 'The cost of delays', critical: 'The critical path',
+                visits: 'The number of visits' };
+
+/** In what a figure does not obey the selection, because findings do not have it so. */
+export function BasisHint({ figure }) {
+  const { run } = useRun();
+  const selected = useSelection();
+  const words = [];
+  if (basisOf(selected, figure) !== selected) words.push(`${NAMES[figure]} is not known over time: this is of the whole run.`);
+  else if (selected.t && selected.ranks) words.push(...groupWords(run, selected));
+  if (selected.pattern && figure !== 'waiting' && figure !== 'delay') {
+    words.push(`${NAMES[figure]} is not known by pattern: this is of all.`);
+  }
+  return words.length > 0 ? <p class="hint whole-run">{words.join(' ')}</p> : null;
+}
+
+/** Over time, call paths of many ranks are known by groups of neighbours, whole ones. */
+export function groupWords(run, selected) {
+  if (run.groupsAreRanks || !selected.ranks) return [];
+  const groups = new Set(selected.ranks.map((rank) => run.groupOf(rank)));
+  const members = run.ranks.filter((rank) => groups.has(run.groupOf(rank)));
+  return members.length === selected.ranks.length ? []
+    : [`Over time, call paths are known by groups of ranks: these are of ranks ${cut(ranksText(members, run.ranks), 60)}.`];
 }
 
 export function Empty({ children }) {

@@ -35,12 +35,19 @@ export function ranksText(ranks, known) {
   return parts.join(',');
 }
 
+/** "0.5-1e-3" within the run; null if it is none, lies past the run's end, or is all of it. */
+function parseTime(text) {
+  const match = /^([\d.]+(?:e[+-]?\d+)?)-([\d.]+(?:e[+-]?\d+)?)$/.exec(text);
+  if (!match) return null;
+  const [from, to] = [Number(match[1]), Math.min(run.wall, Number(match[2]))];
+  return from < to && (from > 0 || to < run.wall) ? [from, to] : null;
+}
+
 function parse(fragment) {
   const given = new URLSearchParams(fragment.replace(/^#/, ''));
   const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view, metric: given.get('metric'),
                       arrangement: given.get('arrangement') };
-  const t = (given.get('t') ?? '').split('-').map(Number);
-  if (t.length === 2 && t[0] < t[1]) selection.t = [Math.max(0, t[0]), Math.min(run.wall, t[1])];
+  selection.t = parseTime(given.get('t') ?? '');
   if (given.get('ranks')) selection.ranks = parseRanks(given.get('ranks'), run.ranks);
   const path = run.paths.find((p) => p.name === given.get('path'));
   if (path) selection.path = path.id;

@@ -5,11 +5,19 @@
 // With one, time and waiting come from the equal intervals, whole ones; what findings do not know
 // over time (delay costs, the patterns of waits) stays that of the whole run, and views say so.
 
+/** The selection by which a figure is known; without the stretch of time where that is not. */
+export function basisOf(selection, figure) {
+  const known = figure === 'time' || (figure === 'waiting' && !selection.pattern);
+  return selection.t && !known ? { ...selection, t: null } : selection;
+}
+
 export function filters(run, selection) {
   const ranks = selection.ranks ? new Set(selection.ranks) : null;
+  const groups = ranks && new Set(selection.ranks.map((rank) => run.groups[run.groupOf(rank)]));
   const path = selection.path === null ? null : run.paths[selection.path];
   return {
     location: (id) => ranks === null || ranks.has(run.locations[id].rank),
+    group: (id) => ranks === null || groups.has(run.locations[id].rank),
     path: (id) => path === null || (run.paths[id].from >= path.from && run.paths[id].from < path.to),
     pattern: (id) => !selection.pattern || run.inFamily(id, selection.pattern),
   };
@@ -65,7 +73,7 @@ function addTimesOfIntervals(run, selection, keep, sums) {
   for (let i = 0; i < cube.rows; ++i) {
     const path = cube.callpath[i];
     if (cube.interval[i] < first || cube.interval[i] >= last || !keep.path(path)) continue;
-    if (!keep.location(cube.location[i])) continue;
+    if (!keep.group(cube.location[i])) continue;
     sums.time += cube.time_s[i];
     sums.waiting += cube.waiting_s[i];
     sums.timeByPath[path] += cube.time_s[i];
@@ -134,25 +142,32 @@ export function byRank(run, byLocation) {
   return sums;
 }
 
-/** The largest, and the coefficient of variation. */
+/** The largest of their sizes; differences have both signs. */
+export function sizeOf(values) {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+/** The largest, and the coefficient of variation; null where it has no meaning: of values of both signs. */
 export function spread(values) {
-  let sum = 0, squares = 0, largest = 0;
+  let sum = 0, squares = 0, largest = 0, least = Infinity, most = -Infinity;
   values.forEach((value, i) => {
     sum += value;
     squares += value * value;
-    if (value > values[largest]) largest = i;
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+    if (Math.abs(value) > Math.abs(values[largest])) largest = i;
   });
-  const mean = sum / values.length;
-  const variation = mean > 0 ? Math.sqrt(Math.max(0, squares / values.length - mean * mean)) / mean : 0;
-  return { largest, variation };
+  const mean = Math.abs(sum / values.length);
+  const known = mean > 0 && !(least < 0 && most > 0);
+  return { largest, variation: known ? Math.sqrt(Math.max(0, squares / values.length - mean * mean)) / mean : null };
 }
 
-/** Delays joined by call path, the costliest first, with whom they made wait. */
+/** Delays joined by call path, the costliest first, with the pattern that they cause most of. */
 export function causesOf(run, selection) {
   const sums = sumsOf(run, selection);
   const causes = [];
   sums.delayByPath.forEach((cost, path) => {
-    if (cost > 0 && !run.paths[path].startUp) causes.push({ path, cost, pattern: null, most: 0 });
+    if (cost > 0 && !run.paths[path].startUp) causes.push({ path, cost, pattern: null, patterns: new Map() });
   });
   const at = new Map(causes.map((cause) => [cause.path, cause]));
   const { delays } = run.tables;
@@ -160,8 +175,14 @@ export function causesOf(run, selection) {
   for (let i = 0; i < delays.rows; ++i) {
     const cause = at.get(delays.callpath[i]);
     if (!cause || !keep.location(delays.location[i])) continue;
-    const cost = delays.short_s[i] + delays.long_s[i];
-    if (cost > cause.most) Object.assign(cause, { most: cost, pattern: run.names[delays.pattern[i]] });
+    const pattern = run.names[delays.pattern[i]];
+    if (!keep.pattern(pattern)) continue;
+    cause.patterns.set(pattern, (cause.patterns.get(pattern) ?? 0) + delays.short_s[i] + delays.long_s[i]);
+  }
+  for (const cause of causes) {
+    for (const [pattern, cost] of cause.patterns) {
+      if (cause.pattern === null || cost > cause.patterns.get(cause.pattern)) cause.pattern = pattern;
+    }
   }
   return causes.sort((a, b) => b.cost - a.cost);
 }

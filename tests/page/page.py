@@ -4,7 +4,8 @@
 """Makes experiments, has `culprit view` write their pages, and lets a browser look at them (page_test.mjs).
 
 `page.py --build build`. Runs: a hybrid program of 4 ranks, one on a simulated device, one without any wait, one with
-hostile names, six ranks that are arranged in every way, and findings of 4,100 ranks made up here. Needs Node and Chromium: ./dev page --test brings this about.
+hostile names and phases, six ranks that are arranged in every way, a run that got shorter, and findings of 4,100 ranks
+made up here, of long runs and of very short ones. Needs Node and Chromium: ./dev page --test brings this about.
 """
 import argparse
 import json
@@ -35,11 +36,46 @@ def mpirun(ranks, program):
     return ("mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", program)
 
 
-def rename_a_function(experiment, name):
+def findings(experiment):
+    return sqlite3.connect(os.path.join(experiment, "findings.db"))
+
+
+def rename_a_function(experiment, region, name):
     """A program could have called a function so; symbols may hold anything."""
-    with sqlite3.connect(os.path.join(experiment, "findings.db")) as db:
-        db.execute("UPDATE callpaths SET name = replace(name, region, ?), region = ? WHERE region = 'resolve_contacts'",
-                   (name, name))
+    with findings(experiment) as db:
+        done = db.execute("UPDATE callpaths SET name = replace(name, region, ?), region = ? WHERE region = ?", (name, name, region))
+        assert done.rowcount > 0, region
+
+
+def add_phases(experiment):
+    """Two halves of the run; findings name the one with more time first."""
+    with findings(experiment) as db:
+        wall = db.execute("SELECT wall_s FROM run").fetchone()[0]
+        for name, begin, end in (("second half", wall / 2, wall), ("first half", 0, wall / 2)):
+            db.execute("INSERT INTO stages (kind, name, number, visits, begin_s, end_s, time_s, waiting_s, longest_s, useful_s, "
+                       "load_balance, communication) VALUES ('phase', ?, 0, 1, ?, ?, ?, 0, ?, 0, 1, 1)",
+                       (name, begin, end, end - begin, end - begin))
+
+
+def one_cause(experiment):
+    """Makes one call path cause all, most of it at barriers, although its largest single delay is another's; and says
+    whom it made wait of a fiftieth of the waiting."""
+    with findings(experiment) as db:
+        cause = db.execute("SELECT id FROM callpaths WHERE region = 'update_cells'").fetchone()[0]
+        db.execute("UPDATE delays SET callpath = ?, pattern = 'omp.barrier', short_s = 0.001, long_s = 0", (cause,))
+        db.execute("UPDATE delays SET pattern = 'mpi.late_sender', short_s = 0.1 WHERE id = (SELECT min(id) FROM delays)")
+        waiting = db.execute("SELECT waiting_s FROM identities").fetchone()[0]
+        db.execute("INSERT INTO victims (delay_callpath, delay_location, pattern, wait_callpath, wait_location, time_s) "
+                   "VALUES (?, 0, 'omp.barrier', ?, 1, ?)", (cause, cause, 0.02 * waiting))
+
+
+def shorten(experiment, wall):
+    """The same in a run of this length."""
+    with findings(experiment) as db:
+        factor = wall / db.execute("SELECT wall_s FROM run").fetchone()[0]
+        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for column in [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1].endswith("_s")]:
+                db.execute(f"UPDATE {table} SET {column} = {column} * {factor!r}")
 
 
 def many_ranks(source, experiment, ranks):
@@ -100,8 +136,21 @@ def main():
             measure(culprit, place("device"), *mpirun(2, example("opencl_chain")))
         measure(culprit, place("arranged"), *mpirun(6, os.path.join(build, "tests", "programs", "arranged.openmpi")))
         shutil.copytree(place("hybrid"), place("hostile"))
-        rename_a_function(place("hostile"), "<script>alert(1)</script>")
+        rename_a_function(place("hostile"), "resolve_contacts", "<script>alert(1)</script>")
+        rename_a_function(place("hostile"), "update_cells", "L" * 240)
+        rename_a_function(place("hostile"), "main", " ")
+        add_phases(place("hostile"))
+        measure(culprit, place("again"), *mpirun(4, example("hybrid_chain")))
+        with findings(place("hybrid")) as db:
+            shorten(place("again"), 0.7 * db.execute("SELECT wall_s FROM run").fetchone()[0])
+        run(culprit, "diff", place("hybrid"), place("again"), "-o", place("shorter"))
+        shutil.copytree(place("shorter"), place("nobody"))
+        with findings(place("nobody")) as db:
+            db.execute("DELETE FROM victims")
         many_ranks(place("hybrid"), place("many"), 4100)
+        one_cause(place("many"))
+        shutil.copytree(place("many"), place("short"))
+        shorten(place("short"), 0.0004)
         pages = {}
         for name in sorted(os.listdir(folder)):
             if os.path.isdir(place(name)):

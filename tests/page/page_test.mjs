@@ -5,7 +5,7 @@
 // back, searches, sums up a column by hand, drags, zooms, uses the keyboard alone, prints. Each
 // check is one line of output; the last line is their sum.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,20 @@ const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', arg
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, bypassCSP: true });
 const requests = [];
 context.on('request', (request) => requests.push(request.url()));
+// What is written on canvases, and where: { words, x, y, width }, and the colours of what is filled.
+await context.addInitScript(() => {
+  window.drawn = [];
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function fillText(words, x, y) {
+    window.drawn.push({ words, x, y, width: this.measureText(words).width, align: this.textAlign });
+    return write.call(this, words, x, y);
+  };
+});
+const drawn = async (page, fragment) => {
+  await page.evaluate((hash) => { window.drawn = []; location.hash = hash; }, fragment);
+  await page.waitForTimeout(150);
+  return page.evaluate(() => window.drawn);
+};
 
 async function open(name, fragment = '', how = context) {
   const page = await how.newPage();
@@ -43,6 +57,15 @@ const seconds = (words) => {
   const match = /(<?) ?([\d.]+) (s|ms|us)/.exec(words);
   return match && Number(match[2]) * { s: 1, ms: 1e-3, us: 1e-6 }[match[3]];
 };
+/** The same of figures that can be less than nothing. */
+const signed = (words) => seconds(words) * (/-/.test(words) ? -1 : 1);
+/** Columns of numbers whose header does not stand above them, on the right. */
+const misaligned = (page) => page.evaluate(() => [...document.querySelectorAll('main table')].flatMap((table) =>
+  [...table.querySelectorAll('thead th')].filter((th, i) => {
+    const cell = table.querySelector('tbody tr')?.children[i];
+    const right = (e) => getComputedStyle(e).textAlign === 'right';
+    return cell && (right(cell) || cell.querySelector('.bar')) && !right(th);
+  }).map((th) => th.innerText)));
 const near = (a, b, slack) => Math.abs(a - b) <= slack;
 
 // --- the first screen ---
@@ -131,6 +154,45 @@ await page.evaluate((wall) => { location.hash = `#t=${wall / 2}-${wall}`; }, rep
 const second = seconds((await page.locator('.timebar li').allInnerTexts()).find((w) => w.includes('waiting') && !w.includes('without')));
 check('two halves of the run have all of its waiting', near(first + second, report.identities.waiting_s, 0.03), `${first} + ${second}`);
 
+// --- a stretch of time, and what is not known over time ---
+await page.evaluate((wall) => { location.hash = `#view=trees&t=${wall * 0.6}-${wall * 0.8}`; }, report.run.wall_s);
+const metric = (words) => panes.nth(0).locator('li', { hasText: words }).first();
+const order = (await panes.nth(0).locator('li').allInnerTexts()).map((w) => w.replace(/\s+/g, ' '));
+const split = order.findIndex((w) => w.includes('not known over time, but of the whole run'));
+check('figures of the whole run stand apart from those of the stretch', split === 2 && /waiting$/.test(order[1])
+  && order.slice(split).some((w) => w.includes('delay costs')) && order.slice(split).some((w) => w.includes('Late sender')), order.join(', '));
+check('their sum is that of the whole run', near(seconds(order[split + 1]), report.identities.waiting_s, 0.006)
+  && order[split + 1].includes('waiting, by pattern'), order[split + 1]);
+check('what is not known is unknown', (await metric('visits').innerText()).includes('unknown'));
+check('a figure of the stretch says nothing more', await page.locator('.trees > .whole-run').count() === 0);
+await metric('delay costs').locator('a').click();
+check('a figure of the whole run says so', (await text(page, '.trees > .whole-run')).includes('of the whole run'));
+await metric('Late sender').locator('a').click();
+const lateOverTime = (await panes.nth(2).locator('li .figure').allInnerTexts()).map(seconds).reduce((a, b) => a + b, 0);
+check('a pattern is of the whole run in all panes', near(lateOverTime, late, 0.03)
+  && (await text(page, '.trees > .whole-run')).includes('of the whole run'), `${lateOverTime} against ${late}`);
+await page.evaluate(() => { location.hash = '#t=5000-9000'; });
+check('a stretch past the end is none', await page.locator('.chip').count() === 0);
+await page.evaluate(() => { location.hash = '#t=1e-1-9000'; });
+const clamped = (await text(page, '.chip')).split(' to ').map(seconds);
+check('one that reaches past it ends with the run', clamped[0] === 0.1 && near(clamped[1], report.run.wall_s, 0.06), `${clamped}`);
+
+// --- views obey, or say that they do not ---
+await page.evaluate((p) => { location.hash = `#path=${encodeURIComponent(p)}`; }, cause);
+const map1 = await page.locator('.heatmap canvas').evaluate((c) => c.toDataURL());
+check('the map shows a call path that is selected', (await text(page, '.heatmap figcaption')).includes('Time in'));
+await page.evaluate(() => { location.hash = '#pattern=mpi.late_sender'; });
+check('and is another one then', map1 !== await page.locator('.heatmap canvas').evaluate((c) => c.toDataURL()));
+check('it says that it does not know patterns', (await text(page, '.heatmap .whole-run')).includes('all waiting'));
+const ofPattern = seconds((await page.locator('.timebar li').allInnerTexts()).find((w) => w.includes('waiting: Late sender')) ?? '');
+check('the bar tells the pattern from other waiting', near(ofPattern, late, 0.006), `${ofPattern} against ${late}`);
+await page.evaluate(() => { location.hash = '#view=efficiency&ranks=1'; });
+check('efficiencies say what they do not obey', (await text(page, 'main .whole-run')).includes('narrows nothing'));
+const faint = await drawn(page, `#view=timeline&path=${encodeURIComponent(cause)}`);
+const onLanes = faint.filter(({ x, y }) => x > 120 && y > 20).map(({ words }) => words);
+check('the time line names the selected call path alone', onLanes.every((w) => cause.includes(w.replace('…', '')))
+  && (await text(page, 'main')).includes('is faint'), `${onLanes}`);
+
 // --- the time line ---
 await page.evaluate(() => { location.hash = '#view=timeline'; });
 const lanes = await page.locator('.timeline canvas').boundingBox();
@@ -146,7 +208,6 @@ check('dragging pans', page.url() !== before);
 await page.evaluate(() => { location.hash = '#view=timeline'; });
 await page.mouse.move(lanes.x + lanes.width * 0.35, lanes.y + 62);
 check('pointing tells what is there', (await text(page, '.timeline .hover')).includes('rank'));
-await page.locator('.timeline canvas').focus();
 await page.keyboard.press('ArrowUp');
 check('the arrow keys zoom', page.url().includes('t='));
 await page.keyboard.press('0');
@@ -161,10 +222,23 @@ for (const [view, words] of [['who', 'Between ranks'], ['topology', 'Nodes and r
   check(`the view ${view}`, (await text(page, 'main')).includes(words));
 }
 await page.evaluate(() => { location.hash = '#view=flame'; });
-check('the flame graph has frames', await page.locator('.flame g').count() > 3);
+check('the flame graph has frames', await page.locator('.flame .frame').count() > 3);
+await page.locator('.flame a.frame', { hasText: 'MPI_Recv' }).first().click();
+check('which select', (await text(page, '.chip')).includes('MPI_Recv'), page.url());
+check('and then are those of it', await page.locator('.flame .frame', { hasText: 'MPI_Recv' }).count() === 1);
+for (const view of ['overview', 'causes', 'who', 'efficiency']) {
+  await page.evaluate((v) => { location.hash = `#view=${v}`; }, view);
+  check(`headers stand above numbers in ${view}`, (await misaligned(page)).length === 0, (await misaligned(page)).join());
+}
+check('lanes of the map are named', (await drawn(page, '#')).some(({ words }) => words === 'rank 0 thread 1'));
 await page.evaluate(() => { location.hash = '#'; });
-await page.locator('body').press('3');
-check('digits choose views', page.url().includes('view=timeline'));
+await page.locator('.heatmap canvas').click({ position: { x: 200, y: 8 } });
+await page.keyboard.press('3');
+check('digits choose views, wherever the focus is', page.url().includes('view=timeline'));
+await page.keyboard.press('ArrowUp');
+check('keys work in the time line at once', page.url().includes('t='));
+await page.keyboard.press('Escape');
+check('as does Escape there', await page.locator('.chip').count() === 0);
 await page.locator('body').press('8');
 check('as their tabs stand', (await text(page, '.tab.on')) === (await page.locator('.tab').nth(7).innerText()), await text(page, '.tab.on'));
 check('nothing went wrong on the way', page.problems.length === 0, page.problems.join('; '));
@@ -181,23 +255,100 @@ await page.keyboard.press('Enter');
 check('a cause can be chosen without a mouse', page.url().includes('path='));
 
 // --- paper, dark, small ---
+await page.evaluate(() => {
+  location.hash = '#view=flame';
+  addEventListener('beforeprint', () => { window.told = true; });
+});
 const pdf = await page.pdf({ format: 'A4' });
-check('it prints', pdf.length > 20000, `${pdf.length} bytes`);
+check('it prints', pdf.length > 20000 && await page.evaluate(() => window.told), `${pdf.length} bytes`);
+check('after which the page is as it was', await page.locator('#paper *').count() === 0 && await page.locator('.flame').isVisible());
+const printed = async (p) => {
+  await p.emulateMedia({ media: 'print' });
+  await p.waitForSelector('#paper main, #paper .heatmap');
+  return [await text(p, '#paper'), await p.locator('#paper .heatmap canvas').evaluate((c) => {
+    const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+    let most = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0) most = Math.max(most, data[i] - data[i + 2]);
+    return most;
+  }), await p.locator('#paper .timebar .stack a').first().evaluate((e) => getComputedStyle(e).printColorAdjust)];
+};
+const [paper, redness, adjust] = await printed(page);
+check('on paper are verdict, causes, map and coverage, whatever view is open',
+  [report.verdict.text.slice(0, 40), 'Who made others wait', 'Where and when', 'does not cover'].every((w) => paper.includes(w))
+  && !await page.locator('#page').isVisible(), paper.slice(0, 200));
+check('with the map and its colours', redness > 100 && adjust === 'exact', `${redness}, ${adjust}`);
+await page.emulateMedia({ media: 'screen' });
 const dark = await browser.newContext({ colorScheme: 'dark', bypassCSP: true });
 const night = await open('hybrid', '', dark);
 check('it is dark where the system is', await night.evaluate(() => getComputedStyle(document.body).backgroundColor) === 'rgb(23, 24, 27)');
+check('zero is dark there, and much is bright', await night.locator('.key .ramp').first().evaluate((e) => getComputedStyle(e).backgroundImage)
+  .then((ramp) => ramp.indexOf('rgb(38, 32, 30)') < ramp.indexOf('rgb(255, 236, 190)') && ramp.includes('rgb(38, 32, 30)')));
+await night.evaluate(() => { location.hash = '#view=topology'; });
+const nightCells = await night.locator('.cell').evaluateAll((all) => all.map((e) => [e.title, getComputedStyle(e).backgroundColor]));
+nightCells.sort((a, b) => seconds(b[0].split(': ')[1]) - seconds(a[0].split(': ')[1]));
+check('so is the rank with the most', nightCells[0][1] === 'rgb(255, 236, 190)', `${nightCells[0]}`);
+const [, nightRedness] = await printed(night);
+check('but paper is white', nightRedness > 100 && await night.evaluate(() => getComputedStyle(document.body).backgroundColor) === 'rgb(255, 255, 255)');
 await dark.close();
 
 // --- odd runs ---
 const hostile = await open('hostile');
 check('a name is text, never markup', hostile.problems.length === 0 && (await text(hostile, '.causes')).includes('<script>alert(1)</script>'));
+check('a long name is cut, and whole in its title', await hostile.locator('.causes a.code').evaluateAll((all) =>
+  all.some((e) => e.title.includes('L'.repeat(240)) && e.innerText.includes('LLL…') && e.innerText.length < 130)));
+await hostile.evaluate(() => { location.hash = '#view=trees&metric=time'; });
+check('a name that is blank is shown as such', (await text(hostile, '.panes > div:nth-child(2)')).includes('(unnamed)'));
+const halves = (list) => ['first half', 'second half'].every((name) => list.some(({ words }) => words === name));
+const onMap = await drawn(hostile, '#');
+check('phases are named below the map', halves(onMap), onMap.map(({ words }) => words).join());
+const inLane = await drawn(hostile, '#view=timeline');
+check('and have a lane in the time line', halves(inLane) && inLane.some(({ words }) => words === 'phases'), inLane.map(({ words }) => words).join());
+await hostile.evaluate(() => { location.hash = '#view=efficiency'; });
+check('headers stand above the numbers of phases', (await misaligned(hostile)).length === 0, (await misaligned(hostile)).join());
+await hostile.locator('main a', { hasText: 'second half' }).click();
+check('a phase selects its time', (await text(hostile, '.chip')).includes(' to ') && !(await text(hostile, 'main')).includes('first half'));
 await hostile.close();
+
+// --- a run that got shorter ---
+const shorter = await open('shorter');
+const changes = async () => (await shorter.locator('main table').nth(1).locator('tbody tr').allInnerTexts()).map((w) => w.split(/\t/));
+const runTime = (await changes()).find(([name]) => name.startsWith('run time'));
+check('a difference has its signs and units', runTime[3].startsWith('-') && runTime[4].startsWith('-') && runTime.slice(1, 4).every((w) => / m?s$/.test(w)), `${runTime}`);
+check('also in its shares', near(parseFloat(runTime[4]), (100 * signed(runTime[3])) / seconds(runTime[1]), 2), `${runTime}`);
+check('headers stand above the numbers of changes', (await misaligned(shorter)).length === 0, (await misaligned(shorter)).join());
+await shorter.evaluate(() => { location.hash = '#view=trees'; });
+const tree = await shorter.locator('.panes > div:first-child li').evaluateAll((all) => all.map((e) =>
+  [parseFloat(e.style.paddingLeft) / 0.9, e.querySelector('.figure')?.innerText, e.innerText]));
+const whole = tree.find(([, , w]) => /waiting$/.test(w));
+const families = tree.slice(tree.indexOf(whole) + 1).filter(([depth]) => Math.round(depth) === 1);
+const sum = families.reduce((all, [, figure]) => all + signed(figure), 0);
+check('patterns add up to waiting, whatever their signs', near(sum, signed(whole[1]), 0.03) && families.length > 0, `${sum} against ${whole[1]}`);
+check('no figure is in microseconds', tree.every(([, figure]) => !/us$/.test(figure)), tree.map(([, f]) => f).join());
+const bySystem = (await shorter.locator('.panes > div:nth-child(3) li .figure').allInnerTexts()).map(signed);
+check('values of both signs have no coefficient of variation', !(bySystem.some((v) => v < 0) && bySystem.some((v) => v > 0))
+  || !(await text(shorter, '.panes > div:nth-child(3)')).includes('variation'), `${bySystem}`);
+await shorter.evaluate(() => { location.hash = '#view=efficiency'; });
+check('changes of efficiencies are no shares', (await text(shorter, 'main h2')).includes('percentage points')
+  && (await shorter.locator('.efficiency td.number').allInnerTexts()).every((w) => !w.includes('%')));
+await shorter.evaluate(() => { location.hash = '#view=who'; });
+check('who waits for whom knows less waiting', !(await text(shorter, 'main')).includes('Nobody'));
+check('nothing went wrong with a difference', shorter.problems.length === 0, shorter.problems.join('; '));
+await shorter.close();
+const nobody = await open('nobody', '#view=who');
+check('without victims it is not there', !(await text(nobody, 'nav')).includes('Who waits') && (await text(nobody, 'main')).includes('Compared'));
+await nobody.close();
 const threads = await open('threads', '#view=timeline');
 check('one process with threads', (await text(threads, '.facts')).startsWith('1 rank') && threads.problems.length === 0);
 await threads.close();
 if (pages.device) {
   const device = await open('device', '#view=devices');
+  const idle = device.locator('.frame[title^="(device idle)"], .frame[title^="(stream idle)"]');
   check('devices are drawn', await device.locator('.chart canvas').count() > 0 && device.problems.length === 0, device.problems.join('; '));
+  await device.evaluate(() => { location.hash = '#'; });
+  const kinds = await device.locator('.timebar li').allInnerTexts();
+  check('idle devices are not busy', kinds.some((w) => w.includes('idle')), kinds.join());
+  check('and have a colour of their own', await device.evaluate(() => { location.hash = '#view=flame&metric=time'; }).then(() => idle.first()
+    .evaluate((e) => getComputedStyle(e).backgroundColor)) === 'rgb(200, 200, 204)');
   await device.close();
 }
 
@@ -244,8 +395,28 @@ const changed = await many.evaluate(async () => {
   return times.sort((a, b) => a - b);
 });
 console.log(`change of selection: ${changed.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+await many.evaluate(() => { location.hash = '#'; });
+check('a cause has the pattern that it causes most of', (await text(many, '.causes tbody tr td:last-child')) === 'Wait at OpenMP barrier',
+  await text(many, '.causes tbody tr'));
+const columns = (await drawn(many, '#view=who')).filter(({ x, y, align }, i, all) => y < 20 && align === 'center'
+  && all.findIndex((other) => other.x === x && other.y === y) === i);
+check('who waits for whom says of how much it knows', / 2\.0 % of all waiting/.test(await text(many, 'main')), await text(many, 'main p'));
+check('and takes shares of all waiting', (await many.locator('main tbody tr td:nth-child(4)').allInnerTexts()).join() === '2.0 %');
+check('it has a key', await many.locator('.key .ramp').count() === 1);
+columns.sort((a, b) => a.x - b.x);
+check('names of columns do not overlap', columns.length > 4
+  && columns.every((c, i) => i === 0 || c.x - c.width / 2 > columns[i - 1].x + columns[i - 1].width / 2), JSON.stringify(columns.slice(0, 3)));
 check('nothing went wrong with 4,100 ranks', many.problems.length === 0, many.problems.join('; '));
 await many.close();
+const brief = await open('short');
+const sums = await brief.locator('.timebar li b').allInnerTexts();
+check('a short run on many ranks has large sums in large units', sums.length > 0 && sums.every((w) => parseFloat(w.replace('< ', '')) < 1000), sums.join());
+check('and a short time line in microseconds', (await drawn(brief, '#view=timeline')).filter(({ y }) => y === 12).every(({ words }) => / us$/.test(words)));
+await brief.evaluate(() => { location.hash = '#t=1.2e-7-3.5e-6'; });
+check('short stretches can be selected', (await text(brief, '.chip')).includes('us to '), await text(brief, '.chips'));
+await brief.close();
+const template = statSync(join(here, '..', '..', 'report', 'view', 'template.html')).size;
+check('without data the page has 200 KiB at most', template <= 200 * 1024, `${template}`);
 
 check('nothing was asked of the network', requests.every((url) => url.startsWith('file://') || url.startsWith('data:') || url.startsWith('blob:')),
       requests.find((url) => !url.startsWith('file:')));

@@ -64,7 +64,7 @@ export function CauseTable({ most }) {
     <>
       <WholeRunHint what="The cost of delays" />
       <table class="causes">
-        <thead><tr><th>function</th><th>cost</th><th>share</th>{gains && <th title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
+        <thead><tr><th>function</th><th class="number">cost</th><th class="number">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
         <tbody>
           {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
         </tbody>
@@ -87,7 +87,7 @@ export function CauseTable({ most }) {
         <td><Bar value={cause.cost} whole={largest} text={time(cause.cost)} /></td>
         <td class="number">{percent(cause.cost, all)}</td>
         {gains && <td class="number">{gain ? time(gain.gain) : ''}</td>}
-        <td><Strip values={ranks} label={`most on rank ${run.ranks[top]}, coefficient of variation ${variation.toFixed(2)}`} /></td>
+        <td><Strip values={ranks} label={`most on rank ${run.ranks[top]}${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`} /></td>
         <td><Strip values={times} label="its time over the run" /></td>
         <td><Pick change={{ pattern: cause.pattern }}>{pattern?.name ?? cause.pattern}</Pick></td>
       </tr>
@@ -143,7 +143,7 @@ function CauseDetail({ path }) {
       )}
       {victims.length > 0 && (
         <table>
-          <thead><tr><th>whom it made wait, and where</th><th>time</th><th>pattern</th><th>locations</th></tr></thead>
+          <thead><tr><th>whom it made wait, and where</th><th class="number">time</th><th>pattern</th><th>locations</th></tr></thead>
           <tbody>
             {victims.slice(0, 12).map((v) => (
               <tr key={`${v.path} ${v.pattern}`}>

@@ -7,13 +7,14 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { percent } from '../format.js';
 import { CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
+import { filters } from '../sums.js';
 import { select } from '../select.js';
 
 const SERIES = [['kernels_s', 'kernels', '#009e73'], ['busy_s', 'busy', '#56b4e9'], ['late_s', 'idle: host late', '#d55e00'],
                 ['latency_s', 'idle: launch latency', '#e69f00'], ['unknown_s', 'idle: unknown', '#8a8a8a']];
 
 function DeviceChart({ device }) {
-  const { run } = useRun();
+  const { run, moment } = useRun();
   const place = useRef();
   const selected = useSelection();
   const rows = useMemo(() => {
@@ -25,14 +26,15 @@ function DeviceChart({ device }) {
     if (rows.length === 0) return undefined;
     const data = [rows.map((i) => (t.begin_s[i] + t.end_s[i]) / 2),
                   ...SERIES.map(([column]) => rows.map((i) => (100 * t[column][i]) / (t.end_s[i] - t.begin_s[i] || 1)))];
+    const [from, to] = selected.t ?? [0, run.wall];
     const axis = { stroke: ink('faint'), grid: { stroke: ink('line'), width: 1 }, ticks: { show: false } };
     const chart = new uPlot({
       width: place.current.clientWidth, height: 200, legend: { live: true },
       cursor: { drag: { x: true, y: false, setScale: false } },
-      scales: { x: { time: false, min: 0, max: run.wall }, y: { range: [0, 100] } },
-      axes: [{ ...axis, values: (_, v) => v.map((s) => `${Number(s.toPrecision(4))} s`) },
+      scales: { x: { time: false, min: from, max: to }, y: { range: [0, 100] } },
+      axes: [{ ...axis, values: (_, v) => v.map((s) => moment(s, to - from)) },
              { ...axis, values: (_, v) => v.map((s) => `${s} %`) }],
-      series: [{ label: 'time', value: (_, s) => (s === null ? '' : `${s.toFixed(3)} s`) },
+      series: [{ label: 'time', value: (_, s) => (s === null ? '' : moment(s, (to - from) / 10)) },
                ...SERIES.map(([, label, stroke]) => ({ label, stroke, width: 1.5,
                                                        value: (_, v) => (v === null ? '' : `${v.toFixed(1)} %`) }))],
       hooks: { setSelect: [(u) => {
@@ -42,16 +44,18 @@ function DeviceChart({ device }) {
       }] },
     }, data, place.current);
     return () => chart.destroy();
-  }, [rows, selected.view]);
+  }, [rows, selected.view, selected.t]);
   return <div class="chart" ref={place} />;
 }
 
 function Blame({ kind, head }) {
   const { run, time } = useRun();
+  const selected = useSelection();
   const { device_blame: b } = run.tables;
+  const keep = filters(run, selected);
   const sums = new Map();
   for (let i = 0; i < b.rows; ++i) {
-    if (run.names[b.kind[i]] === kind) sums.set(b.callpath[i], (sums.get(b.callpath[i]) ?? 0) + b.time_s[i]);
+    if (run.names[b.kind[i]] === kind && keep.location(b.location[i]) && keep.path(b.callpath[i])) sums.set(b.callpath[i], (sums.get(b.callpath[i]) ?? 0) + b.time_s[i]);
   }
   const whole = [...sums.values()].reduce((x, y) => x + y, 0);
   if (!(whole > 0)) return null;
@@ -68,9 +72,14 @@ function Blame({ kind, head }) {
 export function Devices() {
   const { run, time } = useRun();
   const { devices: d } = run.tables;
+  const { t, ranks, path, pattern } = useSelection();
   if (d.rows === 0) return <Empty>No device was measured in this run.</Empty>;
   return (
     <>
+      {(t || ranks || path !== null || pattern) && (
+        <p class="hint whole-run">The stretch of time narrows the charts, ranks and call paths narrow the tables below them; the
+          sums of a device are of the whole run, and patterns are not known of devices.</p>
+      )}
       {Array.from({ length: d.rows }, (_, i) => (
         <section key={i}>
           <h2>{run.name('devices', 'name', i)} {run.name('devices', 'node', i) && `on ${run.name('devices', 'node', i)}`}</h2>

@@ -3,14 +3,13 @@
 
 // Flame graphs of the selected time, waiting or delay costs; from the root, or from the leaves.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import flamegraph from 'd3-flame-graph';
-import { select as pick } from 'd3-selection';
-import { colourOf } from '../colours.js';
-import { percent } from '../format.js';
-import { Empty, useRun, useSelection } from '../parts.jsx';
+import { useMemo, useState } from 'preact/hooks';
+import { colourOf, inkOn } from '../colours.js';
+import { named } from '../data.js';
+import { cut, percent } from '../format.js';
+import { BasisHint, Empty, Pick, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
-import { inclusive, sumsOf } from '../sums.js';
+import { basisOf, inclusive, sumsOf } from '../sums.js';
 import { figureOf } from './trees.jsx';
 
 function fromRoot(run, own) {
@@ -37,25 +36,45 @@ function fromLeaves(run, own) {
   return plain(root);
 }
 
-export function Flame() {
+/** A frame that is narrower, of the whole, is not drawn: less than two pixels. */
+const NARROWEST = 0.0012, HEIGHT = 19;
+
+/** Where frames lie: { node, depth, from, to }, as shares of the width; the largest first. */
+function framesOf(root) {
+  const frames = [], open = [{ node: root, depth: 0, from: 0 }];
+  while (open.length > 0) {
+    const { node, depth, from } = open.pop();
+    frames.push({ node, depth, from, to: from + node.value / root.value });
+    let at = from;
+    for (const child of node.children.toSorted((a, b) => b.value - a.value)) {
+      if (child.value / root.value < NARROWEST) break;
+      open.push({ node: child, depth: depth + 1, from: at });
+      at += child.value / root.value;
+    }
+  }
+  return frames;
+}
+
+function Frame({ frame: { node, depth, from, to }, whole, link }) {
   const { run, time } = useRun();
+  const colour = node.id === null ? '#8a8a8a' : colourOf(run.paths[node.id]);
+  const rest = {
+    class: 'frame', title: `${named(node.name)}: ${time(node.value)}, ${percent(node.value, whole)}`,
+    style: { left: `${100 * from}%`, width: `${100 * (to - from)}%`, top: `${depth * HEIGHT}px`, background: colour, color: inkOn(colour) },
+  };
+  const words = to - from > 0.015 ? cut(named(node.name), 200) : '';
+  return link && node.id !== null ? <Pick change={{ path: node.id }} {...rest}>{words}</Pick> : <span {...rest}>{words}</span>;
+}
+
+export function Flame() {
+  const { run } = useRun();
   const selected = useSelection();
   const figure = figureOf(selected);
   const [leaves, setLeaves] = useState(false);
-  const place = useRef();
-  const own = sumsOf(run, selected)[`${figure}ByPath`];
+  const own = sumsOf(run, basisOf(selected, figure))[`${figure}ByPath`];
   const data = useMemo(() => (leaves ? fromLeaves : fromRoot)(run, own), [own, leaves]);
-  useEffect(() => {
-    const width = place.current.clientWidth;
-    place.current.replaceChildren();
-    if (!(data.value > 0)) return;
-    const chart = flamegraph().width(width).cellHeight(19).minFrameSize(1.5).selfValue(false).sort(true)
-      .transitionDuration(0).inverted(true)
-      .setColorMapper((d) => (d.data.id === null ? '#8a8a8a' : colourOf(run.paths[d.data.id])))
-      .label((d) => `${d.data.name}: ${time(d.data.value)}, ${percent(d.data.value, data.value)}`)
-      .onClick((d) => d.data.id !== null && !leaves && select({ path: d.data.id }));
-    pick(place.current).datum(data).call(chart);
-  }, [data]);
+  const frames = useMemo(() => (data.value > 0 ? framesOf(data) : []), [data]);
+  const deepest = frames.reduce((most, { depth }) => Math.max(most, depth), 0);
   return (
     <section>
       <div class="tools">
@@ -64,8 +83,11 @@ export function Flame() {
         ))}
         <label><input type="checkbox" checked={leaves} onChange={(e) => setLeaves(e.currentTarget.checked)} /> from the leaves</label>
       </div>
-      {!(data.value > 0) && <Empty>There is nothing of that in what is selected.</Empty>}
-      <div class="flame" ref={place} />
+      <BasisHint figure={figure} />
+      {frames.length === 0 && <Empty>There is nothing of that in what is selected.</Empty>}
+      <div class="flame" style={{ height: `${(deepest + 1) * HEIGHT}px` }}>
+        {frames.map((frame, i) => <Frame key={i} frame={frame} whole={data.value} link={!leaves} />)}
+      </div>
     </section>
   );
 }

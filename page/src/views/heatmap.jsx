@@ -2,17 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The picture that people remember: ranks by time, coloured by waiting, and the critical path drawn
-// over it. Dragging selects a stretch of time and ranks.
+// over it. Dragging selects a stretch of time and ranks. Of a call path that is selected it shows the
+// time in it, cold, and where most of that is waiting, the waiting, warm.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { warm } from '../colours.js';
-import { moment, percent } from '../format.js';
+import { cut, percent } from '../format.js';
 import { Canvas, ink, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
+import { filters } from '../sums.js';
 
-const LEFT = 64, BOTTOM = 30, MOST_HEIGHT = 380;
+const BOTTOM = 30, MOST_HEIGHT = 380;
 
-/** Share of waiting by lane and interval, -1 where nothing was; lanes of several ranks have means. */
+/** Where nothing was. */
+const NOTHING = NaN;
+
+/** Share of waiting by lane and interval; lanes of several ranks have means. */
 function cellsOf(run, lanes, count) {
   const time = new Float64Array(count * run.intervals), waiting = new Float64Array(time.length);
   const { location_times: t } = run.tables;
@@ -22,7 +27,30 @@ function cellsOf(run, lanes, count) {
     time[lane * run.intervals + t.interval[i]] += t.time_s[i];
     waiting[lane * run.intervals + t.interval[i]] += t.waiting_s[i];
   }
-  return time.map((s, i) => (s > 0 ? waiting[i] / s : -1));
+  return time.map((s, i) => (s > 0 ? waiting[i] / s : NOTHING));
+}
+
+/** The same of a call path and what it calls, known by process: share of time, negative, or of waiting. */
+function cellsOfPath(run, selection, members, count) {
+  const size = run.groups.length * run.intervals;
+  const all = new Float64Array(size), time = new Float64Array(size), waiting = new Float64Array(size);
+  const { callpath_times: cube } = run.tables;
+  const keep = filters(run, { ...selection, ranks: null });
+  for (let i = 0; i < cube.rows; ++i) {
+    const at = run.groupOf(run.locations[cube.location[i]].rank) * run.intervals + cube.interval[i];
+    all[at] += cube.time_s[i];
+    if (!keep.path(cube.callpath[i])) continue;
+    time[at] += cube.time_s[i];
+    waiting[at] += cube.waiting_s[i];
+  }
+  const cells = new Float64Array(count * run.intervals).fill(NOTHING);
+  members.forEach(([first], lane) => {
+    for (let k = 0; k < run.intervals; ++k) {
+      const at = run.groupOf(first.rank) * run.intervals + k;
+      if (time[at] > 0) cells[lane * run.intervals + k] = (2 * waiting[at] > time[at] ? waiting[at] : -time[at]) / all[at];
+    }
+  });
+  return cells;
 }
 
 /** A lane for each location, or where there are many for each so many of them. */
@@ -42,8 +70,8 @@ function lanesOf(run) {
 function drawCells(context, cells, count, intervals, x, width, height) {
   const image = new ImageData(intervals, count);
   for (let i = 0; i < cells.length; ++i) {
-    const [r, g, b] = warm(cells[i]);
-    image.data.set(cells[i] < 0 ? [0, 0, 0, 0] : [r, g, b, 255], 4 * i);
+    const [r, g, b] = warm(cells[i] || 0);
+    image.data.set(Number.isNaN(cells[i]) ? [0, 0, 0, 0] : [r, g, b, 255], 4 * i);
   }
   const small = document.createElement('canvas');
   small.width = intervals;
@@ -68,25 +96,36 @@ function drawCritical(context, run, lanes, count, x, width, height) {
   context.stroke();
 }
 
+function fitting(context, text, width) {
+  let most = text.length;
+  while (most > 1 && context.measureText(cut(text, most)).width > width) --most;
+  return cut(text, most);
+}
+
 /** Where iterations begin, as ticks; phases with their names as far as there is room. */
 function drawIterations(context, run, x, height) {
   const { stages: s } = run.tables;
   context.textAlign = 'left';
-  for (let i = 0, end = -1; i < s.rows; ++i) {
+  let end = -1;
+  for (const i of Array.from({ length: s.rows }, (_, k) => k).sort((a, b) => s.begin_s[a] - s.begin_s[b])) {
     const at = x(s.begin_s[i]);
     context.fillRect(at, height, 1, 5);
     if (run.names[s.kind[i]] === 'iteration' || at < end) continue;
-    const words = run.names[s.name[i]];
-    context.fillText(words, at + 3, height + 9);
-    end = at + 6 * words.length;
+    const words = cut(run.names[s.name[i]], 40);
+    context.fillText(words, at + 3, height + 11);
+    end = at + 8 + context.measureText(words).width;
   }
 }
 
 export function HeatMap() {
-  const { run } = useRun();
+  const { run, moment } = useRun();
   const selected = useSelection();
   const { lanes, members, count } = useMemo(() => lanesOf(run), [run]);
-  const cells = useMemo(() => cellsOf(run, lanes, count), [run, lanes, count]);
+  const { path } = selected;
+  const cells = useMemo(() => (path === null ? cellsOf(run, lanes, count) : cellsOfPath(run, selected, members, count)),
+    [run, lanes, count, path]);
+  const threads = run.locations.length > run.ranks.length;
+  const LEFT = threads ? 116 : 64;
   const height = Math.min(MOST_HEIGHT, Math.max(count * 22, 90));
   const canvas = useRef();
   const [drag, setDrag] = useState(null);
@@ -116,11 +155,10 @@ export function HeatMap() {
     context.fillStyle = ink('faint');
     context.font = '11px system-ui';
     context.textAlign = 'right';
-    const every = Math.max(1, Math.ceil((count * 13) / height));
+    const every = Math.max(1, Math.ceil((count * 15) / height));
     for (let lane = 0; lane < count; lane += every) {
       const l = members[lane][0];
-      const words = run.locations.length === run.ranks.length ? `rank ${l.rank}` : l.name;
-      context.fillText(words, LEFT - 6, ((lane + 0.5) * height) / count + 4);
+      context.fillText(fitting(context, run.locationName(l.id), LEFT - 8), LEFT - 6, Math.max(9, ((lane + 0.5) * height) / count + 4));
     }
     drawIterations(context, run, x, height);
     context.textAlign = 'center';
@@ -151,15 +189,21 @@ export function HeatMap() {
     const l = members[at.lane][0];
     const who = members[at.lane].length > 1 ? `${run.locationName(l.id)} and ${members[at.lane].length - 1} more`
       : run.locationName(l.id);
-    setHover(share < 0 ? null : `${who}, ${moment(at.s, run.wall)}: ${percent(share, 1)} waiting`);
+    setHover(Number.isNaN(share) ? null : `${who}, ${moment(at.s, run.wall / 10)}: ${percent(Math.abs(share), 1)} `
+      + `${path === null ? 'waiting' : share < 0 ? 'in it' : 'waiting in it'}`);
   };
   return (
     <figure class="heatmap">
       <figcaption>
-        Waiting by rank and time <span class="key"><i class="ramp" /> none to all</span>
+        {path === null ? 'Waiting by rank and time' : `Time in ${run.code(path)} by rank and time`}
+        {path !== null && <span class="key"><i class="ramp cold" /> none to all</span>}
+        <span class="key"><i class="ramp" /> {path !== null && 'waiting, '}none to all</span>
         <span class="key"><i class="path" /> critical path</span>
         <span class="hover">{hover ?? 'drag to select'}</span>
       </figcaption>
+      {selected.pattern && <p class="hint whole-run">Patterns are not known over time: this is of all waiting.</p>}
+      {path !== null && (threads || !run.groupsAreRanks) && (
+        <p class="hint">Over time, call paths are known by {run.groupsAreRanks ? 'process' : 'groups of ranks'}: their lanes look alike.</p>)}
       <div>
         <Canvas canvasRef={canvas} height={height + BOTTOM} draw={draw} watch={[cells, selected, drag]} tabindex="0"
           role="img" aria-label="Waiting by rank and time; the same figures stand in the tree of the system"

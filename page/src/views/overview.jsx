@@ -6,23 +6,30 @@
 import { useMemo } from 'preact/hooks';
 import { FAMILY, familyOf } from '../colours.js';
 import { counted, percent } from '../format.js';
-import { Pick, useRun, useSelection } from '../parts.jsx';
+import { Pick, groupWords, useRun, useSelection } from '../parts.jsx';
 import { sumsOf } from '../sums.js';
 import { CauseTable } from './causes.jsx';
 import { HeatMap } from './heatmap.jsx';
 
 const KINDS = [
   ['useful', 'useful work'], ['mpi', 'MPI without waiting'], ['openmp', 'OpenMP without waiting'],
-  ['device', 'devices'], ['unknown', 'code without samples'], ['startUp', 'start-up, shutdown, idle'], ['waiting', 'waiting'],
+  ['device', 'devices'], ['unknown', 'code without samples'], ['startUp', 'start-up, shutdown'], ['idle', 'idle threads and devices'],
+  ['waiting', 'waiting'], ['other', 'waiting of other patterns'],
 ];
 
-/** Time by kind of what is selected; waiting by itself. */
-function kindsOf(run, sums) {
+const HATCHED = { waiting: 'hatched', other: 'hatched' };
+
+/** Time by kind of what is selected; waiting by itself, and by the pattern, if one is selected that is known by it. */
+function kindsOf(run, sums, ofPattern) {
   const kinds = Object.fromEntries(KINDS.map(([kind]) => [kind, 0]));
   run.paths.forEach((path) => {
     kinds[familyOf(path)] += Math.max(0, sums.timeByPath[path.id] - sums.waitingByPath[path.id]);
     kinds.waiting += sums.waitingByPath[path.id];
   });
+  if (ofPattern !== null) {
+    kinds.other = kinds.waiting - ofPattern;
+    kinds.waiting = ofPattern;
+  }
   return kinds;
 }
 
@@ -30,24 +37,28 @@ export function TimeBar() {
   const { run, time } = useRun();
   const selected = useSelection();
   const all = useMemo(() => sumsOf(run, { ...selected, pattern: null }), [run, selected]);
-  const kinds = useMemo(() => kindsOf(run, all), [all]);
+  const narrowed = selected.pattern && !selected.t;
+  const kinds = useMemo(() => kindsOf(run, all, narrowed ? sumsOf(run, selected).waiting : null), [all, selected]);
   if (!(all.time > 0)) return null;
+  const name = (kind, words) => (kind === 'waiting' && narrowed ? `${words}: ${run.patterns.get(selected.pattern).name}` : words);
   return (
     <section class="timebar" aria-label="Where the time went">
       <div class="stack">
         {KINDS.map(([kind, words]) => kinds[kind] > 0.001 * all.time && (
-          <Pick key={kind} change={{ view: 'trees', metric: kind === 'waiting' ? 'waiting' : 'time' }}
-            class={kind === 'waiting' ? 'hatched' : ''} title={`${words}: ${time(kinds[kind])}`}
+          <Pick key={kind} change={{ view: 'trees', metric: HATCHED[kind] ? 'waiting' : 'time' }}
+            class={HATCHED[kind]} title={`${name(kind, words)}: ${time(kinds[kind])}`}
             style={{ width: `${(100 * kinds[kind]) / all.time}%`, background: FAMILY[kind] }}
-            aria-label={`${words}: ${time(kinds[kind])}, ${percent(kinds[kind], all.time)}`} />
+            aria-label={`${name(kind, words)}: ${time(kinds[kind])}, ${percent(kinds[kind], all.time)}`} />
         ))}
       </div>
       <ul>
         {KINDS.map(([kind, words]) => kinds[kind] > 0.001 * all.time && (
-          <li key={kind}><i class={`dot ${kind === 'waiting' ? 'hatched' : ''}`} style={{ background: FAMILY[kind] }} />
-            {words} <b>{time(kinds[kind])}</b> {percent(kinds[kind], all.time)}</li>
+          <li key={kind}><i class={`dot ${HATCHED[kind] ?? ''}`} style={{ background: FAMILY[kind] }} />
+            {name(kind, words)} <b>{time(kinds[kind])}</b> {percent(kinds[kind], all.time)}</li>
         ))}
       </ul>
+      {selected.t && selected.pattern && <p class="hint whole-run">Patterns are not known over time: here waiting is of all of them.</p>}
+      {selected.t && groupWords(run, selected).map((words) => <p key={words} class="hint whole-run">{words}</p>)}
     </section>
   );
 }

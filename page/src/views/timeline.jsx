@@ -2,23 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Lanes of locations: what each did, hatched where it waited with an arrow from who ended the wait,
-// messages, the critical path, iterations. What is in view is what is selected: the wheel zooms,
+// messages, the critical path; above them phases and iterations. What is in view is what is selected: the wheel zooms,
 // dragging pans, dragging with Shift selects a stretch, and tables follow.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { colourOf, hatch, warmText } from '../colours.js';
-import { grouped, moment } from '../format.js';
+import { colourOf, hatch, inkOn, warmText } from '../colours.js';
+import { grouped, single as lengthOf } from '../format.js';
 import { Canvas, Empty, ink, useRun, useSelection } from '../parts.jsx';
-import { part, served } from '../data.js';
+import { named, part, served } from '../data.js';
 import { ranksText, select } from '../select.js';
+import { filters } from '../sums.js';
 
-const LEFT = 120, TOP = 20, MOST_LANES = 96, MOST_LINES = 3000;
+const LEFT = 120, AXIS = 20, STAGE = 16, MOST_STAGES = 3, MOST_LANES = 96, MOST_LINES = 3000, FAINT = 0.15;
 
 function lanesOf(run, selection) {
   const chosen = selection.ranks ? new Set(selection.ranks) : null;
   const all = run.locations.filter((l) => l.life > 0 && (!chosen || chosen.has(l.rank)))
     .sort((a, b) => a.rank - b.rank || (a.stream ? 1 : 0) - (b.stream ? 1 : 0) || a.thread - b.thread);
   return { shown: all.slice(0, MOST_LANES), more: Math.max(0, all.length - MOST_LANES) };
+}
+
+/** Phases and iterations, one below the other where they overlap: rows of the table, from outer to inner. */
+function stageLanes(run) {
+  const { stages: s } = run.tables;
+  const order = Array.from({ length: s.rows }, (_, i) => i).sort((a, b) => s.begin_s[a] - s.begin_s[b] || s.end_s[b] - s.end_s[a]);
+  const lanes = [];
+  for (const i of order) {
+    const slack = 0.02 * (s.end_s[i] - s.begin_s[i]);  // ranks come to an end at slightly different times
+    let at = lanes.findIndex((lane) => s.end_s[lane.at(-1)] <= s.begin_s[i] + slack);
+    if (at < 0) at = lanes.push([]) - 1;
+    lanes[at].push(i);
+  }
+  return lanes.slice(0, MOST_STAGES);
+}
+
+function stageName(run, i) {
+  const { stages: s } = run.tables;
+  return run.names[s.kind[i]] === 'iteration' ? `${run.names[s.name[i]]} ${s.number[i]}` : run.names[s.name[i]];
 }
 
 /** Rows of a table by location, in order of begin. */
@@ -66,8 +86,11 @@ function usePart(run, selection) {
 }
 
 export function Timeline() {
-  const { run, time } = useRun();
+  const { run, time, moment } = useRun();
   const selected = useSelection();
+  const stages = useMemo(() => stageLanes(run), [run]);
+  const TOP = AXIS + STAGE * stages.length;
+  const keep = filters(run, selected);
   const t = selected.t ?? [0, run.wall];
   const { shown, more } = useMemo(() => lanesOf(run, selected), [run, selected.ranks]);
   const parts = usePart(run, selected);
@@ -93,6 +116,7 @@ export function Timeline() {
   };
   const zoom = (factor, at = (t[0] + t[1]) / 2, quick = true) => move(at - (at - t[0]) * factor, at + (t[1] - at) * factor, quick);
 
+  useEffect(() => canvas.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     const wheel = (event) => {
       event.preventDefault();
@@ -117,38 +141,66 @@ export function Timeline() {
       const x0 = Math.max(LEFT, xOf(begin, width)), x1 = xOf(begin + step, width);
       const y = TOP + at * lane;
       context.fillStyle = colourOf(run.paths[cells.callpath[i]]);
-      context.globalAlpha = 0.55;
+      context.globalAlpha = keep.path(cells.callpath[i]) ? 0.55 : FAINT;
       context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
-      context.globalAlpha = 1;
       const share = cells.waiting_s[i] / (cells.time_s[i] || 1);
       if (share > 0.02) {
         context.fillStyle = warmText(share);
         context.fillRect(x0, y + 1 + (lane - 3) * (1 - share), Math.max(0.6, x1 - x0), (lane - 3) * share);
       }
+      context.globalAlpha = 1;
     }
   };
+  /** Returns the labels, which want to lie over waits. */
   const drawSingles = (context, width) => {
     const { activities: a } = run.tables;
+    const labels = [];
     const pixel = (t[1] - t[0]) / (width - LEFT);
-    context.font = '10px system-ui';
     for (const l of shown) {
       const y = TOP + place.get(l.id) * lane;
       for (const i of within(single.get(l.id) ?? [], a, t[0], t[1])) {
         if (a.end_s[i] - a.begin_s[i] < 0.4 * pixel) continue;
         const x0 = Math.max(LEFT, xOf(a.begin_s[i], width)), x1 = Math.min(width, xOf(a.end_s[i], width));
         const path = run.paths[a.callpath[i]];
+        const wanted = keep.path(a.callpath[i]);
+        context.fillStyle = ink('paper');  // what lies below shall not be seen through what is faint
+        if (!wanted) context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
+        context.globalAlpha = wanted ? 1 : FAINT;
         context.fillStyle = colourOf(path);
         context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
-        if (selected.path === a.callpath[i]) {
-          context.strokeStyle = ink('ink');
-          context.strokeRect(x0 + 0.5, y + 1.5, Math.max(0.6, x1 - x0 - 1), lane - 4);
-        }
-        if (x1 - x0 > 44 && lane >= 14) {
-          context.fillStyle = '#fff';
-          context.fillText(clip(path.region, x1 - x0 - 6), x0 + 3, y + lane - 7);
-        }
+        context.globalAlpha = 1;
+        if (wanted && x1 - x0 > 44 && lane >= 14) labels.push({ path, l, x0, x1, y: y + lane - 7, s: Math.max(t[0], a.begin_s[i]) });
       }
     }
+    return labels;
+  };
+  /** White or black on colours; over a wait's stripes, on a ground of its own. */
+  const drawLabels = (context, width, labels) => {
+    const { single_waits: w } = run.tables;
+    const pixel = (t[1] - t[0]) / (width - LEFT);
+    context.font = '10px system-ui';
+    for (const { path, l, x0, x1, y, s } of labels) {
+      const words = clip(named(path.region), x1 - x0 - 6), across = Math.min(x1 - x0, context.measureText(words).width + 4);
+      const striped = waits && within(waits.get(l.id) ?? [], w, s, s + across * pixel).some((i) => keep.pattern(run.names[w.pattern[i]]));
+      if (striped && words) {
+        context.fillStyle = 'rgb(255 247 236 / 92%)';
+        context.fillRect(x0 + 1, y - 9, across, 12);
+      }
+      context.fillStyle = striped ? '#222' : inkOn(colourOf(path));
+      context.fillText(words, x0 + 3, y);
+    }
+  };
+  const drawStages = (context, width) => {
+    const { stages: s } = run.tables;
+    context.font = '11px system-ui';
+    stages.forEach((list, at) => list.forEach((i, k) => {
+      if (s.begin_s[i] > t[1] || s.end_s[i] < t[0]) return;
+      const x0 = Math.max(LEFT, xOf(s.begin_s[i], width)), x1 = Math.min(width, xOf(s.end_s[i], width));
+      context.fillStyle = ink(k % 2 ? 'line' : 'stage');
+      context.fillRect(x0, AXIS + at * STAGE, Math.max(1, x1 - x0 - 1), STAGE - 2);
+      context.fillStyle = ink('ink');
+      context.fillText(clip(stageName(run, i), x1 - x0 - 6), x0 + 3, AXIS + at * STAGE + 11);
+    }));
   };
   const drawWaits = (context, width) => {
     const { single_waits: w } = run.tables;
@@ -159,6 +211,7 @@ export function Timeline() {
       const y = TOP + place.get(l.id) * lane;
       for (const i of within(waits.get(l.id) ?? [], w, t[0], t[1])) {
         if (w.end_s[i] - w.begin_s[i] < 0.4 * pixel) continue;
+        if (!keep.pattern(run.names[w.pattern[i]]) || !keep.path(w.callpath[i])) continue;
         const x0 = Math.max(LEFT, xOf(w.begin_s[i], width)), x1 = Math.min(width, xOf(w.end_s[i], width));
         context.fillStyle = 'rgba(255, 240, 225, 0.75)';
         context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
@@ -226,6 +279,7 @@ export function Timeline() {
     context.fillRect(0, 0, LEFT, height);
     context.fillStyle = ink('ink');
     context.font = '11px system-ui';
+    if (stages.length > 0) context.fillText(run.tables.stages.kind.some((kind) => run.names[kind] === 'phase') ? 'phases' : 'iterations', 2, AXIS + 11);
     const every = Math.ceil(13 / lane);
     shown.forEach((l, i) => {
       if (i % every === 0) context.fillText(clip(run.locationName(l.id), LEFT - 8), 2, TOP + i * lane + lane / 2 + 3);
@@ -245,10 +299,12 @@ export function Timeline() {
   };
   const draw = (context, width) => {
     drawIntervals(context, width);
-    if (single) drawSingles(context, width);
+    const labels = single ? drawSingles(context, width) : [];
     if (waits) drawWaits(context, width);
     if (run.tables.messages) drawMessages(context, width);
     drawCritical(context, width);
+    drawLabels(context, width, labels);
+    drawStages(context, width);
     drawFrame(context, width);
   };
 
@@ -262,6 +318,12 @@ export function Timeline() {
     const activity = single && within(single.get(l.id) ?? [], a, s, s).at(-1);
     return { l, s, wait, activity };
   };
+  const stageAt = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    const { stages: g } = run.tables, s = secondsAt(event.clientX);
+    if (event.clientX - box.left < LEFT) return undefined;
+    return stages[Math.floor((event.clientY - box.top - AXIS) / STAGE)]?.find((i) => g.begin_s[i] <= s && s <= g.end_s[i]);
+  };
   const tell = (event) => {
     if (gesture.current) {
       const { x, from, mode } = gesture.current;
@@ -270,15 +332,19 @@ export function Timeline() {
       const by = ((x - event.clientX) / (box.width - LEFT)) * (from[1] - from[0]);
       return move(from[0] + by, from[1] + by);
     }
-    const at = hit(event);
+    const at = hit(event), stage = stageAt(event);
+    if (stage !== undefined) {
+      const { stages: g } = run.tables;
+      return setHover(`${stageName(run, stage)}: ${moment(g.begin_s[stage], run.wall / 10)} to ${moment(g.end_s[stage], run.wall / 10)}; click to see its time`);
+    }
     if (!at) return setHover('');
     const { single_waits: w, activities: a } = run.tables;
     let words = `${run.locationName(at.l.id)}, ${moment(at.s, t[1] - t[0])}`;
     if (at.activity !== undefined && at.activity !== null) {
-      words += `: ${run.paths[a.callpath[at.activity]].name}, ${time(a.end_s[at.activity] - a.begin_s[at.activity])}`;
+      words += `: ${run.paths[a.callpath[at.activity]].name || '(unnamed)'}, ${lengthOf(a.end_s[at.activity] - a.begin_s[at.activity])}`;
     }
     if (at.wait !== undefined && at.wait !== null) {
-      words += `; waits ${time(w.end_s[at.wait] - w.begin_s[at.wait])} for ${run.locationName(w.cause_location[at.wait])} `
+      words += `; waits ${lengthOf(w.end_s[at.wait] - w.begin_s[at.wait])} for ${run.locationName(w.cause_location[at.wait])} `
         + `[${run.patterns.get(run.names[w.pattern[at.wait]])?.name}]`;
     }
     setHover(words);
@@ -294,7 +360,8 @@ export function Timeline() {
     if (done?.mode === 'mark' && mark && mark[1] > mark[0]) select({ t: mark });
     setMark(null);
     if (!done || done.mode === 'mark' || Math.abs(event.clientX - done.x) > 3) return;
-    const at = hit(event);
+    const at = hit(event), stage = stageAt(event);
+    if (stage !== undefined) select({ t: [run.tables.stages.begin_s[stage], run.tables.stages.end_s[stage]] });
     if (at?.activity !== undefined && at?.activity !== null) select({ path: run.tables.activities.callpath[at.activity] });
   };
   const keys = (event) => {
@@ -319,6 +386,8 @@ export function Timeline() {
       <div><Canvas canvasRef={canvas} height={height} draw={draw} watch={[selected, mark, shown, single]} tabindex="0"
         role="application" aria-label="Time line: arrow keys pan and zoom" onKeyDown={keys} onPointerDown={begin}
         onPointerMove={tell} onPointerUp={end} onPointerLeave={() => setHover('')} /></div>
+      {selected.path !== null && <p class="hint">What is not in {run.code(selected.path)} is faint.</p>}
+      {selected.pattern && <p class="hint">Of the waits, those of the pattern are hatched{!single && '; in the intervals waiting is of all patterns'}.</p>}
       <p class="hint">{legend(run, more)}</p>
     </section>
   );

@@ -7,11 +7,11 @@
 // circle in their order; selected ones show their edges alone.
 
 import { useMemo } from 'preact/hooks';
-import { warmText } from '../colours.js';
+import { inkOn, warm, warmText } from '../colours.js';
 import { grouped } from '../format.js';
-import { Pick, useRun, useSelection } from '../parts.jsx';
+import { BasisHint, Pick, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
-import { byRank, sumsOf } from '../sums.js';
+import { basisOf, byRank, sizeOf, sumsOf } from '../sums.js';
 import { FIGURES, figureOf } from './trees.jsx';
 
 /** More lines than these are a blot, and slow. */
@@ -21,9 +21,9 @@ export function Topology() {
   const { run, time } = useRun();
   const selected = useSelection();
   const figure = figureOf(selected);
-  const values = useMemo(() => byRank(run, sumsOf(run, { ...selected, ranks: null })[`${figure}ByLocation`]),
+  const values = useMemo(() => byRank(run, sumsOf(run, basisOf({ ...selected, ranks: null }, figure))[`${figure}ByLocation`]),
     [run, selected, figure]);
-  const most = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const most = sizeOf(values);
   const arrangements = useMemo(() => arrangementsOf(run), [run]);
   const shown = arrangements.find((a) => a.name === selected.arrangement) ?? (selected.arrangement ? null : arrangements[0]);
   const chosen = useMemo(() => (selected.ranks ? new Set(selected.ranks) : null), [selected.ranks]);
@@ -33,7 +33,7 @@ export function Topology() {
     const value = values[place.get(rank)] ?? 0;
     return {
       title: `rank ${rank}: ${words(value)}`, fill: warmText(most > 0 ? value / most : 0), off: chosen && !chosen.has(rank),
-      ink: Math.abs(value) > 0.5 * most ? '#fff' : '#222',
+      ink: inkOn(warm(most > 0 ? value / most : 0)),
     };
   };
   const cell = (rank) => {
@@ -55,6 +55,7 @@ export function Topology() {
           {Object.entries(FIGURES).map(([id, { name }]) => <option key={id} value={id}>{name}</option>)}</select></label>
         <span class="key">{words(0)} <i class="ramp" /> {words(most)}</span>
       </div>
+      <BasisHint figure={figure} />
       {shown?.periodic?.some((p) => p) && (
         <p class="hint">Periodic in dimension {shown.periodic.flatMap((p, d) => (p ? [d] : [])).join(', ')}, counted from 0.</p>
       )}

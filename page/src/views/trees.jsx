@@ -6,9 +6,10 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { warmText } from '../colours.js';
+import { named } from '../data.js';
 import { percent } from '../format.js';
-import { Canvas, Pick, ink, useRun, useSelection } from '../parts.jsx';
-import { byRank, inclusive, spread, sumsOf } from '../sums.js';
+import { BasisHint, Canvas, Pick, ink, useRun, useSelection } from '../parts.jsx';
+import { basisOf, byRank, filters, inclusive, sizeOf, spread, sumsOf } from '../sums.js';
 import { select } from '../select.js';
 
 export const FIGURES = {
@@ -21,18 +22,18 @@ export function figureOf(selection) {
   return FIGURES[selection.metric] ? selection.metric : 'waiting';
 }
 
-/** The families and patterns that the run has, as a tree below waiting. */
+/** The families and patterns that the run has, as a tree below waiting; of the whole run. */
 function patternTree(run, selection) {
   const totals = new Map();
   const { waits } = run.tables;
-  const chosen = selection.ranks ? new Set(selection.ranks) : null;
+  const keep = filters(run, { ...selection, pattern: null });
   for (let i = 0; i < waits.rows; ++i) {
-    if (chosen && !chosen.has(run.locations[waits.location[i]].rank)) continue;
+    if (waits.time_s[i] === 0 || !keep.location(waits.location[i]) || !keep.path(waits.callpath[i])) continue;
     for (let id = run.names[waits.pattern[i]]; id; id = run.patterns.get(id)?.parent) {
       totals.set(id, (totals.get(id) ?? 0) + waits.time_s[i]);
     }
   }
-  return [...run.patterns.values()].filter((p) => totals.get(p.id) > 0)
+  return [...run.patterns.values()].filter((p) => totals.has(p.id))
     .map((p) => ({ ...p, total: totals.get(p.id), depth: depthOf(run, p.id) }));
 }
 
@@ -59,23 +60,37 @@ function MetricPane({ show, figure }) {
   const { run } = useRun();
   const selected = useSelection();
   const plain = { ...selected, pattern: null };
-  const sums = useMemo(() => sumsOf(run, plain), [run, selected]);
+  const all = useMemo(() => sumsOf(run, { ...plain, t: null }), [run, selected]);
+  const ofStretch = useMemo(() => (selected.t ? sumsOf(run, plain) : null), [run, selected]);
   const patterns = useMemo(() => patternTree(run, selected), [run, selected]);
+  const row = (id, sums) => (
+    <Row key={id} depth={0} share={id === 'visits' || sums.time === 0 ? 0 : sums[id] / Math.abs(sums.time)}
+      text={show(sums[id], sums[id], id, sums.time)} change={{ metric: id, pattern: null }}
+      chosen={figure === id && !selected.pattern}>{FIGURES[id].name}</Row>
+  );
   return (
     <ul role="tree" aria-label="What is measured">
-      {Object.entries(FIGURES).map(([id, { name }]) => (
+      {ofStretch && (
         <>
-          <Row key={id} depth={0} share={id === 'visits' || !(sums.time > 0) ? 0 : sums[id] / sums.time}
-            text={show(sums[id], sums[id], id)} change={{ metric: id, pattern: null }}
-            chosen={figure === id && !selected.pattern}>{name}</Row>
-          {id === 'waiting' && patterns.map((p) => (
-            <Row key={p.id} depth={p.depth} share={p.total / (sums.time || 1)} text={show(p.total, sums.waiting, id)}
-              change={{ metric: 'waiting', pattern: p.id }} chosen={selected.pattern === p.id} title={p.summary}>
-              {p.name}</Row>
-          ))}
+          {row('time', ofStretch)}
+          {row('waiting', ofStretch)}
+          <li class="hint whole-run">not known over time, but of the whole run:</li>
         </>
+      )}
+      {!ofStretch && row('time', all)}
+      {!ofStretch ? row('waiting', all)
+        : <li class="of-whole"><span class="toggle" /><span class="figure">{show(all.waiting, all.waiting, 'waiting', all.time)}</span>waiting,
+          by pattern</li>}
+      {patterns.map((p) => (
+        <Row key={p.id} depth={p.depth} share={p.total / Math.abs(all.time || 1)} text={show(p.total, all.waiting, 'waiting', all.time)}
+          change={{ metric: 'waiting', pattern: p.id }} chosen={selected.pattern === p.id} title={p.summary}>
+          {p.name}</Row>
       ))}
-      <UserPatterns show={show} whole={sums.time} />
+      {row('delay', all)}
+      {row('critical', all)}
+      {ofStretch ? <Row depth={0} share={0} text="unknown" change={{ metric: 'visits', pattern: null }} chosen={figure === 'visits'}
+        title="how often within the stretch of time is not known">visits</Row> : row('visits', all)}
+      <UserPatterns show={show} whole={all.time} />
     </ul>
   );
 }
@@ -92,7 +107,7 @@ function UserPatterns({ show, whole }) {
       if (waits.time_s[k] > waits.time_s[most] || waits.pattern[most] !== patterns.name[i]) most = k;
     }
     return (
-      <Row key={i} depth={0} share={whole > 0 ? sum / whole : 0} text={show(sum, whole, 'waiting')}
+      <Row key={i} depth={0} share={whole > 0 ? sum / whole : 0} text={show(sum, whole, 'waiting', whole)}
         change={sum > 0 ? { path: waits.callpath[most] } : {}} chosen={false} title={run.names[patterns.summary[i]]}>
         {run.names[patterns.name[i]]} (your own)</Row>
     );
@@ -104,10 +119,10 @@ const MOST_ROWS = 400;
 function CallPane({ show, figure, search, exclusive }) {
   const { run } = useRun();
   const selected = useSelection();
-  const plain = { ...selected, path: null };
+  const plain = basisOf({ ...selected, path: null }, figure);
   const own = useMemo(() => sumsOf(run, plain)[`${figure}ByPath`], [run, selected, figure]);
   const all = useMemo(() => inclusive(run, own), [own]);
-  const whole = own.reduce((a, b) => a + b, 0);
+  const whole = own.reduce((a, b) => a + b, 0), most = sizeOf(all);
   const [closed, setClosed] = useState(new Set());
   const found = search.trim().toLowerCase();
   const rows = useMemo(() => listRows(run, all, closed, found), [all, closed, found]);
@@ -123,7 +138,7 @@ function CallPane({ show, figure, search, exclusive }) {
         const open = !closed.has(id);
         const value = exclusive || (path.children.length > 0 && open && !found) ? own[id] : all[id];
         return (
-          <Row key={id} depth={depth} share={whole > 0 ? value / whole : 0} text={show(value, whole, figure)}
+          <Row key={id} depth={depth} share={most > 0 ? value / most : 0} text={show(value, whole, figure)}
             change={{ path: selected.path === id ? null : id }} chosen={selected.path === id} title={path.name}
             open={open} toggle={path.children.length > 0 && !found ? () => toggle(id) : null}>{run.code(id)}</Row>
         );
@@ -141,12 +156,12 @@ function hasAny(run, all, id) {
 /** What is open, or what is found; each level the largest first. */
 function listRows(run, all, closed, found) {
   if (found) {
-    return run.paths.filter((p) => p.region.toLowerCase().includes(found) && all[p.id] >= 0)
-      .sort((a, b) => all[b.id] - all[a.id]).map((p) => ({ id: p.id, depth: 0 }));
+    return run.paths.filter((p) => named(p.region).toLowerCase().includes(found))
+      .sort((a, b) => Math.abs(all[b.id]) - Math.abs(all[a.id])).map((p) => ({ id: p.id, depth: 0 }));
   }
   const rows = [];
   const visit = (ids, depth) => {
-    for (const id of [...ids].sort((a, b) => all[b] - all[a])) {
+    for (const id of [...ids].sort((a, b) => Math.abs(all[b]) - Math.abs(all[a]))) {
       if (!(run.isDifference ? hasAny(run, all, id) : all[id] > 0)) continue;
       rows.push({ id, depth });
       if (!closed.has(id) && depth < 200) visit(run.paths[id].children, depth + 1);
@@ -157,13 +172,13 @@ function listRows(run, all, closed, found) {
 }
 
 function SystemPane({ show, figure }) {
-  const { run } = useRun();
+  const { run, time } = useRun();
   const selected = useSelection();
-  const plain = { ...selected, ranks: null };
+  const plain = basisOf({ ...selected, ranks: null }, figure);
   const by = useMemo(() => sumsOf(run, plain)[`${figure}ByLocation`], [run, selected, figure]);
   const ranks = useMemo(() => byRank(run, by), [by]);
   const whole = by.reduce((a, b) => a + b, 0);
-  const most = ranks.reduce((a, b) => Math.max(a, b), 0);
+  const most = sizeOf(ranks);
   const [opened, setOpened] = useState(new Set());
   const nodes = useMemo(() => Map.groupBy(run.ranks, (rank) => run.locations.find((l) => l.rank === rank).node), [run]);
   const toggle = (rank) => {
@@ -172,15 +187,15 @@ function SystemPane({ show, figure }) {
     setOpened(next);
   };
   const { largest, variation } = spread(ranks);
-  const shown = run.ranks.length > MOST_ROWS ? [...run.ranks.keys()].sort((a, b) => ranks[b] - ranks[a]).slice(0, MOST_ROWS)
+  const shown = run.ranks.length > MOST_ROWS ? [...run.ranks.keys()].sort((a, b) => Math.abs(ranks[b]) - Math.abs(ranks[a])).slice(0, MOST_ROWS)
     : [...run.ranks.keys()];
   const chosen = selected.ranks ? new Set(selected.ranks) : null;
-  const coarse = selected.t && selected.path !== null && !run.groupsAreRanks;
+  const coarse = plain.t && selected.path !== null && !run.groupsAreRanks;
   return (
     <>
-      <p class="hint">{run.ranks.length > 1 && `largest on rank ${run.ranks[largest]}, coefficient of variation `
-        + `${variation.toFixed(2)}`}{coarse && '; groups of ranks stand under the first of each'}</p>
-      <Histogram values={ranks} />
+      <p class="hint">{run.ranks.length > 1 && `largest${run.isDifference ? ' change' : ''} on rank ${run.ranks[largest]}`
+        + `${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`}{coarse && '; groups of ranks stand under the first of each'}</p>
+      <Histogram values={ranks} words={(value) => (FIGURES[figure].seconds ? time(value) : String(Math.round(value)))} />
       <ul role="tree" aria-label="System">
         {shown.map((i) => {
           const rank = run.ranks[i];
@@ -205,12 +220,11 @@ function SystemPane({ show, figure }) {
 }
 
 /** How many ranks have how much. */
-function Histogram({ values }) {
-  const { time } = useRun();
+function Histogram({ values, words }) {
   if (values.length < 8) return null;
-  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const least = values.reduce((a, b) => Math.min(a, b), 0), most = values.reduce((a, b) => Math.max(a, b), 0);
   const bins = new Array(24).fill(0);
-  for (const v of values) ++bins[Math.min(bins.length - 1, Math.floor((v / (most || 1)) * bins.length))];
+  for (const v of values) ++bins[Math.min(bins.length - 1, Math.floor(((v - least) / (most - least || 1)) * bins.length))];
   const draw = (context, width, height) => {
     const top = Math.max(...bins);
     context.fillStyle = ink('bar');
@@ -220,9 +234,9 @@ function Histogram({ values }) {
     });
     context.fillStyle = ink('faint');
     context.font = '10px system-ui';
-    context.fillText('0', 0, height - 2);
+    context.fillText(least < 0 ? words(least) : '0', 0, height - 2);
     context.textAlign = 'right';
-    context.fillText(time(most), width, height - 2);
+    context.fillText(words(most), width, height - 2);
   };
   return <div class="histogram" title="ranks by how much they have"><Canvas height={70} draw={draw} watch={[values]}
     role="img" aria-label="Histogram over ranks" /></div>;
@@ -235,8 +249,8 @@ export function Trees() {
   const [search, setSearch] = useState('');
   const [mode, setMode] = useState('absolute');
   const [exclusive, setExclusive] = useState(false);
-  const whole = sumsOf(run, selected).time;
-  const show = (value, parent, id) => {
+  const ofFigure = sumsOf(run, basisOf(selected, figure)).time;
+  const show = (value, parent, id, whole = ofFigure) => {
     if (mode === 'percent') return id === 'visits' ? percent(value, parent) : percent(value, whole);
     if (mode === 'parent') return percent(value, parent);
     return FIGURES[id].seconds ? time(value) : String(Math.round(value));
@@ -253,8 +267,7 @@ export function Trees() {
           onKeyDown={(e) => e.key === 'Escape' && (e.stopPropagation(), setSearch(''))} /></label>
         {selected.path !== null && <button onClick={() => select({ path: null })}>whole program</button>}
       </div>
-      {(figure === 'delay' || figure === 'critical' || selected.pattern) && selected.t
-        && <p class="hint">This figure is not known over time: it is of the whole run.</p>}
+      <BasisHint figure={figure} />
       <div class="panes">
         <div><h2>What</h2><MetricPane show={show} figure={figure} /></div>
         <div><h2>Where in the code</h2><CallPane show={show} figure={figure} search={search} exclusive={exclusive} /></div>

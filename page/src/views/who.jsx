@@ -7,8 +7,8 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { warmText } from '../colours.js';
 import { percent } from '../format.js';
 import { Canvas, CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
-import { filters } from '../sums.js';
 import { select } from '../select.js';
+import { filters, sizeOf } from '../sums.js';
 
 const MOST_CELLS = 128, SIDE = 460, LEFT = 60, TOP = 20;
 
@@ -35,7 +35,7 @@ function pairsOf(run, selection) {
     pair.cost += v.time_s[i];
     paths.set(key, pair);
   }
-  return { blocks, ranks, whole, paths: [...paths.values()].sort((a, b) => b.cost - a.cost) };
+  return { blocks, ranks, whole, paths: [...paths.values()].sort((a, b) => Math.abs(b.cost) - Math.abs(a.cost)) };
 }
 
 /** Direct and indirect parts of all waiting that is selected. */
@@ -56,27 +56,30 @@ export function Who() {
   const selected = useSelection();
   const { blocks, ranks, whole, paths } = useMemo(() => pairsOf(run, selected), [run, selected]);
   const { direct, indirect } = useMemo(() => partsOf(run, selected), [run, selected]);
+  const covered = useMemo(() => run.tables.victims.time_s.reduce((a, b) => a + b, 0), [run]);
   const canvas = useRef();
   const [hover, setHover] = useState('');
-  const most = ranks.reduce((a, b) => Math.max(a, b), 0);
-  if (!(whole > 0)) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
+  const most = sizeOf(ranks);
+  if (paths.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
   const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
   const draw = (context) => {
     const cell = (SIDE - LEFT) / blocks;
     for (let from = 0; from < blocks; ++from) {
       for (let to = 0; to < blocks; ++to) {
         const share = most > 0 ? ranks[from * blocks + to] / most : 0;
-        context.fillStyle = share > 0 ? warmText(0.08 + 0.92 * share) : ink('hollow');
+        context.fillStyle = share === 0 ? ink('hollow') : warmText(Math.sign(share) * 0.08 + 0.92 * share);
         context.fillRect(LEFT + to * cell, TOP + from * cell, Math.max(1, cell - (cell > 6 ? 1 : 0)),
                          Math.max(1, cell - (cell > 6 ? 1 : 0)));
       }
     }
     context.fillStyle = ink('faint');
     context.font = '11px system-ui';
-    const every = Math.ceil((blocks * 14) / (SIDE - LEFT));
-    for (let at = 0; at < blocks; at += every) {
+    const widest = context.measureText(`${run.ranks.at(-1)}`).width;
+    for (let at = 0; at < blocks; at += Math.ceil(14 / cell)) {
       context.textAlign = 'right';
       context.fillText(`rank ${membersOf(at)[0]}`, LEFT - 4, TOP + (at + 0.5) * cell + 4);
+    }
+    for (let at = 0; at < blocks; at += Math.ceil((widest + 8) / cell)) {
       context.textAlign = 'center';
       context.fillText(`${membersOf(at)[0]}`, LEFT + (at + 0.5) * cell, TOP - 6);
     }
@@ -100,11 +103,15 @@ export function Who() {
   return (
     <section>
       <p>Of the delay costs in what is selected, {time(direct)} are waits caused directly, {time(indirect)} further waits
-        that these caused. The pictures show the direct ones of the costliest delays. {selected.t && 'They are of the whole run.'}</p>
+        that these caused. Who waited is known of the costliest delays alone{run.isDifference ? ' of each run. '
+          : `: of ${percent(covered, run.waiting)} of all waiting of the run. Shares below are of all of it. `}
+        {selected.ranks || selected.path !== null || selected.pattern ? `Of what is selected, that is ${time(whole)}. ` : ''}
+        {selected.t && 'All this is not known over time: it is of the whole run.'}</p>
       <div class="columns">
         <section>
           <h2>Between ranks</h2>
-          <p class="hint">Rows: who was late; columns: who waited. {hover}</p>
+          <p class="hint">Rows: who was late; columns: who waited. <span class="key">{run.isDifference && <>{time(-most)} <i class="ramp cold turned" /> </>}
+            {time(0)} <i class="ramp" /> {time(most)}</span> {hover}</p>
           <div style={{ width: `${SIDE}px`, maxWidth: '100%' }}>
             <Canvas canvasRef={canvas} height={SIDE - LEFT + TOP + 4} draw={draw} watch={[ranks]} role="img"
               aria-label="Who made whom wait, by rank" onPointerMove={tell} onClick={choose} /></div>
@@ -112,11 +119,11 @@ export function Who() {
         <section>
           <h2>Between call paths</h2>
           <table>
-            <thead><tr><th>late</th><th>made wait</th><th>time</th><th>share</th><th>pattern</th></tr></thead>
+            <thead><tr><th>late</th><th>made wait</th><th class="number">time</th>{!run.isDifference && <th class="number" title="of all waiting of the run">share</th>}<th>pattern</th></tr></thead>
             <tbody>
               {paths.slice(0, 25).map((p) => (
                 <tr key={`${p.from} ${p.to} ${p.pattern}`}><td><CodeName path={p.from} /></td><td><CodeName path={p.to} /></td>
-                  <td class="number">{time(p.cost)}</td><td class="number">{percent(p.cost, whole)}</td>
+                  <td class="number">{time(p.cost)}</td>{!run.isDifference && <td class="number">{percent(p.cost, run.waiting)}</td>}
                   <td>{run.patterns.get(p.pattern)?.name ?? p.pattern}</td></tr>
               ))}
             </tbody>

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -180,6 +181,10 @@ def exports(place):
     total = sum(int(line.rsplit(" ", 1)[1]) for line in stacks) * 1e-6
     check(abs(total - data["run"]["allocation_s"]) < 1e-3, f"folded stacks have {total} s")
     page = succeed([place.culprit, "view", run, "-o", place.experiment("page.html")]).stdout
+    done = execute([place.culprit, "view", run, "-o", place.experiment("page.html")])
+    check(done.returncode == 1 and "already exists" in done.stderr, f"view overwrites: {done.stderr}")
+    named = [os.path.basename(succeed([place.culprit, "view", run]).stdout.strip()) for _ in range(2)]
+    check(named == ["view.html", "view-2.html"], f"pages without a name of their own: {named}")
     check(page.strip().endswith("page.html") and os.path.getsize(place.experiment("page.html")) > 100_000, page)
 
 
@@ -210,6 +215,18 @@ def serve(place):
             check(get(wrong)[0] in (403, 404), f"{what} was not refused")
         check(get(address, Host="example.org")[0] == 403, "another host's name was not refused")
         check(get(address)[0] == 200, "after refusals it does not serve any more")
+        # Browsers open connections ahead, and say nothing on them; others are slow.
+        at = ("127.0.0.1", int(base.rsplit(":", 1)[1].strip("/")))
+        with socket.create_connection(at) as idle, socket.create_connection(at, timeout=20) as slow:
+            slow.sendall(f"GET /?token={token} HTTP/1.1\r\nHo".encode())
+            check(get(address)[0] == 200, "it does not serve while a connection is idle")
+            idle.setblocking(False)
+            try:
+                check(False, f"the idle connection had to end before the page came: {idle.recv(1)}")
+            except BlockingIOError:
+                pass
+            slow.sendall(f"st: 127.0.0.1:{at[1]}\r\n\r\n".encode())
+            check(slow.makefile("rb").readline().startswith(b"HTTP/1.1 200"), "a request in pieces is not answered")
     finally:
         server.send_signal(signal.SIGINT)
         check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
