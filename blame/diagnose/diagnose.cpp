@@ -89,27 +89,26 @@ void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& fou
 
 namespace {
 
-/// Of the rows' messages those of one kind. The call path named is the last of the function's with
-/// most waiting for them, or else most of them.
+/// Of the rows' messages those of one kind. The call path named is the one with most waiting for
+/// them, or else most of them.
 FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
                             uint64_t FoundMessageUse::* which, double FoundMessageUse::* waiting) {
   FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings)};
-  std::map<Code, std::tuple<double, uint64_t, CallPathId>> by_code;
+  std::map<CallPathId, std::pair<double, uint64_t>> by_path;
   for (const FoundMessageUse& use : findings.message_use) {
     row.count += use.*which;
     row.all_count += use.messages;
     row.time_s += use.*waiting;
     if (use.*which == 0) continue;
-    auto& [time_s, count, example] = by_code[code_of(findings, use.callpath)];
+    auto& [time_s, count] = by_path[use.callpath];
     time_s += use.*waiting;
     count += use.*which;
-    example = use.callpath;
   }
   uint64_t most = 0;
-  for (const auto& [code, sum] : by_code) {
-    const auto& [time_s, count, example] = sum;
-    if (std::pair(time_s, count) <= std::pair(row.callpath_s, most)) continue;
-    std::tie(row.callpath_s, most, row.callpath) = sum;
+  for (const auto& [path, sum] : by_path) {
+    if (sum <= std::pair(row.callpath_s, most)) continue;
+    std::tie(row.callpath_s, most) = sum;
+    row.callpath = path;
   }
   const bool much = row.whole_s > 0 && row.time_s >= kMuchWaiting * row.whole_s;
   const bool many =
