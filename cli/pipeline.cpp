@@ -19,6 +19,7 @@
 #include "report/db/findings_db.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
+#include "report/verdict/causes.h"
 #include "trace/otf2/export.h"
 #include "trace/otf2/reader.h"
 
@@ -77,8 +78,10 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   analysis.verify = options.verify;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
   predict::GraphObserver gains(
-      threads, [&](const replay::Run& run, const predict::EventGraph& graph,
-                   blame::Findings& found) { predict::project_gains(run, graph, found, threads); });
+      threads,
+      [&](const replay::Run& run, const predict::EventGraph& graph, blame::Findings& found) {
+        predict::project_gains(run, graph, report::callpaths_of_causes(found), threads, found);
+      });
   const bool projected =
       source.expected_events() <= predict::kMostEvents && !options.disabled.any();
   if (projected) analysis.observer = &gains;

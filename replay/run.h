@@ -88,10 +88,9 @@ struct Run {
   /// Whether somebody else's teams use it: then it is idle outside of them. A thread whose first
   /// team is its own belongs to no pool, the program made it.
   bool is_pool_thread(LocationId id) const {
-    const auto& teams = at(id).teams;
-    if (is_master(id) || teams.empty() || at(master_of(id)).empty()) return false;
-    if (at(id).for_one_team) return false;
-    return !teams.front().fork.valid() || teams.front().fork_location != id;
+    const Timeline& line = at(id);
+    if (is_master(id) || !line.in_teams || at(master_of(id)).empty()) return false;
+    return !line.for_one_team && line.first_leader != id;
   }
   LocationId last_to_end() const { return last; }
 

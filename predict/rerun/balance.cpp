@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// First what each member does in each part of the run, then its steps with other amounts.
+// First what each member does in each visit of each part of the run, then its steps with other
+// amounts. Operations that all pass tell parts for certain. Without them (neighbours that exchange
+// data) the count of visits does: the k-th of one is the k-th of all, if all have as many.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -12,20 +15,22 @@ namespace culprit::predict {
 
 namespace {
 
-/// A part of the run ends for a member where it passes such an operation.
-bool ends_part(const EventGraph& graph, const Sharers& sharers, const Step& step) {
-  if (step.kind() != StepKind::signal) return false;
-  const Hub& hub = graph.hubs[step.what];
-  return sharers.of_one_process ? hub.of_team : hub.of_world;
-}
+/// Nanoseconds by part, by visit.
+using Visits = std::vector<double>;
+using Parts = std::vector<Visits>;
 
-bool is_shared(const std::vector<bool>& paths, const Step& step) {
-  return step.kind() == StepKind::work && paths[step.what];
+double sum(const Visits& visits) {
+  return std::accumulate(visits.begin(), visits.end(), 0.0);
 }
 
 bool takes_time(const Step& step) {
   return step.kind() == StepKind::work || step.kind() == StepKind::transfer ||
          step.kind() == StepKind::idle;
+}
+
+/// Where a location and others meet.
+bool communicates(const Step& step) {
+  return step.kind() == StepKind::signal || step.kind() == StepKind::gate;
 }
 
 /// One member: its steps, and what they take so far.
@@ -42,34 +47,72 @@ class Member {
     times_ = times.get();
   }
 
-  /// Nanoseconds by part. The last part ends with the run.
-  std::vector<double> sum_parts() const {
-    std::vector<double> sums(1);
+  /// The last part ends with the run; not `in_parts`, it is the only one.
+  Parts measure(bool in_parts) const {
+    Parts parts(1);
+    bool met = true;  // others, since the last visit
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (is_shared(paths_, steps_[i])) sums.back() += time(i);
-      if (ends_part(graph_, sharers_, steps_[i])) sums.push_back(0);
+      if (is_shared(steps_[i])) {
+        if (met) parts.back().push_back(0);
+        met = false;
+        parts.back().back() += time(i);
+      } else if (communicates(steps_[i])) {
+        met = true;
+        if (in_parts && ends_part(steps_[i])) parts.emplace_back();
+      }
     }
-    return sums;
+    return parts;
   }
 
-  /// Each part takes it as long as the mean.
-  void level(const std::vector<double>& own, const std::vector<double>& mean) {
-    size_t part = 0, last = SIZE_MAX;
+  /// Each part, or each of its visits, takes it as long as the mean. Walks as measure() does.
+  void level(bool in_parts, const Parts& own, const Parts& mean) {
+    size_t part = 0, visit = 0, last = SIZE_MAX, place = SIZE_MAX;
+    bool met = true;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      if (is_shared(paths_, steps_[i])) {
-        (*times_)[i] = time(i) * mean[part] / own[part];
-      } else if (ends_part(graph_, sharers_, steps_[i])) {
-        if (own[part] == 0 && last != SIZE_MAX) (*times_)[last] = time(last) + mean[part];
-        ++part;
+      if (is_shared(steps_[i])) {
+        const bool begins = met && (visit == 0 || mean[part].size() == own[part].size());
+        if (met) ++visit;
+        met = false;
+        share(i, begins, own[part], mean[part], visit - 1);
+      } else if (communicates(steps_[i])) {
+        met = true;
+        if (steps_[i].kind() == StepKind::signal) place = last;
+        if (in_parts && ends_part(steps_[i])) {
+          give(last, own[part], mean[part]);
+          ++part, visit = 0;
+        }
       }
       if (takes_time(steps_[i])) last = i;
     }
+    give(place != SIZE_MAX ? place : last, own[part], mean[part]);
   }
 
  private:
+  /// A part of the run ends for a member where it passes such an operation.
+  bool ends_part(const Step& step) const {
+    if (step.kind() != StepKind::signal) return false;
+    const Hub& hub = graph_.hubs[step.what];
+    return sharers_.of_one_process ? hub.of_team : hub.of_world;
+  }
+  bool is_shared(const Step& step) const {
+    return step.kind() == StepKind::work && paths_[step.what];
+  }
+
   double time(size_t i) const {
     if ((*times_)[i] != kAsItWas) return (*times_)[i];
     return steps_[i].kind() == StepKind::idle ? 0 : static_cast<double>(steps_[i].amount);
+  }
+
+  void share(size_t i, bool begins, const Visits& own, const Visits& mean, size_t visit) {
+    const bool by_visit = mean.size() == own.size();
+    const double had = by_visit ? own[visit] : sum(own);
+    const double gets = by_visit ? mean[visit] : mean.front();
+    (*times_)[i] = had > 0 ? time(i) * gets / had : begins ? gets : 0;
+  }
+
+  /// Its share, if it does nothing there in this part.
+  void give(size_t i, const Visits& own, const Visits& mean) {
+    if (own.empty() && !mean.empty() && i != SIZE_MAX) (*times_)[i] = time(i) + mean.front();
   }
 
   const EventGraph& graph_;
@@ -79,32 +122,54 @@ class Member {
   Column<double>* times_;
 };
 
-}  // namespace
-
-void balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
-             OtherTimes& others) {
-  if (sharers.members.size() < 2) return;
-  std::vector<Member> members;
-  std::vector<std::vector<double>> own;
-  for (LocationId id : sharers.members) {
-    members.emplace_back(graph, paths, sharers, id, others);
-    own.push_back(members.back().sum_parts());
-  }
-  // Members that pass different numbers of operations have no parts in common.
-  const bool alike = std::all_of(
-      own.begin(), own.end(), [&](const auto& sums) { return sums.size() == own.front().size(); });
-  std::vector<double> mean(alike ? own.front().size() : 1);
-  for (std::vector<double>& sums : own) {
-    if (!alike) sums.assign(sums.size(), std::accumulate(sums.begin(), sums.end(), 0.0));
-    for (size_t p = 0; p < mean.size(); ++p) {
-      mean[p] += sums[p] / static_cast<double>(members.size());
+/// The k-th part of all members: one mean, or one of each visit.
+Visits mean_of(const std::vector<Parts>& own, size_t part) {
+  const size_t visits = own.front()[part].size();
+  const bool alike = std::all_of(own.begin(), own.end(),
+                                 [&](const Parts& parts) { return parts[part].size() == visits; });
+  Visits mean(alike ? visits : 1);
+  for (const Parts& parts : own) {
+    for (size_t v = 0; v < mean.size(); ++v) {
+      const double time = alike ? parts[part][v] : sum(parts[part]);
+      mean[v] += time / static_cast<double>(own.size());
     }
   }
+  return mean;
+}
+
+double moved(const Visits& own, const Visits& mean) {
+  if (mean.size() != own.size()) return std::max(0.0, sum(own) - mean.front());
+  double moved = 0;
+  for (size_t v = 0; v < own.size(); ++v) moved += std::max(0.0, own[v] - mean[v]);
+  return moved;
+}
+
+}  // namespace
+
+double balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
+               OtherTimes& others) {
+  if (sharers.members.size() < 2) return 0;
+  std::vector<Member> members;
+  std::vector<Parts> own;
+  const auto measure = [&](bool in_parts) {
+    own.clear();
+    for (const Member& member : members) own.push_back(member.measure(in_parts));
+  };
+  for (LocationId id : sharers.members) members.emplace_back(graph, paths, sharers, id, others);
+  measure(true);
+  // Members that pass different numbers of operations have no parts in common.
+  const bool alike = std::all_of(own.begin(), own.end(), [&](const Parts& parts) {
+    return parts.size() == own.front().size();
+  });
+  if (!alike) measure(false);
+  Parts mean;
+  for (size_t part = 0; part < own.front().size(); ++part) mean.push_back(mean_of(own, part));
+  double moved_ns = 0;
   for (size_t m = 0; m < members.size(); ++m) {
-    std::vector<double> to = mean;
-    to.resize(own[m].size(), mean.back());
-    members[m].level(own[m], to);
+    for (size_t part = 0; part < mean.size(); ++part) moved_ns += moved(own[m][part], mean[part]);
+    members[m].level(alike, own[m], mean);
   }
+  return moved_ns;
 }
 
 }  // namespace culprit::predict

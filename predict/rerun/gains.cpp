@@ -1,76 +1,34 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Candidates are the call paths whose delays cost most. Who shares the work of one is decided
-// here, by whom it makes wait: a team inside its regions, processes thread by thread elsewhere.
-// Each candidate's change, and each prefix's, is an execution of its own; they run side by side.
+// Candidates are the call paths and functions whose delays cost most, and call paths that are so
+// uneven that they may stand behind these. Each candidate's change, and each prefix's, is an
+// execution of its own; they run side by side.
 #include "predict/rerun/gains.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
 
 #include "base/parallel.h"
-#include "predict/rerun/scenario.h"
+#include "predict/rerun/candidates.h"
 
 namespace culprit::predict {
 
 namespace {
 
 using blame::Findings;
-using blame::FoundDelay;
 using blame::GainKind;
 using replay::Run;
 
-constexpr size_t kCandidates = 8;
+constexpr size_t kPaths = 6, kUneven = 2, kFunctions = 4;
 /// Executing more steps than these again and again would take longer than the analysis.
 constexpr size_t kManySteps = 20'000'000;
-constexpr size_t kFewCandidates = 3;
+constexpr size_t kFewPaths = 2, kFewUneven = 1, kFewFunctions = 1;
 
-/// A call path that delays others.
-struct Candidate {
-  CallPathId path;
-  double cost_s = 0;
-  std::map<std::string, double> by_pattern;
-  std::set<LocationId> locations;
-
-  bool of_threads() const {
-    const auto most =
-        std::max_element(by_pattern.begin(), by_pattern.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most->first.starts_with("omp.") || most->first.starts_with("thread.");
-  }
-};
-
-std::vector<Candidate> candidates(const Run& run, const Findings& findings, size_t most) {
-  std::map<CallPathId, Candidate> all;
-  for (const FoundDelay& row : findings.delays) {
-    if (findings.callpaths[row.callpath.index()].start_up || !is_code(run, row.callpath)) continue;
-    Candidate& candidate = all[row.callpath];
-    candidate.path = row.callpath;
-    candidate.cost_s += row.short_s + row.long_s;
-    candidate.by_pattern[row.pattern] += row.short_s + row.long_s;
-    candidate.locations.insert(row.location);
-  }
-  std::vector<Candidate> list;
-  for (auto& [path, candidate] : all) list.push_back(std::move(candidate));
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.cost_s > b.cost_s; });
-  if (list.size() > most) list.resize(most);
-  return list;
-}
-
-bool inside_parallel_region(const Run& run, CallPathId path) {
-  for (; path.valid(); path = run.callpaths[path].parent) {
-    const RegionId region = run.callpaths[path].region;
-    if (region.valid() && run.regions[region.index()].role == trace::RegionRole::parallel) {
-      return true;
-    }
-  }
-  return false;
-}
+/// Of the run: what costs less, or is less uneven, is not worth a try.
+constexpr double kLeastCost = 0.005, kLeastExcess = 0.01;
+/// Of its cost by sharer: where spreading evenly moves less, the load is even over what can be told
+/// apart, and yet others wait: it moves in a way that is not known.
+constexpr double kMovesLittle = 0.1;
 
 class Gains {
  public:
@@ -80,24 +38,40 @@ class Gains {
   }
 
   /// Adds a candidate's change to others'.
-  GainKind change(const Candidate& candidate, OtherTimes& times) const {
+  void change(const Candidate& candidate, GainKind kind, OtherTimes& times) const {
     times.resize(run_.timelines.size());
-    std::vector<bool> paths(run_.callpaths.size());
-    paths[candidate.path.index()] = true;
-    const Sharers sharers = sharers_of(candidate, paths);
-    if (sharers.members.size() >= 2) {
-      balance(graph_, paths, sharers, times);
-      return GainKind::balanced;
+    const std::vector<bool> paths = paths_of(candidate);
+    if (kind == GainKind::balanced) {
+      for (const Sharers& sharers : sharers_of(run_, graph_, candidate)) {
+        balance(graph_, paths, sharers, times);
+      }
+      return;
     }
     for (LocationId id : run_.locations) halve(id, paths, times[id.index()]);
-    return GainKind::halved;
   }
 
-  double gain_s(const OtherTimes& times) const {
-    return std::max(0.0, unchanged_ - execute_with(times));
+  GainKind kind_of(const Candidate& candidate) const {
+    const std::vector<Sharers> all = sharers_of(run_, graph_, candidate);
+    const std::vector<bool> paths = paths_of(candidate);
+    OtherTimes scratch(run_.timelines.size());
+    double moved_s = 0, members = 0;
+    for (const Sharers& sharers : all) {
+      moved_s += 1e-9 * balance(graph_, paths, sharers, scratch);
+      members += static_cast<double>(sharers.members.size());
+    }
+    const bool moves = moved_s * members >= kMovesLittle * candidate.cost_s;
+    return !all.empty() && moves ? GainKind::balanced : GainKind::halved;
   }
+
+  double gain_s(const OtherTimes& times) const { return unchanged_ - execute_with(times); }
 
  private:
+  std::vector<bool> paths_of(const Candidate& candidate) const {
+    std::vector<bool> paths(run_.callpaths.size());
+    for (CallPathId path : candidate.paths) paths[path.index()] = true;
+    return paths;
+  }
+
   double execute_with(const OtherTimes& times) const {
     Pace pace;
     pace.locks = locks_;
@@ -105,49 +79,9 @@ class Gains {
     return execute(graph_, pace, Keep::ends).wall(graph_).seconds();
   }
 
-  bool executes(LocationId id, const std::vector<bool>& paths) const {
-    const Column<Step>& steps = graph_.steps[id.index()];
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-      return step.kind() == StepKind::work && paths[step.what];
-    });
-  }
-
-  /// A team shares what lies in its parallel regions, also with threads that do nothing there.
-  /// Processes share what several of them do, thread by thread.
-  Sharers sharers_of(const Candidate& candidate, const std::vector<bool>& paths) const {
-    Sharers sharers;
-    if (candidate.locations.empty()) return sharers;
-    const trace::Location& first = run_.location(*candidate.locations.begin());
-    const bool of_team = candidate.of_threads() && inside_parallel_region(run_, candidate.path);
-    if (candidate.of_threads() && !of_team) return sharers;
-    sharers.of_one_process = of_team;
-    if (of_team && candidate.locations.size() > 1) {
-      for (LocationId id : candidate.locations) {
-        if (run_.location(id).process != first.process) return every_thread(paths);
-      }
-    }
-    for (LocationId id : run_.locations) {
-      if (run_.is_stream(id)) continue;
-      const trace::Location& location = run_.location(id);
-      const bool fits = of_team ? location.process == first.process && !run_.at(id).teams.empty()
-                                : location.thread == first.thread && executes(id, paths);
-      if (fits) sharers.members.push_back(id);
-    }
-    return sharers;
-  }
-
-  /// Threads of several processes are late: all share it.
-  Sharers every_thread(const std::vector<bool>& paths) const {
-    Sharers sharers;
-    for (LocationId id : run_.locations) {
-      if (!run_.is_stream(id) && executes(id, paths)) sharers.members.push_back(id);
-    }
-    return sharers;
-  }
-
   void halve(LocationId id, const std::vector<bool>& paths,
              std::unique_ptr<Column<double>>& times) const {
-    if (!executes(id, paths)) return;
+    if (!works_at(graph_, id, paths)) return;
     const Column<Step>& steps = graph_.steps[id.index()];
     if (!times) {
       times = std::make_unique<Column<double>>();
@@ -166,34 +100,74 @@ class Gains {
   double unchanged_ = 0;
 };
 
-}  // namespace
-
-void project_gains(const Run& run, const EventGraph& graph, Findings& findings, unsigned threads) {
+/// Whether all that was waited for is there, and the run came to its end.
+bool is_whole(const Findings& findings) {
+  if (findings.losses.contains(LossKind::early_ends)) return false;
   for (const auto& [name, loss] : findings.losses.all()) {
-    if (loss.severity == Severity::data_loss) return;  // what is missing might have been waited for
+    if (loss.severity == Severity::data_loss) return false;
   }
+  return std::none_of(findings.waits.begin(), findings.waits.end(),
+                      [](const auto& row) { return row.pattern == "run.unanswered"; });
+}
+
+size_t count_steps(const EventGraph& graph) {
   size_t steps = 0;
   for (const Column<Step>& of_location : graph.steps) steps += of_location.size();
-  const std::vector<Candidate> list =
-      candidates(run, findings, steps > kManySteps ? kFewCandidates : kCandidates);
-  if (list.empty()) return;
-  const Gains gains(run, graph);
-  findings.gains.resize(list.size());
-  // Each by itself, then each with all that cost more.
+  return steps;
+}
+
+/// Each by itself, and with all before it.
+void project_paths(const Gains& gains, const std::vector<Candidate>& list, unsigned threads,
+                   std::vector<blame::FoundGain>& rows) {
+  rows.resize(list.size());
+  parallel_for(list.size(), threads, [&](size_t i) {
+    rows[i].callpath = list[i].paths.front();
+    rows[i].kind = gains.kind_of(list[i]);
+  });
   parallel_for(2 * list.size(), threads, [&](size_t work) {
     const size_t last = work / 2;
+    const bool alone = work % 2 == 0;
     OtherTimes times;
-    GainKind kind{};
-    for (size_t c = work % 2 == 0 ? last : 0; c <= last; ++c) kind = gains.change(list[c], times);
-    blame::FoundGain& row = findings.gains[last];
-    if (work % 2 == 0) {
-      row.callpath = list[last].path;
-      row.kind = kind;
-      row.gain_s = gains.gain_s(times);
-    } else {
-      row.together_s = gains.gain_s(times);
-    }
+    for (size_t c = alone ? last : 0; c <= last; ++c) gains.change(list[c], rows[c].kind, times);
+    (alone ? rows[last].gain_s : rows[last].together_s) = gains.gain_s(times);
   });
+}
+
+void project_functions(const Gains& gains, const std::vector<std::vector<Candidate>>& list,
+                       unsigned threads, std::vector<blame::FoundFunctionGain>& rows) {
+  rows.resize(list.size());
+  parallel_for(list.size(), threads, [&](size_t i) {
+    OtherTimes times;
+    blame::FoundFunctionGain& row = rows[i];
+    row.callpath = list[i].front().paths.front();
+    row.kind = gains.kind_of(list[i].front());
+    for (const Candidate& half : list[i]) {
+      const GainKind kind = gains.kind_of(half);
+      gains.change(half, kind, times);
+      if (kind != row.kind) row.kind = GainKind::mixed;
+    }
+    row.gain_s = gains.gain_s(times);
+  });
+}
+
+}  // namespace
+
+void project_gains(const Run& run, const EventGraph& graph,
+                   const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
+                   Findings& findings) {
+  if (!is_whole(findings)) return;
+  const bool many = count_steps(graph) > kManySteps;
+  const double wall_s = run.wall().seconds(), least_s = kLeastCost * wall_s;
+  std::vector<Candidate> list = costly_paths(run, findings, least_s, many ? kFewPaths : kPaths);
+  if (list.empty()) return;
+  auto uneven =
+      uneven_paths(run, graph, findings, list, kLeastExcess * wall_s, many ? kFewUneven : kUneven);
+  for (Candidate& one : uneven) list.push_back(std::move(one));
+  const Gains gains(run, graph);
+  project_paths(gains, list, threads, findings.gains);
+  project_functions(
+      gains, costly_functions(run, findings, functions, least_s, many ? kFewFunctions : kFunctions),
+      threads, findings.function_gains);
 }
 
 }  // namespace culprit::predict

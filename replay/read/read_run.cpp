@@ -207,6 +207,9 @@ void resolve_anchors(const std::vector<LocationId>& others, Forks& forks, Run& r
 }
 
 void find_leaders(Timeline& line) {
+  if (line.teams.empty()) return;
+  line.in_teams = true;
+  line.first_leader = line.teams.front().fork_location;
   for (const TeamSpan& team : line.teams) {
     if (!team.fork_location.valid()) continue;
     if (!line.leaders.empty() && line.leaders.back() == team.fork_location) continue;

@@ -174,6 +174,8 @@ struct Timeline {
   ThreadFacts threads;
   DeviceFacts device;
   std::vector<LocationId> leaders;  ///< whose teams it was in, each once
+  LocationId first_leader;          ///< who forked the first of them; none: not known
+  bool in_teams = false;            ///< of any; known, as these are, when teams are released
   std::vector<Count> counts;        ///< what its counters counted
   std::vector<StageVisit> stages;
   std::vector<Unanswered> unanswered;

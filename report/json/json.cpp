@@ -153,6 +153,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"waits", values.rows(f.waits)},
       {"delays", delays_of(f, values)},
       {"gains", values.rows(f.gains)},
+      {"function_gains", values.rows(f.function_gains)},
       {"victims", values.rows(f.victims)},
       {"unattributed", values.rows(f.unattributed)},
       {"critical_path", critical_path_of(f, values)},

@@ -16,6 +16,7 @@
 #include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/page/patterns.h"
+#include "report/verdict/places.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
 

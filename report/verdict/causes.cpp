@@ -289,6 +289,12 @@ std::vector<Cause> causes(const Findings& findings) {
   return Grouping(findings).group();
 }
 
+std::vector<std::vector<CallPathId>> callpaths_of_causes(const Findings& findings) {
+  std::vector<std::vector<CallPathId>> list;
+  for (Cause& cause : causes(findings)) list.push_back(std::move(cause.callpaths));
+  return list;
+}
+
 CommonCaller common_caller(const Findings& findings) {
   const Functions functions(findings);
   struct Inclusive {

@@ -37,6 +37,9 @@ struct Cause {
 /// Largest first.
 std::vector<Cause> causes(const blame::Findings& findings);
 
+/// Of each cause its call paths: what is changed together where the cause is changed.
+std::vector<std::vector<CallPathId>> callpaths_of_causes(const blame::Findings& findings);
+
 /// The most special function in which, with all that it calls, at least half of all costs arise.
 /// No call path if there is none below the roots.
 struct CommonCaller {

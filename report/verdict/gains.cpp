@@ -1,90 +1,198 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of gains are by call path, causes by function: a cause has the gain of its costliest call
-// path. When a gain is worth a number, and when another one is worth naming beside it, say the
-// thresholds.
+// Rows of the report are call paths, causes functions: each has the gain of just that. When a gain
+// is worth a number, and when another one is worth naming beside it, say the thresholds.
 #include "report/verdict/gains.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/verdict/places.h"
+
 namespace culprit::report {
 namespace {
 
 using blame::Findings;
+using blame::FoundFunctionGain;
 using blame::FoundGain;
+using blame::GainKind;
 
-constexpr double kHardly = 0.005;      ///< of the run: not worth a number
+constexpr double kHardly = 0.005;      ///< of the run: not worth a number, nor, of costs, a word
 constexpr double kMuchMore = 1.3;      ///< than another: worth naming
 constexpr double kTogetherMore = 1.5;  ///< than each by itself: one stands behind the other
+constexpr size_t kPathWidth = 60;
 
-const FoundGain* gain_of(const Findings& findings, CallPathId callpath) {
-  const auto row = std::find_if(findings.gains.begin(), findings.gains.end(),
-                                [&](const FoundGain& each) { return each.callpath == callpath; });
-  return row == findings.gains.end() ? nullptr : &*row;
+bool is_at(const Cause& cause, CallPathId callpath) {
+  const auto& paths = cause.callpaths;
+  return std::find(paths.begin(), paths.end(), callpath) != paths.end();
 }
 
-/// The row of the cause's costliest call path that has one.
-const FoundGain* gain_of(const Findings& findings, const Cause& cause) {
-  for (const FoundGain& row : findings.gains) {  // by cost
-    const auto& paths = cause.callpaths;
-    if (std::find(paths.begin(), paths.end(), row.callpath) != paths.end()) return &row;
+double cost_of(const Findings& findings, CallPathId callpath) {
+  double cost_s = 0;
+  for (const blame::FoundDelay& row : findings.delays) {
+    if (row.callpath == callpath) cost_s += row.short_s + row.long_s;
   }
-  return nullptr;
+  return cost_s;
 }
 
-std::string_view with(const FoundGain& row) {
-  return row.kind == blame::GainKind::balanced ? "Balanced" : "Twice as fast there";
+/// "Balanced", "Twice as fast at all its call paths".
+std::string change_of(GainKind kind, bool at_all) {
+  constexpr std::string_view kAll = " at all its call paths";
+  switch (kind) {
+    case GainKind::balanced:
+      return fmt::format("Balanced{}", at_all ? kAll : "");
+    case GainKind::halved:
+      return fmt::format("Twice as fast{}", at_all ? kAll : " there");
+    case GainKind::mixed:
+      return fmt::format("Balanced{}, or twice as fast where it cannot be", at_all ? kAll : "");
+  }
+  return "";
 }
 
-std::string amount(double gain_s, const Findings& findings, const TimeFormat& time) {
-  return fmt::format("{} ({})", time(gain_s), percent(gain_s, findings.run.wall_s));
+std::string_view in_short(GainKind kind) {
+  switch (kind) {
+    case GainKind::balanced:
+      return "balanced";
+    case GainKind::halved:
+      return "twice as fast";
+    case GainKind::mixed:
+      return "balanced or twice as fast";
+  }
+  return "";
 }
 
-/// What comes next in the order of costs, and brings more together with the first than both alone.
-const FoundGain* behind(const Findings& findings, const FoundGain& first) {
-  if (&first != &findings.gains.front() || findings.gains.size() < 2) return nullptr;
-  const FoundGain& next = findings.gains[1];
-  const bool more = next.together_s > kTogetherMore * (first.gain_s + next.gain_s) &&
-                    next.together_s - first.gain_s - next.gain_s > kHardly * findings.run.wall_s;
-  return more ? &next : nullptr;
-}
+class Words {
+ public:
+  Words(const Findings& findings, const TimeFormat& time) : findings_(findings), time_(time) {}
+
+  bool hardly(double seconds) const { return seconds < kHardly * findings_.run.wall_s; }
+
+  std::string amount(double gain_s) const {
+    return fmt::format("{} ({})", time_(gain_s), percent(gain_s, findings_.run.wall_s));
+  }
+
+  /// `cost_s`: of what is changed.
+  std::string sentence(const std::string& change, double gain_s, double cost_s,
+                       std::string_view condition) const {
+    if (!hardly(-gain_s)) {
+      return fmt::format("{}, the run would be {} longer{}: others would be late then.", change,
+                         amount(-gain_s), condition);
+    }
+    if (!hardly(gain_s)) {
+      return fmt::format("{}, the run would be {} shorter{}.", change, amount(gain_s), condition);
+    }
+    // Of little there is little to gain, whatever others do.
+    const double others = std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
+    return fmt::format("{}, the run would hardly be shorter{}.", change,
+                       hardly(cost_s / others) ? "" : ": others take as long");
+  }
+
+ private:
+  const Findings& findings_;
+  const TimeFormat& time_;
+};
+
+/// What the verdict says of a cause.
+class Judgement {
+ public:
+  Judgement(const Findings& findings, const Cause& first, const PageNames& names,
+            const TimeFormat& time)
+      : findings_(findings), first_(first), names_(names), words_(findings, time) {}
+
+  std::string text() const {
+    const FoundFunctionGain* row = row_of(first_);
+    if (row == nullptr) return "";
+    std::string text =
+        words_.sentence(row->kind, paths_of_first() > 1 ? " at all its call paths" : "",
+                        row->gain_s, ", if all else keeps its pace");
+    return text + behind(std::max(0.0, row->gain_s)) + most(std::max(0.0, row->gain_s));
+  }
+
+ private:
+  const FoundFunctionGain* row_of(const Cause& cause) const {
+    for (const FoundFunctionGain& row : findings_.function_gains) {
+      if (is_at(cause, row.callpath)) return &row;
+    }
+    return nullptr;
+  }
+
+  /// Its whole path where the name alone is that of the first cause, or of another row.
+  std::string name(CallPathId path) const {
+    const std::string code = names_.code(path);
+    const auto bears = [&](const FoundGain& row) {
+      return row.callpath != path && names_.code(row.callpath) == code;
+    };
+    const bool ambiguous = code == names_.code(first_.example) ||
+                           std::any_of(findings_.gains.begin(), findings_.gains.end(), bears);
+    return ambiguous ? names_.path(path, kPathWidth) : code;
+  }
+
+  /// The first row that brings more together with what costs more than all known before does.
+  std::string behind(double gain_s) const {
+    const std::vector<FoundGain>& rows = findings_.gains;
+    if (rows.empty() || !is_at(first_, rows.front().callpath)) return "";
+    for (size_t i = 1; i < rows.size(); ++i) {
+      const double before_s = std::max(gain_s, rows[i - 1].together_s);
+      const double apart_s = before_s + std::max(0.0, rows[i].gain_s);
+      const double together_s = rows[i].together_s;
+      if (together_s <= kTogetherMore * apart_s || words_.hardly(together_s - apart_s)) continue;
+      const bool two = i == 1 && first_.callpaths.size() == 1;
+      return fmt::format(" Then {} is next: {} changed, it would be {} shorter.",
+                         name(rows[i].callpath), two ? "both" : "it and all that costs more",
+                         words_.amount(together_s));
+    }
+    return "";
+  }
+
+  /// Of functions, and of call paths of none of them.
+  std::string most(double gain_s) const {
+    double most_s = std::max(kMuchMore * gain_s, kHardly * findings_.run.wall_s);
+    std::string text;
+    const auto consider = [&](const std::string& what, GainKind kind, double brings_s) {
+      most_s = brings_s;
+      text = fmt::format(" Most would come from {}: {}, {}.", what, in_short(kind),
+                         words_.amount(brings_s));
+    };
+    std::vector<const Cause*> functions{&first_};
+    const std::vector<Cause> all = causes(findings_);
+    for (const Cause& cause : all) {
+      const FoundFunctionGain* row = row_of(cause);
+      if (row == nullptr) continue;
+      functions.push_back(&cause);
+      if (is_at(first_, row->callpath) || row->gain_s <= most_s) continue;
+      consider(name_of(cause, names_), row->kind, row->gain_s);
+    }
+    for (const FoundGain& row : findings_.gains) {
+      const bool known = std::any_of(functions.begin(), functions.end(), [&](const Cause* cause) {
+        return is_at(*cause, row.callpath);
+      });
+      if (!known && row.gain_s > most_s) consider(name(row.callpath), row.kind, row.gain_s);
+    }
+    return text;
+  }
+
+  const Findings& findings_;
+  const Cause& first_;
+  const PageNames& names_;
+  const Words words_;
+};
 
 }  // namespace
 
 std::string gain_sentence(const Findings& findings, CallPathId callpath, const TimeFormat& time) {
-  const FoundGain* row = gain_of(findings, callpath);
-  if (row == nullptr) return "";
-  if (row->gain_s < kHardly * findings.run.wall_s) {
-    return fmt::format("{}, the run would hardly be shorter: others take as long.", with(*row));
-  }
-  return fmt::format("{}, the run would be {} shorter.", with(*row),
-                     amount(row->gain_s, findings, time));
+  const auto row = std::find_if(findings.gains.begin(), findings.gains.end(),
+                                [&](const FoundGain& each) { return each.callpath == callpath; });
+  const Words words(findings, time);
+  const double cost_s = cost_of(findings, callpath);
+  if (row == findings.gains.end() || words.hardly(cost_s)) return "";
+  return words.sentence(change_of(row->kind, false), row->gain_s, cost_s, "");
 }
 
 std::string gain_verdict(const Findings& findings, const Cause& first, const PageNames& names,
                          const TimeFormat& time) {
-  const FoundGain* row = gain_of(findings, first);
-  if (row == nullptr) return "";
-  std::string text = gain_sentence(findings, row->callpath, time);
-  text.insert(text.size() - 1,
-              row->gain_s < kHardly * findings.run.wall_s ? "" : ", if all else keeps its pace");
-  if (const FoundGain* next = behind(findings, *row)) {
-    text += fmt::format(" Then {} is next: both changed, it would be {} shorter.",
-                        names.code(next->callpath), amount(next->together_s, findings, time));
-  }
-  const auto most =
-      std::max_element(findings.gains.begin(), findings.gains.end(),
-                       [](const FoundGain& a, const FoundGain& b) { return a.gain_s < b.gain_s; });
-  if (most->gain_s > kMuchMore * row->gain_s && most->gain_s > kHardly * findings.run.wall_s) {
-    text +=
-        fmt::format(" Most would come from {}: {}, {}.", names.code(most->callpath),
-                    most->kind == blame::GainKind::balanced ? "balanced" : "twice as fast there",
-                    amount(most->gain_s, findings, time));
-  }
-  return text;
+  return Judgement(findings, first, names, time).text();
 }
 
 }  // namespace culprit::report

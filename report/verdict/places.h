@@ -1,16 +1,21 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where something lies that is spread over locations, in as few words as are true.
+// What a cause is called, and where something lies that is spread over locations, in as few words
+// as are true.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "report/page/names.h"
+#include "report/verdict/causes.h"
 #include "report/verdict/summary.h"
 
 namespace culprit::report {
+
+/// "solve (a.c:3)", "search and what it calls", "solve (not sampled)", "threads waking up".
+std::string name_of(const Cause& cause, const PageNames& names);
 
 /// "on rank 3", "on rank 3 (60.0 %) and rank 5 (25.0 %)", "on 12 ranks, most on rank 3 (14.1 %)",
 /// "on 8 threads of rank 0". `shares` are the largest first, each location once. Percentages are of

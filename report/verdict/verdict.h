@@ -45,9 +45,6 @@ struct Verdict {
   std::string text;  ///< sentences; "" for nothing
 };
 
-/// "solve (a.c:3)", "search and what it calls", "solve (not sampled)", "threads waking up".
-std::string name_of(const Cause& cause, const PageNames& names);
-
 Verdict judge(const blame::Findings& findings, const PageNames& names);
 
 }  // namespace culprit::report

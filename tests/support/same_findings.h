@@ -106,8 +106,8 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundInstance> && !std::is_same_v<Found, FoundMetric> &&
            !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed> &&
            !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime> &&
-           !std::is_same_v<Found, FoundGain> && !std::is_same_v<Found, FoundTopology> &&
-           !std::is_same_v<Found, FoundTopologyPlace>;
+           !std::is_same_v<Found, FoundGain> && !std::is_same_v<Found, FoundFunctionGain> &&
+           !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace>;
   }
 
   template <class Found>

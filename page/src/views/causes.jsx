@@ -41,17 +41,31 @@ function samplesOf(run, path) {
   return sampled > 0 ? samples : null;
 }
 
-/** What the largest change at a call path that was tried would bring: { kind, gain }. */
-function gainOf(run, path) {
+/** Of the run: what costs less is not worth a word, a smaller gain not a number (report/verdict/gains.cpp). */
+const HARDLY = 0.005;
+
+/** What a change at a call path that was tried would bring: { kind, gain }. None of what costs next to nothing. */
+function gainOf(run, path, cost) {
   const { gains: g } = run.tables;
-  let best = null;
+  if (cost < HARDLY * run.wall) return null;
   for (let i = 0; i < g.rows; ++i) {
-    if (g.callpath[i] === path && !(best?.gain >= g.gain_s[i])) best = { kind: run.names[g.kind[i]], gain: g.gain_s[i] };
+    if (g.callpath[i] === path) return { kind: run.names[g.kind[i]], gain: g.gain_s[i] };
   }
-  return best;
+  return null;
 }
 
 const CHANGES = { balanced: 'Balanced', halved: 'Twice as fast there' };
+
+function gainSentence(run, time, cost, { kind, gain }) {
+  const size = Math.abs(gain), amount = `${time(size)} (${percent(size, run.wall)})`;
+  if (size < HARDLY * run.wall) {
+    const others = Math.max(1, run.locations.length - 1);
+    const why = cost / others < HARDLY * run.wall ? '' : ': others take as long';
+    return `${CHANGES[kind]}, the run would hardly be shorter${why}.`;
+  }
+  return gain > 0 ? `${CHANGES[kind]}, the run would be ${amount} shorter, if all else keeps its pace.`
+    : `${CHANGES[kind]}, the run would be ${amount} longer, if all else keeps its pace: others would be late then.`;
+}
 
 export function CauseTable({ most }) {
   const { run, time } = useRun();
@@ -80,7 +94,7 @@ export function CauseTable({ most }) {
     const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
     const { largest: top, variation } = spread(ranks);
     const pattern = run.patterns.get(cause.pattern);
-    const samples = samplesOf(run, cause.path), gain = gainOf(run, cause.path);
+    const samples = samplesOf(run, cause.path), gain = gainOf(run, cause.path, cause.cost);
     return (
       <tr class={selected.path === cause.path ? 'selected' : ''}>
         <td><CodeName path={cause.path} />{samples !== null && <small> {samples} samples</small>}</td>
@@ -130,7 +144,7 @@ function CauseDetail({ path }) {
   const by = new Map([...costs.entries()].filter(([, s]) => s > 0));
   const distribution = Array.from({ length: distributions.rows }, (_, i) => i)
     .find((i) => distributions.callpath[i] === path);
-  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = gainOf(run, path);
+  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = gainOf(run, path, short + long);
   return (
     <section class="detail">
       <h2>{run.place(path)}</h2>
@@ -154,8 +168,7 @@ function CauseDetail({ path }) {
           </tbody>
         </table>
       )}
-      {gain && <p>{CHANGES[gain.kind]}, the run would be {time(gain.gain)} ({percent(gain.gain, run.wall)}) shorter, if all else
-        keeps its pace.</p>}
+      {gain && <p>{gainSentence(run, time, short + long, gain)}</p>}
       {remedy && <p><b>What to try first:</b> {remedy}</p>}
     </section>
   );

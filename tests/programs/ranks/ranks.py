@@ -42,8 +42,9 @@ def report(place, experiment):
     """Without what a change would bring: several ranks do not project it (docs/whatif.md)."""
     data = json.loads(succeed([place.culprit, "report", "--format", "json", experiment]).stdout)
     data.pop("gains")
+    data.pop("function_gains")
     sentences = re.split(r"(?<=\.) (?=[A-Z])", data["verdict"]["text"])
-    projected = ("Balanced, ", "Twice as fast there, ", "Then ", "Most would come from ")
+    projected = ("Balanced", "Twice as fast there", "Then ", "Most would come from ")
     data["verdict"]["text"] = " ".join(s for s in sentences if not s.startswith(projected))
     return data
 

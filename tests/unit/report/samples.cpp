@@ -169,6 +169,7 @@ Findings every_field() {
   f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
   f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};
   f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
+  f.function_gains = {{path(1), blame::GainKind::balanced, -1.953}};
   f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
                   {"graph 0", blame::TopologyKind::graph, "", ""}};
   f.topology_places = {{"grid 0", 1, "3,0", "", 0}, {"graph 0", 1, "", "2,0", 3}};

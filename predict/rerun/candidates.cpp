@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Costs are those of findings. Unevenness, which may cost nothing, is taken from the graph.
+#include "predict/rerun/candidates.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace culprit::predict {
+
+namespace {
+
+using blame::Findings;
+using blame::FoundDelay;
+using replay::Run;
+
+/// Of the costliest thread number: others are late there, too.
+constexpr double kLateToo = 0.1;
+
+bool may_change(const Run& run, const Findings& findings, CallPathId path) {
+  return !findings.callpaths[path.index()].start_up && is_code(run, path);
+}
+
+void add(const FoundDelay& row, Candidate& candidate) {
+  const double cost_s = row.short_s + row.long_s;
+  candidate.cost_s += cost_s;
+  candidate.by_path[row.callpath] += cost_s;
+  candidate.by_pattern[row.pattern] += cost_s;
+  candidate.by_location[row.location] += cost_s;
+}
+
+/// All of it is added.
+Candidate finish(Candidate&& candidate) {
+  for (const auto& [path, cost_s] : candidate.by_path) candidate.paths.push_back(path);
+  std::stable_sort(candidate.paths.begin(), candidate.paths.end(), [&](CallPathId a, CallPathId b) {
+    return candidate.by_path[a] > candidate.by_path[b];
+  });
+  return std::move(candidate);
+}
+
+constexpr auto kByCost = [](const Candidate& a, const Candidate& b) { return a.cost_s > b.cost_s; };
+
+bool inside_parallel_region(const Run& run, CallPathId path) {
+  for (; path.valid(); path = run.callpaths[path].parent) {
+    const RegionId region = run.callpaths[path].region;
+    if (region.valid() && run.regions[region.index()].role == trace::RegionRole::parallel) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether it is threads of the same process that wait for it.
+bool of_threads(const Candidate& candidate) {
+  const auto most =
+      std::max_element(candidate.by_pattern.begin(), candidate.by_pattern.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == candidate.by_pattern.end()) return false;
+  return most->first.starts_with("omp.") || most->first.starts_with("thread.");
+}
+
+/// What locations do at one call path.
+struct Work {
+  double most_s = 0, sum_s = 0;
+  size_t locations = 0;
+
+  void add(double time_s) {
+    if (time_s <= 0) return;
+    most_s = std::max(most_s, time_s), sum_s += time_s;
+    ++locations;
+  }
+  double mean_s() const { return sum_s / static_cast<double>(locations); }
+  /// What is gained at most; of what one alone does, by being twice as fast.
+  double excess_s() const {
+    return locations == 0 ? 0 : locations == 1 ? most_s / 2 : most_s - mean_s();
+  }
+};
+
+/// By CallPathId.
+std::vector<double> work_of(const Run& run, const EventGraph& graph, LocationId id) {
+  std::vector<double> seconds(run.callpaths.size());
+  for (const Step& step : graph.steps[id.index()]) {
+    if (step.kind() == StepKind::work)
+      seconds[step.what] += 1e-9 * static_cast<double>(step.amount);
+  }
+  return seconds;
+}
+
+std::vector<Sharers> teams_of(const Run& run, const EventGraph& graph,
+                              const std::vector<bool>& paths) {
+  std::map<ProcessId, Sharers> teams;
+  std::map<ProcessId, size_t> working;
+  for (LocationId id : run.locations) {
+    if (run.is_stream(id)) continue;
+    const ProcessId process = run.location(id).process;
+    const bool works = works_at(graph, id, paths);
+    if (works) ++working[process];
+    if (works || run.at(id).in_teams) teams[process].members.push_back(id);
+  }
+  std::vector<Sharers> list;
+  for (auto& [process, team] : teams) {
+    if (working[process] < 2) continue;  // one alone has nothing to spread
+    team.of_one_process = true;
+    list.push_back(std::move(team));
+  }
+  return list;
+}
+
+/// Numbers of threads that are late.
+std::set<uint32_t> late_threads(const Run& run, const Candidate& candidate) {
+  std::map<uint32_t, double> costs;
+  double most = 0;
+  for (const auto& [id, cost_s] : candidate.by_location) {
+    double& sum = costs[run.location(id).thread];
+    sum += cost_s;
+    most = std::max(most, sum);
+  }
+  std::set<uint32_t> late;
+  for (const auto& [thread, cost_s] : costs) {
+    if (cost_s >= kLateToo * most) late.insert(thread);
+  }
+  return late;
+}
+
+}  // namespace
+
+std::vector<Candidate> costly_paths(const Run& run, const Findings& findings, double least_s,
+                                    size_t most) {
+  std::map<CallPathId, Candidate> all;
+  for (const FoundDelay& row : findings.delays) {
+    if (may_change(run, findings, row.callpath)) add(row, all[row.callpath]);
+  }
+  std::vector<Candidate> list;
+  for (auto& [path, candidate] : all) {
+    if (candidate.cost_s >= least_s) list.push_back(finish(std::move(candidate)));
+  }
+  std::stable_sort(list.begin(), list.end(), kByCost);
+  if (list.size() > most) list.resize(most);
+  return list;
+}
+
+std::vector<std::vector<Candidate>> costly_functions(
+    const Run& run, const Findings& findings, const std::vector<std::vector<CallPathId>>& functions,
+    double least_s, size_t most) {
+  std::map<CallPathId, size_t> function_of;
+  for (size_t f = 0; f < functions.size(); ++f) {
+    for (CallPathId path : functions[f]) function_of.try_emplace(path, f);
+  }
+  std::map<std::tuple<size_t, bool>, Candidate> halves;
+  std::vector<double> costs(functions.size());
+  for (const FoundDelay& row : findings.delays) {
+    const auto function = function_of.find(row.callpath);
+    if (function == function_of.end() || !may_change(run, findings, row.callpath)) continue;
+    add(row, halves[{function->second, inside_parallel_region(run, row.callpath)}]);
+    costs[function->second] += row.short_s + row.long_s;
+  }
+  std::vector<size_t> order;
+  for (size_t f = 0; f < costs.size(); ++f) {
+    if (costs[f] > 0 && costs[f] >= least_s) order.push_back(f);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return costs[a] > costs[b]; });
+  if (order.size() > most) order.resize(most);
+  std::vector<std::vector<Candidate>> list;
+  for (size_t f : order) {
+    std::vector<Candidate>& parts = list.emplace_back();
+    for (bool inside : {false, true}) {
+      const auto half = halves.find({f, inside});
+      if (half != halves.end()) parts.push_back(finish(std::move(half->second)));
+    }
+    std::stable_sort(parts.begin(), parts.end(), kByCost);
+  }
+  return list;
+}
+
+std::vector<Candidate> uneven_paths(const Run& run, const EventGraph& graph,
+                                    const Findings& findings, const std::vector<Candidate>& others,
+                                    double least_s, size_t most) {
+  std::vector<Work> work(run.callpaths.size());
+  for (LocationId id : run.locations) {
+    if (run.is_stream(id)) continue;
+    const std::vector<double> seconds = work_of(run, graph, id);
+    for (size_t i = 0; i < seconds.size(); ++i) work[i].add(seconds[i]);
+  }
+  for (const Candidate& other : others) {
+    for (CallPathId path : other.paths) work[path.index()] = {};
+  }
+  std::vector<CallPathId> order;
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (work[i].excess_s() < least_s || !may_change(run, findings, CallPathId(i))) continue;
+    order.push_back(CallPathId(i));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](CallPathId a, CallPathId b) {
+    return work[a.index()].excess_s() > work[b.index()].excess_s();
+  });
+  if (order.size() > most) order.resize(most);
+  std::vector<Candidate> list(order.size());
+  for (size_t i = 0; i < list.size(); ++i) list[i].paths = {order[i]};
+  for (LocationId id : run.locations) {
+    if (run.is_stream(id) || list.empty()) continue;
+    const std::vector<double> seconds = work_of(run, graph, id);
+    for (Candidate& one : list) {
+      const size_t path = one.paths.front().index();
+      const double excess_s = seconds[path] - work[path].mean_s();
+      if (seconds[path] > 0 && excess_s >= 0) one.by_location[id] = excess_s;
+    }
+  }
+  return list;
+}
+
+std::vector<Sharers> sharers_of(const Run& run, const EventGraph& graph,
+                                const Candidate& candidate) {
+  std::vector<bool> paths(run.callpaths.size());
+  for (CallPathId path : candidate.paths) paths[path.index()] = true;
+  const bool inside = inside_parallel_region(run, candidate.paths.front());
+  if (of_threads(candidate)) return inside ? teams_of(run, graph, paths) : std::vector<Sharers>();
+  const std::set<uint32_t> late = late_threads(run, candidate);
+  Sharers all;
+  std::set<ProcessId> processes;
+  for (LocationId id : run.locations) {
+    if (run.is_stream(id) || !works_at(graph, id, paths)) continue;
+    if (!inside && !late.contains(run.location(id).thread)) continue;
+    all.members.push_back(id);
+    processes.insert(run.location(id).process);
+  }
+  all.of_one_process = processes.size() == 1;
+  if (all.members.size() < 2) return {};
+  return {std::move(all)};
+}
+
+bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& paths) {
+  const Column<Step>& steps = graph.steps[id.index()];
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind() == StepKind::work && paths[step.what];
+  });
+}
+
+}  // namespace culprit::predict
