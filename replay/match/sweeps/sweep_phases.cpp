@@ -34,14 +34,14 @@ class Changes {
 
   /// The sends, or the receives, of one location.
   void add(LocationId location, const Column<MessageOp>& ops) {
+    if (is_one_path(location, ops)) return;
     last_.clear();
     last_with_.clear();
     for (size_t i = 0; i < ops.size() && paths_.size() <= kMostPaths; ++i) {
       const CallPathId path = path_of(run_, location, ops[i]);
       const ProcessId peer = peers_.of(ops[i]);
       if (!path.valid() || !peer.valid()) continue;
-      const uint32_t place = places_.at(path.index(), static_cast<uint32_t>(paths_.size()));
-      if (place == paths_.size()) paths_.push_back({path, 0});
+      const uint32_t place = place_of(path);
       ++paths_[place].calls;
       const uint64_t comm = ops[i].comm.index();
       const uint32_t last = std::exchange(last_.at(comm, place), place);
@@ -78,6 +78,21 @@ class Changes {
     uint64_t all = 0, with_one = 0;
   };
 
+  uint32_t place_of(CallPathId path) {
+    const uint32_t place = places_.at(path.index(), static_cast<uint32_t>(paths_.size()));
+    if (place == paths_.size()) paths_.push_back({path, 0});
+    return place;
+  }
+  /// Then nothing changes, and that is soon said.
+  bool is_one_path(LocationId location, const Column<MessageOp>& ops) {
+    if (ops.empty()) return true;
+    const CallPathId path = path_of(run_, location, ops[0]);
+    for (size_t i = 1; i < ops.size(); ++i) {
+      if (path_of(run_, location, ops[i]) != path) return false;
+    }
+    if (path.valid()) paths_[place_of(path)].calls += ops.size();
+    return true;
+  }
   /// What happens once is no habit.
   static bool is_one(uint64_t a, uint64_t b, const Count& count) {
     if (count.with_one > 0) return count.with_one > 1 && count.with_one >= std::max(a, b);
