@@ -112,51 +112,6 @@ TEST(WhatIf, BalancedWorkHasNoiseAsWell) {
   EXPECT_NEAR(found->predicted_wall_s, 2 * 5.5 + 2 * 5 + 2, 1);
 }
 
-// Only neighbours meet, and whose load is larger moves.
-constexpr const char* kMoving = R"(
-unit 1s
-regions
-  c main/comp
-  S main/MPI_Send
-  R main/MPI_Recv
-lanes
-  0.0 |ccccccSRccSRRRRR
-  1.0 |ccSRRRRRccccccSR
-events
-  send 0.0@6 -> 1.0@3
-  send 1.0@2 -> 0.0@7
-  send 0.0@10 -> 1.0@15
-  send 1.0@14 -> 0.0@11
-)";
-
-TEST(WhatIf, BalancedWorkTakesAllTheMeanOfEachVisit) {
-  // 4 each time: rank 1 sends again at 4 + 1 + 2 + 4 = 11, and rank 0 has the message 2 later.
-  Scenario scenario;
-  scenario.balanced = {"comp"};
-  expect_wall(kMoving, scenario, 13);
-}
-
-TEST(WhatIf, VisitsThatDifferInNumberAreBalancedInOne) {
-  constexpr const char* kUneven = R"(
-unit 1s
-regions
-  c main/comp
-  S main/MPI_Send
-  R main/MPI_Recv
-lanes
-  0.0 |ccSccccRRRRRRRR
-  1.0 |RRRccccccccccS
-events
-  send 0.0@2 -> 1.0@0
-  send 1.0@13 -> 0.0@7
-)";
-  // 6 and 10 become 8: rank 0's visits of 2 and 4 take 8/3 and 16/3. Rank 1 gets its message at
-  // 8/3, has 1 in the call and 8 of work; rank 0 has 2 in its own.
-  Scenario scenario;
-  scenario.balanced = {"comp"};
-  expect_wall(kUneven, scenario, 8.0 / 3 + 1 + 8 + 2);
-}
-
 TEST(WhatIf, ThreadsOfATeamShareAWholeRegion) {
   constexpr const char* kTeam = R"(
 unit 1s
