@@ -104,9 +104,9 @@ class Judgement {
   std::string text() const {
     const FoundFunctionGain* row = row_of(first_);
     if (row == nullptr) return "";
-    std::string text =
-        words_.sentence(row->kind, paths_of_first() > 1 ? " at all its call paths" : "",
-                        row->gain_s, ", if all else keeps its pace");
+    const std::string text =
+        words_.sentence(change_of(row->kind, first_.callpaths.size() > 1), row->gain_s,
+                        first_.cost_s, ", if all else keeps its pace");
     return text + behind(std::max(0.0, row->gain_s)) + most(std::max(0.0, row->gain_s));
   }
 
