@@ -157,6 +157,15 @@ int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, s
   return std::max<int64_t>(0, std::llround(nanos));
 }
 
+/// `instead`: where the last one has the same recorded time, it moves.
+void add_knot(const Knot& knot, bool instead, Column<Knot>& knots) {
+  if (instead && knots.back().recorded == knot.recorded) {
+    knots.back() = knot;
+  } else if (knots.back().recorded != knot.recorded || knots.back().replayed != knot.replayed) {
+    knots.push_back(knot);
+  }
+}
+
 class Engine {
  public:
   Engine(const EventGraph& graph, const Pace& pace, Keep keep)
@@ -284,16 +293,8 @@ class Engine {
     knot(location, state, state.after_idle);
   }
 
-  /// `instead`: where the last one has the same recorded time, it moves.
   void knot(uint32_t location, const LocationState& state, bool instead) {
-    if (keep_ != Keep::knots) return;
-    Column<Knot>& knots = out_.knots[location];
-    const Knot knot{state.recorded, state.now};
-    if (instead && knots.back().recorded == knot.recorded) {
-      knots.back() = knot;
-    } else if (knots.back().recorded != knot.recorded || knots.back().replayed != knot.replayed) {
-      knots.push_back(knot);
-    }
+    if (keep_ == Keep::knots) add_knot({state.recorded, state.now}, instead, out_.knots[location]);
   }
 
   void ask(const Request& request) {
