@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
+#include "trace/valid_names.h"
 
 namespace culprit::assemble {
 namespace {
@@ -270,6 +271,7 @@ void define(RecordedRun& run, const std::vector<uint64_t>& events) {
     definitions.processes[run.lanes[i].process.index()].locations.push_back(LocationId(i));
     run.facts.events += events[i];
   }
+  trace::make_names_valid(definitions);
 }
 
 void note_refused_counters(RecordedRun& run) {

@@ -84,4 +84,28 @@ std::string printable(std::string_view text, std::string_view kept) {
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Character next = character_at(text);
+    if (!next.valid) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character next = character_at(text);
+    if (next.valid) {
+      out += text.substr(0, next.bytes);
+    } else {
+      append_escape(out, static_cast<unsigned char>(text.front()));
+    }
+    text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
 }  // namespace culprit

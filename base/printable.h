@@ -15,4 +15,9 @@ namespace culprit {
 /// not UTF-8, written as escapes as in C ("\n", "\x1b"). What is printable already stays as it is.
 std::string printable(std::string_view text, std::string_view kept = {});
 
+/// `text` with bytes that are not UTF-8 as such escapes, and all else as it is: what may go into a
+/// file of text. Names are made so once, where they come in (trace/valid_names.h).
+std::string valid_utf8(std::string_view text);
+bool is_utf8(std::string_view text);
+
 }  // namespace culprit

@@ -194,7 +194,6 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   for (const auto& [name, value] : info.parameters) findings.parameters.push_back({name, value});
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
-  findings.losses.merge(facts.losses);
 }
 
 bool has_raw_records(const fs::path& experiment) {

@@ -54,7 +54,8 @@ Result<void> write_info(const std::filesystem::path& experiment, const Experimen
 /// Error if `experiment` is not an experiment folder.
 Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
 
-/// Adds to `findings` what only the measurement knows: command, libraries, overhead, notes, losses.
+/// Adds to `findings` what only the measurement knows: command, libraries, overhead, notes. Its
+/// losses the analysis has been told (open_trace).
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings);
 

@@ -26,4 +26,10 @@ inline int fail(const Error& error) {
   return kFailure;
 }
 
+/// The same of what the command line asks for.
+inline int misused(const Error& error) {
+  fail(error);
+  return kUsage;
+}
+
 }  // namespace culprit::cli

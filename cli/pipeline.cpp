@@ -123,6 +123,7 @@ Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo&
     opened.facts = std::move(records.value().facts);
   } else if (auto facts = assemble::read_facts(experiment)) {
     opened.facts = std::move(*facts);
+    losses.merge(opened.facts.losses);
   }
   options.others->tell(fs::absolute(trace));
   auto source = open_together(*options.ranks, trace, losses);
@@ -153,6 +154,7 @@ Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& i
   } else if (opened.value().facts.processes == 0) {
     opened.value().facts = std::move(*facts);
   }
+  losses.merge(opened.value().facts.losses);
   return opened;
 }
 

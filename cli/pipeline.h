@@ -34,7 +34,8 @@ struct OpenTrace {
 };
 
 /// Opens the trace of an experiment: its records, its archive, or what it refers to. PageNames and
-/// facts of records are kept with them if that can be done.
+/// facts of records are kept with them if that can be done. `losses` also gets those of the facts:
+/// what follows depends on whether the run came to its end.
 Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses);
 

@@ -45,6 +45,11 @@ def _run(*arguments):
     return done.stdout
 
 
+def _text(data):
+    """Bytes that are no UTF-8, in findings of earlier versions, as culprit writes them."""
+    return data.decode("utf-8", "backslashreplace")
+
+
 class Experiment:
     """An experiment folder, or a findings.db alone."""
 
@@ -53,11 +58,15 @@ class Experiment:
         self.database = os.path.join(self.path, "findings.db") if os.path.isdir(self.path) else self.path
         if not os.path.exists(self.database):
             raise Error(f"'{self.path}' has no findings: run `culprit analyze {self.path}`")
+        with open(self.database, "rb") as stream:
+            if stream.read(16) != b"SQLite format 3\0":
+                raise Error(f"'{self.path}' is no experiment, and no findings of one")
 
     def query(self, sql, *parameters):
         """Rows of any SQL, as dicts; ids as they are."""
         with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as db:
             db.row_factory = sqlite3.Row
+            db.text_factory = _text
             return [dict(row) for row in db.execute(sql, parameters)]
 
     @property
@@ -124,16 +133,23 @@ class Experiment:
         Replaces what an earlier pattern of this name found. It is in no other sum: it may be waiting that other
         patterns know, too.
         """
+        if not name.strip():
+            raise Error("a pattern needs a name")
         sums, counts = collections.Counter(), collections.Counter()
         for callpath, location, seconds in found:
+            if not 0 <= seconds < float("inf"):
+                raise Error(f"{seconds} s in '{callpath}' on {location} is no time")
             sums[callpath, location] += seconds
             counts[callpath, location] += 1
         with sqlite3.connect(self.database) as db:
+            db.text_factory = _text
             ids = {table: {row[1]: row[0] for row in db.execute(f"SELECT id, name FROM {table}")}
                    for table in ("callpaths", "locations")}
-            missing = [where for where, _ in sums if where not in ids["callpaths"]]
-            if missing:
-                raise Error(f"the findings have no call path '{missing[0]}': analyze the experiment again")
+            for callpath, location in sums:
+                if callpath not in ids["callpaths"]:
+                    raise Error(f"the findings have no call path '{callpath}': analyze the experiment again")
+                if location not in ids["locations"]:
+                    raise Error(f"the findings have no location '{location}': they are named like '0.1', rank and thread")
             db.execute("DELETE FROM user_waits WHERE pattern = ?", (name,))
             db.execute("DELETE FROM user_patterns WHERE name = ?", (name,))
             db.execute("INSERT INTO user_patterns (name, summary) VALUES (?, ?)", (name, summary))

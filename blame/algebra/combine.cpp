@@ -6,9 +6,13 @@
 
 #include "blame/algebra/combine.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -50,26 +54,49 @@ std::string translate(Row& row, const CommonIds& ids) {
   return key;
 }
 
-template <class Type, class T>
-void add_weighted(T& to, const T& from, double weight) {
-  if constexpr (kSummed<Type>) {
-    to += weight * from;
-  } else if constexpr (kTaken<Type>) {
-    if (weight > 0) to = static_cast<T>(to + std::llround(weight * static_cast<double>(from)));
-  }
-}
-
-/// Adds the fields of `from`, which is of the same kind.
-template <class Row>
-void add_row(Row& to, const Row& from, double weight) {
+/// Calls visit(column, field of to, field of from) for all columns of two rows of one kind.
+template <class Row, class Visit>
+void visit_both(Row& to, const Row& from, const Visit& visit) {
   std::vector<const void*> fields;
   Table<Row>::columns(from, [&](auto, const auto& field) { fields.push_back(&field); });
   size_t i = 0;
-  Table<Row>::columns(to, [&]<class Type>(const Column<Type>&, auto& field) {
+  Table<Row>::columns(to, [&](const auto& column, auto& field) {
     using Value = std::remove_reference_t<decltype(field)>;
-    add_weighted<Type>(field, *static_cast<const Value*>(fields[i++]), weight);
+    visit(column, field, *static_cast<const Value*>(fields[i++]));
   });
 }
+
+/// What is summed of a row goes into it at once. What is taken is whole numbers: their weighted
+/// sums are kept apart, and rounded once, in the end.
+class Taken {
+ public:
+  template <class Row>
+  void add(Row& to, const Row& from, double weight) {
+    size_t at = 0;
+    visit_both(to, from, [&]<class Type>(const Column<Type>&, auto& sum, const auto& value) {
+      if constexpr (kSummed<Type>) sum += weight * value;
+      if constexpr (kTaken<Type>) {
+        if (at == sums_.size()) sums_.push_back(0);
+        if (weight > 0) sums_[at] += weight * static_cast<double>(value);
+        ++at;
+      }
+    });
+  }
+  template <class Row>
+  void round_into(Row& to) const {
+    size_t at = 0;
+    Table<Row>::columns(to, [&]<class Type>(const Column<Type>&, auto& field) {
+      using Value = std::remove_reference_t<decltype(field)>;
+      if constexpr (kTaken<Type>) {
+        if (at < sums_.size()) field = static_cast<Value>(std::llround(sums_[at++] + kHalfIsUp));
+      }
+    });
+  }
+
+ private:
+  static constexpr double kHalfIsUp = 1e-9;  ///< whatever a sum of sixths comes to
+  std::vector<double> sums_;
+};
 
 template <class Row>
 void clear_sums(Row& row) {
@@ -87,14 +114,19 @@ class Rows {
     if (fresh) {
       all_.push_back(row);
       clear_sums(all_.back());
+      taken_.emplace_back();
     }
-    add_row(all_[at->second], row, weight);
+    taken_[at->second].add(all_[at->second], row, weight);
   }
-  std::vector<Row> take() { return std::move(all_); }
+  std::vector<Row> take() {
+    for (size_t i = 0; i < all_.size(); ++i) taken_[i].round_into(all_[i]);
+    return std::move(all_);
+  }
 
  private:
   std::unordered_map<std::string, size_t> place_;
   std::vector<Row> all_;
+  std::vector<Taken> taken_;
 };
 
 /// visit(list of out, the same list of each input) for all lists whose rows are sums.
@@ -145,9 +177,9 @@ Findings combine(std::span<const WeightedFindings> inputs) {
   std::set<std::string> notes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto& [findings, weight] = inputs[i];
-    add_row(out.run, findings->run, weight);
-    add_row(out.identities, findings->identities, weight);
-    add_row(out.start_up, findings->start_up, weight);
+    Taken().add(out.run, findings->run, weight);
+    Taken().add(out.identities, findings->identities, weight);
+    Taken().add(out.start_up, findings->start_up, weight);
     for (size_t l = 0; l < findings->locations.size(); ++l) {
       FoundLocation& to = ground.locations[ground.inputs[i].locations[l].index()];
       to.life_s += weight * findings->locations[l].life_s;
@@ -207,6 +239,36 @@ Findings merge(std::span<const Findings* const> inputs) {
   };
   visit_sums(out, *inputs.front(), without_rows_of_others);
   return out;
+}
+
+std::string unlike(std::span<const Findings* const> runs, bool of_any_size) {
+  std::set<std::string> programs;
+  std::set<uint32_t> ranks;
+  std::map<std::string, size_t> in_runs;  // how many have the call path
+  for (const Findings* run : runs) {
+    if (!run->run.program.empty()) programs.insert(run->run.program);
+    ranks.insert(run->run.ranks);
+    std::set<std::string> names;
+    for (const FoundCallPath& path : run->callpaths) names.insert(path.name);
+    for (const std::string& name : names) ++in_runs[name];
+  }
+  std::vector<std::string> why;
+  if (programs.size() > 1) {
+    why.push_back(fmt::format("their programs are {}", fmt::join(programs, ", ")));
+  }
+  if (std::none_of(in_runs.begin(), in_runs.end(),
+                   [&](const auto& entry) { return entry.second == runs.size(); })) {
+    why.emplace_back("no call path is in all of them");
+  }
+  const auto is_diff = [](const Findings* run) { return run->run.operation == Operation::diff; };
+  if (std::any_of(runs.begin(), runs.end(), is_diff) &&
+      !std::all_of(runs.begin(), runs.end(), is_diff)) {
+    why.emplace_back("some are differences of runs");
+  }
+  if (ranks.size() > 1 && !of_any_size) {
+    why.push_back(fmt::format("they have {} ranks", fmt::join(ranks, ", ")));
+  }
+  return why.empty() ? "" : fmt::format("{}{}.", kUnlike, fmt::join(why, "; "));
 }
 
 }  // namespace culprit::blame

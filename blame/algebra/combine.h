@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blame/findings/findings.h"
@@ -28,5 +29,11 @@ Findings mean_of(std::span<const Findings* const> inputs);
 
 /// The first, and of the others the counters that those before have not.
 Findings merge(std::span<const Findings* const> inputs);
+
+/// A sentence if the runs are hardly those of one program: their programs have other names, no call
+/// path is in all of them, or, unless `of_any_size`, they have other numbers of ranks. "" else.
+std::string unlike(std::span<const Findings* const> runs, bool of_any_size = false);
+/// How such a sentence begins: among notes it is told by that.
+inline constexpr std::string_view kUnlike = "These runs are hardly comparable: ";
 
 }  // namespace culprit::blame

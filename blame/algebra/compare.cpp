@@ -173,7 +173,19 @@ Findings difference(std::span<const Findings* const> before, std::span<const Fin
                           weighted[i].findings->identities.waiting_s});
   }
   out.changes = changes_of(before, after);
+  std::vector<const Findings*> all(before.begin(), before.end());
+  all.insert(all.end(), after.begin(), after.end());
+  if (std::string sentence = unlike(all, true); !sentence.empty()) {
+    out.run.notes.push_back(std::move(sentence));
+  }
   return out;
+}
+
+bool has_region(std::span<const Findings* const> runs, std::string_view glob) {
+  return std::any_of(runs.begin(), runs.end(), [&](const Findings* run) {
+    return std::any_of(run->callpaths.begin(), run->callpaths.end(),
+                       [&](const FoundCallPath& path) { return matches_glob(glob, path.region); });
+  });
 }
 
 }  // namespace culprit::blame

@@ -29,4 +29,7 @@ FoundChange change_in(std::span<const Findings* const> before,
                       std::span<const Findings* const> after, ChangedFigure figure,
                       std::string_view glob);
 
+/// Whether one of the runs has a function, construct or call like `glob`.
+bool has_region(std::span<const Findings* const> runs, std::string_view glob);
+
 }  // namespace culprit::blame

@@ -117,6 +117,9 @@ void sum_up(Findings& f) {
 Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   if (auto checked = check(findings.callpaths, wanted); !checked) return checked.error();
   const Places places = place(findings.callpaths, wanted);
+  if (places.callpaths.empty()) {
+    return Error{"nothing would be left: all call paths are dropped, or lie below one that is"};
+  }
   Findings out = findings;
   visit_lists(
       [&](auto& rows) {

@@ -44,11 +44,17 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
   return nullptr;
 }
 
-double own_waiting(const Findings& findings) {
-  // Delays have their whole cost, also for waits at call paths that are gone.
-  if (findings.run.operation == Operation::cut && !findings.inputs.empty()) {
-    return findings.inputs.front().waiting_s;
+/// Those of what was cut out are whole, also for waits at call paths that are gone.
+static double own_delay_costs(const Findings& findings) {
+  double sum = 0;
+  for (const FoundDelay& row : findings.delays) {
+    if (!findings.callpaths[row.callpath.index()].start_up) sum += row.short_s + row.long_s;
   }
+  return sum;
+}
+
+double own_waiting(const Findings& findings) {
+  if (findings.run.operation == Operation::cut) return own_delay_costs(findings);
   return std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0);
 }
 

@@ -37,7 +37,8 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKin
 /// The same of idle devices, without start-up and shutdown.
 std::vector<DeviceBlamed> own_idle_device(const Findings& findings);
 
-/// All waiting but that caused by start-up and shutdown.
+/// All waiting but that caused by start-up and shutdown: what delays' costs are parts of. Of a cut,
+/// what its delays cost, wherever.
 double own_waiting(const Findings& findings);
 /// All allocated time but that of start-up and shutdown and what they cause.
 double own_allocation(const Findings& findings);

@@ -57,7 +57,6 @@ Result<void> write_run(const ExportArguments& arguments, const Write& write) {
   Losses losses;
   const auto opened = open_trace(arguments.input, *info, arguments.threads, losses);
   if (!opened) return opened.error();
-  losses.merge(opened->facts.losses);
   auto written = write(*opened->source, arguments.output, arguments.threads, losses);
   if (written) warn_of(losses);
   return written;

@@ -95,7 +95,7 @@ void tell_measurement(const fs::path& experiment, const ExperimentInfo& info, Sh
   if (!facts) return;
   sheet.line("MPI", facts->mpi);
   sheet.line("OpenMP", facts->openmp);
-  sheet.line("recorded", fmt::format("{} of {}, {} when they are replayed",
+  sheet.line("recorded", fmt::format("{} of {}, about {} when they are replayed",
                                      report::counted(facts->records, "record"),
                                      report::counted(facts->processes, "process", "processes"),
                                      report::counted(facts->events, "event")));
@@ -107,6 +107,20 @@ std::vector<std::string> data_losses(const Losses& losses) {
     if (loss.severity == Severity::data_loss) sentences.push_back(loss.advice);
   }
   return sentences;
+}
+
+void tell_run(const blame::Findings& findings, Sheet& sheet) {
+  const blame::RunInfo& run = findings.run;
+  if (run.operation == blame::Operation::diff) {
+    sheet.line("difference",
+               fmt::format("of {}: {:+.3f} s of run time",
+                           report::counted(findings.inputs.size(), "run"), run.wall_s));
+    return;
+  }
+  sheet.line("analyzed",
+             fmt::format("{} of {}, {}, {:.3f} s long", report::counted(run.locations, "location"),
+                         report::counted(run.ranks, "rank"), report::counted(run.events, "event"),
+                         run.wall_s));
 }
 
 /// What is known of it by now: without findings, what the measurement told.
@@ -125,10 +139,7 @@ void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& s
   }
   const auto findings = report::load_findings(findings_file(experiment));
   if (!findings) return sheet.line("findings.db", findings.error().sentence);
-  const blame::RunInfo& run = findings->run;
-  sheet.line("analyzed",
-             fmt::format("{} of {}, {:.3f} s long", report::counted(run.locations, "location"),
-                         report::counted(run.ranks, "rank"), run.wall_s));
+  tell_run(*findings, sheet);
   for (const std::string& sentence : findings->identities.violations) {
     sheet.line("do not rely", sentence);
   }
@@ -137,7 +148,15 @@ void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& s
   if (lost.empty()) sheet.line("state", "complete: no data loss is known");
 }
 
-int tell(const fs::path& experiment) {
+/// The experiment's findings.db stands for it, as it does elsewhere.
+fs::path experiment_of(const fs::path& input) {
+  std::error_code code;
+  const fs::path whole = fs::absolute(input).lexically_normal();
+  return fs::is_regular_file(whole, code) ? whole.parent_path() : input;
+}
+
+int tell(const fs::path& input) {
+  const fs::path experiment = experiment_of(input);
   const auto info = read_info(experiment);
   if (!info) return fail(info.error());
   Sheet sheet;
@@ -152,7 +171,8 @@ int tell(const fs::path& experiment) {
 
 Action add_info(CLI::App& command, const Program&) {
   auto experiment = std::make_shared<fs::path>();
-  command.add_option("experiment", *experiment, "an experiment folder")->required();
+  command.add_option("experiment", *experiment, "an experiment folder, or its findings.db")
+      ->required();
   return [experiment] { return tell(*experiment); };
 }
 

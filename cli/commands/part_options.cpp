@@ -3,18 +3,24 @@
 
 #include "cli/commands/part_options.h"
 
+#include "cli/commands/option_checks.h"
 #include "cli/pipeline.h"
 #include "report/table/selection.h"
 
 namespace culprit::cli {
 
 void add_part_options(CLI::App& command, PartOptions& part) {
-  command.add_option("--from", part.from_s,
-                     "of a trace, what happens from this second of the run on");
-  command.add_option("--to", part.to_s, "of a trace, what happens up to this second of the run");
-  command.add_option("--rank", part.ranks, "of a trace, these ranks alone, as in 0,4-7");
-  command.add_option("--shortest", part.shortest_s,
-                     "of a trace, no activities and waits of fewer seconds");
+  command
+      .add_option("--from", part.from_s, "of a trace, what happens from this second of the run on")
+      ->check(some_seconds());
+  command.add_option("--to", part.to_s, "of a trace, what happens up to this second of the run")
+      ->check(some_seconds());
+  command.add_option("--rank", part.ranks, "of a trace, these ranks alone, as in 0,4-7")
+      ->check(not_empty());
+  command
+      .add_option("--shortest", part.shortest_s,
+                  "of a trace, no activities and waits of fewer seconds")
+      ->check(some_seconds());
 }
 
 Result<blame::ExcerptSelection> selected_part(const PartOptions& part) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/commands/open_findings.h"
+#include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
@@ -104,12 +105,19 @@ Action add_report(CLI::App& command, const Program&) {
       .add_option("--by", arguments->by,
                   "a table instead of the page, a row for each: " + group_help)
       ->check(CLI::IsMember(groups));
-  command.add_option("--rank", arguments->ranks, "of these ranks alone, as in 0,4-7");
-  command.add_option("--pattern", arguments->selection.pattern,
-                     "waits of this pattern or family alone (culprit patterns lists them)");
-  command.add_option("--callpath", arguments->selection.callpath,
-                     "of these call paths alone; * stands for anything");
-  command.add_option("--top", arguments->top, "so many rows at most; 0: all");
+  command.add_option("--rank", arguments->ranks, "of these ranks alone, as in 0,4-7")
+      ->check(not_empty());
+  command
+      .add_option(
+          "--pattern", arguments->selection.pattern,
+          "waits of this pattern or family alone (culprit patterns lists them), or of one of "
+          "your own by its name")
+      ->check(not_empty());
+  command
+      .add_option("--callpath", arguments->selection.callpath,
+                  "of these call paths alone; * stands for anything")
+      ->check(not_empty());
+  command.add_option("--top", arguments->top, "so many rows at most; 0: all")->check(some_number());
   return [arguments] { return show(*arguments); };
 }
 

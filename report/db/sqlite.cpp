@@ -6,6 +6,8 @@
 
 #include "report/db/sqlite.h"
 
+#include "base/printable.h"
+
 namespace culprit::report {
 namespace {
 
@@ -75,8 +77,11 @@ void Statement::bind(double value) {
 
 void Statement::bind(std::string_view value) {
   if (!database_.ok()) return;
-  database_.note(sqlite3_bind_text64(handle_.get(), ++parameter_, value.data(), value.size(),
-                                     SQLITE_STATIC, SQLITE_UTF8));
+  const bool valid = is_utf8(value);
+  const std::string escaped = valid ? "" : valid_utf8(value);
+  const std::string_view text = valid ? value : escaped;
+  database_.note(sqlite3_bind_text64(handle_.get(), ++parameter_, text.data(), text.size(),
+                                     valid ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void Statement::bind_null() {
@@ -110,7 +115,7 @@ std::string Statement::text() {
   const auto* bytes = sqlite3_column_text(handle_.get(), column_);
   const auto size = static_cast<size_t>(sqlite3_column_bytes(handle_.get(), column_));
   ++column_;
-  return bytes ? std::string(reinterpret_cast<const char*>(bytes), size) : std::string();
+  return bytes ? valid_utf8({reinterpret_cast<const char*>(bytes), size}) : std::string();
 }
 
 bool Statement::is_null() const {

@@ -35,6 +35,19 @@ std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId
   return sums;
 }
 
+Result<void> refuse_negative(const blame::Findings& findings, std::span<const FigureId> figures,
+                             std::string_view format) {
+  if (findings.run.operation != blame::Operation::diff) return {};
+  bool negative = false;
+  for (const FigureId figure : figures) {
+    each_value(findings, figure,
+               [&](CallPathId, LocationId, double value) { negative |= value < 0; });
+  }
+  if (!negative) return {};
+  return Error{"a difference has times below zero, which " + std::string(format) +
+               " cannot hold: cube, hatchet and csv can"};
+}
+
 PathTree::PathTree(const std::vector<blame::FoundCallPath>& callpaths)
     : children(callpaths.size()) {
   for (size_t i = 0; i < callpaths.size(); ++i) {

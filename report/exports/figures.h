@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,11 @@ void each_value(const blame::Findings& findings, FigureId figure,
 
 /// By call path, over all locations.
 std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId figure);
+
+/// For formats that hold amounts of time: an error if a difference of runs has less than nothing of
+/// one of these figures anywhere.
+Result<void> refuse_negative(const blame::Findings& findings, std::span<const FigureId> figures,
+                             std::string_view format);
 
 /// The tree of call paths, which findings keep by parents.
 struct PathTree {

@@ -27,6 +27,8 @@ std::string frame(const std::string& name) {
 }  // namespace
 
 Result<void> export_folded(const blame::Findings& findings, const std::filesystem::path& output) {
+  constexpr FigureId kFigure[] = {FigureId::time};
+  if (auto can = refuse_negative(findings, kFigure, "folded"); !can) return can;
   std::map<std::pair<uint32_t, CallPathId>, double> times;
   each_value(findings, FigureId::time, [&](CallPathId path, LocationId location, double time_s) {
     times[{findings.locations[location.index()].rank, path}] += time_s;

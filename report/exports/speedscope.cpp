@@ -64,9 +64,11 @@ std::map<CallPathId, double> all_ranks(const blame::Findings& findings, FigureId
 
 Result<void> export_speedscope(const blame::Findings& findings,
                                const std::filesystem::path& output) {
+  constexpr FigureId kShown[] = {FigureId::time, FigureId::waiting, FigureId::delay};
+  if (auto can = refuse_negative(findings, kShown, "speedscope"); !can) return can;
   const Stacks stacks(findings);
   Json profiles = Json::array();
-  for (const FigureId id : {FigureId::time, FigureId::waiting, FigureId::delay}) {
+  for (const FigureId id : kShown) {
     profiles.push_back(
         stacks.profile(std::string(kFigures[static_cast<size_t>(id)].name) + ", all ranks",
                        all_ranks(findings, id)));

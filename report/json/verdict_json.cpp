@@ -46,9 +46,13 @@ Json cause_json(const Findings& findings, const Cause& cause) {
 
 Json cores_json(const CoreShortage& cores) {
   if (!cores.known) return {};
-  return {{"share", cores.share},     {"core_wait_s", cores.core_wait_s},
-          {"node", cores.node},       {"processes", cores.processes},
-          {"threads", cores.threads}, {"cores", cores.cores == 0 ? Json() : Json(cores.cores)}};
+  return {{"share", cores.share},
+          {"core_wait_s", cores.core_wait_s},
+          {"working_s", cores.working_s},
+          {"node", cores.node},
+          {"processes", cores.processes},
+          {"threads", cores.threads},
+          {"cores", cores.cores == 0 ? Json() : Json(cores.cores)}};
 }
 
 }  // namespace

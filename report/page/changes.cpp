@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "blame/algebra/combine.h"
 #include "report/page/layout.h"
 #include "report/page/names.h"
 
@@ -24,20 +25,29 @@ using blame::FoundChange;
 
 constexpr size_t kRows = 8;
 constexpr double kSame = 0.001;  ///< of what was before: hardly a change
+constexpr double kTimes = 10;    ///< of what was before: from here on percentages say little
 
 double delta(const FoundChange& row) {
   return row.after_s - row.before_s;
 }
 
+/// Without a sign if it is too small to be shown.
 std::string with_sign(double seconds, const TimeFormat& time) {
-  return (seconds < 0 ? "-" : "+") + time(std::abs(seconds));
+  const std::string text = time(std::abs(seconds));
+  return text.starts_with('<') ? text : (seconds < 0 ? "-" : "+") + text;
 }
 
-/// "+0.31 s (12.3 %)".
+/// "+0.31 s (+12.3 %)", "+4.10 s (42 times as much)". No share of what is too small to be shown.
 std::string amount(const FoundChange& row, const TimeFormat& time) {
-  const std::string share = percent(std::abs(delta(row)), row.before_s);
-  return with_sign(delta(row), time) +
-         (share.empty() ? "" : fmt::format(" ({}{})", delta(row) < 0 ? "-" : "+", share));
+  const std::string change = with_sign(delta(row), time);
+  if (row.before_s <= 0 || time(row.before_s).starts_with('<') || change.starts_with('<')) {
+    return change;
+  }
+  if (row.after_s >= kTimes * row.before_s) {
+    return fmt::format("{} ({:.0f} times as much)", change, row.after_s / row.before_s);
+  }
+  return fmt::format("{} ({}{})", change, delta(row) < 0 ? "-" : "+",
+                     percent(std::abs(delta(row)), row.before_s));
 }
 
 const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
@@ -48,10 +58,16 @@ const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
   return row == findings.changes.end() ? kNone : *row;
 }
 
-/// The largest of functions in one direction; null: there is none.
+/// Where nobody can know, it counts.
+bool within_noise(const FoundChange& row) {
+  return row.noise_s >= 0 && !row.exceeds_noise;
+}
+
+/// The largest of functions in one direction that exceeds noise; null: there is none.
 const FoundChange* most(const Findings& findings, ChangedFigure figure, bool worse) {
   for (const FoundChange& row : findings.changes) {  // the largest come first
-    if (row.figure == figure && !row.region.empty() && (delta(row) > 0) == worse) return &row;
+    if (row.figure != figure || row.region.empty() || within_noise(row)) continue;
+    if ((delta(row) > 0) == worse) return &row;
   }
   return nullptr;
 }
@@ -83,7 +99,7 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
   const FoundChange& waiting = of_run(findings, ChangedFigure::waiting);
   const FoundChange& all = of_run(findings, ChangedFigure::time);
   const double least = kSame * std::max(all.before_s, all.after_s);
-  if ((delta(waiting) > 0) == worse && std::abs(delta(waiting)) > least) {
+  if ((delta(waiting) > 0) == worse && std::abs(delta(waiting)) > least && !within_noise(waiting)) {
     std::string text = "waiting " + amount(waiting, time);
     const FoundChange* cause = most(findings, ChangedFigure::delay, worse);
     if (cause != nullptr && std::abs(delta(*cause)) > least) {
@@ -101,14 +117,14 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
   return fmt::format("; {}: {}", worse ? "worse" : "better", listed(items));
 }
 
-std::string noise_words(const Findings& findings, const TimeFormat& time) {
+std::string noise_words(const Findings& findings, const TimeFormat& time, bool any_change) {
   const FoundChange& wall = of_run(findings, ChangedFigure::wall);
+  if (!any_change && std::abs(delta(wall)) < kSame * wall.before_s) return "";
   const size_t before = runs(findings, blame::InputRole::before);
   const size_t after = runs(findings, blame::InputRole::after);
   if (wall.noise_s < 0) {
     return " Whether that is more than such runs differ anyway cannot be known from so few of "
-           "them: "
-           "give repeats of both (--before, --after).";
+           "them: give repeats of both (--before, --after).";
   }
   return fmt::format(" {} the noise between runs (+-{}, from {} before and {} after).",
                      wall.exceeds_noise ? "The run time changed by more than"
@@ -146,6 +162,14 @@ std::string scaling_words(const Findings& findings) {
                         time(cause->delay_s));
   }
   return text + ". ";
+}
+
+/// What makes them hard to compare comes first.
+std::string unlike_words(const Findings& findings) {
+  for (const std::string& note : findings.run.notes) {
+    if (note.starts_with(blame::kUnlike)) return note + ' ';
+  }
+  return "";
 }
 
 class ChangePage {
@@ -201,12 +225,15 @@ class ChangePage {
     page_ += fmt::format("\n{}  (before, after, change)\n", title);
     for (size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
       const FoundChange& row = *rows[i];
-      page_ += fmt::format("  {} {} {}  {}{}\n", right(time_(row.before_s), 12),
-                           right(time_(row.after_s), 12), right(amount(row, time_), 26),
-                           row.region.empty() ? name_of(row.figure) : row.region,
-                           row.noise_s < 0     ? ""
-                           : row.exceeds_noise ? ""
-                                               : "  (within noise)");
+      const std::string figures =
+          fmt::format("  {} {} {}", right(time_(row.before_s), 12), right(time_(row.after_s), 12),
+                      right(amount(row, time_), 29));
+      const std::string name =
+          fmt::format("{}{}", row.region.empty() ? name_of(row.figure) : row.region,
+                      within_noise(row) ? "  (within noise)" : "");
+      const bool fits = figures.size() + 2 + name.size() <= page_width();
+      page_ += fits ? fmt::format("{}  {}\n", figures, name)
+                    : fmt::format("{}\n{}", figures, wrapped(name, 6));
     }
     if (rows.size() > kRows) page_ += fmt::format("  and {} more\n", rows.size() - kRows);
   }
@@ -225,7 +252,7 @@ class ChangePage {
           "  {} {} {} {} {}  {}{}\n", right(time(row.ideal_s), 10), right(time(row.after_s), 10),
           right(with_sign(row.after_s - row.ideal_s, time), 11),
           right(with_sign(row.waiting_s, time), 11), right(with_sign(row.delay_s, time), 11),
-          i == 0 ? "the whole run" : names.path(row.callpath, page_width() - 62),
+          i == 0 ? "the whole run" : names.path(row.callpath, room_behind(62)),
           row.noise_s < 0 || row.exceeds_noise ? "" : "  (within noise)");
     }
     if (rows.size() > kRows + 1) page_ += fmt::format("  and {} more\n", rows.size() - kRows - 1);
@@ -247,9 +274,10 @@ class ChangePage {
 std::string change_sentence(const Findings& findings) {
   if (findings.changes.empty()) return "";
   const TimeFormat time = time_of(findings);
-  return scaling_words(findings) + wall_words(of_run(findings, ChangedFigure::wall), time) +
-         direction(findings, true, time) + direction(findings, false, time) + "." +
-         noise_words(findings, time);
+  const std::string directions = direction(findings, true, time) + direction(findings, false, time);
+  return unlike_words(findings) + scaling_words(findings) +
+         wall_words(of_run(findings, ChangedFigure::wall), time) + directions + "." +
+         noise_words(findings, time, !directions.empty());
 }
 
 std::string change_of_wall(const Findings& findings) {

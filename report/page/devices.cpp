@@ -26,7 +26,6 @@ using blame::FoundDiagnosis;
 constexpr size_t kTopRows = 5;
 constexpr double kRowMatters = blame::kWorthALine;
 constexpr size_t kTopSpans = 3;
-constexpr size_t kTextColumn = 25;
 constexpr size_t kParts = 50;       ///< of the run, at least as many as findings hold
 constexpr double kShown = 0.1;      ///< of a part
 constexpr double kRounding = 1e-6;  ///< of tenths: sums of seconds do not quite fill a part
@@ -53,13 +52,11 @@ class Section {
 
  private:
   void entry(double part, double whole, const std::string& text, char mark = ' ') {
-    std::string lines = wrapped(text, kTextColumn);
-    lines.replace(0, kTextColumn,
-                  fmt::format(" {} {} {}  ", mark, right(time_(part), kTextColumn - 14),
-                              right(percent(part, whole), 8)));
-    page_ += lines;
+    page_ += beside(
+        fmt::format(" {} {} {}", mark, right(time_(part), 11), right(percent(part, whole), 8)),
+        text);
   }
-  void remark(const std::string& text) { page_ += wrapped(text, kTextColumn); }
+  void remark(const std::string& text) { page_ += wrapped(text, text_column()); }
 
   /// Those that were busiest.
   void write_devices() {
@@ -126,8 +123,11 @@ class Section {
         idle[column] = reason(part);
       }
     }
-    page_ += fmt::format("{}busy |{}|\n", std::string(kTextColumn, ' '), left(busy, kParts));
-    page_ += fmt::format("{}idle |{}|\n", std::string(kTextColumn, ' '), left(idle, kParts));
+    const size_t drawn = kParts + std::string_view("busy ||").size();
+    if (page_width() < drawn) return;
+    const std::string indent(std::min(text_column(), page_width() - drawn), ' ');
+    page_ += fmt::format("{}busy |{}|\n", indent, left(busy, kParts));
+    page_ += fmt::format("{}idle |{}|\n", indent, left(idle, kParts));
   }
 
   char reason(const blame::FoundDeviceTime& part) const {
@@ -148,7 +148,7 @@ class Section {
       const blame::FoundCallPath* path = names_.find(row.callpath);
       paths.push_back(path != nullptr ? path->name : names_.region(row.callpath));
     }
-    paths = shortened(paths, page_width() - kTextColumn - 1);
+    paths = shortened(paths, room_behind(text_column() + 1));
     std::vector<std::pair<DeviceBlamed, std::string>> rows;
     for (size_t i = 0; i < paths.size(); ++i) rows.emplace_back(all[i], paths[i]);
     return rows;

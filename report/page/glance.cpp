@@ -32,8 +32,12 @@ using blame::Shape;
 constexpr size_t kRows = 3;  ///< of each kind
 constexpr double kRowMatters = blame::kWorthALine;
 constexpr size_t kLabelColumn = 18;      ///< where shares begin
-constexpr size_t kTextColumn = 28;       ///< where words begin
 constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
+
+/// Where words begin; on a narrow page in the line below.
+size_t words_column() {
+  return page_width() >= kRoomBeside ? 28 : text_column();
+}
 
 /// Rows of a share and a text; the first says what they are shares of.
 class Rows {
@@ -42,29 +46,32 @@ class Rows {
 
   /// `remark` is left out where the line has no room for it.
   void add(double part, double whole, std::string_view what, const std::string& remark = "") {
-    const size_t width = page_width() - kTextColumn;
+    const size_t width = page_width() - words_column();
     std::string text(what);
     if (!remark.empty() && text.size() + 2 + remark.size() <= width) text += ": " + remark;
-    lines_ += fmt::format("{}{}  {}\n", left("  " + label_, kLabelColumn),
-                          right(percent(part, whole), kTextColumn - kLabelColumn - 2),
-                          text.size() <= width ? text : shortened(text, width));
-    label_.clear();
-    ++count_;
+    add_lines(percent(part, whole), std::string(words_column(), ' ') +
+                                        (text.size() <= width ? text : shortened(text, width)) +
+                                        '\n');
   }
   /// Goes on in further lines where it has no room: of factors all are needed.
   void add_whole(double part, const std::string& text) {
-    std::string lines = wrapped(text, kTextColumn);
-    lines.replace(0, kTextColumn,
-                  left("  " + label_, kLabelColumn) +
-                      right(percent(part, 1), kTextColumn - kLabelColumn - 2) + "  ");
-    lines_ += lines;
-    label_.clear();
-    ++count_;
+    add_lines(percent(part, 1), wrapped(text, words_column()));
   }
   bool full() const { return count_ == kRows; }
   const std::string& lines() const { return lines_; }
 
  private:
+  void add_lines(const std::string& share, std::string lines) {
+    const std::string head = left("  " + label_, kLabelColumn) + right(share, 8) + "  ";
+    if (page_width() >= kRoomBeside) {
+      lines_ += lines.replace(0, words_column(), head);
+    } else {
+      lines_ += head.substr(0, head.find_last_not_of(' ') + 1) + '\n' + lines;
+    }
+    label_.clear();
+    ++count_;
+  }
+
   std::string label_;
   std::string lines_;
   size_t count_ = 0;
@@ -152,7 +159,7 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
     rows.add(late, whole, "of device time idle: nothing had been launched");
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
-    if (text.size() > page_width() - kTextColumn) {
+    if (text.size() > page_width() - words_column()) {
       text = "while hosts executed " + names.region(blamed.front().callpath);
     }
     rows.add(blamed.front().time_s, whole, text);

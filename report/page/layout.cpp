@@ -68,22 +68,71 @@ void set_page_width(size_t columns) {
   width_of_pages = std::max(columns, kLeastWidth);
 }
 
+size_t text_column() {
+  constexpr size_t kBeside = 25, kBelow = 4;
+  return width_of_pages >= kRoomBeside ? kBeside : kBelow;
+}
+
+std::string beside(std::string_view figures, std::string_view text) {
+  std::string lines = wrapped(text, text_column());
+  if (width_of_pages >= kRoomBeside) {
+    return lines.replace(0, text_column(), left(figures, text_column()));
+  }
+  std::string above;
+  for (const std::string_view word : split(figures, ' ')) {
+    if (!word.empty()) above += (above.empty() ? "" : " ") + std::string(word);
+  }
+  return "  " + above + '\n' + lines;
+}
+
+size_t room_behind(size_t columns) {
+  constexpr size_t kSomething = 16;
+  return std::max(width_of_pages, columns + kSomething) - columns;
+}
+
+std::string fitted(std::string page) {
+  if (width_of_pages >= kRoomBeside) return page;
+  std::string narrow;
+  for (const std::string_view line : split(page, '\n')) {
+    if (columns(line) <= width_of_pages) {
+      narrow += std::string(line) + '\n';
+      continue;
+    }
+    const size_t indent = line.find_first_not_of(' ');
+    narrow += wrapped(line.substr(indent), std::min(indent, width_of_pages / 4));
+  }
+  narrow.pop_back();  // there is no line behind the last
+  return narrow;
+}
+
+namespace {
+
+struct Unit {
+  double per_second;
+  std::string_view name;
+};
+constexpr Unit kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "us"}};
+constexpr double kTooLarge = 1e4;
+
+}  // namespace
+
 TimeFormat::TimeFormat(double longest_s) {
   if (longest_s >= 1 || longest_s <= 0) {
     digits_ = longest_s >= 1000 ? 1 : 2;
-  } else if (longest_s >= 1e-3) {
-    scale_ = 1e3, unit_ = "ms";
   } else {
-    scale_ = 1e6, unit_ = "us";
+    scale_ = longest_s >= 1e-3 ? 1 : 2;
   }
 }
 
 std::string TimeFormat::operator()(double seconds) const {
-  const double value = seconds * scale_;
+  size_t scale = scale_;
+  while (scale > 0 && std::abs(seconds) * kUnits[scale].per_second >= kTooLarge) --scale;
+  const double value = seconds * kUnits[scale].per_second;
   const double smallest = std::pow(10.0, -digits_);
   if (value > 0 && value < smallest / 2)
-    return fmt::format("< {:.{}f} {}", smallest, digits_, unit_);
-  return fmt::format("{:.{}f} {}", std::abs(value) < smallest / 2 ? 0.0 : value, digits_, unit_);
+    return fmt::format("< {:.{}f} {}", smallest, digits_, kUnits[scale].name);
+  return fmt::format("{:.{}f} {}", std::abs(value) < smallest / 2 ? 0.0 : value, digits_,
+                     kUnits[scale].name);
 }
 
 std::string percent(double part, double whole) {

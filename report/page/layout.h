@@ -13,24 +13,35 @@ namespace culprit::report {
 
 /// Columns of a page that goes to a file, and to a terminal that is wide enough.
 inline constexpr size_t kUsualWidth = 100;
-/// A narrower one has no room for figures and words beside each other.
-inline constexpr size_t kLeastWidth = 72;
+/// A narrower one has no room for figures and words beside each other: they stand below.
+inline constexpr size_t kRoomBeside = 72;
+/// Nothing is set narrower.
+inline constexpr size_t kLeastWidth = 40;
 
 /// Columns of all pages of this process. Set before the first is made.
 size_t page_width();
 void set_page_width(size_t columns);
 
+/// Where the words of an entry begin, beside or below its figures.
+size_t text_column();
+/// An entry: its figures, and `text` from text_column() on.
+std::string beside(std::string_view figures, std::string_view text);
+/// What is left of a line for a name behind so many columns: some columns in any case.
+size_t room_behind(size_t columns);
+/// A finished page whose lines are too long for a narrow terminal, with these broken.
+std::string fitted(std::string page);
+
 /// One unit for a whole report, chosen by the run's length, so that figures can be compared by eye.
 class TimeFormat {
  public:
   explicit TimeFormat(double longest_s);
-  /// "11.25 s", "3.40 ms"; what is not 0 but too small to show becomes "< 0.01 s".
+  /// "11.25 s", "3.40 ms"; what is not 0 but too small to show becomes "< 0.01 s". A sum of 10 000
+  /// or more in a small unit has the next: "1566.44 ms".
   std::string operator()(double seconds) const;
 
  private:
-  double scale_ = 1;
+  size_t scale_ = 0;  ///< s, ms or us
   int digits_ = 2;
-  std::string_view unit_ = "s";
 };
 
 /// "36.4 %", "< 0.1 %"; "" when `whole` is 0.

@@ -19,15 +19,11 @@ using blame::Findings;
 using blame::FoundDiagnosis;
 using blame::FoundRefill;
 
-constexpr size_t kTextColumn = 25;
 constexpr size_t kTopCorners = 8;  ///< those of a cube
 
 std::string entry(double part, double whole, const std::string& text, const TimeFormat& time) {
-  std::string lines = wrapped(text, kTextColumn);
-  lines.replace(0, kTextColumn,
-                fmt::format("   {} {}  ", right(time(part), kTextColumn - 14),
-                            right(percent(part, whole), 8)));
-  return lines;
+  return beside(fmt::format("   {} {}", right(time(part), 11), right(percent(part, whole), 8)),
+                text);
 }
 
 std::string corner_of(const FoundRefill& row) {

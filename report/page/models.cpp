@@ -226,7 +226,7 @@ class ModelPage {
   std::string name(const FoundModel& row) const {
     const std::string what(row.pattern.empty() ? "" : pattern_name(row.pattern));
     if (row.callpath.valid()) {
-      const std::string path = names_.path(row.callpath, page_width() - 46);
+      const std::string path = names_.path(row.callpath, room_behind(46));
       return what.empty() ? path : path + " [" + what + "]";
     }
     return what.empty() ? "the whole run" : what;

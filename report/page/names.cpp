@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/page/layout.h"
 
 namespace culprit::report {
@@ -35,7 +37,7 @@ std::string PageNames::path(CallPathId id, size_t width) const {
 
 std::string PageNames::region(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
-  return found ? shortened(found->region, 60) : "(unknown)";
+  return found ? shortened(found->region, std::min<size_t>(60, page_width() - 8)) : "(unknown)";
 }
 
 std::string PageNames::code(CallPathId id) const {

@@ -34,6 +34,7 @@
 #include "report/page/source.h"
 #include "report/page/stuck.h"
 #include "report/table/groups.h"
+#include "report/verdict/effects.h"
 #include "report/verdict/evidence.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/start_up.h"
@@ -46,15 +47,13 @@ namespace {
 using blame::Findings;
 
 constexpr size_t kTopRows = 5;
-constexpr size_t kNamedLocations = 3;
 constexpr size_t kWithSource = 3;  ///< entries that show source lines, where there are sources
 constexpr size_t kSourceLines = 2;
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
-constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
+constexpr double kShareMatters = 0.05;  ///< of the time of a row; less imbalance is not told
 constexpr double kListedIsEnough =
-    0.5;                            ///< of all waiting: then the listed call paths tell the story
-constexpr size_t kTextColumn = 25;  ///< where the words of an entry begin, after its figures
+    0.5;  ///< of all waiting: then the listed call paths tell the story
 
 /// Writes one report; holds what all sections need.
 class Page {
@@ -91,7 +90,9 @@ class Page {
   std::string region_name(CallPathId id) const { return name_.region(id); }
   std::string code_name(CallPathId id) const { return name_.code(id); }
   std::string location_name(LocationId id) const { return name_.location(id); }
-  std::string worst(const std::vector<Share>& shares) const;
+  std::string worst(const std::vector<Share>& shares) const {
+    return worst_places(shares, name_, time_);
+  }
   std::string variation(const std::vector<Share>& shares) const;
   std::string why(const Blamed& blamed);
 
@@ -133,30 +134,7 @@ std::string Page::write() {
   write_periods();
   write_not_covered();
   write_foot();
-  return printable(page_, "\n");  // a text that was cut may end in half a character
-}
-
-// --- names ---
-
-/// The worst locations with their times, and how many more there are if that matters.
-std::string Page::worst(const std::vector<Share>& shares) const {
-  std::vector<std::string> items;
-  double rest_s = 0;
-  size_t rest = 0;
-  for (const Share& share : shares) {
-    if (rest == 0 && items.size() < kNamedLocations &&
-        share.time_s >= kShareMatters * shares.front().time_s) {
-      items.push_back(fmt::format("{} ({})", location_name(share.location), time_(share.time_s)));
-    } else if (share.time_s > 0) {
-      ++rest;
-      rest_s += share.time_s;
-    }
-  }
-  if (items.empty()) return "";
-  const bool others = rest > 0 && rest_s >= kRowMatters * shares.front().time_s;
-  if (items.size() == 1 && !others) return location_name(shares.front().location);
-  if (others) items.push_back(fmt::format("{} more", rest));
-  return listed(items);
+  return fitted(printable(page_, "\n"));  // a text that was cut may end in half a character
 }
 
 // --- sections ---
@@ -168,15 +146,13 @@ void Page::write_stuck() {
 
 /// A time, its share of a whole, and what it is the time of; under the text there is room for more.
 void Page::entry(std::string_view mark, double time_s, double whole_s, std::string_view text) {
-  std::string lines = wrapped(text, kTextColumn);
-  lines.replace(0, kTextColumn,
-                fmt::format("{}{} {}  ", left(mark, 3), right(time_(time_s), kTextColumn - 14),
-                            right(percent(time_s, whole_s), 8)));
-  page_ += lines;
+  page_ += beside(fmt::format("{}{} {}", left(mark, 3), right(time_(time_s), 11),
+                              right(percent(time_s, whole_s), 8)),
+                  text);
 }
 
 void Page::more_line(size_t more, std::string_view what) {
-  if (more > 0) page_ += wrapped(fmt::format("and {}", counted(more, what)), kTextColumn);
+  if (more > 0) page_ += wrapped(fmt::format("and {}", counted(more, what)), text_column());
 }
 
 /// How many of a list, largest first, are worth a row: few, and none that hardly matters.
@@ -284,8 +260,10 @@ void Page::write_blame() {
     page_ += wrapped("No cause was found for any of the waiting time.", 2);
   } else {
     page_ += wrapped(
-        "Delays: this code took longer on the late side than on the side that waited. Cost: the "
-        "waiting time it causes; share: of all waiting time.",
+        fmt::format(
+            "Delays: this code took longer on the late side than on the side that waited. "
+            "Cost: the waiting time it causes; share: of all waiting time{}.",
+            findings_.run.operation == blame::Operation::cut ? " that these call paths cause" : ""),
         2);
   }
   const size_t shown =
@@ -316,7 +294,7 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
       worth_showing(regions, waiting, [](const BlamedRegion& region) { return region.cost_s; });
   for (size_t i = 0; i < rows; ++i) {
     entry("", regions[i].cost_s, waiting, code_name(regions[i].example));
-    page_ += wrapped("on " + worst(regions[i].shares), kTextColumn);
+    page_ += wrapped("on " + worst(regions[i].shares), text_column());
   }
   more_line(regions.size() - rows, "other function");
 }
@@ -325,18 +303,18 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
   entry(fmt::format("{}.", place), blamed.cost_s(), blame::own_waiting(findings_),
         code_name(blamed.callpath));
-  page_ += wrapped("on " + worst(blamed.shares) + variation(blamed.shares), kTextColumn);
+  page_ += wrapped("on " + worst(blamed.shares) + variation(blamed.shares), text_column());
   if (found && found->name != found->region) {
-    line(std::string(kTextColumn, ' ') + "in " +
-         path_name(blamed.callpath, page_width() - kTextColumn - 3));
+    line(std::string(text_column(), ' ') + "in " +
+         path_name(blamed.callpath, room_behind(text_column() + 3)));
   }
   if (found && place <= kWithSource) write_source(*found);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
-  page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, kTextColumn);
-  page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), kTextColumn);
+  page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, text_column());
+  page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), text_column());
   const std::string evidence = evidence_.sentence(blamed.callpath);
   if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
-    page_ += wrapped(evidence, kTextColumn);
+    page_ += wrapped(evidence, text_column());
   }
 }
 
@@ -344,7 +322,7 @@ void Page::write_source(const blame::FoundCallPath& found) {
   uint32_t number = found.line;
   for (const std::string& text : sources_.lines(found, kSourceLines)) {
     const std::string shown = printable(text.substr(0, page_width()), "\t");
-    line(cut_to(fmt::format("{}{} | {}", std::string(kTextColumn, ' '), number++, shown),
+    line(cut_to(fmt::format("{}{} | {}", std::string(text_column(), ' '), number++, shown),
                 page_width()));
   }
 }
@@ -359,33 +337,16 @@ std::string Page::variation(const std::vector<Share>& shares) const {
   return spread ? fmt::format("; variation over ranks {:.2f}", spread->variation) : "";
 }
 
-/// The sentence that says how the cost came about, and what can be done.
+/// How the cost came about, and what can be done.
 std::string Page::why(const Blamed& blamed) {
-  std::string text;
-  std::vector<std::string> effects;
-  for (const VictimGroup& group : blamed.victims) {
-    if (effects.size() == 2 || (!effects.empty() && group.time_s < 0.05 * blamed.short_s)) break;
-    effects.push_back(fmt::format("{} wait {} in {} [{}]", worst(group.shares), time_(group.time_s),
-                                  region_name(group.callpath), pattern_name(group.pattern)));
-  }
-  if (!effects.empty()) {
-    text = fmt::format("Running late, it made {}.", listed(effects));
-    if (blamed.victims.size() > effects.size())
-      text.insert(text.size() - 1, ", and more elsewhere");
-  }
-  if (blamed.long_s > 0 && blamed.long_s >= kRowMatters * blamed.cost_s()) {
-    text += fmt::format("{}{} of the cost is indirect, through further waits that these caused.",
-                        text.empty() ? "" : " ", time_(blamed.long_s));
-  }
-  const blame::FoundCallPath* found = path(blamed.callpath);
-  if (const std::string_view meaning = explain_nowhere(found ? found->region : "");
-      !meaning.empty()) {
+  std::string text = effects_in_words(blamed, name_, time_);
+  const std::string_view meaning = explain_nowhere(region_name(blamed.callpath));
+  const PatternText* pattern =
+      blamed.effects.empty() ? nullptr : find_pattern(blamed.effects.front().pattern);
+  if (!meaning.empty()) {
     text += fmt::format("{}{}", text.empty() ? "" : " ", meaning);
-  } else if (!blamed.victims.empty()) {
-    const PatternText* pattern = find_pattern(blamed.victims.front().pattern);
-    if (pattern && advised_.insert(pattern->id).second) {
-      text += fmt::format(" Try: {}.", pattern->remedy);
-    }
+  } else if (pattern && advised_.insert(pattern->id).second) {
+    text += fmt::format(" Try: {}.", pattern->remedy);
   }
   return text;
 }
@@ -399,11 +360,11 @@ void Page::write_waits() {
   for (size_t i = 0; i < shown; ++i) {
     const Suffered& wait = list[i];
     entry("", wait.time_s, findings_.run.allocation_s,
-          path_name(wait.callpath, page_width() - kTextColumn));
+          path_name(wait.callpath, room_behind(text_column())));
     page_ +=
         wrapped(fmt::format("{}, {}: {}{}", pattern_name(wait.pattern), counted(wait.count, "time"),
                             worst(wait.shares), variation(wait.shares)),
-                kTextColumn);
+                text_column());
   }
   more_line(list.size() - shown, "other place");
 }
@@ -421,13 +382,13 @@ void Page::write_critical_path() {
   for (size_t i = 0; i < shown; ++i) {
     const OnCriticalPath& item = list[i];
     entry("", item.time_s, findings_.run.wall_s,
-          path_name(item.callpath, page_width() - kTextColumn));
+          path_name(item.callpath, room_behind(text_column())));
     std::string text = worst(item.shares);
     if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
       text += fmt::format("{}{} of this is imbalance", text.empty() ? "" : "; ",
                           time_(item.imbalance_s));
     }
-    page_ += wrapped(text, kTextColumn);
+    page_ += wrapped(text, text_column());
   }
   more_line(list.size() - shown, "other call path");
 }
@@ -436,13 +397,19 @@ void Page::write_critical_path() {
 void Page::write_counters() {
   const std::vector<CountedPath> list = counted_paths(findings_);
   if (list.empty()) return;
-  heading("COUNTERS  (share: of allocated time)");
-  const size_t shown = worth_showing(list, findings_.run.allocation_s,
-                                     [](const CountedPath& path) { return path.time_s; });
+  // Of a merge, several runs counted, each in a time of its own.
+  const bool merged = findings_.run.operation == blame::Operation::merge;
+  double whole_s = findings_.run.allocation_s;
+  if (merged) {
+    whole_s = 0;
+    for (const CountedPath& path : list) whole_s += path.time_s;
+  }
+  heading(fmt::format("COUNTERS  (share: of {})", merged ? "counted time" : "allocated time"));
+  const size_t shown =
+      worth_showing(list, whole_s, [](const CountedPath& path) { return path.time_s; });
   for (size_t i = 0; i < shown; ++i) {
-    entry("", list[i].time_s, findings_.run.allocation_s,
-          path_name(list[i].callpath, page_width() - kTextColumn));
-    page_ += wrapped(counts_in_words(findings_.metrics, list[i]), kTextColumn);
+    entry("", list[i].time_s, whole_s, path_name(list[i].callpath, room_behind(text_column())));
+    page_ += wrapped(counts_in_words(findings_.metrics, list[i]), text_column());
   }
   more_line(list.size() - shown, "other call path");
 }
@@ -469,19 +436,19 @@ void Page::write_polling() {
   const blame::FoundPolling& most = findings_.polling.front();
   heading("POLLING: not counted as waiting  (share: of allocated time)");
   entry("", sum_s, findings_.run.allocation_s,
-        path_name(most.callpath, page_width() - kTextColumn));
+        path_name(most.callpath, room_behind(text_column())));
   page_ += wrapped(
       fmt::format(
           "Most of it here: unsuccessful tests until the message was sent, on {}. Work done "
           "between the tests is included.",
           worst(shares)),
-      kTextColumn);
+      text_column());
   if (findings_.polling_causes.empty()) return;
   const blame::FoundPollingCause& cause = findings_.polling_causes.front();
   page_ += wrapped(
-      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, page_width() - kTextColumn),
+      fmt::format("Caused by {} on {} ({})", path_name(cause.callpath, room_behind(text_column())),
                   location_name(cause.location), time_(cause.time_s)),
-      kTextColumn);
+      text_column());
 }
 
 /// Of each its sum, and where most of it was.
@@ -501,7 +468,7 @@ void Page::write_user_patterns() {
     if (most == nullptr) continue;
     page_ += wrapped(fmt::format("most of it on {} in {} ({})", location_name(most->location),
                                  path_name(most->callpath, page_width() / 2), time_(most->time_s)),
-                     kTextColumn);
+                     text_column());
   }
 }
 
@@ -533,7 +500,7 @@ void Page::write_stages() {
                                    location_name(slowest->longest_location), waiting(*slowest))
                      : fmt::format("{}, the longest took {} on {}", counted(sum.visits, "visit"),
                                    time_(sum.longest_s), location_name(sum.longest_location)),
-                kTextColumn);
+                text_column());
   }
 }
 
@@ -586,10 +553,10 @@ void Page::write_foot() {
 std::string text(const Findings& findings, const std::filesystem::path& experiment) {
   const Findings safe = displayed(findings);
   if (safe.run.operation == blame::Operation::diff) {
-    return change_page(safe, printable(experiment.string()));
+    return fitted(change_page(safe, printable(experiment.string())));
   }
   if (safe.run.operation == blame::Operation::model) {
-    return model_page(safe, printable(experiment.string()));
+    return fitted(model_page(safe, printable(experiment.string())));
   }
   return Page(safe, printable(experiment.string())).write();
 }

@@ -139,7 +139,7 @@ std::string sensitivity_table(const Prediction& prediction) {
   for (const predict::Sensitivity& row : prediction.sensitivities) {
     page += fmt::format(
         "  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
-        row.callpath.valid() ? names.path(row.callpath, page_width() - 34) : "the whole run",
+        row.callpath.valid() ? names.path(row.callpath, room_behind(34)) : "the whole run",
         counted(row.transfers, "transfer"));
   }
   return page;

@@ -77,6 +77,22 @@ void keep_selected(const Selected& selected, std::vector<Row>& rows) {
   });
 }
 
+bool is_of_user(std::string_view pattern, const blame::Findings& findings) {
+  return std::any_of(findings.user_patterns.begin(), findings.user_patterns.end(),
+                     [&](const blame::FoundUserPattern& each) { return each.name == pattern; });
+}
+
+/// What a pattern of the user's own found, as waits whose causes nobody knows.
+std::vector<blame::FoundWait> waits_of_user(const blame::Findings& findings) {
+  std::vector<blame::FoundWait> waits;
+  for (const blame::FoundUserWait& row : findings.user_waits) {
+    blame::FoundWait& wait = waits.emplace_back();
+    wait.pattern = row.pattern, wait.callpath = row.callpath, wait.location = row.location;
+    wait.count = row.count, wait.time_s = row.time_s;
+  }
+  return waits;
+}
+
 }  // namespace
 
 Result<std::set<uint32_t>> parse_ranks(const std::string& text) {
@@ -108,7 +124,8 @@ Result<void> check_selection(const Selection& selection, const blame::Findings& 
                     [&](const blame::FoundLocation& location) { return location.rank == rank; });
     if (!known) return Error{fmt::format("this run has no rank {}", rank)};
   }
-  if (!selection.pattern.empty() && find_pattern(selection.pattern) == nullptr) {
+  if (!selection.pattern.empty() && find_pattern(selection.pattern) == nullptr &&
+      !is_of_user(selection.pattern, findings)) {
     return Error{"there is no pattern '" + selection.pattern +
                  "': `culprit patterns` lists all of them"};
   }
@@ -125,7 +142,9 @@ Result<void> check_selection(const Selection& selection, const blame::Findings& 
 blame::Findings select(const blame::Findings& findings, const Selection& selection) {
   blame::Findings kept = findings;
   const Selected selected = selected_of(selection, findings);
+  if (is_of_user(selection.pattern, findings)) kept.waits = waits_of_user(findings);
   keep_selected(selected, kept.waits);
+  keep_selected(selected, kept.user_waits);
   keep_selected(selected, kept.delays);
   keep_selected(selected, kept.profile);
   keep_selected(selected, kept.critical_path);

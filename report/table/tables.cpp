@@ -132,16 +132,22 @@ Result<ReportTable> table_by_pattern(const Findings& findings, const Selection& 
     double time_s = 0, indirect_s = 0, propagating_s = 0;
     std::map<uint32_t, double> by_rank;
   };
-  std::map<std::string, Sums> patterns;
-  for (const blame::FoundWait& row : findings.waits) {
-    Sums& sums = patterns[row.pattern];
+  std::map<std::string, Sums> patterns, of_user;
+  const auto add = [&](const auto& row, Sums& sums) {
     sums.count += row.count;
     sums.time_s += row.time_s;
-    sums.indirect_s += row.indirect_s;
-    sums.propagating_s += row.propagating_s;
     if (row.location.valid()) {
       sums.by_rank[findings.locations[row.location.index()].rank] += row.time_s;
     }
+  };
+  for (const blame::FoundUserPattern& own : findings.user_patterns) of_user[own.name];
+  for (const blame::FoundUserWait& row : findings.user_waits) add(row, of_user[row.pattern]);
+  for (const blame::FoundWait& row : findings.waits) {
+    if (of_user.contains(row.pattern)) continue;
+    Sums& sums = patterns[row.pattern];
+    add(row, sums);
+    sums.indirect_s += row.indirect_s;
+    sums.propagating_s += row.propagating_s;
   }
   ReportTable table;
   table.title = "By wait pattern";
@@ -149,6 +155,10 @@ Result<ReportTable> table_by_pattern(const Findings& findings, const Selection& 
                    {"count", "waits", CellKind::count}, {"waiting_s", "waiting"},
                    {"indirect_s", "indirect"},          {"propagating_s", "passed on"}};
   table.note = "indirect: caused by other waits that propagated; passed on: causes further waits";
+  if (!of_user.empty()) {
+    table.columns.push_back({"own_s", "your own"});
+    table.note += "; your own: what patterns of your own found, which is in no other sum";
+  }
   const size_t ranks = ranks_of(findings, selection);
   if (ranks > 1) {
     add_spread_columns(table);
@@ -161,10 +171,17 @@ Result<ReportTable> table_by_pattern(const Findings& findings, const Selection& 
                              sums.time_s,
                              sums.indirect_s,
                              sums.propagating_s};
+    if (!of_user.empty()) row.emplace_back();
     if (ranks > 1) add_spread(sums.by_rank, ranks, row);
     table.rows.push_back(std::move(row));
   }
   sort_by(3, table);
+  for (const auto& [name, sums] : of_user) {
+    if (!selection.everything() && sums.count == 0) continue;
+    std::vector<Cell> row = {name, name, sums.count, Cell(), Cell(), Cell(), sums.time_s};
+    if (ranks > 1) add_spread(sums.by_rank, ranks, row);
+    table.rows.push_back(std::move(row));
+  }
   return table;
 }
 

@@ -25,7 +25,9 @@ constexpr TableFormat kTableFormats[] = {
     {"markdown", "a table for documents and issues", table_markdown},
 };
 
-constexpr size_t kLeastTextWidth = 24;
+constexpr size_t kLeastTextWidth = 24;  ///< before columns are left out
+constexpr size_t kLeastName = 12;       ///< in any case
+constexpr size_t kLeastColumns = 2;
 
 double longest_of(const ReportTable& table) {
   double longest = 0;
@@ -67,15 +69,24 @@ size_t width_of(const std::string& head, const std::vector<std::string>& cells) 
   return width;
 }
 
-/// Texts that are too wide for the page lose what is left out between beginning and end.
-void shorten_first(const ReportTable& table, std::vector<std::vector<std::string>>& columns) {
+/// The last columns go where there is no room for them; the first one loses what is left out
+/// between beginning and end. Returns how many columns went.
+size_t fit(const ReportTable& table, std::vector<std::vector<std::string>>& columns) {
+  const size_t all = columns.size();
   size_t others = 0;
   for (size_t i = 1; i < columns.size(); ++i) {
     others += width_of(table.columns[i].head, columns[i]) + 2;
   }
-  const size_t room =
-      page_width() > others + kLeastTextWidth ? page_width() - others : kLeastTextWidth;
+  size_t widest = table.columns[0].head.size();
+  for (const std::string& cell : columns[0]) widest = std::max(widest, cell.size());
+  const size_t least = std::min(widest, kLeastTextWidth);
+  while (columns.size() > kLeastColumns && others + least > page_width()) {
+    others -= width_of(table.columns[columns.size() - 1].head, columns.back()) + 2;
+    columns.pop_back();
+  }
+  const size_t room = page_width() > others + kLeastName ? page_width() - others : kLeastName;
   columns[0] = shortened(columns[0], room);
+  return all - columns.size();
 }
 
 std::string markdown_cell(const std::string& text) {
@@ -119,10 +130,10 @@ const TableFormat* find_table_format(std::string_view name) {
 }
 
 std::string table_text(const ReportTable& table) {
-  std::string page = printable(table.title) + "\n\n";
+  std::string page = wrapped(printable(table.title), 0) + "\n";
   if (table.rows.empty()) return page + "  There is nothing of that.\n";
   auto columns = shown_columns(table);
-  shorten_first(table, columns);
+  const size_t gone = fit(table, columns);
   const auto line = [&](const auto& cell_of) {
     std::string text;
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -138,6 +149,11 @@ std::string table_text(const ReportTable& table) {
     line([&](size_t i) { return columns[i][row]; });
   }
   if (table.left_out > 0) page += fmt::format("and {}\n", counted(table.left_out, "other row"));
+  if (gone > 0) {
+    page += wrapped(fmt::format("and {} that this page is too narrow for: --format csv has all",
+                                counted(gone, "column")),
+                    0);
+  }
   return table.note.empty() ? page : page + '\n' + wrapped(table.note + '.', 0);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One or two locations are named if nearly all of it is theirs; else they are counted, and the
-// largest named if it stands out.
+// One or two locations are named if most of it is theirs, with their parts unless nothing is left
+// for others; else all are counted, and the largest is named if it stands out.
 #include "report/verdict/places.h"
 
 #include <fmt/format.h>
@@ -15,10 +15,15 @@
 namespace culprit::report {
 namespace {
 
-/// Locations that together have this part of the whole stand for it.
+/// Who has less than the rest of this is not worth a word.
+constexpr double kAsGoodAsAll = 0.98;
+/// Two that together have this part of the whole are named, and so is one that has most.
 constexpr double kNearlyAll = 0.8;
-constexpr size_t kNamed = 2;
-constexpr double kSimilar = 1.5;  ///< the largest to the mean: there is no largest worth naming
+constexpr double kMost = 0.5;
+constexpr double kWorthAName = 0.1;
+/// Two whose parts differ by less of the whole need no figures.
+constexpr double kAlike = 0.02;
+constexpr double kStandsOut = 1.5;  ///< the largest to the mean
 
 /// "12 ranks", "8 threads of rank 0", "96 threads of 12 ranks".
 std::string crowd(const std::vector<Share>& shares, const blame::Findings& findings) {
@@ -72,25 +77,26 @@ std::string on_places(const std::vector<Share>& shares, const blame::Findings& f
                       const PageNames& names) {
   double whole_s = 0;
   for (const Share& share : shares) whole_s += share.time_s;
-  const auto named = [&](const Share& share) {
-    return fmt::format("{} ({})", names.location(share.location), percent(share.time_s, whole_s));
+  const auto name = [&](size_t i) { return names.location(shares[i].location); };
+  const auto named = [&](size_t i) {
+    return fmt::format("{} ({})", name(i), percent(shares[i].time_s, whole_s));
   };
-  double sum_s = 0;
-  for (size_t i = 0; i < std::min(kNamed, shares.size()); ++i) {
-    sum_s += shares[i].time_s;
-    if (sum_s < kNearlyAll * whole_s) continue;
-    if (i == 0) return "on " + names.location(shares[0].location);
-    // Two that have about the same: no figures are needed.
-    const bool alike = shares[0].time_s < kSimilar * shares[1].time_s;
-    return alike && shares.size() == kNamed
-               ? fmt::format("on {} and {}", names.location(shares[0].location),
-                             names.location(shares[1].location))
-               : fmt::format("on {} and {}", named(shares[0]), named(shares[1]));
+  if (shares.size() == 1 || shares[0].time_s >= kAsGoodAsAll * whole_s) return "on " + name(0);
+  const double first_s = shares[0].time_s, both_s = first_s + shares[1].time_s;
+  if (both_s >= kAsGoodAsAll * whole_s) {
+    const bool alike = first_s - shares[1].time_s < kAlike * whole_s;
+    return alike ? fmt::format("on {} and {}", name(0), name(1))
+                 : fmt::format("on {} and {}", named(0), named(1));
   }
-  std::string text = "on " + crowd(shares, findings);
-  const double mean_s = whole_s / static_cast<double>(shares.size());
-  if (shares.front().time_s >= kSimilar * mean_s) text += ", most on " + named(shares.front());
-  return text;
+  if (both_s >= kNearlyAll * whole_s || first_s >= kMost * whole_s) {
+    if (shares[1].time_s < kWorthAName * whole_s) {
+      return fmt::format("on {} and {} more", named(0), grouped(shares.size() - 1));
+    }
+    return fmt::format("on {}, {} and {} more", named(0), named(1), grouped(shares.size() - 2));
+  }
+  if (first_s < kWorthAName * whole_s) return "spread over " + crowd(shares, findings);
+  const bool stands_out = first_s * static_cast<double>(shares.size()) >= kStandsOut * whole_s;
+  return "on " + crowd(shares, findings) + (stands_out ? ", more than others on " + named(0) : "");
 }
 
 }  // namespace culprit::report

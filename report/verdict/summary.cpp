@@ -59,6 +59,14 @@ void settle(std::vector<Share>& shares) {
 
 using PatternAndPath = std::pair<std::string, CallPathId>;
 
+void add_effect(std::vector<Effect>& effects, const blame::FoundDelay& delay) {
+  auto known = std::find_if(effects.begin(), effects.end(),
+                            [&](const Effect& each) { return each.pattern == delay.pattern; });
+  if (known == effects.end()) known = effects.insert(known, {delay.pattern, 0, 0});
+  known->short_s += delay.short_s;
+  known->long_s += delay.long_s;
+}
+
 /// The victims of each delaying call path.
 std::map<CallPathId, std::vector<VictimGroup>> victims_by_delay(const blame::Findings& findings) {
   std::map<CallPathId, Groups<PatternAndPath, VictimGroup>> groups;
@@ -89,12 +97,17 @@ std::vector<Blamed> blamed(const blame::Findings& findings) {
     group.short_s += d.short_s;
     group.long_s += d.long_s;
     group.shares.push_back({d.location, d.short_s + d.long_s});
+    add_effect(group.effects, d);
   }
   for (auto& [path, victims] : victims_by_delay(findings)) {
     if (Blamed* group = groups.find(path)) group->victims = std::move(victims);
   }
   auto list = std::move(groups).largest_first([](const Blamed& b) { return b.cost_s(); });
-  for (Blamed& group : list) settle(group.shares);
+  for (Blamed& group : list) {
+    settle(group.shares);
+    std::stable_sort(group.effects.begin(), group.effects.end(),
+                     [](const Effect& a, const Effect& b) { return a.cost_s() > b.cost_s(); });
+  }
   return list;
 }
 

@@ -27,13 +27,22 @@ struct VictimGroup {
   std::vector<Share> shares;  ///< largest first
 };
 
+/// Waits of one pattern that a call path causes, and those that these cause in turn.
+struct Effect {
+  std::string pattern;
+  double short_s = 0;
+  double long_s = 0;
+  double cost_s() const { return short_s + long_s; }
+};
+
 /// What a call path is answerable for on all locations, for waits of all patterns.
 struct Blamed {
   CallPathId callpath;
   double short_s = 0;
   double long_s = 0;
   std::vector<Share> shares;         ///< short- and long-term, largest first
-  std::vector<VictimGroup> victims;  ///< largest first
+  std::vector<Effect> effects;       ///< by cost, largest first
+  std::vector<VictimGroup> victims;  ///< largest first; of the costliest delays alone: examples
   double cost_s() const { return short_s + long_s; }
 };
 

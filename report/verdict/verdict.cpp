@@ -40,6 +40,22 @@ double unanswered_waiting(const Findings& findings) {
   return sum;
 }
 
+std::string start_up_first(const Findings& findings, const TimeFormat& time) {
+  const std::string parts = start_up_parts(findings, time);
+  return fmt::format("Start-up and shutdown took {} of the run's {}{}.",
+                     time(findings.start_up.wall_s), time(findings.run.wall_s),
+                     parts.empty() ? "" : fmt::format(", mostly {}", parts));
+}
+
+/// " (without start-up and shutdown)", where the share of all waiting in all time, which the page
+/// also has, is another one than `share`.
+std::string_view of_what(const Findings& findings, double share) {
+  const blame::StartUp& start_up = findings.start_up;
+  const std::string all = percent(findings.identities.waiting_s, findings.run.allocation_s);
+  const bool differs = start_up.activity_s + start_up.waiting_s > 0 && all != percent(share, 1);
+  return differs ? " (without start-up and shutdown)" : "";
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
@@ -56,17 +72,32 @@ class Judge {
     }
     const bool start_up_dominates =
         find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr;
-    verdict_.kind = verdict_.cores.matters() ? VerdictKind::oversubscribed
-                    : start_up_dominates     ? VerdictKind::start_up
-                                             : verdict_.waiting;
-    say(core_sentence(verdict_.cores, findings_));
-    if (start_up_dominates) say(start_up_first());
+    const bool cores_first = verdict_.cores.comes_first();
+    verdict_.kind = cores_first          ? VerdictKind::oversubscribed
+                    : start_up_dominates ? VerdictKind::start_up
+                                         : verdict_.waiting;
+    if (cores_first) say(core_sentence(verdict_.cores, findings_));
+    if (start_up_dominates) say(start_up_first(findings_, time_));
     say(waiting_sentence());
     if (verdict_.waiting == VerdictKind::cause) {
       say(gain_verdict(findings_, verdict_.causes.front(), names_, time_));
     }
+    if (!cores_first) say(core_sentence(verdict_.cores, findings_));
     say(polling_verdict(findings_, names_));
     say(device_verdict(findings_, names_));
+    return std::move(verdict_);
+  }
+
+  /// Waits and causes that are left need not belong together.
+  Verdict judge_cut() {
+    say(fmt::format("{} of the time at the call paths that are left was waiting time.",
+                    percent(findings_.identities.waiting_s, findings_.run.allocation_s)));
+    const double caused_s = blame::own_waiting(findings_);
+    if (caused_s <= 0) return std::move(verdict_);
+    name_causes(caused_s);
+    verdict_.kind = verdict_.waiting;
+    say(fmt::format("They cause {} of waiting, wherever{}.", time_(caused_s),
+                    verdict_.waiting == VerdictKind::cause ? ", " + caused_by() : ""));
     return std::move(verdict_);
   }
 
@@ -85,6 +116,11 @@ class Judge {
       verdict_.waiting = VerdictKind::hardly_any_waiting;
       return;
     }
+    name_causes(waiting);
+  }
+
+  /// Of so much waiting.
+  void name_causes(double waiting) {
     std::vector<Cause> list = causes(findings_);
     known_ = list.size();
     if (list.empty()) {
@@ -104,16 +140,10 @@ class Judge {
     if (!one_stands_out) verdict_.common = common_caller(findings_);
   }
 
-  std::string start_up_first() const {
-    const std::string parts = start_up_parts(findings_, time_);
-    return fmt::format("Start-up and shutdown took {} of the run's {}{}.",
-                       time_(findings_.start_up.wall_s), time_(findings_.run.wall_s),
-                       parts.empty() ? "" : fmt::format(", mostly {}", parts));
-  }
-
   std::string waiting_share() const {
-    return fmt::format("{} of the allocated time was waiting time",
-                       percent(verdict_.waiting_share, 1));
+    return fmt::format("{} of the allocated time{} was waiting time",
+                       percent(verdict_.waiting_share, 1),
+                       of_what(findings_, verdict_.waiting_share));
   }
 
   std::string stuck_waiting() const {
@@ -138,8 +168,9 @@ class Judge {
   }
 
   std::string hardly_any() const {
-    std::string text = fmt::format("Hardly any waiting: {} of the allocated time.",
-                                   percent(verdict_.waiting_share, 1));
+    std::string text =
+        fmt::format("Hardly any waiting: {} of the allocated time{}.",
+                    percent(verdict_.waiting_share, 1), of_what(findings_, verdict_.waiting_share));
     for (const blame::FoundEfficiency& row : findings_.efficiencies) {
       if (row.name != blame::Factor::mpi_transfer || row.value > 1 - kWorthSaying) continue;
       text += fmt::format(" But {} of the time went into MPI itself, without waiting.",
@@ -241,9 +272,7 @@ Verdict judge(const Findings& findings, const PageNames& names) {
       verdict.text = model_sentence(findings);
       return verdict;
     case blame::Operation::cut:
-      verdict.text = fmt::format("{} of the time at the call paths that are left was waiting time.",
-                                 percent(findings.identities.waiting_s, findings.run.allocation_s));
-      return verdict;
+      return Judge(findings, names).judge_cut();
     case blame::Operation::none:
     case blame::Operation::mean:
     case blame::Operation::merge:

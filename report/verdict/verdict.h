@@ -26,7 +26,7 @@ inline constexpr size_t kMostCauses = 3;
 enum class VerdictKind {
   nothing,             ///< nobody waited at all, and there is nothing else to say
   stuck,               ///< most of the waiting is for calls that could not return
-  oversubscribed,      ///< threads had no cores: what follows is to be read with care
+  oversubscribed,      ///< threads had no cores to work on: what follows is to be read with care
   start_up,            ///< most of a long run
   hardly_any_waiting,  ///< less than kHardlyAny
   cause,               ///< one function, or a few

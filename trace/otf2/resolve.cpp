@@ -13,6 +13,7 @@
 
 #include "trace/otf2/definitions.h"
 #include "trace/otf2/names.h"
+#include "trace/valid_names.h"
 
 namespace culprit::trace {
 
@@ -47,6 +48,7 @@ class Resolver {
     windows();
     files();
     losses_.add(LossKind::duplicate_definitions, raw_.duplicates + duplicates_);
+    make_names_valid(out_.definitions);
     return std::move(out_);
   }
 

@@ -53,14 +53,16 @@ int run_several(blame::Operation operation, const DeriveArguments& arguments) {
   const auto all = open_all(arguments.inputs);
   if (!all) return fail(all.error());
   const auto inputs = pointers(*all);
+  const std::string unlike = blame::unlike(inputs);
+  if (!unlike.empty()) kLog.warning("{}", unlike);
   blame::Findings made =
       operation == blame::Operation::mean ? blame::mean_of(inputs) : blame::merge(inputs);
   for (size_t i = 0; i < all->size(); ++i) add_input(arguments.inputs[i], (*all)[i], made);
+  if (!unlike.empty()) made.run.notes.push_back(unlike);
   if (operation == blame::Operation::mean) {
     made.run.notes.push_back(
         fmt::format("This is the mean of {} runs: single waits, the order of the critical path, "
-                    "and devices over "
-                    "time are not in it.",
+                    "and devices over time are not in it.",
                     all->size()));
   }
   return keep_derived(std::move(made), operation, arguments.inputs, arguments.output);
@@ -78,8 +80,7 @@ int run_cut(const DeriveArguments& arguments) {
   add_input(arguments.inputs.front(), all->front(), *made);
   made->run.notes.push_back(
       "Call paths were cut: times are those of what is left. Delays have their whole cost, "
-      "wherever "
-      "others waited, and their shares are of the whole run's waiting time.");
+      "wherever others waited, and their shares are of what all delays that are left cost.");
   return keep_derived(std::move(*made), blame::Operation::cut, arguments.inputs, arguments.output);
 }
 
@@ -107,6 +108,12 @@ Result<std::vector<blame::Findings>> open_all(const std::vector<fs::path>& input
     all.push_back(std::move(opened->findings));
   }
   return all;
+}
+
+Result<void> check_new(const fs::path& output) {
+  std::error_code code;
+  if (output.empty() || !fs::exists(fs::symlink_status(output, code))) return {};
+  return Error{"'" + output.string() + "' already exists: name a new folder with -o"};
 }
 
 int keep_derived(blame::Findings findings, blame::Operation operation,

@@ -9,12 +9,15 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "blame/algebra/compare.h"
 #include "blame/algebra/scaling.h"
 #include "cli/commands/derived/derive.h"
+#include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
@@ -104,29 +107,57 @@ std::optional<std::string> holds(const Condition& condition, const Runs& runs_be
                      change < 0 ? "-" : "+", time(std::abs(change)), time(before), time(after));
 }
 
+/// A run that stands there twice says nothing of how much runs differ.
+Result<void> check_repeats(const DiffArguments& arguments) {
+  if (arguments.before.size() + arguments.after.size() <= 2) return {};
+  std::set<fs::path> known;
+  for (const auto* runs : {&arguments.before, &arguments.after}) {
+    for (const fs::path& run : *runs) {
+      std::error_code code;
+      const fs::path whole = fs::weakly_canonical(run, code);
+      if (!code && !known.insert(whole).second) {
+        return Error{"'" + run.string() + "' is given twice: repeats are other runs"};
+      }
+    }
+  }
+  return {};
+}
+
+/// The difference, once all that may be wrong with what is asked for has been said.
+Result<blame::Findings> difference_of(const DiffArguments& arguments, const Runs& before,
+                                      const Runs& after, const std::vector<fs::path>& inputs) {
+  std::vector<std::string> names;
+  for (const fs::path& input : inputs) names.push_back(input.string());
+  blame::Findings found = blame::difference(before, after, names);
+  if (const auto scaling = find_word<blame::Scaling>(arguments.scaling)) {
+    auto added = blame::add_scaling_losses(before, after, *scaling, found);
+    if (!added) return added.error();
+  }
+  return found;
+}
+
 int compare(DiffArguments& arguments, const std::optional<Condition>& condition) {
   const auto before = open_all(arguments.before), after = open_all(arguments.after);
   if (!before) return fail(before.error());
   if (!after) return fail(after.error());
   Runs a, b;
-  std::vector<std::string> names;
   std::vector<fs::path> inputs = arguments.before;
   inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
   for (const blame::Findings& each : *before) a.push_back(&each);
   for (const blame::Findings& each : *after) b.push_back(&each);
-  for (const fs::path& input : inputs) names.push_back(input.string());
-  blame::Findings found = blame::difference(a, b, names);
-  if (const auto scaling = find_word<blame::Scaling>(arguments.scaling)) {
-    if (auto added = blame::add_scaling_losses(a, b, *scaling, found); !added) {
-      return fail(added.error());
-    }
+  if (condition && !condition->regions.empty() && !blame::has_region(a, condition->regions) &&
+      !blame::has_region(b, condition->regions)) {
+    return misused({fmt::format("'{}': no run has a function like '{}'", arguments.fail_if,
+                                condition->regions)});
   }
-  const blame::Findings shown = report::displayed(found);
+  auto found = difference_of(arguments, a, b, inputs);
+  if (!found) return fail(found.error());
+  const blame::Findings shown = report::displayed(*found);
   const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
   if (!print(sentence)) return fail({"cannot write to standard output"});
   const auto met = condition ? holds(*condition, a, b) : std::nullopt;
   const int status =
-      keep_derived(std::move(found), blame::Operation::diff, inputs, arguments.output);
+      keep_derived(std::move(*found), blame::Operation::diff, inputs, arguments.output);
   if (status != 0 || !met) return status;
   log::Component("diff").error("{}: {}", arguments.fail_if, *met);
   return kRegression;
@@ -143,6 +174,8 @@ int diff(DiffArguments arguments) {
   if (arguments.before.empty() || arguments.after.empty()) {
     return fail({"name two experiments, or repeats of both with --before and --after"});
   }
+  if (auto checked = check_repeats(arguments); !checked) return fail(checked.error());
+  if (auto checked = check_new(arguments.output); !checked) return fail(checked.error());
   std::optional<Condition> condition;
   if (!arguments.fail_if.empty()) {
     auto parsed = parse_condition(arguments.fail_if);
@@ -167,11 +200,13 @@ Action add_diff(CLI::App& command, const Program&) {
                   "the runs after have more ranks or threads; say what that lost by call path, if "
                   "the work is the same (strong) or in proportion (weak)")
       ->check(CLI::IsMember({"weak", "strong"}));
-  command.add_option(
-      "--fail-if", arguments->fail_if,
-      fmt::format("exit with {} if this holds, as in 'waiting > +5%', 'wall > 0.2s' or "
-                  "'delay(solve*) > 10%'; where there are repeats, only if it exceeds noise",
-                  kRegression));
+  command
+      .add_option(
+          "--fail-if", arguments->fail_if,
+          fmt::format("exit with {} if this holds, as in 'waiting > +5%', 'wall > 0.2s' or "
+                      "'delay(solve*) > 10%'; where there are repeats, only if it exceeds noise",
+                      kRegression))
+      ->check(not_empty());
   return [arguments] { return diff(*arguments); };
 }
 

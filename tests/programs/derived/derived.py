@@ -64,6 +64,15 @@ def difference(place):
     check("THE WHOLE RUN" in page, page)
     itself = succeed([place.culprit, "diff", one, one, "-o", place.experiment("same")]).stdout
     check("takes as long as before" in itself and "worse" not in itself and "better" not in itself, itself)
+    check("cannot be known" not in itself and "hardly comparable" not in itself, itself)
+    check("hardly comparable" in " ".join(said.split()), f"two programs are compared as if they were one: {said}")
+    done = execute([place.culprit, "diff", one, other, "-o", place.experiment("same")])
+    check(done.returncode == 1 and "already exists" in done.stderr and not done.stdout, done.stdout + done.stderr)
+    for export in ("folded", "speedscope"):
+        done = execute([place.culprit, "export", place.experiment("change"), "--format", export, "-o", place.experiment("x")])
+        check(done.returncode == 1 and "below zero" in done.stderr, f"{export} drops what is negative: {done.stderr}")
+    said = succeed([place.culprit, "info", place.experiment("change")]).stdout
+    check("difference" in said and " long" not in said, said)
     check(not report(place, place.experiment("same"))["changes"][3:], "a run differs from itself")
 
 
@@ -82,6 +91,21 @@ def noise(place):
             raise harness.Off(f"{given}: status {done.returncode}, not {status}: {done.stderr}")
     done = execute([place.culprit, "diff", other, runs[0], "--fail-if", "speed > 3", "-o", place.experiment("never")])
     check(done.returncode == 1 and "is no condition" in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
+    for condition, words in (("delay(nofunction) > 1%", "no run has a function like 'nofunction'"), ("", "empty")):
+        done = execute([place.culprit, "diff", other, runs[0], "--fail-if", condition, "-o", place.experiment("never")])
+        check(done.returncode == 2 and words in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
+    done = execute([place.culprit, "diff", "--before", runs[0], runs[0], "--after", runs[1], runs[2], "-o", place.experiment("never")])
+    check(done.returncode == 1 and "given twice" in done.stderr, f"one run is taken for two: {done.stderr}")
+
+
+def check_equal_rows(run, other):
+    """Each table that the other has any row of has the same rows."""
+    def figures(experiment, table):
+        def plain(value):
+            return round(value, 9) if isinstance(value, float) else str(value)
+        return sorted(tuple(plain(value) for value in row.values()) for row in experiment.rows(table))
+    for table in ("profile", "waits", "delays", "critical_path", "victims", "locations", "callpaths", "efficiencies"):
+        check(figures(run, table) == figures(other, table), f"{other.path}: {table} differs from {run.path}'s")
 
 
 def mean(place):
@@ -92,6 +116,10 @@ def mean(place):
     check(near(one["run"]["wall_s"], sum(r["run"]["wall_s"] for r in all_of) / 2), "nor its length")
     check(not one["identities"]["violations"], "the mean's sums do not add up")
     check_named(["resolve_contacts"], one["verdict"]["text"])
+    for count in (2, 3):
+        same = place.experiment(f"same{count}")
+        succeed([place.culprit, "mean", *[runs[0]] * count, "-o", same])
+        check_equal_rows(culprit.Experiment(runs[0]), culprit.Experiment(same))
     for command in (["view", place.experiment("mean")], ["export", place.experiment("mean"), "--format", "cube", "-o", place.experiment("mean.cubex")]):
         succeed([place.culprit, *command])
 
@@ -107,6 +135,9 @@ def cut(place):
     check(near(waiting(report(place, place.experiment("rest"))), waiting(whole) - expected), "the rest is not the rest")
     done = execute([place.culprit, "cut", run, "--root", "nothing", "-o", place.experiment("never")])
     check(done.returncode == 1 and "no call path is like 'nothing'" in done.stderr, done.stderr)
+    for cuts in (["--drop", "*"], ["--root", "main", "--drop", "main"]):
+        done = execute([place.culprit, "cut", run, *cuts, "-o", place.experiment("never")])
+        check(done.returncode == 1 and "nothing would be left" in done.stderr, f"{cuts}: {done.stderr}")
 
 
 def python(place):
@@ -146,6 +177,23 @@ def python(place):
     check(abs(mine - known) <= 1e-6 + 0.001 * known, f"the pattern by hand found {mine} s, culprit {known} s: {done.stdout}")
     page = succeed([place.culprit, "report", run.path]).stdout
     check("PATTERNS OF YOUR OWN" in page and "Late sender, by hand" in page, page)
+    name = run.rows("user_patterns")[0]["name"]
+    check(name in succeed([place.culprit, "report", run.path, "--by", "pattern"]).stdout, "report --by pattern has it not")
+    table = succeed([place.culprit, "report", run.path, "--pattern", name, "--format", "json"]).stdout
+    check(near(sum(row["waiting_s"] for row in json.loads(table)), mine), table)
+    where = run.rows("callpaths")[0]["name"]
+    for given, words in ((("x", "", [(where, "9.9", 1)]), "no location '9.9'"), (("x", "", [(where, "0.0", -1)]), "is no time"),
+                         (("x", "", [("nowhere", "0.0", 1)]), "no call path"), ((" ", "", []), "needs a name")):
+        try:
+            run.add_pattern(*given)
+            check(False, f"a pattern of one's own may be {given}")
+        except culprit.Error as error:
+            check(words in str(error), error)
+    try:
+        culprit.Experiment(__file__)
+        check(False, "any file is an experiment")
+    except culprit.Error as error:
+        check("no experiment" in str(error), error)
     check(near(waiting(report(place, run.path)), waiting(data)), "a pattern of one's own changed the waiting time")
 
 
@@ -154,6 +202,13 @@ def info(place):
     said = succeed([place.culprit, "info", run]).stdout
     for words in ("late_sender", "complete: no data loss is known", "findings.db", "records of 2 processes"):
         check(words in said, f"info does not say '{words}': {said}")
+    check(succeed([place.culprit, "info", os.path.join(run, "findings.db")]).stdout == said, "its findings.db is another one")
+    for wrong in (["--top", "-1"], ["--rank", ""], ["--pattern", ""], ["--callpath", ""]):
+        done = execute([place.culprit, "report", run, *wrong])
+        check(done.returncode == 2 and wrong[0] in done.stderr, f"report takes {wrong}: {done.stderr}")
+    for wrong in (["--from", "nan"], ["--from", "-1"], ["--shortest", "-1"], ["--to", "inf"]):
+        done = execute([place.culprit, "export", run, "--format", "events", "-o", place.experiment("x"), *wrong])
+        check(done.returncode == 2 and wrong[0] in done.stderr, f"export takes {wrong}: {done.stderr}")
     os.remove(os.path.join(run, "findings.db"))
     said = succeed([place.culprit, "info", run]).stdout
     check("not analyzed yet" in said, said)

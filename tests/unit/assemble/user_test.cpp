@@ -23,6 +23,33 @@ class UserTest : public AssembleTest {
   }
 };
 
+TEST_F(UserTest, NamesBecomeTextInUtf8) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(100);
+    p->thread(0)
+        .begin_user(10, RawUserRegion::region,
+                    "gr\xf6\xdf"
+                    "er",
+                    in_main({"run"}))
+        .begin_user(20, RawUserRegion::region, "", in_main({"run"}))
+        .end_user(30, RawUserRegion::region, "")
+        .end_user(40, RawUserRegion::region,
+                  "gr\xf6\xdf"
+                  "er");
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   run
+10     gr\xf6\xdfer
+20       (unnamed)
+30       -
+40     -
+40   -
+100 -
+)");
+}
+
 TEST_F(UserTest, RegionsHangUnderTheFunctionThatBeginsThem) {
   {
     auto p = process();

@@ -95,5 +95,17 @@ TEST(Printable, KeepsUtf8AndNothingElse) {
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond Unicode
 }
 
+TEST(ValidUtf8, EscapesBytesAndNothingElse) {
+  EXPECT_EQ(valid_utf8("bad\xff"), "bad\\xff");
+  EXPECT_EQ(valid_utf8("gr\xf6\xdf"
+                       "er"),
+            "gr\\xf6\\xdfer");  // Latin-1
+  const std::string text = "caf\xc3\xa9\n\x1b[2J\xe2\x80\xae";
+  EXPECT_EQ(valid_utf8(text), text);
+  EXPECT_TRUE(is_utf8(text));
+  EXPECT_FALSE(is_utf8(text + '\xc3'));
+  EXPECT_TRUE(is_utf8(valid_utf8(text + '\xc3')));
+}
+
 }  // namespace
 }  // namespace culprit

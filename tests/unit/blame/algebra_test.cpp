@@ -85,11 +85,30 @@ TEST(Combine, MeanOfEquals) {
   EXPECT_DOUBLE_EQ(mean.identities.waiting_s, 2);
   ASSERT_EQ(mean.waits.size(), 1u);
   EXPECT_DOUBLE_EQ(mean.waits[0].time_s, 2);
-  EXPECT_EQ(mean.waits[0].count, 2u);  // halves are rounded up
+  EXPECT_EQ(mean.waits[0].count, 1u);
   ASSERT_EQ(mean.profile.size(), 4u);
   EXPECT_DOUBLE_EQ(mean.profile[0].time_s, 6);
   EXPECT_DOUBLE_EQ(mean.efficiencies[0].value, 1.0);
   EXPECT_DOUBLE_EQ(mean.locations[1].waiting_s, 2);
+}
+
+TEST(Combine, MeanIsRoundedOnce) {
+  const Findings a = run(10, 1);
+  for (size_t runs = 1; runs < 8; ++runs) {
+    const std::vector<const Findings*> same(runs, &a);
+    const Findings mean = mean_of(same);
+    ASSERT_EQ(mean.profile.size(), a.profile.size());
+    for (size_t i = 0; i < a.profile.size(); ++i) {
+      EXPECT_EQ(mean.profile[i].visits, a.profile[i].visits) << "of " << runs;
+      EXPECT_DOUBLE_EQ(mean.profile[i].time_s, a.profile[i].time_s) << "of " << runs;
+    }
+    EXPECT_EQ(mean.waits[0].count, 1u) << "of " << runs;
+    EXPECT_DOUBLE_EQ(mean.run.wall_s, a.run.wall_s) << "of " << runs;
+  }
+  Findings b = a, c = a;
+  b.profile[1].visits = 6, c.profile[1].visits = 8;  // after 5: 19 thirds
+  const Findings* three[] = {&a, &b, &c};
+  EXPECT_EQ(mean_of(three).profile[1].visits, 6u);
 }
 
 TEST(Combine, DifferenceIsLinear) {
@@ -251,6 +270,34 @@ TEST(Cut, FoldsCalleesIntoTheirCaller) {
   ASSERT_EQ(part->callpaths.size(), 1u);
   EXPECT_DOUBLE_EQ(part->run.allocation_s, 8);
   EXPECT_DOUBLE_EQ(part->identities.waiting_s, 1);
+}
+
+TEST(Cut, RefusesToLeaveNothing) {
+  EXPECT_FALSE(cut(run(10, 1), {.roots = {}, .drops = {"*"}, .folded = {}}));
+  EXPECT_FALSE(cut(run(10, 1), {.roots = {"main"}, .drops = {"main"}, .folded = {}}));
+}
+
+TEST(Combine, SaysWhenRunsHaveLittleInCommon) {
+  Findings a = run(10, 1), b = run(15, 3);
+  const Findings* both[] = {&a, &b};
+  EXPECT_EQ(unlike(both), "");
+  a.run.program = "solver", b.run.program = "mesher";
+  EXPECT_EQ(unlike(both), std::string(kUnlike) + "their programs are mesher, solver.");
+  b.run.program = "solver";
+  b.run.ranks = 4;
+  EXPECT_EQ(unlike(both), std::string(kUnlike) + "they have 2, 4 ranks.");
+  EXPECT_EQ(unlike(both, true), "");
+  b.run.operation = Operation::diff;
+  EXPECT_EQ(unlike(both, true), std::string(kUnlike) + "some are differences of runs.");
+  b.run.operation = Operation::none;
+  for (FoundCallPath& path : b.callpaths) path.name = "other/" + path.name;
+  EXPECT_EQ(unlike(both, true), std::string(kUnlike) + "no call path is in all of them.");
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  EXPECT_EQ(difference(before, after, names).run.notes.back(), unlike(both, true));
+  EXPECT_TRUE(has_region(both, "MPI_R*"));
+  EXPECT_FALSE(has_region(both, "solve"));
 }
 
 TEST(Cut, RefusesWhatFitsNothing) {

@@ -89,7 +89,8 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   ExperimentInfo info;
   info.command = "mpirun ./app x";
   info.exit_status = 4;
-  merge_facts(assemble::read_facts("mine").value(), info, findings);
+  const assemble::RunFacts facts = assemble::read_facts("mine").value();
+  merge_facts(facts, info, findings);
   EXPECT_EQ(findings.run.command, "mpirun ./app x");
   EXPECT_EQ(findings.run.mpi, "Open MPI");
   EXPECT_EQ(findings.run.openmp, "libomp");
@@ -101,7 +102,7 @@ TEST_F(Experiment, AddsTheFactsOfTheMeasurement) {
   EXPECT_EQ(findings.processes[0].core_wait_s, 0.5);
   EXPECT_EQ(findings.run.notes, (std::vector<std::string>{"first", "n"}));
   // Losses of another build, and a severity.
-  const auto& losses = findings.losses.all();
+  const auto& losses = facts.losses.all();
   ASSERT_EQ(losses.size(), 2u);
   EXPECT_EQ(losses.at("lost_in_the_future").count, 2u);
   EXPECT_EQ(losses.at("lost_in_the_future").severity, Severity::data_loss);

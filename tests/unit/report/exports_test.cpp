@@ -105,6 +105,20 @@ TEST_F(Exports, NothingIsOverwritten) {
   EXPECT_NE(again.error().sentence.find("exists already"), std::string::npos);
 }
 
+TEST_F(Exports, WhatCannotHoldLessThanNothingSaysSo) {
+  blame::Findings change = findings();
+  change.run.operation = blame::Operation::diff;
+  EXPECT_TRUE(export_folded(change, folder_ / "more"));
+  change.profile[0].time_s = -0.25;
+  for (const auto format : {export_folded, export_speedscope}) {
+    const auto written = format(change, folder_ / "less");
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().sentence.find("below zero"), std::string::npos);
+    EXPECT_FALSE(fs::exists(folder_ / "less"));
+  }
+  EXPECT_TRUE(export_hatchet(change, folder_ / "hatchet"));
+}
+
 TEST_F(Exports, SpeedscopeHasTimeWaitingDelaysAndRanks) {
   const auto file = nlohmann::json::parse(write(export_speedscope, findings()));
   ASSERT_EQ(file["profiles"].size(), 5u);

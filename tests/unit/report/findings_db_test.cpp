@@ -77,6 +77,19 @@ TEST_F(FindingsDb, TakesNoFieldForAnother) {
   expect_same(loaded.value(), saved);
 }
 
+TEST_F(FindingsDb, HasTextInUtf8Whatever) {
+  blame::Findings findings = hybrid_chain();
+  findings.callpaths[0].region = findings.callpaths[0].name =
+      "gr\xf6\xdf"
+      "er";
+  findings.run.command = "./a \xff";
+  ASSERT_TRUE(save_findings(findings, file_));
+  const auto loaded = load_findings(file_);
+  ASSERT_TRUE(loaded) << loaded.error().sentence;
+  EXPECT_EQ(loaded->callpaths[0].region, "gr\\xf6\\xdfer");
+  EXPECT_EQ(loaded->run.command, "./a \\xff");
+}
+
 TEST_F(FindingsDb, KeepsEmptyFindings) {
   ASSERT_TRUE(save_findings({}, file_));
   const auto loaded = load_findings(file_);

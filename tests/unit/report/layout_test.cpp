@@ -21,6 +21,15 @@ TEST(TimeFormat, HasOneUnitForAReport) {
   EXPECT_EQ(TimeFormat(0)(0), "0.00 s");
 }
 
+TEST(TimeFormat, GivesLargeSumsOfShortRunsALargerUnit) {
+  const TimeFormat time(382e-6);
+  EXPECT_EQ(time(9999e-6), "9999.00 us");
+  EXPECT_EQ(time(1.56644147), "1566.44 ms");
+  EXPECT_EQ(time(-0.0273), "-27.30 ms");
+  EXPECT_EQ(time(15), "15.00 s");
+  EXPECT_EQ(TimeFormat(11)(123456), "123456.00 s");
+}
+
 TEST(Percent, NeverClaimsMoreThanItShows) {
   EXPECT_EQ(percent(1, 3), "33.3 %");
   EXPECT_EQ(percent(1e-9, 3), "< 0.1 %");

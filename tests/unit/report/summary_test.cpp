@@ -24,6 +24,18 @@ TEST(Blamed, JoinsLocationsAndPatternsOfACallPath) {
   EXPECT_EQ(list[0].victims[0].shares[0].location, LocationId(0));
 }
 
+TEST(Blamed, HasItsEffectsFromTheDelaysWhoeverTheExamplesAre) {
+  blame::Findings findings = hybrid_chain();
+  findings.victims = {{CallPathId(1), LocationId(0), "mpi.late_sender", CallPathId(5),
+                       LocationId(2), 1.75}};  // of the cheaper one alone
+  const Blamed first = blamed(findings).front();
+  ASSERT_EQ(first.effects.size(), 2u);
+  EXPECT_EQ(first.effects[0].pattern, "omp.barrier");
+  EXPECT_DOUBLE_EQ(first.effects[0].short_s, 6);
+  EXPECT_DOUBLE_EQ(first.effects[0].cost_s(), 11.25);
+  EXPECT_DOUBLE_EQ(first.effects[1].cost_s(), 1.75);
+}
+
 TEST(Blamed, LosesNothing) {
   double sum = 0;
   for (const Blamed& group : blamed(hybrid_chain())) sum += group.cost_s();

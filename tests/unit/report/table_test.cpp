@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "report/page/layout.h"
 #include "report/table/tables.h"
 #include "report/table/write.h"
 
@@ -72,6 +74,28 @@ TEST(Table, OfPatterns) {
   EXPECT_EQ(csv(GroupBy::pattern),
             "pattern,name,count,waiting_s,indirect_s,propagating_s,largest_rank,largest_rank_s,"
             "variation\r\nmpi.late_sender,Late sender,5,1.5,0,0,1,1.5,1\r\n");
+}
+
+// Those of the user's own stand behind the others, in a column of their own: sums stay true.
+TEST(Table, OfPatternsHasTheUsersOwn) {
+  blame::Findings findings = run();
+  findings.user_patterns = {{"Mine", "what I look for"}};
+  findings.user_waits = {{"Mine", CallPathId(0), LocationId(0), 3, 0.5}};
+  const auto all = make_table(findings, GroupBy::pattern, {}, 0);
+  ASSERT_TRUE(all) << all.error().sentence;
+  EXPECT_NE(table_csv(*all).find("mpi.late_sender,Late sender,5,1.5,0,0,,1,1.5,1\r\n"
+                                 "Mine,Mine,3,,,,0.5,0,0.5,1\r\n"),
+            std::string::npos)
+      << table_csv(*all);
+  Selection selection;
+  selection.pattern = "Mine";
+  const auto places = make_table(findings, GroupBy::callpath, selection, 0);
+  ASSERT_TRUE(places) << places.error().sentence;
+  ASSERT_EQ(places->rows.size(), 1u);
+  EXPECT_EQ(std::get<double>(places->rows[0][3]), 0.5);
+  EXPECT_EQ(make_table(findings, GroupBy::pattern, selection, 0)->rows.size(), 1u);
+  selection.pattern = "Theirs";
+  EXPECT_FALSE(make_table(findings, GroupBy::pattern, selection, 0));
 }
 
 // main takes time and has nothing to do with the pattern.
@@ -141,6 +165,24 @@ TEST(Table, NamesAreOnlyText) {
       << table_markdown(named);
   EXPECT_EQ(table_text(named).find('\x1b'), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(table_json(named))[0]["time_s"], 0.5);
+}
+
+TEST(Table, FitsATerminalOfAnyWidth) {
+  blame::Findings findings = run();
+  findings.callpaths[1].name = "main/" + std::string(60, 's') + "/solve";
+  const size_t width = page_width();
+  for (const size_t columns : {40U, 60U, 80U, 132U}) {
+    set_page_width(columns);
+    const std::string text =
+        table_text(std::move(make_table(findings, GroupBy::callpath, {}, 0)).value());
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), columns) << line << "\n" << text;
+    }
+    EXPECT_NE(text.find("6.00 s"), std::string::npos) << text;
+    EXPECT_EQ(text.find("narrow for") != std::string::npos, columns < 132) << text;
+  }
+  set_page_width(width);
 }
 
 TEST(Table, TextLinesUp) {

@@ -12,6 +12,7 @@
 #include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
+#include "report/page/patterns.h"
 #include "samples.h"
 
 namespace culprit::report {
@@ -46,7 +47,7 @@ TEST(Text, BeginsWithAVerdict) {
   EXPECT_TRUE(
       has(page(hybrid_chain()),
           "48.5 % of the allocated time was waiting time, 81.2 % of it caused by !$omp parallel "
-          "@chain.c:20 on rank 0 thread 1."));
+          "@chain.c:20 on rank 0 thread 1 (86.5 %) and rank 0 thread 0 (13.5 %)."));
 }
 
 TEST(Text, NamesFilesWithoutTheirFolders) {
@@ -54,7 +55,7 @@ TEST(Text, NamesFilesWithoutTheirFolders) {
   for (blame::FoundCallPath& path : findings.callpaths) path.file = "/opt/code/" + path.file;
   const std::string p = page(findings);
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "caused by !$omp parallel @chain.c:20 on rank 0 thread 1."));
+  EXPECT_TRUE(has(p, "caused by !$omp parallel @chain.c:20 on rank 0 thread 1 (86.5 %)"));
   EXPECT_TRUE(has(p, "main (chain.c:40)"));
   EXPECT_FALSE(has(p, "/opt"));
 }
@@ -146,7 +147,9 @@ TEST(Text, KeepsStartUpApart) {
   const std::string p = page(findings);
   SCOPED_TRACE(p);
   EXPECT_TRUE(
-      has(p, "Verdict: 48.4 % of the allocated time was waiting time, 86.7 % of it caused "));
+      has(p,
+          "Verdict: 48.4 % of the allocated time (without start-up and shutdown) was waiting "
+          "time, 86.7 % of it caused "));
   EXPECT_TRUE(has(p,
                   "Start-up and shutdown: 0.50 s of 11.00 s; it causes 1.00 s of waiting. Not "
                   "included in the verdict, the delays and the efficiencies."));
@@ -171,10 +174,39 @@ TEST(Text, ExplainsCallPathsThatAreNowhere) {
 
 TEST(Text, GivesEachAdviceOnce) {
   blame::Findings findings = hybrid_chain();
-  for (auto& victim : findings.victims) victim.pattern = "mpi.late_sender";
+  for (auto& delay : findings.delays) delay.pattern = "mpi.late_sender";
   const std::string p = page(findings);
   EXPECT_NE(p.find("Try:"), std::string::npos);
   EXPECT_EQ(p.find("Try:"), p.rfind("Try:"));
+}
+
+// Of a large run, findings have the victims of a few delays alone.
+TEST(Text, AdvisesByTheWholeCostAndNotByExamples) {
+  blame::Findings findings = hybrid_chain();
+  const PatternText* barrier = find_pattern("omp.barrier");
+  const PatternText* sender = find_pattern("mpi.late_sender");
+  findings.victims = {
+      {CallPathId(1), LocationId(0), "mpi.late_sender", CallPathId(5), LocationId(2), 1.75}};
+  std::string p = page(findings);
+  SCOPED_TRACE(p);
+  EXPECT_TRUE(has(p,
+                  "Running late, it made others wait 6.00 s [Wait at OpenMP barrier] and 1.75 s "
+                  "[Late sender] (for example rank 1 thread 0 in MPI_Recv)."));
+  EXPECT_TRUE(has(p, "Try: " + std::string(barrier->remedy)));
+  EXPECT_FALSE(has(p, "Try: " + std::string(sender->remedy)));
+  findings.victims.clear();
+  EXPECT_TRUE(has(page(findings), "Try: " + std::string(barrier->remedy)));
+}
+
+// Counters of another run that took longer: their time is no part of this one's.
+TEST(Text, SharesOfMergedCountersAreOfTheirOwnTime) {
+  blame::Findings findings = hybrid_chain();
+  findings.metrics = {{"cycles", "", false}};
+  findings.counts = {{MetricId(0), CallPathId(0), LocationId(0), 100, 30},
+                     {MetricId(0), CallPathId(1), LocationId(0), 100, 10}};
+  EXPECT_TRUE(has(page(findings), "COUNTERS (share: of allocated time) 30.00 s 90.9 %"));
+  findings.run.operation = blame::Operation::merge;
+  EXPECT_TRUE(has(page(findings), "COUNTERS (share: of counted time) 30.00 s 75.0 %"));
 }
 
 TEST(Text, LeavesOutTrifles) {
@@ -194,15 +226,29 @@ TEST(Text, StaysOnThePage) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), page_width()) << line;
 }
 
+std::string page_of(size_t columns, const blame::Findings& findings) {
+  const size_t width = page_width();
+  set_page_width(columns);
+  const std::string text = page(findings);
+  set_page_width(width);
+  return text;
+}
+
 // Where there is no room for a chain of factors, it goes on in the next line.
 TEST(Text, NamesAllFactorsOnANarrowPage) {
-  const size_t width = page_width();
-  set_page_width(kLeastWidth);
-  const std::string text = page(hybrid_chain());
-  set_page_width(width);
+  const std::string text = page_of(kRoomBeside, hybrid_chain());
   EXPECT_TRUE(has(text, "65.2 % OpenMP: serial regions 91.3 % x load balance 71.4 %")) << text;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), kLeastWidth) << line;
+}
+
+TEST(Text, FitsATerminalOfAnyWidth) {
+  for (const size_t columns : {40U, 41U, 50U, 71U, 72U, 80U, 132U}) {
+    const std::string text = page_of(columns, hybrid_chain());
+    EXPECT_TRUE(has(text, "13.00 s 81.2 %")) << text;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), columns) << line << "\n" << text;
+    }
+  }
 }
 
 TEST(Text, LeavesOutWhatIsTheSameForAll) {

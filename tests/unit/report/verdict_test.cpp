@@ -6,6 +6,7 @@
 
 #include "report/verdict/verdict.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -190,6 +191,34 @@ TEST(Verdict, CountsARecursionOnceWithAllBelow) {
   EXPECT_DOUBLE_EQ(sum(causes(d.findings())), 89);
 }
 
+/// One function with these costs, a rank each.
+std::string places(const std::vector<double>& costs) {
+  Drawing d(costs.size(), 10);
+  for (size_t rank = 0; rank < costs.size(); ++rank) d.delay("main/slow", rank, costs[rank]);
+  return d.judge().text;
+}
+
+TEST(Verdict, GivesNobodyTheCostsOfOthers) {
+  const auto says = [](const std::vector<double>& costs, std::string_view words) {
+    const std::string text = places(costs), wanted = fmt::format("by slow {}.", words);
+    EXPECT_NE(text.find(wanted), text.npos) << text << "\nshould say: " << wanted;
+  };
+  says({18.2, 0, 81.8, 0}, "on rank 2 (81.8 %) and rank 0 (18.2 %)");
+  says({1, 0, 99, 0}, "on rank 2");
+  says({50, 50}, "on rank 0 and rank 1");
+  says({55, 45}, "on rank 0 (55.0 %) and rank 1 (45.0 %)");
+  says({60, 25, 5, 5, 5}, "on rank 0 (60.0 %), rank 1 (25.0 %) and 3 more");
+  std::vector<double> crowd(19, 1);
+  crowd[3] = 82;
+  says(crowd, "on rank 3 (82.0 %) and 18 more");
+  crowd[3] = 4;
+  says(crowd, "on 19 ranks, more than others on rank 3 (18.2 %)");
+  says(std::vector<double>(40, 1), "spread over 40 ranks");
+  crowd.assign(4000, 1);
+  crowd[980] = 24;
+  says(crowd, "spread over 4 000 ranks");
+}
+
 TEST(Verdict, DoesNotTakeADriverThatIsRarelyCalledAgainForARecursion) {
   Drawing d(2);
   d.delay("main/run/assemble", 0, 30);
@@ -248,7 +277,7 @@ TEST(Verdict, SaysThatAnImbalanceMoves) {
                                  blame::Course::moving, 0.02}};
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_NE(v.text.find("82.5 % of it caused by compute on 64 ranks. The imbalance moves: "
+  EXPECT_NE(v.text.find("82.5 % of it caused by compute spread over 64 ranks. The imbalance moves: "
                         "different ranks are late at different times."),
             std::string::npos)
       << v.text;
@@ -310,16 +339,62 @@ TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
 
 TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
   Drawing d(4);
-  d.spread_delay("main/MPI_Waitall", 300);
+  d.spread_delay("main/MPI_Waitall", 100);
   for (uint32_t rank = 0; rank < 4; ++rank) {
+    d.findings().locations[rank].waiting_s = 25;
     d.findings().processes.push_back({rank, "n1", 2, 2, 50, 48});
   }
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::oversubscribed);
   EXPECT_EQ(v.waiting, VerdictKind::cause);
+  EXPECT_DOUBLE_EQ(v.cores.working_s, 4 * (48 - 25));
   EXPECT_TRUE(
-      v.text.starts_with("4 ranks shared 2 cores: for 48.0 % of the allocated time, threads "
-                         "were ready to run and had no core, which delays everything"))
+      v.text.starts_with("4 ranks shared 2 cores: for 49.0 % of the time in which threads could "
+                         "run, they had no core, which delays everything"))
+      << v.text;
+}
+
+// Those that wait spin, and share cores: that delays nobody.
+TEST(Verdict, PutsTheCauseFirstWhereWaitingThreadsHadNoCores) {
+  Drawing d(4);
+  d.delay("main/slow", 2, 150);
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    const bool waits = rank != 2;
+    d.findings().locations[rank].waiting_s = waits ? 50 : 0;
+    d.findings().processes.push_back({rank, "n1", 2, 2, 30, waits ? 51.0 : 2.0});
+  }
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_TRUE(v.cores.matters());
+  EXPECT_TRUE(v.text.starts_with("37.5 % of the allocated time was waiting time")) << v.text;
+  EXPECT_NE(v.text.find("4 ranks shared 2 cores: for 56.4 % of the time in which threads could "
+                        "run, they had no core, but hardly longer than they waited"),
+            v.text.npos)
+      << v.text;
+  EXPECT_EQ(v.text.find("delays everything"), v.text.npos) << v.text;
+}
+
+TEST(Verdict, DoesNotTakeACrowdedStartForAShortageAtWork) {
+  Drawing d(4);
+  d.delay("main/slow", 2, 30);
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    d.call("main/MPI_Init", rank, 40, 0);
+    d.findings().processes.push_back({rank, "n1", 2, 2, 40, 42});
+  }
+  EXPECT_DOUBLE_EQ(d.judge().cores.working_s, 4 * 2);
+  EXPECT_FALSE(d.judge().cores.comes_first());
+  EXPECT_TRUE(d.judge().cores.matters());
+}
+
+// Libraries have threads of their own, whose time is allocated to nobody.
+TEST(Verdict, CountsAllThreadsOfAProcessInBothTimesOnCores) {
+  Drawing d(2);
+  d.findings().processes = {{0, "n1", 2, 2, 100, 300}, {1, "n1", 2, 2, 100, 300}};
+  const Verdict v = d.judge();
+  EXPECT_DOUBLE_EQ(v.cores.share, 0.75);
+  EXPECT_TRUE(
+      v.text.starts_with("For 75.0 % of the time in which threads could run, they had no "
+                         "core, although 2 ranks could use 2 cores"))
       << v.text;
 }
 
@@ -327,8 +402,8 @@ TEST(Verdict, TellsOtherProgramsFromTooManyThreads) {
   Drawing d(2);
   d.findings().processes = {{0, "n1", 8, 8, 50, 20}, {1, "n1", 8, 8, 50, 0}};
   EXPECT_TRUE(
-      d.judge().text.starts_with("For 10.0 % of the allocated time, threads were ready to run and "
-                                 "had no core, although 2 ranks could use 8 cores"))
+      d.judge().text.starts_with("For 16.7 % of the time in which threads could run, they had no "
+                                 "core, although 2 ranks could use 8 cores"))
       << d.judge().text;
   d.findings().processes[0].core_wait_s = 1;
   EXPECT_EQ(d.judge().kind, VerdictKind::nothing);
@@ -352,8 +427,8 @@ TEST(Verdict, LeavesStartUpOut) {
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
   EXPECT_TRUE(
-      v.text.starts_with("10.0 % of the allocated time was waiting time, 100.0 % of it caused by "
-                         "solve on rank 1."))
+      v.text.starts_with("10.0 % of the allocated time (without start-up and shutdown) was waiting "
+                         "time, 100.0 % of it caused by solve on rank 1."))
       << v.text;
   EXPECT_EQ(start_up_sentence(d.findings(), TimeFormat(1)),
             "Start-up and shutdown: 0.50 s of 1.00 s (MPI_Init 0.45 s and MPI_Finalize 0.05 s); it "
@@ -361,6 +436,20 @@ TEST(Verdict, LeavesStartUpOut) {
             "efficiencies.");
   EXPECT_DOUBLE_EQ(sum(causes(d.findings())) + d.findings().start_up.waiting_s,
                    d.findings().identities.waiting_s);
+}
+
+TEST(Verdict, NamesTheCauseInWhatACutLeft) {
+  Drawing d(4);
+  d.delay("solve/slow", 2, 30);
+  d.delay("solve/other", 1, 10);
+  d.findings().run.operation = blame::Operation::cut;
+  d.findings().inputs = {{"whole", blame::InputRole::one, "", 4, 4, 100, 400, 200}};
+  d.findings().identities.waiting_s = 20;  // the rest waits elsewhere
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.text,
+            "5.0 % of the time at the call paths that are left was waiting time. They cause 40.00 "
+            "s of waiting, wherever, 75.0 % of it caused by slow on rank 2.");
+  EXPECT_EQ(v.kind, VerdictKind::cause);
 }
 
 TEST(Verdict, BeginsWithAStartThatDominatesALongRun) {

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What options refuse besides what their types do. A name that is empty because a script's variable
+// was would choose everything.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace culprit::cli {
+
+inline CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "");
+}
+
+/// A number of seconds from the run's begin, or as long as that: none is less than 0, or endless.
+inline CLI::Validator some_seconds() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        const bool good = read.ec == std::errc() && read.ptr == end && value >= 0;
+        return good && std::isfinite(value) ? "" : "'" + text + "' is no number of seconds";
+      },
+      "");
+}
+
+/// How many: 0, 1, ...
+inline CLI::Validator some_number() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        const bool digits =
+            !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        return digits ? "" : "'" + text + "' is no number of 0 or more";
+      },
+      "");
+}
+
+}  // namespace culprit::cli
