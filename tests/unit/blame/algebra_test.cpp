@@ -202,6 +202,21 @@ TEST(Change, OfFunctionsTogetherHasItsOwnNoise) {
   EXPECT_FALSE(change_in(before, after, ChangedFigure::delay, "*:10").exceeds_noise);
 }
 
+TEST(Change, MovesOfLinesAreNone) {
+  const Findings a = run(10, 1), b = run(15, 1);  // 10 and 20; 15 and 25
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  const Findings found = difference(before, after, names);
+  EXPECT_EQ(found.changes.size(), 3u) << found.changes.back().region;  // of the run as a whole
+  // A condition may call it by its line before or after.
+  for (const char* name : {"*a.c:20", "*a.c:25"}) {
+    const FoundChange one = change_in(before, after, ChangedFigure::delay, name);
+    EXPECT_DOUBLE_EQ(one.before_s, 1) << name;
+    EXPECT_DOUBLE_EQ(one.after_s, 1) << name;
+  }
+}
+
 /// The difference of a run on 2 threads and one on 4, with what that lost.
 Result<Findings> scaled(Findings before, Findings after, Scaling scaling) {
   before.run.program = after.run.program = "app";
