@@ -48,11 +48,13 @@ Places place(const std::vector<FoundCallPath>& callpaths, const Cut& wanted) {
   Places places;
   places.of.resize(callpaths.size());
   std::vector<bool> folds(callpaths.size());  // or lies in one that does
+  std::vector<bool> gone(callpaths.size());   // dropped, or called by what is
   for (size_t i = 0; i < callpaths.size(); ++i) {
     const CallPathId parent = callpaths[i].parent;
+    gone[i] = drops[i] || (parent.valid() && gone[parent.index()]);
     const bool inside = parent.valid() && places.of[parent.index()].valid();
     const bool root = wanted.roots.empty() ? !parent.valid() : roots[i] && !inside;
-    if (drops[i] || (!inside && !root)) continue;
+    if (gone[i] || (!inside && !root)) continue;
     if (inside && folds[parent.index()]) {
       places.of[i] = places.of[parent.index()];
       folds[i] = true;

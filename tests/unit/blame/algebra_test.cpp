@@ -292,6 +292,17 @@ TEST(Cut, RefusesToLeaveNothing) {
   EXPECT_FALSE(cut(run(10, 1), {.roots = {"main"}, .drops = {"main"}, .folded = {}}));
 }
 
+TEST(Cut, WhatIsDroppedDoesNotComeBackAsARoot) {
+  Findings whole = run(10, 1);
+  whole.callpaths.push_back(path("main/MPI_Recv/wait", "wait", 3, 0));
+  for (const char* root : {"*", "main*"}) {
+    const auto part = cut(whole, {.roots = {root}, .drops = {"main/MPI_Recv"}, .folded = {}});
+    ASSERT_TRUE(part.ok());
+    EXPECT_EQ(part->callpaths.size(), 3u) << part->callpaths.back().name;
+    EXPECT_TRUE(part->waits.empty());
+  }
+}
+
 TEST(Combine, SaysWhenRunsHaveLittleInCommon) {
   Findings a = run(10, 1), b = run(15, 3);
   const Findings* both[] = {&a, &b};
