@@ -74,6 +74,12 @@ def difference(place):
     said = succeed([place.culprit, "info", place.experiment("change")]).stdout
     check("difference" in said and " long" not in said, said)
     check(not report(place, place.experiment("same"))["changes"][3:], "a run differs from itself")
+    change = place.experiment("change")
+    for command in (["mean", one, change], ["merge", change, one], ["cut", change, "--root", "*"], ["diff", one, change],
+                    ["diff", "--before", change, "--after", one]):
+        done = execute([place.culprit, *command, "-o", place.experiment("never")])
+        check(done.returncode == 1 and "is a difference of runs" in done.stderr, f"{command}: {done.stderr}")
+        check(not os.path.exists(place.experiment("never")), f"{command} made something")
 
 
 def noise(place):
@@ -89,9 +95,8 @@ def noise(place):
         if done.returncode != status:  # a delay that is known from samples
             check(done.returncode in (0, 6), done.stderr)
             raise harness.Off(f"{given}: status {done.returncode}, not {status}: {done.stderr}")
-    done = execute([place.culprit, "diff", other, runs[0], "--fail-if", "speed > 3", "-o", place.experiment("never")])
-    check(done.returncode == 1 and "is no condition" in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
-    for condition, words in (("delay(nofunction) > 1%", "no run has a function like 'nofunction'"), ("", "empty")):
+    for condition, words in (("speed > 3", "is no condition"), ("wall > nan%", "is no condition"), ("wall < inf s", "is no condition"),
+                             ("delay(nofunction) > 1%", "no run has a function like 'nofunction'"), ("", "empty")):
         done = execute([place.culprit, "diff", other, runs[0], "--fail-if", condition, "-o", place.experiment("never")])
         check(done.returncode == 2 and words in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
     done = execute([place.culprit, "diff", "--before", runs[0], runs[0], "--after", runs[1], runs[2], "-o", place.experiment("never")])
