@@ -188,6 +188,10 @@ Findings combine(std::span<const WeightedFindings> inputs) {
     for (const std::string& note : findings->run.notes) {
       if (notes.insert(note).second) out.run.notes.push_back(note);
     }
+    for (const std::string& violation : findings->identities.violations) {
+      out.identities.violations.push_back(
+          fmt::format("in run {} of {}: {}", i + 1, inputs.size(), violation));
+    }
     out.losses.merge(findings->losses);
     if (findings->run.intervals != all.front()->run.intervals) out.run.intervals = 0;
   }

@@ -98,7 +98,7 @@ constexpr bool has_callpath() {
 /// Rows of call paths that became one stay apart: sums are the same.
 void sum_up(Findings& f) {
   f.run.allocation_s = 0;
-  f.identities = {};
+  f.identities = {.violations = std::move(f.identities.violations)};
   for (FoundLocation& row : f.locations) row.life_s = row.waiting_s = 0;
   for (const FoundProfile& row : f.profile) {
     f.locations[row.location.index()].life_s += row.time_s;

@@ -184,6 +184,10 @@ class ChangePage {
     if (findings_.inputs.front().locations != findings_.inputs.back().locations) {
       page_ += wrapped("They did not have the same number of locations.", 0);
     }
+    for (const std::string& violation : findings_.identities.violations) {
+      page_ +=
+          wrapped("ERROR: the sums of a run do not add up. Do not rely on this: " + violation, 0);
+    }
     tables();
     page_ += fmt::format("\nFull results: {}\n", experiment.string());
     return page_;

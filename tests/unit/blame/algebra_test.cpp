@@ -111,6 +111,17 @@ TEST(Combine, MeanIsRoundedOnce) {
   EXPECT_EQ(mean_of(three).profile[1].visits, 6u);
 }
 
+TEST(Combine, KeepsSayingThatSumsDoNotAddUp) {
+  Findings a = run(10, 1), b = run(15, 3);
+  b.identities.violations = {"the costs are 3 s short"};
+  const Findings* inputs[] = {&a, &b};
+  const std::vector<std::string> expected = {"in run 2 of 2: the costs are 3 s short"};
+  EXPECT_EQ(mean_of(inputs).identities.violations, expected);
+  const auto part = cut(b, {.roots = {"main"}, .drops = {}, .folded = {}});
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->identities.violations, b.identities.violations);
+}
+
 TEST(Combine, DifferenceIsLinear) {
   const Findings a = run(10, 1), b = run(15, 3);
   const Findings* before[] = {&a};
