@@ -171,6 +171,36 @@ TEST(Combine, MergeAddsCountersAlone) {
   EXPECT_EQ(both.counts[1].callpath, CallPathId(2));
 }
 
+TEST(Combine, MergeIsTheFirstRun) {
+  Findings a = run(10, 1), b = run(15, 3);
+  a.run.program = "first", b.run.program = "last";
+  a.run.intervals = 2, b.run.intervals = 3;
+  a.location_times = {{LocationId(0), 0, 2, 0, CallPathId(1)}};
+  b.location_times = {{LocationId(0), 2, 5, 0, CallPathId(1)}};
+  b.losses.add(LossKind::dropped_records);
+  b.callpaths.push_back(path("main/unneeded", "unneeded", 0, 70));
+  b.callpaths.push_back(path("main/new", "new", 0, 80));
+  b.callpaths.push_back(path("main/new/kernel", "kernel", 5, 90));
+  b.locations.push_back({"2.0", 2, 0, "n", 9, 0, ""});
+  b.metrics = {{"misses", "", false}};
+  b.counts = {{MetricId(0), CallPathId(6), LocationId(1), 7, 1}};
+  const Findings* inputs[] = {&a, &b};
+  const Findings both = merge(inputs);
+  EXPECT_EQ(both.run.program, "first");
+  EXPECT_EQ(both.run.intervals, 2u);
+  ASSERT_EQ(both.location_times.size(), 1u);
+  EXPECT_EQ(both.location_times[0].time_s, 2);
+  EXPECT_DOUBLE_EQ(both.locations[0].life_s, 4);
+  EXPECT_EQ(both.locations.size(), 2u);
+  EXPECT_TRUE(both.losses.all().empty());
+  ASSERT_EQ(both.callpaths.size(), 6u);  // what counters need, and no more
+  ASSERT_EQ(both.counts.size(), 1u);
+  const FoundCallPath& counted = both.callpaths[both.counts[0].callpath.index()];
+  EXPECT_EQ(counted.name, "main/new/kernel");
+  EXPECT_EQ(both.callpaths[counted.parent.index()].name, "main/new");
+  EXPECT_EQ(both.callpaths[counted.parent.index()].parent, CallPathId(0));
+}
+
 TEST(Noise, IsWelchs) {
   const double a[] = {10, 12, 14}, b[] = {20, 20.5, 21};
   // Variances of means 4/3 and 1/12; 2.2490 degrees of freedom, whose quantile is 3.87686.
