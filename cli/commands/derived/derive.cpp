@@ -82,7 +82,9 @@ int run_cut(const DeriveArguments& arguments) {
   add_input(arguments.inputs.front(), all->front(), *made);
   made->run.notes.push_back(
       "Call paths were cut: times are those of what is left. Delays have their whole cost, "
-      "wherever others waited, and their shares are of what all delays that are left cost.");
+      "wherever others waited, and their shares are of what all delays that are left cost. Of the "
+      "whole run are its length, phases and iterations, devices, and what changes would gain. Over "
+      "time, what a process or a group of them did is told of its first thread.");
   return keep_derived(std::move(*made), blame::Operation::cut, arguments.inputs, arguments.output);
 }
 

@@ -140,6 +140,9 @@ def cut(place):
     check(all(w["callpath"].startswith("advance") for w in part["waits"]), "a root was not cut")
     succeed([place.culprit, "cut", run, "--drop", "*/advance", "-o", place.experiment("rest")])
     check(near(waiting(report(place, place.experiment("rest"))), waiting(whole) - expected), "the rest is not the rest")
+    succeed([place.culprit, "view", place.experiment("part")])
+    said = " ".join(succeed([place.culprit, "report", place.experiment("part")]).stdout.split())
+    check("Of the whole run are its length, phases and iterations" in said, said)
     done = execute([place.culprit, "cut", run, "--root", "nothing", "-o", place.experiment("never")])
     check(done.returncode == 1 and "no call path is like 'nothing'" in done.stderr, done.stderr)
     for cuts in (["--drop", "*"], ["--root", "main", "--drop", "main"]):

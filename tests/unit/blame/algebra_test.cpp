@@ -320,6 +320,38 @@ TEST(Cut, TakesASubtree) {
   EXPECT_DOUBLE_EQ(part->run.allocation_s, 1);
 }
 
+TEST(Cut, WhatIsKnownOverTimeIsCutToo) {
+  Findings whole = run(10, 1);
+  whole.run.intervals = 2;
+  whole.location_times = {{LocationId(0), 0, 4, 1, CallPathId(1)},
+                          {LocationId(0), 1, 4, 0, CallPathId(2)}};
+  whole.callpath_times = {{LocationId(0), 0, CallPathId(1), 3, 0},
+                          {LocationId(0), 0, CallPathId(3), 1, 1},
+                          {LocationId(0), 1, CallPathId(2), 4, 0}};
+  const auto part = cut(whole, {.roots = {}, .drops = {"main/!$omp*:10"}, .folded = {}});
+  ASSERT_TRUE(part.ok());
+  ASSERT_EQ(part->location_times.size(), 2u);
+  EXPECT_DOUBLE_EQ(part->location_times[0].time_s, 1);
+  EXPECT_DOUBLE_EQ(part->location_times[0].waiting_s, 1);
+  EXPECT_EQ(part->callpaths[part->location_times[0].callpath.index()].region, "MPI_Recv");
+  EXPECT_DOUBLE_EQ(part->location_times[1].time_s, 4);
+}
+
+TEST(Cut, StartUpIsThatOfWhatIsLeft) {
+  Findings whole = run(10, 1);
+  whole.callpaths.push_back(path("main/MPI_Init", "MPI_Init", 0, 0));
+  whole.callpaths.back().start_up = true;
+  whole.profile.push_back({CallPathId(4), LocationId(0), 1, 0.5, 0, 0});
+  whole.delays.push_back({"mpi.late_sender", CallPathId(4), LocationId(0), 0.25, 0});
+  const auto with = cut(whole, {.roots = {"main"}, .drops = {}, .folded = {}});
+  ASSERT_TRUE(with.ok());
+  EXPECT_DOUBLE_EQ(with->start_up.activity_s, 0.5);
+  EXPECT_DOUBLE_EQ(with->start_up.waiting_s, 0.25);
+  const auto without = cut(whole, {.roots = {}, .drops = {"main/MPI_Init"}, .folded = {}});
+  ASSERT_TRUE(without.ok());
+  EXPECT_DOUBLE_EQ(without->start_up.waiting_s, 0);
+}
+
 TEST(Cut, FoldsCalleesIntoTheirCaller) {
   const auto part = cut(run(10, 1), {.roots = {}, .drops = {}, .folded = {"main"}});
   ASSERT_TRUE(part.ok());

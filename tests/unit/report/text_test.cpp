@@ -209,6 +209,24 @@ TEST(Text, SharesOfMergedCountersAreOfTheirOwnTime) {
   EXPECT_TRUE(has(page(findings), "COUNTERS (share: of counted time) 30.00 s 75.0 %"));
 }
 
+// Phases are known of the whole run alone: their share of a part would be more than all of it.
+TEST(Text, SaysWhatSharesInACutAreOf) {
+  blame::Findings findings = hybrid_chain();
+  blame::FoundStage phase;
+  phase.kind = blame::StageKind::phase;
+  phase.name = "solve";
+  phase.visits = 1;
+  phase.time_s = 30;
+  phase.longest_location = LocationId(0);
+  findings.stages = {phase};
+  EXPECT_TRUE(has(page(findings), "of all waiting time (root causes)"));
+  findings.run.operation = blame::Operation::cut;
+  findings.inputs = {{"whole", blame::InputRole::one, "", 2, 3, 11, 120, 16}};
+  const std::string p = page(findings);
+  EXPECT_TRUE(has(p, "(of the whole run; share: of its allocated time) 30.00 s 25.0 %")) << p;
+  EXPECT_TRUE(has(p, "of all waiting time that these call paths cause (root causes)")) << p;
+}
+
 TEST(Text, LeavesOutTrifles) {
   blame::Findings findings = hybrid_chain();
   findings.delays.push_back({"mpi.late_sender", CallPathId(5), LocationId(2), 0.001, 0});
