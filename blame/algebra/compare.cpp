@@ -21,7 +21,8 @@
 namespace culprit::blame {
 namespace {
 
-/// Of a function more than this part of the larger run's allocated time is told.
+/// Of a function more than this part of the larger run's allocated time is told; of the critical
+/// path, which is time of the run, of its length.
 constexpr double kLeastChange = 1e-4;
 
 double mean(std::span<const double> values) {
@@ -152,13 +153,15 @@ std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
        {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting}) {
     changes.push_back(change_in(before, after, figure, ""));
   }
-  const double least = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
+  const double least_wall = kLeastChange * std::max(changes[0].before_s, changes[0].after_s);
+  const double least_time = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
   const Compared compared = on_common_ground(before, after);
   const std::vector<FoundCallPath>& callpaths = compared.ground.callpaths;
   const std::span<const CommonIds> ids = compared.ground.inputs;
   std::vector<FoundChange> of_regions;
   for (const ChangedFigure figure : {ChangedFigure::time, ChangedFigure::waiting,
                                      ChangedFigure::delay, ChangedFigure::critical}) {
+    const double least = figure == ChangedFigure::critical ? least_wall : least_time;
     ByRegion sums = sums_of(before, ids.first(before.size()), callpaths, figure);
     ByRegion later = sums_of(after, ids.last(after.size()), callpaths, figure);
     for (const auto& [region, values] : later) sums.try_emplace(region, Values(before.size()));

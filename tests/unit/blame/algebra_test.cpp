@@ -258,6 +258,19 @@ TEST(Change, MovesOfLinesAreNone) {
   }
 }
 
+TEST(Change, OfTheCriticalPathIsJudgedByTheLengthOfTheRun) {
+  Findings a = run(10, 1);
+  a.run.allocation_s = 1e6;  // of very many threads
+  Findings b = a;
+  b.critical_path[0].time_s += 0.1;
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  const Findings found = difference(before, after, names);
+  ASSERT_EQ(found.changes.size(), 4u);
+  EXPECT_EQ(found.changes[3].figure, ChangedFigure::critical);
+}
+
 /// The difference of a run on 2 threads and one on 4, with what that lost.
 Result<Findings> scaled(Findings before, Findings after, Scaling scaling) {
   before.run.program = after.run.program = "app";

@@ -227,6 +227,32 @@ TEST(Text, SaysWhatSharesInACutAreOf) {
   EXPECT_TRUE(has(p, "of all waiting time that these call paths cause (root causes)")) << p;
 }
 
+/// A difference in which waiting grows by 10 s in a run of 10 s and 100 threads.
+blame::Findings a_difference(double cause_s, double critical_s) {
+  using blame::ChangedFigure;
+  blame::Findings f;
+  f.run.operation = blame::Operation::diff;
+  f.inputs = {{"a", blame::InputRole::before, "", 2, 100, 10, 1000, 5},
+              {"b", blame::InputRole::after, "", 2, 100, 10, 1000, 7}};
+  f.changes = {{ChangedFigure::wall, "", 10, 10, -1, false},
+               {ChangedFigure::time, "", 1000, 1000, -1, false},
+               {ChangedFigure::waiting, "", 5, 15, -1, false},
+               {ChangedFigure::delay, "slow", 1, 1 + cause_s, -1, false},
+               {ChangedFigure::critical, "path", 1, 1 + critical_s, -1, false}};
+  return f;
+}
+
+TEST(Text, SaysMostOfWhatIsHalfOrMoreAlone) {
+  EXPECT_TRUE(has(page(a_difference(5, 0)), ", most of it caused by slow (+5.00 s)"));
+  const std::string p = page(a_difference(4, 0));
+  EXPECT_TRUE(has(p, ", the largest part of it caused by slow (+4.00 s)")) << p;
+}
+
+TEST(Text, JudgesTheCriticalPathByTheLengthOfTheRun) {
+  EXPECT_TRUE(has(page(a_difference(5, 0.5)), "path +0.50 s on the critical path"));
+  EXPECT_FALSE(has(page(a_difference(5, 0.005)), "on the critical path"));
+}
+
 TEST(Text, LeavesOutTrifles) {
   blame::Findings findings = hybrid_chain();
   findings.delays.push_back({"mpi.late_sender", CallPathId(5), LocationId(2), 0.001, 0});
