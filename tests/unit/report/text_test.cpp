@@ -248,6 +248,31 @@ TEST(Text, SaysMostOfWhatIsHalfOrMoreAlone) {
   EXPECT_TRUE(has(p, ", the largest part of it caused by slow (+4.00 s)")) << p;
 }
 
+TEST(Text, SaysMostOfAScalingLossOnlyOfHalfOrMore) {
+  blame::Findings f = a_difference(0, 0);
+  f.callpaths = {{"solve", "solve", "", 0, CallPathId(), false, "user"}};
+  blame::FoundScalingLoss whole;
+  whole.ideal_s = 900, whole.after_s = 1000, whole.waiting_s = 60;
+  blame::FoundScalingLoss part = whole;
+  part.callpath = CallPathId(0);
+  part.ideal_s = 100, part.after_s = 150, part.delay_s = 30;
+  f.scaling_losses = {whole, part};
+  std::string p = page(f);
+  EXPECT_TRUE(has(p, "most of it in solve")) << p;
+  EXPECT_TRUE(has(p, "solve causes most of the waiting")) << p;
+  f.scaling_losses[1].after_s = 140, f.scaling_losses[1].delay_s = 20;
+  p = page(f);
+  EXPECT_TRUE(has(p, "the largest part of it in solve")) << p;
+  EXPECT_TRUE(has(p, "solve causes the largest part of the waiting")) << p;
+}
+
+TEST(Text, SaysOfADifferenceThatARunsSumsDoNotAddUp) {
+  blame::Findings f = a_difference(0, 0);
+  f.identities.violations = {"in run 2 of 2: the costs are 3 s short"};
+  EXPECT_TRUE(
+      has(page(f), "ERROR: the sums of a run do not add up. Do not rely on this: in run 2"));
+}
+
 TEST(Text, JudgesTheCriticalPathByTheLengthOfTheRun) {
   EXPECT_TRUE(has(page(a_difference(5, 0.5)), "path +0.50 s on the critical path"));
   EXPECT_FALSE(has(page(a_difference(5, 0.005)), "on the critical path"));
