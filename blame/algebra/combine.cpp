@@ -162,6 +162,60 @@ void combine_lists(std::span<const WeightedFindings> inputs, const CommonGround&
   }
 }
 
+/// Where the first of the inputs has what is on the common ground. What it has not is added to it
+/// once somebody asks.
+class TakenIn {
+ public:
+  TakenIn(const CommonGround& ground, Findings& first)
+      : ground_(ground),
+        first_(first),
+        callpaths_(inverse(ground.inputs.front().callpaths, ground.callpaths.size())),
+        locations_(inverse(ground.inputs.front().locations, ground.locations.size())),
+        metrics_(inverse(ground.inputs.front().metrics, ground.metrics.size())) {}
+
+  CallPathId operator()(CallPathId common) {
+    if (!common.valid() || callpaths_[common.index()].valid()) return place(common);
+    FoundCallPath path = ground_.callpaths[common.index()];
+    path.parent = (*this)(path.parent);
+    callpaths_[common.index()] = CallPathId(first_.callpaths.size());
+    first_.callpaths.push_back(std::move(path));
+    return place(common);
+  }
+  LocationId operator()(LocationId common) {
+    return take(common, ground_.locations, locations_, first_.locations);
+  }
+  MetricId operator()(MetricId common) {
+    return take(common, ground_.metrics, metrics_, first_.metrics);
+  }
+
+ private:
+  template <class IdType>
+  static std::vector<IdType> inverse(const std::vector<IdType>& ids, size_t size) {
+    std::vector<IdType> of(size);
+    for (size_t i = 0; i < ids.size(); ++i) of[ids[i].index()] = IdType(i);
+    return of;
+  }
+  template <class IdType, class Row>
+  static IdType take(IdType common, const std::vector<Row>& ground, std::vector<IdType>& places,
+                     std::vector<Row>& rows) {
+    if (!common.valid()) return common;
+    IdType& at = places[common.index()];
+    if (at.valid()) return at;
+    at = IdType(rows.size());
+    rows.push_back(ground[common.index()]);
+    return at;
+  }
+  CallPathId place(CallPathId common) const {
+    return common.valid() ? callpaths_[common.index()] : common;
+  }
+
+  const CommonGround& ground_;
+  Findings& first_;
+  std::vector<CallPathId> callpaths_;
+  std::vector<LocationId> locations_;
+  std::vector<MetricId> metrics_;
+};
+
 }  // namespace
 
 Findings combine(std::span<const WeightedFindings> inputs) {
@@ -187,6 +241,10 @@ Findings combine(std::span<const WeightedFindings> inputs) {
     }
     for (const std::string& note : findings->run.notes) {
       if (notes.insert(note).second) out.run.notes.push_back(note);
+    }
+    for (const std::string& violation : findings->identities.violations) {
+      out.identities.violations.push_back(
+          fmt::format("in run {} of {}: {}", i + 1, inputs.size(), violation));
     }
     out.losses.merge(findings->losses);
     if (findings->run.intervals != all.front()->run.intervals) out.run.intervals = 0;
@@ -214,30 +272,24 @@ Findings mean_of(std::span<const Findings* const> inputs) {
 }
 
 Findings merge(std::span<const Findings* const> inputs) {
-  std::vector<WeightedFindings> weighted;
-  for (const Findings* input : inputs) weighted.push_back({input, weighted.empty() ? 1.0 : 0.0});
-  Findings out = combine(weighted);
+  Findings out = *inputs.front();
+  out.inputs.clear();  // whoever merges names these
   const CommonGround ground = integrate(inputs);
-  out.counts.clear();
+  TakenIn taken_in(ground, out);
   std::set<MetricId> known;
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::set<MetricId> own;
     for (FoundCount row : inputs[i]->counts) {
       translate(row, ground.inputs[i]);
       own.insert(row.metric);
-      if (!known.contains(row.metric)) out.counts.push_back(row);
+      if (i == 0 || known.contains(row.metric)) continue;
+      row.metric = taken_in(row.metric);
+      row.callpath = taken_in(row.callpath);
+      row.location = taken_in(row.location);
+      out.counts.push_back(row);
     }
     known.merge(own);
   }
-  // Rows that only others have are not of this run.
-  const auto without_rows_of_others = [&](auto& list, const auto& first) {
-    using Row = typename std::remove_cvref_t<decltype(list)>::value_type;
-    if constexpr (!std::is_same_v<Row, FoundCount>) {
-      list = first;
-      for (Row& row : list) translate(row, ground.inputs.front());
-    }
-  };
-  visit_sums(out, *inputs.front(), without_rows_of_others);
   return out;
 }
 

@@ -4,7 +4,7 @@
 // Findings of several runs as findings again: sums with weights, and what one has beside another
 // (Song et al. 2004, section 3.2: mean, difference, merge). Times and amounts are added up; counts
 // are those of the inputs with positive weight. What is no sum (segments of the critical path,
-// single waits, distributions, diagnoses, devices, stages) does not survive.
+// single waits, distributions, diagnoses, devices, stages) survives in a merge alone.
 #pragma once
 
 #include <span>
@@ -27,7 +27,8 @@ Findings combine(std::span<const WeightedFindings> inputs);
 /// The mean of all.
 Findings mean_of(std::span<const Findings* const> inputs);
 
-/// The first, and of the others the counters that those before have not.
+/// The first as it is, and of the others the counters that those before have not, with the call
+/// paths and locations that these need.
 Findings merge(std::span<const Findings* const> inputs);
 
 /// A sentence if the runs are hardly those of one program: their programs have other names, no call

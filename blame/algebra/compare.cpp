@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes are told of the run as a whole, and of each function, construct or call by its name:
-// those are the same in different builds.
+// Changes are told of the run as a whole, and of each function, construct or call by its name on
+// common ground (integrate.h), since lines of constructs move from build to build.
 
 #include "blame/algebra/compare.h"
 
@@ -16,11 +16,13 @@
 #include "base/result.h"
 #include "base/student.h"
 #include "blame/algebra/combine.h"
+#include "blame/algebra/integrate.h"
 
 namespace culprit::blame {
 namespace {
 
-/// Of a function more than this part of the larger run's allocated time is told.
+/// Of a function more than this part of the larger run's allocated time is told; of the critical
+/// path, which is time of the run, of its length.
 constexpr double kLeastChange = 1e-4;
 
 double mean(std::span<const double> values) {
@@ -50,30 +52,47 @@ FoundChange change_of(ChangedFigure figure, const std::string& region, const Val
   return row;
 }
 
+/// Runs on common ground. What differs in its line alone is one function there, by the name that it
+/// has in the first run.
+struct Compared {
+  std::span<const Findings* const> before, after;
+  CommonGround ground;
+};
+
+Compared on_common_ground(std::span<const Findings* const> before,
+                          std::span<const Findings* const> after) {
+  std::vector<const Findings*> all(before.begin(), before.end());
+  all.insert(all.end(), after.begin(), after.end());
+  return {before, after, integrate(all)};
+}
+
+/// Calls visit(call path of the run, seconds) for what the figure sums up.
+template <class Visit>
+void each_value(const Findings& run, ChangedFigure figure, const Visit& visit) {
+  const auto times = [&](const auto& rows) {
+    for (const auto& row : rows) visit(row.callpath, row.time_s);
+  };
+  if (figure == ChangedFigure::time) times(run.profile);
+  if (figure == ChangedFigure::waiting) times(run.waits);
+  if (figure == ChangedFigure::critical) times(run.critical_path);
+  if (figure != ChangedFigure::delay) return;
+  for (const FoundDelay& row : run.delays) visit(row.callpath, row.short_s + row.long_s);
+}
+
 /// A figure of each run by region.
 using ByRegion = std::map<std::string, Values>;
 
-template <class Rows, class Size>
-void add(const Findings& run, const Rows& rows, size_t at, size_t runs, const Size& size,
-         ByRegion& sums) {
-  for (const auto& row : rows) {
-    if (!row.callpath.valid()) continue;
-    Values& values = sums[run.callpaths[row.callpath.index()].region];
-    values.resize(runs);
-    values[at] += size(row);
-  }
-}
-
-ByRegion sums_of(std::span<const Findings* const> runs, ChangedFigure figure) {
+/// `ids`: of these runs.
+ByRegion sums_of(std::span<const Findings* const> runs, std::span<const CommonIds> ids,
+                 const std::vector<FoundCallPath>& callpaths, ChangedFigure figure) {
   ByRegion sums;
   for (size_t i = 0; i < runs.size(); ++i) {
-    const Findings& run = *runs[i];
-    const auto time = [](const auto& row) { return row.time_s; };
-    const auto cost = [](const FoundDelay& row) { return row.short_s + row.long_s; };
-    if (figure == ChangedFigure::time) add(run, run.profile, i, runs.size(), time, sums);
-    if (figure == ChangedFigure::waiting) add(run, run.waits, i, runs.size(), time, sums);
-    if (figure == ChangedFigure::delay) add(run, run.delays, i, runs.size(), cost, sums);
-    if (figure == ChangedFigure::critical) add(run, run.critical_path, i, runs.size(), time, sums);
+    each_value(*runs[i], figure, [&](CallPathId path, double seconds) {
+      if (!path.valid()) return;
+      Values& values = sums[callpaths[ids[i](path).index()].region];
+      values.resize(runs.size());
+      values[i] += seconds;
+    });
   }
   return sums;
 }
@@ -94,17 +113,35 @@ double of_whole(const Findings& run, ChangedFigure figure) {
   return 0;
 }
 
-/// Of each run: of the whole, or of all regions whose names are like `glob` together.
-Values values_of(std::span<const Findings* const> runs, ChangedFigure figure,
-                 std::string_view glob) {
-  Values values(runs.size());
-  if (glob.empty()) {
-    for (size_t i = 0; i < runs.size(); ++i) values[i] = of_whole(*runs[i], figure);
-    return values;
+Values of_whole(std::span<const Findings* const> runs, ChangedFigure figure) {
+  Values values;
+  for (const Findings* run : runs) values.push_back(of_whole(*run, figure));
+  return values;
+}
+
+/// Call paths of the common ground: those whose region one of the runs calls by such a name.
+std::vector<bool> named_like(const Compared& compared, std::string_view glob) {
+  std::vector<bool> named(compared.ground.callpaths.size());
+  size_t input = 0;
+  for (const auto& runs : {compared.before, compared.after}) {
+    for (const Findings* run : runs) {
+      const std::vector<CallPathId>& places = compared.ground.inputs[input++].callpaths;
+      for (size_t i = 0; i < places.size(); ++i) {
+        if (matches_glob(glob, run->callpaths[i].region)) named[places[i].index()] = true;
+      }
+    }
   }
-  for (const auto& [region, of_region] : sums_of(runs, figure)) {
-    if (!matches_glob(glob, region)) continue;
-    for (size_t i = 0; i < runs.size(); ++i) values[i] += of_region[i];
+  return named;
+}
+
+/// Of each run: of all call paths that are `wanted`, together. `ids`: of these runs.
+Values sums_of_paths(std::span<const Findings* const> runs, std::span<const CommonIds> ids,
+                     const std::vector<bool>& wanted, ChangedFigure figure) {
+  Values values(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    each_value(*runs[i], figure, [&](CallPathId path, double seconds) {
+      if (path.valid() && wanted[ids[i](path).index()]) values[i] += seconds;
+    });
   }
   return values;
 }
@@ -116,11 +153,17 @@ std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
        {ChangedFigure::wall, ChangedFigure::time, ChangedFigure::waiting}) {
     changes.push_back(change_in(before, after, figure, ""));
   }
-  const double least = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
+  const double least_wall = kLeastChange * std::max(changes[0].before_s, changes[0].after_s);
+  const double least_time = kLeastChange * std::max(changes[1].before_s, changes[1].after_s);
+  const Compared compared = on_common_ground(before, after);
+  const std::vector<FoundCallPath>& callpaths = compared.ground.callpaths;
+  const std::span<const CommonIds> ids = compared.ground.inputs;
   std::vector<FoundChange> of_regions;
   for (const ChangedFigure figure : {ChangedFigure::time, ChangedFigure::waiting,
                                      ChangedFigure::delay, ChangedFigure::critical}) {
-    ByRegion sums = sums_of(before, figure), later = sums_of(after, figure);
+    const double least = figure == ChangedFigure::critical ? least_wall : least_time;
+    ByRegion sums = sums_of(before, ids.first(before.size()), callpaths, figure);
+    ByRegion later = sums_of(after, ids.last(after.size()), callpaths, figure);
     for (const auto& [region, values] : later) sums.try_emplace(region, Values(before.size()));
     for (auto& [region, values] : sums) {
       Values& others = later.try_emplace(region, Values(after.size())).first->second;
@@ -141,8 +184,13 @@ std::vector<FoundChange> changes_of(std::span<const Findings* const> before,
 FoundChange change_in(std::span<const Findings* const> before,
                       std::span<const Findings* const> after, ChangedFigure figure,
                       std::string_view glob) {
-  return change_of(figure, std::string(glob), values_of(before, figure, glob),
-                   values_of(after, figure, glob));
+  if (glob.empty()) return change_of(figure, "", of_whole(before, figure), of_whole(after, figure));
+  const Compared compared = on_common_ground(before, after);
+  const std::vector<bool> wanted = named_like(compared, glob);
+  const std::span<const CommonIds> ids = compared.ground.inputs;
+  return change_of(figure, std::string(glob),
+                   sums_of_paths(before, ids.first(before.size()), wanted, figure),
+                   sums_of_paths(after, ids.last(after.size()), wanted, figure));
 }
 
 double noise_of_difference(std::span<const double> before, std::span<const double> after) {

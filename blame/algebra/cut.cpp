@@ -6,10 +6,13 @@
 
 #include "blame/algebra/cut.h"
 
-#include <unordered_map>
+#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/glob.h"
 #include "blame/findings/findings_fields.h"
+#include "blame/start_up.h"
 
 namespace culprit::blame {
 namespace {
@@ -48,11 +51,13 @@ Places place(const std::vector<FoundCallPath>& callpaths, const Cut& wanted) {
   Places places;
   places.of.resize(callpaths.size());
   std::vector<bool> folds(callpaths.size());  // or lies in one that does
+  std::vector<bool> gone(callpaths.size());   // dropped, or called by what is
   for (size_t i = 0; i < callpaths.size(); ++i) {
     const CallPathId parent = callpaths[i].parent;
+    gone[i] = drops[i] || (parent.valid() && gone[parent.index()]);
     const bool inside = parent.valid() && places.of[parent.index()].valid();
     const bool root = wanted.roots.empty() ? !parent.valid() : roots[i] && !inside;
-    if (drops[i] || (!inside && !root)) continue;
+    if (gone[i] || (!inside && !root)) continue;
     if (inside && folds[parent.index()]) {
       places.of[i] = places.of[parent.index()];
       folds[i] = true;
@@ -96,7 +101,7 @@ constexpr bool has_callpath() {
 /// Rows of call paths that became one stay apart: sums are the same.
 void sum_up(Findings& f) {
   f.run.allocation_s = 0;
-  f.identities = {};
+  f.identities = {.violations = std::move(f.identities.violations)};
   for (FoundLocation& row : f.locations) row.life_s = row.waiting_s = 0;
   for (const FoundProfile& row : f.profile) {
     f.locations[row.location.index()].life_s += row.time_s;
@@ -109,7 +114,31 @@ void sum_up(Findings& f) {
   for (const FoundDelay& row : f.delays) f.identities.delay_costs_s += row.short_s + row.long_s;
   for (const FoundCriticalPath& row : f.critical_path) f.identities.critical_path_s += row.time_s;
   f.identities.wall_s = f.run.wall_s;
-  f.start_up = {};
+  f.start_up = sum_start_up(f);
+}
+
+/// What locations did over time, of the call paths that are left. It is known by process or group,
+/// and stands at the first location, as it does in callpath_times.
+std::vector<FoundLocationTime> location_times(const std::vector<FoundCallPathTime>& rows) {
+  struct Sums {
+    double time_s = 0, waiting_s = 0;
+    std::map<CallPathId, double> by_path;
+  };
+  std::map<std::pair<LocationId, uint32_t>, Sums> sums;
+  for (const FoundCallPathTime& row : rows) {
+    Sums& of = sums[{row.location, row.interval}];
+    of.time_s += row.time_s;
+    of.waiting_s += row.waiting_s;
+    of.by_path[row.callpath] += row.time_s;
+  }
+  std::vector<FoundLocationTime> times;
+  for (const auto& [at, of] : sums) {
+    const auto most =
+        std::max_element(of.by_path.begin(), of.by_path.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    times.push_back({at.first, at.second, of.time_s, of.waiting_s, most->first});
+  }
+  return times;
 }
 
 }  // namespace
@@ -135,6 +164,7 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.idle_nobody.clear();
   out.unattributed.clear();
   out.periods.clear();  // of series that had all of it
+  out.location_times = location_times(out.callpath_times);
   sum_up(out);
   return out;
 }

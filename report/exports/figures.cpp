@@ -37,14 +37,14 @@ std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId
 
 Result<void> refuse_negative(const blame::Findings& findings, std::span<const FigureId> figures,
                              std::string_view format) {
-  if (findings.run.operation != blame::Operation::diff) return {};
+  constexpr double kRounding = 1e-9;  // less than traces can tell
   bool negative = false;
   for (const FigureId figure : figures) {
     each_value(findings, figure,
-               [&](CallPathId, LocationId, double value) { negative |= value < 0; });
+               [&](CallPathId, LocationId, double value) { negative |= value < -kRounding; });
   }
   if (!negative) return {};
-  return Error{"a difference has times below zero, which " + std::string(format) +
+  return Error{"there are times below zero, as in differences, which " + std::string(format) +
                " cannot hold: cube, hatchet and csv can"};
 }
 

@@ -92,6 +92,11 @@ std::string wall_words(const FoundChange& wall, const TimeFormat& time) {
                      delta(wall) > 0 ? "longer" : "less", time(wall.after_s), time(wall.before_s));
 }
 
+/// "most" is half of it at least.
+std::string_view how_much(double part, double whole) {
+  return std::abs(part) >= 0.5 * std::abs(whole) ? "most" : "the largest part";
+}
+
 /// "worse: ..., better: ...": waiting, the cause whose cost changed most, the function whose own
 /// time did.
 std::string direction(const Findings& findings, bool worse, const TimeFormat& time) {
@@ -103,13 +108,15 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
     std::string text = "waiting " + amount(waiting, time);
     const FoundChange* cause = most(findings, ChangedFigure::delay, worse);
     if (cause != nullptr && std::abs(delta(*cause)) > least) {
-      text += fmt::format(", most of it caused by {} ({})", cause->region,
-                          with_sign(delta(*cause), time));
+      text += fmt::format(", {} of it caused by {} ({})", how_much(delta(*cause), delta(waiting)),
+                          cause->region, with_sign(delta(*cause), time));
     }
     items.push_back(text);
   }
   const FoundChange* critical = most(findings, ChangedFigure::critical, worse);
-  if (critical != nullptr && std::abs(delta(*critical)) > least) {
+  const FoundChange& wall = of_run(findings, ChangedFigure::wall);
+  const double least_wall = kSame * std::max(wall.before_s, wall.after_s);  // as the path is
+  if (critical != nullptr && std::abs(delta(*critical)) > least_wall) {
     items.push_back(fmt::format("{} {} on the critical path", critical->region,
                                 with_sign(delta(*critical), time)));
   }
@@ -151,15 +158,16 @@ std::string scaling_words(const Findings& findings) {
       "{} of the allocated time is lost in {}: {}, of which {} is waiting",
       percent(loss, rows[0].after_s), what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
   if (rows.size() > 1 && rows[1].after_s > rows[1].ideal_s) {
-    text += fmt::format("; most of it in {} ({})", names.code(rows[1].callpath),
-                        time(rows[1].after_s - rows[1].ideal_s));
+    const double part = rows[1].after_s - rows[1].ideal_s;
+    text += fmt::format("; {} of it in {} ({})", how_much(part, loss), names.code(rows[1].callpath),
+                        time(part));
   }
   const auto cause =
       std::max_element(rows.begin() + 1, rows.end(),
                        [](const auto& a, const auto& b) { return a.delay_s < b.delay_s; });
   if (cause != rows.end() && cause->delay_s > kSame * rows[0].after_s) {
-    text += fmt::format("; {} causes most of the waiting ({})", names.code(cause->callpath),
-                        time(cause->delay_s));
+    text += fmt::format("; {} causes {} of the waiting ({})", names.code(cause->callpath),
+                        how_much(cause->delay_s, rows[0].waiting_s), time(cause->delay_s));
   }
   return text + ". ";
 }
@@ -183,6 +191,10 @@ class ChangePage {
     page_ += wrapped("Verdict: " + change_sentence(findings_), 0);
     if (findings_.inputs.front().locations != findings_.inputs.back().locations) {
       page_ += wrapped("They did not have the same number of locations.", 0);
+    }
+    for (const std::string& violation : findings_.identities.violations) {
+      page_ +=
+          wrapped("ERROR: the sums of a run do not add up. Do not rely on this: " + violation, 0);
     }
     tables();
     page_ += fmt::format("\nFull results: {}\n", experiment.string());

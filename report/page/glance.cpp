@@ -245,10 +245,16 @@ std::string at_a_glance(const Findings& findings, const PageNames& names) {
   return "\nAT A GLANCE\n" + efficiency_rows(findings) + device_rows(findings, names) +
          wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
          idle_rows(findings, names) +
-         wrapped(
-             "Shares are of allocated time (efficiency, wait states), of all waiting time (root "
-             "causes), of the run time (critical path), and of idle threads' time.",
-             2);
+         wrapped(fmt::format("Shares are of allocated time (efficiency, wait states), of {} (root "
+                             "causes), of the run time (critical path), and of idle threads' time.",
+                             all_waiting(findings)),
+                 2);
+}
+
+std::string_view all_waiting(const Findings& findings) {
+  return findings.run.operation == blame::Operation::cut
+             ? "all waiting time that these call paths cause"
+             : "all waiting time";
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/page/names.h"
 
@@ -14,6 +15,9 @@ namespace culprit::report {
 /// Efficiencies, the most time by kind of waiting, delay, critical path, and what was executed
 /// while threads were idle; a few lines each, with shares only. "" if nobody ever waited.
 std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
+
+/// What shares of root causes are shares of: "all waiting time", but for a cut.
+std::string_view all_waiting(const blame::Findings& findings);
 
 /// The longest wait of each of the patterns that take most time: when, where, for whom.
 std::string longest_waits(const blame::Findings& findings, const PageNames& names);

@@ -245,6 +245,8 @@ void Page::write_time_spent() {
     ++shown;
   }
   more_line(totals.size() - shown, "other pattern");
+  // What a cut's start-up causes need not be waited for in it.
+  if (findings_.run.operation == blame::Operation::cut) return;
   const double start_up = findings_.start_up.waiting_s;
   if (start_up < kTrifle * run.allocation_s) return;
   entry("", start_up, run.allocation_s,
@@ -260,10 +262,9 @@ void Page::write_blame() {
     page_ += wrapped("No cause was found for any of the waiting time.", 2);
   } else {
     page_ += wrapped(
-        fmt::format(
-            "Delays: this code took longer on the late side than on the side that waited. "
-            "Cost: the waiting time it causes; share: of all waiting time{}.",
-            findings_.run.operation == blame::Operation::cut ? " that these call paths cause" : ""),
+        fmt::format("Delays: this code took longer on the late side than on the side that waited. "
+                    "Cost: the waiting time it causes; share: of {}.",
+                    all_waiting(findings_)),
         2);
   }
   const size_t shown =
@@ -284,11 +285,10 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
   double listed_s = 0;
   for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
   if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
-  page_ += wrapped(
-      fmt::format("These {} call paths account for {} of all waiting time. The same costs by "
-                  "function, whatever the caller:",
-                  shown, percent(listed_s, waiting)),
-      2);
+  page_ += wrapped(fmt::format("These {} call paths account for {} of {}. The same costs by "
+                               "function, whatever the caller:",
+                               shown, percent(listed_s, waiting), all_waiting(findings_)),
+                   2);
   const std::vector<BlamedRegion> regions = blamed_regions(findings_);
   const size_t rows =
       worth_showing(regions, waiting, [](const BlamedRegion& region) { return region.cost_s; });
@@ -475,7 +475,12 @@ void Page::write_user_patterns() {
 void Page::write_stages() {
   const std::vector<blame::FoundStage>& stages = findings_.stages;
   if (stages.empty()) return;
-  heading("PHASES AND ITERATIONS  (share: of allocated time)");
+  // A cut knows them of the whole run alone.
+  const bool whole = findings_.run.operation == blame::Operation::cut && !findings_.inputs.empty();
+  const double all_s = whole ? findings_.inputs.front().allocation_s : findings_.run.allocation_s;
+  heading(fmt::format(
+      "PHASES AND ITERATIONS  ({})",
+      whole ? "of the whole run; share: of its allocated time" : "share: of allocated time"));
   const auto waiting = [](const blame::FoundStage& stage) {
     return fmt::format("{} of it waiting time", percent(stage.waiting_s, stage.time_s));
   };
@@ -491,7 +496,7 @@ void Page::write_stages() {
       if (stages[i].longest_s > slowest->longest_s) slowest = &stages[i];
     }
     const bool loop = first.kind == blame::StageKind::iteration;
-    entry("", sum.time_s, findings_.run.allocation_s,
+    entry("", sum.time_s, all_s,
           fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
                       waiting(sum)));
     page_ +=

@@ -56,6 +56,24 @@ std::string_view of_what(const Findings& findings, double share) {
   return differs ? " (without start-up and shutdown)" : "";
 }
 
+/// Of what a cut left, but start-up and shutdown.
+std::string waiting_in_cut(const Findings& findings) {
+  const auto counts = [&](CallPathId path) {
+    return path.valid() && findings.callpaths[path.index()].start_up;
+  };
+  double waiting = findings.identities.waiting_s, all = findings.run.allocation_s;
+  for (const blame::FoundWait& row : findings.waits) {
+    if (counts(row.callpath)) waiting -= row.time_s;
+  }
+  for (const blame::FoundProfile& row : findings.profile) {
+    if (counts(row.callpath)) all -= row.time_s;
+  }
+  waiting = std::max(waiting, 0.0);  // of roundings
+  if (all <= 0) return "";
+  return fmt::format("{} of the time at the call paths that are left was waiting time{}.",
+                     percent(waiting, all), of_what(findings, waiting / all));
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
@@ -90,8 +108,7 @@ class Judge {
 
   /// Waits and causes that are left need not belong together.
   Verdict judge_cut() {
-    say(fmt::format("{} of the time at the call paths that are left was waiting time.",
-                    percent(findings_.identities.waiting_s, findings_.run.allocation_s)));
+    say(waiting_in_cut(findings_));
     const double caused_s = blame::own_waiting(findings_);
     if (caused_s <= 0) return std::move(verdict_);
     name_causes(caused_s);

@@ -52,6 +52,7 @@ void add_input(const fs::path& name, const blame::Findings& input, blame::Findin
 int run_several(blame::Operation operation, const DeriveArguments& arguments) {
   const auto all = open_all(arguments.inputs);
   if (!all) return fail(all.error());
+  if (auto good = refuse_differences(arguments.inputs, *all); !good) return fail(good.error());
   const auto inputs = pointers(*all);
   const std::string unlike = blame::unlike(inputs);
   if (!unlike.empty()) kLog.warning("{}", unlike);
@@ -75,12 +76,15 @@ int run_cut(const DeriveArguments& arguments) {
   }
   const auto all = open_all(arguments.inputs);
   if (!all) return fail(all.error());
+  if (auto good = refuse_differences(arguments.inputs, *all); !good) return fail(good.error());
   auto made = blame::cut(all->front(), wanted);
   if (!made) return fail(made.error());
   add_input(arguments.inputs.front(), all->front(), *made);
   made->run.notes.push_back(
       "Call paths were cut: times are those of what is left. Delays have their whole cost, "
-      "wherever others waited, and their shares are of what all delays that are left cost.");
+      "wherever others waited, and their shares are of what all delays that are left cost. Of the "
+      "whole run are its length, phases and iterations, devices, and what changes would gain. Over "
+      "time, what a process or a group of them did is told of its first thread.");
   return keep_derived(std::move(*made), blame::Operation::cut, arguments.inputs, arguments.output);
 }
 
@@ -108,6 +112,16 @@ Result<std::vector<blame::Findings>> open_all(const std::vector<fs::path>& input
     all.push_back(std::move(opened->findings));
   }
   return all;
+}
+
+Result<void> refuse_differences(const std::vector<fs::path>& inputs,
+                                const std::vector<blame::Findings>& findings) {
+  for (size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].run.operation != blame::Operation::diff) continue;
+    return Error{"'" + inputs[i].string() +
+                 "' is a difference of runs, of which nothing else can be made: name the runs"};
+  }
+  return {};
 }
 
 Result<void> check_new(const fs::path& output) {

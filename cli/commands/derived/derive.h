@@ -17,6 +17,10 @@ namespace culprit::cli {
 /// Findings of several experiments, in order. Error for the first that has none.
 Result<std::vector<blame::Findings>> open_all(const std::vector<std::filesystem::path>& inputs);
 
+/// Error if one of these is a difference of runs: sums with others, or parts of it, mean nothing.
+Result<void> refuse_differences(const std::vector<std::filesystem::path>& inputs,
+                                const std::vector<blame::Findings>& findings);
+
 /// Error if something is at `output` already, if that is named: said before anything is read.
 Result<void> check_new(const std::filesystem::path& output);
 

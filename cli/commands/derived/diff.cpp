@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <set>
@@ -58,7 +59,7 @@ bool parse_limit(std::string_view text, Condition& condition) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), condition.limit);
-  if (error != std::errc()) return false;
+  if (error != std::errc() || !std::isfinite(condition.limit)) return false;
   const std::string_view unit = trimmed(text.substr(static_cast<size_t>(end - text.data())));
   condition.relative = unit == "%";
   if (unit == "%") condition.limit /= 100;
@@ -140,6 +141,8 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   const auto before = open_all(arguments.before), after = open_all(arguments.after);
   if (!before) return fail(before.error());
   if (!after) return fail(after.error());
+  if (auto good = refuse_differences(arguments.before, *before); !good) return fail(good.error());
+  if (auto good = refuse_differences(arguments.after, *after); !good) return fail(good.error());
   Runs a, b;
   std::vector<fs::path> inputs = arguments.before;
   inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
@@ -179,7 +182,7 @@ int diff(DiffArguments arguments) {
   std::optional<Condition> condition;
   if (!arguments.fail_if.empty()) {
     auto parsed = parse_condition(arguments.fail_if);
-    if (!parsed) return fail(parsed.error());
+    if (!parsed) return misused(parsed.error());
     condition = *parsed;
   }
   return compare(arguments, condition);

@@ -74,6 +74,12 @@ def difference(place):
     said = succeed([place.culprit, "info", place.experiment("change")]).stdout
     check("difference" in said and " long" not in said, said)
     check(not report(place, place.experiment("same"))["changes"][3:], "a run differs from itself")
+    change = place.experiment("change")
+    for command in (["mean", one, change], ["merge", change, one], ["cut", change, "--root", "*"], ["diff", one, change],
+                    ["diff", "--before", change, "--after", one]):
+        done = execute([place.culprit, *command, "-o", place.experiment("never")])
+        check(done.returncode == 1 and "is a difference of runs" in done.stderr, f"{command}: {done.stderr}")
+        check(not os.path.exists(place.experiment("never")), f"{command} made something")
 
 
 def noise(place):
@@ -89,9 +95,8 @@ def noise(place):
         if done.returncode != status:  # a delay that is known from samples
             check(done.returncode in (0, 6), done.stderr)
             raise harness.Off(f"{given}: status {done.returncode}, not {status}: {done.stderr}")
-    done = execute([place.culprit, "diff", other, runs[0], "--fail-if", "speed > 3", "-o", place.experiment("never")])
-    check(done.returncode == 1 and "is no condition" in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
-    for condition, words in (("delay(nofunction) > 1%", "no run has a function like 'nofunction'"), ("", "empty")):
+    for condition, words in (("speed > 3", "is no condition"), ("wall > nan%", "is no condition"), ("wall < inf s", "is no condition"),
+                             ("delay(nofunction) > 1%", "no run has a function like 'nofunction'"), ("", "empty")):
         done = execute([place.culprit, "diff", other, runs[0], "--fail-if", condition, "-o", place.experiment("never")])
         check(done.returncode == 2 and words in done.stderr and not os.path.exists(place.experiment("never")), done.stderr)
     done = execute([place.culprit, "diff", "--before", runs[0], runs[0], "--after", runs[1], runs[2], "-o", place.experiment("never")])
@@ -99,12 +104,11 @@ def noise(place):
 
 
 def check_equal_rows(run, other):
-    """Each table that the other has any row of has the same rows, numbered as they may be."""
+    """Each table that the other has any row of has the same rows, in whatever order."""
     def figures(experiment, table):
         def plain(value):
             return round(value, 9) if isinstance(value, float) else str(value)
-        return sorted(tuple(plain(value) for key, value in row.items() if key not in ("id", "parent"))
-                      for row in experiment.rows(table))
+        return sorted(tuple(plain(value) for name, value in row.items() if name != "id") for row in experiment.rows(table))
     for table in ("profile", "waits", "delays", "critical_path", "victims", "locations", "callpaths", "efficiencies"):
         check(figures(run, table) == figures(other, table), f"{other.path}: {table} differs from {run.path}'s")
 
@@ -121,7 +125,9 @@ def mean(place):
         same = place.experiment(f"same{count}")
         succeed([place.culprit, "mean", *[runs[0]] * count, "-o", same])
         check_equal_rows(culprit.Experiment(runs[0]), culprit.Experiment(same))
-    for command in (["view", place.experiment("mean")], ["export", place.experiment("mean"), "--format", "cube", "-o", place.experiment("mean.cubex")]):
+    succeed([place.culprit, "merge", *runs, "-o", place.experiment("merged")])
+    check_equal_rows(culprit.Experiment(runs[0]), culprit.Experiment(place.experiment("merged")))
+    for command in (["view", place.experiment("merged")], ["view", place.experiment("mean")], ["export", place.experiment("mean"), "--format", "cube", "-o", place.experiment("mean.cubex")]):
         succeed([place.culprit, *command])
 
 
@@ -134,6 +140,9 @@ def cut(place):
     check(all(w["callpath"].startswith("advance") for w in part["waits"]), "a root was not cut")
     succeed([place.culprit, "cut", run, "--drop", "*/advance", "-o", place.experiment("rest")])
     check(near(waiting(report(place, place.experiment("rest"))), waiting(whole) - expected), "the rest is not the rest")
+    succeed([place.culprit, "view", place.experiment("part")])
+    said = " ".join(succeed([place.culprit, "report", place.experiment("part")]).stdout.split())
+    check("Of the whole run are its length, phases and iterations" in said, said)
     done = execute([place.culprit, "cut", run, "--root", "nothing", "-o", place.experiment("never")])
     check(done.returncode == 1 and "no call path is like 'nothing'" in done.stderr, done.stderr)
     for cuts in (["--drop", "*"], ["--root", "main", "--drop", "main"]):

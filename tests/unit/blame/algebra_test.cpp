@@ -111,6 +111,17 @@ TEST(Combine, MeanIsRoundedOnce) {
   EXPECT_EQ(mean_of(three).profile[1].visits, 6u);
 }
 
+TEST(Combine, KeepsSayingThatSumsDoNotAddUp) {
+  Findings a = run(10, 1), b = run(15, 3);
+  b.identities.violations = {"the costs are 3 s short"};
+  const Findings* inputs[] = {&a, &b};
+  const std::vector<std::string> expected = {"in run 2 of 2: the costs are 3 s short"};
+  EXPECT_EQ(mean_of(inputs).identities.violations, expected);
+  const auto part = cut(b, {.roots = {"main"}, .drops = {}, .folded = {}});
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->identities.violations, b.identities.violations);
+}
+
 TEST(Combine, DifferenceIsLinear) {
   const Findings a = run(10, 1), b = run(15, 3);
   const Findings* before[] = {&a};
@@ -160,6 +171,36 @@ TEST(Combine, MergeAddsCountersAlone) {
   EXPECT_EQ(both.counts[1].callpath, CallPathId(2));
 }
 
+TEST(Combine, MergeIsTheFirstRun) {
+  Findings a = run(10, 1), b = run(15, 3);
+  a.run.program = "first", b.run.program = "last";
+  a.run.intervals = 2, b.run.intervals = 3;
+  a.location_times = {{LocationId(0), 0, 2, 0, CallPathId(1)}};
+  b.location_times = {{LocationId(0), 2, 5, 0, CallPathId(1)}};
+  b.losses.add(LossKind::dropped_records);
+  b.callpaths.push_back(path("main/unneeded", "unneeded", 0, 70));
+  b.callpaths.push_back(path("main/new", "new", 0, 80));
+  b.callpaths.push_back(path("main/new/kernel", "kernel", 5, 90));
+  b.locations.push_back({"2.0", 2, 0, "n", 9, 0, ""});
+  b.metrics = {{"misses", "", false}};
+  b.counts = {{MetricId(0), CallPathId(6), LocationId(1), 7, 1}};
+  const Findings* inputs[] = {&a, &b};
+  const Findings both = merge(inputs);
+  EXPECT_EQ(both.run.program, "first");
+  EXPECT_EQ(both.run.intervals, 2u);
+  ASSERT_EQ(both.location_times.size(), 1u);
+  EXPECT_EQ(both.location_times[0].time_s, 2);
+  EXPECT_DOUBLE_EQ(both.locations[0].life_s, 4);
+  EXPECT_EQ(both.locations.size(), 2u);
+  EXPECT_TRUE(both.losses.all().empty());
+  ASSERT_EQ(both.callpaths.size(), 6u);  // what counters need, and no more
+  ASSERT_EQ(both.counts.size(), 1u);
+  const FoundCallPath& counted = both.callpaths[both.counts[0].callpath.index()];
+  EXPECT_EQ(counted.name, "main/new/kernel");
+  EXPECT_EQ(both.callpaths[counted.parent.index()].name, "main/new");
+  EXPECT_EQ(both.callpaths[counted.parent.index()].parent, CallPathId(0));
+}
+
 TEST(Noise, IsWelchs) {
   const double a[] = {10, 12, 14}, b[] = {20, 20.5, 21};
   // Variances of means 4/3 and 1/12; 2.2490 degrees of freedom, whose quantile is 3.87686.
@@ -200,6 +241,34 @@ TEST(Change, OfFunctionsTogetherHasItsOwnNoise) {
   const Findings* after[] = {&runs[2], &runs[3]};
   EXPECT_TRUE(change_in(before, after, ChangedFigure::delay, "*").exceeds_noise);
   EXPECT_FALSE(change_in(before, after, ChangedFigure::delay, "*:10").exceeds_noise);
+}
+
+TEST(Change, MovesOfLinesAreNone) {
+  const Findings a = run(10, 1), b = run(15, 1);  // 10 and 20; 15 and 25
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  const Findings found = difference(before, after, names);
+  EXPECT_EQ(found.changes.size(), 3u) << found.changes.back().region;  // of the run as a whole
+  // A condition may call it by its line before or after.
+  for (const char* name : {"*a.c:20", "*a.c:25"}) {
+    const FoundChange one = change_in(before, after, ChangedFigure::delay, name);
+    EXPECT_DOUBLE_EQ(one.before_s, 1) << name;
+    EXPECT_DOUBLE_EQ(one.after_s, 1) << name;
+  }
+}
+
+TEST(Change, OfTheCriticalPathIsJudgedByTheLengthOfTheRun) {
+  Findings a = run(10, 1);
+  a.run.allocation_s = 1e6;  // of very many threads
+  Findings b = a;
+  b.critical_path[0].time_s += 0.1;
+  const Findings* before[] = {&a};
+  const Findings* after[] = {&b};
+  const std::string names[] = {"a", "b"};
+  const Findings found = difference(before, after, names);
+  ASSERT_EQ(found.changes.size(), 4u);
+  EXPECT_EQ(found.changes[3].figure, ChangedFigure::critical);
 }
 
 /// The difference of a run on 2 threads and one on 4, with what that lost.
@@ -264,6 +333,38 @@ TEST(Cut, TakesASubtree) {
   EXPECT_DOUBLE_EQ(part->run.allocation_s, 1);
 }
 
+TEST(Cut, WhatIsKnownOverTimeIsCutToo) {
+  Findings whole = run(10, 1);
+  whole.run.intervals = 2;
+  whole.location_times = {{LocationId(0), 0, 4, 1, CallPathId(1)},
+                          {LocationId(0), 1, 4, 0, CallPathId(2)}};
+  whole.callpath_times = {{LocationId(0), 0, CallPathId(1), 3, 0},
+                          {LocationId(0), 0, CallPathId(3), 1, 1},
+                          {LocationId(0), 1, CallPathId(2), 4, 0}};
+  const auto part = cut(whole, {.roots = {}, .drops = {"main/!$omp*:10"}, .folded = {}});
+  ASSERT_TRUE(part.ok());
+  ASSERT_EQ(part->location_times.size(), 2u);
+  EXPECT_DOUBLE_EQ(part->location_times[0].time_s, 1);
+  EXPECT_DOUBLE_EQ(part->location_times[0].waiting_s, 1);
+  EXPECT_EQ(part->callpaths[part->location_times[0].callpath.index()].region, "MPI_Recv");
+  EXPECT_DOUBLE_EQ(part->location_times[1].time_s, 4);
+}
+
+TEST(Cut, StartUpIsThatOfWhatIsLeft) {
+  Findings whole = run(10, 1);
+  whole.callpaths.push_back(path("main/MPI_Init", "MPI_Init", 0, 0));
+  whole.callpaths.back().start_up = true;
+  whole.profile.push_back({CallPathId(4), LocationId(0), 1, 0.5, 0, 0});
+  whole.delays.push_back({"mpi.late_sender", CallPathId(4), LocationId(0), 0.25, 0});
+  const auto with = cut(whole, {.roots = {"main"}, .drops = {}, .folded = {}});
+  ASSERT_TRUE(with.ok());
+  EXPECT_DOUBLE_EQ(with->start_up.activity_s, 0.5);
+  EXPECT_DOUBLE_EQ(with->start_up.waiting_s, 0.25);
+  const auto without = cut(whole, {.roots = {}, .drops = {"main/MPI_Init"}, .folded = {}});
+  ASSERT_TRUE(without.ok());
+  EXPECT_DOUBLE_EQ(without->start_up.waiting_s, 0);
+}
+
 TEST(Cut, FoldsCalleesIntoTheirCaller) {
   const auto part = cut(run(10, 1), {.roots = {}, .drops = {}, .folded = {"main"}});
   ASSERT_TRUE(part.ok());
@@ -275,6 +376,17 @@ TEST(Cut, FoldsCalleesIntoTheirCaller) {
 TEST(Cut, RefusesToLeaveNothing) {
   EXPECT_FALSE(cut(run(10, 1), {.roots = {}, .drops = {"*"}, .folded = {}}));
   EXPECT_FALSE(cut(run(10, 1), {.roots = {"main"}, .drops = {"main"}, .folded = {}}));
+}
+
+TEST(Cut, WhatIsDroppedDoesNotComeBackAsARoot) {
+  Findings whole = run(10, 1);
+  whole.callpaths.push_back(path("main/MPI_Recv/wait", "wait", 3, 0));
+  for (const char* root : {"*", "main*"}) {
+    const auto part = cut(whole, {.roots = {root}, .drops = {"main/MPI_Recv"}, .folded = {}});
+    ASSERT_TRUE(part.ok());
+    EXPECT_EQ(part->callpaths.size(), 3u) << part->callpaths.back().name;
+    EXPECT_TRUE(part->waits.empty());
+  }
 }
 
 TEST(Combine, SaysWhenRunsHaveLittleInCommon) {

@@ -209,6 +209,75 @@ TEST(Text, SharesOfMergedCountersAreOfTheirOwnTime) {
   EXPECT_TRUE(has(page(findings), "COUNTERS (share: of counted time) 30.00 s 75.0 %"));
 }
 
+// Phases are known of the whole run alone: their share of a part would be more than all of it.
+TEST(Text, SaysWhatSharesInACutAreOf) {
+  blame::Findings findings = hybrid_chain();
+  blame::FoundStage phase;
+  phase.kind = blame::StageKind::phase;
+  phase.name = "solve";
+  phase.visits = 1;
+  phase.time_s = 30;
+  phase.longest_location = LocationId(0);
+  findings.stages = {phase};
+  EXPECT_TRUE(has(page(findings), "of all waiting time (root causes)"));
+  findings.run.operation = blame::Operation::cut;
+  findings.inputs = {{"whole", blame::InputRole::one, "", 2, 3, 11, 120, 16}};
+  const std::string p = page(findings);
+  EXPECT_TRUE(has(p, "(of the whole run; share: of its allocated time) 30.00 s 25.0 %")) << p;
+  EXPECT_TRUE(has(p, "of all waiting time that these call paths cause (root causes)")) << p;
+}
+
+/// A difference in which waiting grows by 10 s in a run of 10 s and 100 threads.
+blame::Findings a_difference(double cause_s, double critical_s) {
+  using blame::ChangedFigure;
+  blame::Findings f;
+  f.run.operation = blame::Operation::diff;
+  f.inputs = {{"a", blame::InputRole::before, "", 2, 100, 10, 1000, 5},
+              {"b", blame::InputRole::after, "", 2, 100, 10, 1000, 7}};
+  f.changes = {{ChangedFigure::wall, "", 10, 10, -1, false},
+               {ChangedFigure::time, "", 1000, 1000, -1, false},
+               {ChangedFigure::waiting, "", 5, 15, -1, false},
+               {ChangedFigure::delay, "slow", 1, 1 + cause_s, -1, false},
+               {ChangedFigure::critical, "path", 1, 1 + critical_s, -1, false}};
+  return f;
+}
+
+TEST(Text, SaysMostOfWhatIsHalfOrMoreAlone) {
+  EXPECT_TRUE(has(page(a_difference(5, 0)), ", most of it caused by slow (+5.00 s)"));
+  const std::string p = page(a_difference(4, 0));
+  EXPECT_TRUE(has(p, ", the largest part of it caused by slow (+4.00 s)")) << p;
+}
+
+TEST(Text, SaysMostOfAScalingLossOnlyOfHalfOrMore) {
+  blame::Findings f = a_difference(0, 0);
+  f.callpaths = {{"solve", "solve", "", 0, CallPathId(), false, "user"}};
+  blame::FoundScalingLoss whole;
+  whole.ideal_s = 900, whole.after_s = 1000, whole.waiting_s = 60;
+  blame::FoundScalingLoss part = whole;
+  part.callpath = CallPathId(0);
+  part.ideal_s = 100, part.after_s = 150, part.delay_s = 30;
+  f.scaling_losses = {whole, part};
+  std::string p = page(f);
+  EXPECT_TRUE(has(p, "most of it in solve")) << p;
+  EXPECT_TRUE(has(p, "solve causes most of the waiting")) << p;
+  f.scaling_losses[1].after_s = 140, f.scaling_losses[1].delay_s = 20;
+  p = page(f);
+  EXPECT_TRUE(has(p, "the largest part of it in solve")) << p;
+  EXPECT_TRUE(has(p, "solve causes the largest part of the waiting")) << p;
+}
+
+TEST(Text, SaysOfADifferenceThatARunsSumsDoNotAddUp) {
+  blame::Findings f = a_difference(0, 0);
+  f.identities.violations = {"in run 2 of 2: the costs are 3 s short"};
+  EXPECT_TRUE(
+      has(page(f), "ERROR: the sums of a run do not add up. Do not rely on this: in run 2"));
+}
+
+TEST(Text, JudgesTheCriticalPathByTheLengthOfTheRun) {
+  EXPECT_TRUE(has(page(a_difference(5, 0.5)), "path +0.50 s on the critical path"));
+  EXPECT_FALSE(has(page(a_difference(5, 0.005)), "on the critical path"));
+}
+
 TEST(Text, LeavesOutTrifles) {
   blame::Findings findings = hybrid_chain();
   findings.delays.push_back({"mpi.late_sender", CallPathId(5), LocationId(2), 0.001, 0});

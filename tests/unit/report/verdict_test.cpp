@@ -452,6 +452,20 @@ TEST(Verdict, NamesTheCauseInWhatACutLeft) {
   EXPECT_EQ(v.kind, VerdictKind::cause);
 }
 
+TEST(Verdict, LeavesStartUpOutOfACut) {
+  Drawing d(4);
+  d.delay("solve/slow", 2, 30);
+  d.delay("MPI_Init", 1, 10);
+  d.call("MPI_Init", 0, 200, 15);
+  d.findings().start_up.activity_s = 185;
+  d.findings().run.operation = blame::Operation::cut;
+  d.findings().identities.waiting_s = 35;
+  EXPECT_EQ(d.judge().text,
+            "10.0 % of the time at the call paths that are left was waiting time (without start-up "
+            "and shutdown). They cause 30.00 s of waiting, wherever, 100.0 % of it caused by slow "
+            "on rank 2.");
+}
+
 TEST(Verdict, BeginsWithAStartThatDominatesALongRun) {
   Drawing d(2, 100);
   d.critical("main/MPI_Init", 80);
