@@ -27,6 +27,8 @@ struct Unit {
   double factor;
 };
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+constexpr double kLargest = 1e15;   ///< ns: eleven days
+constexpr double kMostOften = 1e7;  ///< in a second: more is no noise, but another machine
 constexpr Unit kRates[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}};
 
 /// A number, not negative, and one of the units.
@@ -38,7 +40,7 @@ std::optional<double> quantity(std::string_view text, const Unit (&units)[size])
   if (problem != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
   const std::string_view unit = trimmed(text.substr(static_cast<size_t>(end - text.data())));
   for (const Unit& each : units) {
-    if (each.name == unit) return number * each.factor;
+    if (each.name == unit && number * each.factor <= kLargest) return number * each.factor;
   }
   return std::nullopt;
 }
@@ -92,8 +94,8 @@ Result<Noise> parse_noise(std::string_view text) {
   auto length = parse_distribution(text.substr(0, at));
   if (!length) return length.error();
   const auto rate = quantity(text.substr(at + 1), kRates);
-  if (!rate || *rate <= 0) {
-    return Error{fmt::format("'{}' is no rate: write @1kHz, with Hz, kHz or MHz",
+  if (!rate || *rate <= 0 || *rate > kMostOften) {
+    return Error{fmt::format("'{}' is no rate up to 10 MHz: write @1kHz, with Hz, kHz or MHz",
                              trimmed(text.substr(at + 1)))};
   }
   return Noise{std::move(length).value(), *rate};

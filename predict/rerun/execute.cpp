@@ -148,13 +148,18 @@ double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t locatio
   return nanos;
 }
 
+/// No run takes longer than this, some eleven days; numbers beyond would come out as no time at
+/// all.
+constexpr double kLongest = 1e15;
+
 int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
-  double nanos = pure_duration(graph, pace, location, place);
-  if (pace.noise && graph.steps[location][place].kind() == StepKind::work) {
+  double nanos = std::min(pure_duration(graph, pace, location, place), kLongest);
+  const bool is_quiet = location < pace.quiet.size() && pace.quiet[location];
+  if (pace.noise && !is_quiet && graph.steps[location][place].kind() == StepKind::work) {
     const auto pure = Duration::from_nanos(std::llround(nanos));
     nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
   }
-  return std::max<int64_t>(0, std::llround(nanos));
+  return std::max<int64_t>(0, std::llround(std::min(nanos, kLongest)));
 }
 
 /// `instead`: where the last one has the same recorded time, it moves.

@@ -31,6 +31,7 @@ struct Pace {
   const std::vector<double>* added_latency = nullptr;
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
+  std::vector<bool> quiet;  ///< by LocationId: has no noise, as devices
   LockOrder locks = LockOrder::asked;
   /// By LocationId: what its steps take instead, in nanoseconds, or kAsItWas; null: nothing does.
   std::vector<const Column<double>*> times;

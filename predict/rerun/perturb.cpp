@@ -38,7 +38,9 @@ Sampled summed_up(const std::vector<double>& walls) {
 Pace perturbed(const Pace& pace, const Scenario& scenario, unsigned repeat,
                std::vector<Rng>& generators, size_t locations) {
   generators.clear();
-  for (size_t i = 0; i < locations; ++i) generators.emplace_back(scenario.seed + repeat, i);
+  for (size_t i = 0; i < locations; ++i) {
+    generators.emplace_back(scenario.seed, repeat * locations + i);  // no two seeds share a repeat
+  }
   Pace with = pace;
   const Perturbation& change = scenario.perturbation;
   if (change.changes_compute()) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// From the user's words to factors by call path: one table for chosen hosts, one for streams, one
-// for all others.
+// From the user's words to factors by call path: one table for chosen hosts, one for chosen
+// streams, one each for all others.
 #include "predict/rerun/scenario.h"
 
 #include <algorithm>
@@ -59,17 +59,19 @@ class Planner {
   Result<std::unique_ptr<Change>> plan() {
     if (auto checked = check_locations(); !checked) return checked.error();
     hosts_.assign(run_.callpaths.size(), 1);
-    streams_ = hosts_;
+    streams_ = other_streams_ = hosts_;
     for (const Scaling& scaling : scenario_.scalings) {
       if (auto scaled = scale(scaling); !scaled) return scaled.error();
     }
     if (auto devices = scale_devices(); !devices) return devices.error();
     auto change = std::make_unique<Change>();
-    change->factors = {hosts_, streams_, Factors(hosts_.size(), 1)};
+    change->factors = {hosts_, Factors(hosts_.size(), 1), streams_, other_streams_};
     change->pace.factors.resize(run_.timelines.size());
+    change->pace.quiet.resize(run_.timelines.size());
     for (LocationId id : run_.locations) {
-      const size_t sort = run_.is_stream(id) ? 1 : is_chosen(id) ? 0 : 2;
+      const size_t sort = (run_.is_stream(id) ? 2 : 0) + (is_chosen(id) ? 0 : 1);
       change->pace.factors[id.index()] = &change->factors[sort];
+      change->pace.quiet[id.index()] = run_.is_stream(id);
     }
     change->pace.latency = scenario_.latency;
     change->pace.transfer_time = 1 / scenario_.bandwidth;
@@ -86,16 +88,47 @@ class Planner {
   uint32_t rank_of(LocationId id) const {
     return run_.definitions->processes[run_.location(id).process.index()].rank;
   }
+  /// Streams belong to a rank and to none of its threads.
   bool is_chosen(LocationId id) const {
     if (!scenario_.ranks.empty() && !scenario_.ranks.contains(rank_of(id))) return false;
-    return scenario_.threads.empty() || scenario_.threads.contains(run_.location(id).thread);
+    if (scenario_.threads.empty()) return true;
+    return !run_.is_stream(id) && scenario_.threads.contains(run_.location(id).thread);
   }
 
   Result<void> check_locations() const {
-    const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
-      return !run_.is_stream(id) && is_chosen(id);
+    std::set<uint32_t> ranks, threads;
+    for (LocationId id : run_.locations) {
+      ranks.insert(rank_of(id));
+      if (!run_.is_stream(id)) threads.insert(run_.location(id).thread);
+    }
+    for (uint32_t rank : scenario_.ranks) {
+      if (!ranks.contains(rank)) return Error{"the run has no such rank: " + std::to_string(rank)};
+    }
+    for (uint32_t thread : scenario_.threads) {
+      if (!threads.contains(thread)) {
+        return Error{"the run has no such thread: " + std::to_string(thread)};
+      }
+    }
+    return {};
+  }
+
+  /// Whether what has these call paths works at one of them.
+  bool works_at(LocationId id, const std::vector<bool>& paths) const {
+    const Column<Step>& steps = graph_.steps[id.index()];
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+      return (step.kind() == StepKind::work || step.kind() == StepKind::transfer) &&
+             paths[step.what];
     });
-    if (!any) return Error{"the run has no such rank or thread"};
+  }
+
+  /// A change that nobody feels because nobody who is chosen is ever there would look like one that
+  /// brings nothing.
+  Result<void> check_executed(const std::string& glob, const std::vector<bool>& paths) const {
+    if (scenario_.ranks.empty() && scenario_.threads.empty()) return {};
+    const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
+      return is_chosen(id) && works_at(id, paths);
+    });
+    if (!any) return Error{"none of the chosen ranks and threads executes '" + glob + "'"};
     return {};
   }
 
@@ -106,6 +139,7 @@ class Planner {
     }
     std::vector<bool> paths = exactly;
     add_callees(run_, paths);
+    if (auto executed = check_executed(scaling.callpaths, paths); !executed) return executed;
     for (size_t i = 0; i < paths.size(); ++i) {
       if (paths[i] && (scaling.with_calls || exactly[i] || is_code(run_, CallPathId(i)))) {
         hosts_[i] *= scaling.factor;
@@ -121,8 +155,11 @@ class Planner {
     if (!run_.device_idle.valid()) return Error{"the run has no device"};
     for (size_t i = 0; i < streams_.size(); ++i) {
       const CallPathId path(i);
-      if (path == run_.launch_latency) streams_[i] *= scenario_.launch_latency;
-      if (region_of(run_, path).role == RegionRole::kernel) streams_[i] *= scenario_.kernels;
+      const double factor = path == run_.launch_latency ? scenario_.launch_latency
+                            : region_of(run_, path).role == RegionRole::kernel ? scenario_.kernels
+                                                                               : 1;
+      streams_[i] *= factor;
+      other_streams_[i] *= factor;
     }
     return {};
   }
@@ -138,7 +175,9 @@ class Planner {
     }
     const Sharers sharers = sharers_of(paths);
     if (sharers.members.size() < 2) {
-      return Error{"only one thread executes '" + glob + "': there is nothing to balance"};
+      const std::string who =
+          sharers.members.empty() ? "no thread executes '" : "only one thread executes '";
+      return Error{who + glob + "': there is nothing to balance"};
     }
     for (LocationId id : sharers.members) apply_factors(id, paths, times[id.index()]);
     balance(graph_, paths, sharers, times);
@@ -180,7 +219,7 @@ class Planner {
   const Scenario& scenario_;
   const Run& run_;
   const EventGraph& graph_;
-  Factors hosts_, streams_;
+  Factors hosts_, streams_, other_streams_;
 };
 
 }  // namespace

@@ -48,13 +48,16 @@ QueueWaits find_queue_waits(const DeviceStarts& of) {
 }
 
 void await_others(const DeviceStarts& of, Start& start, LocationId stream,
-                  const LaunchRef& launched) {
+                  const LaunchRef& launched, uint32_t operation,
+                  std::vector<AwaitedOther>& others) {
   const DeviceLaunch& launch = of.launch_at(launched.host, launched.launch);
   const auto& after = of.run.at(launched.host).device.after;
   for (uint32_t a = launch.first_after; a < launch.end_after; ++a) {
     if (const auto place = of.index.executed(after[a])) {
       const DeviceOperation& other = of.run.at(place->location).device.operations[place->index];
-      if (place->location == stream || other.end <= start.awaited) continue;
+      if (place->location == stream) continue;
+      others.push_back({operation, place->location, other.end});
+      if (other.end <= start.awaited) continue;
       start.awaited = other.end;
       start.waits_of = place->location;
     } else if (const auto released = of.index.launched(after[a])) {
@@ -78,16 +81,18 @@ std::vector<Start> starts_of(DeviceStarts& of, const QueueWaits& queue_waits, si
   const auto known = queue_waits.find(of.run.location(of.process.streams[s]).queue);
   const std::vector<QueueWait>& waits = known != queue_waits.end() ? known->second : kNone;
   size_t next_wait = 0;
+  std::vector<AwaitedOther>& others = of.others.emplace_back();
   for (const DeviceOperation& operation : of.operations(s)) {
+    const auto number = static_cast<uint32_t>(starts.size());
     Start start{operation.begin, {}, {}, std::min(previous, operation.begin), Time::min(), {},
                 operation.begin};
     if (operation.launch.valid()) {
       const LocationId host = operation.launch.host;
       hand_over(start, host, of.launch_at(host, operation.launch.launch).call);
       start.handed_over = of.run.call(start.host, start.call).enter;
-      await_others(of, start, of.process.streams[s], operation.launch);
+      await_others(of, start, of.process.streams[s], operation.launch, number, others);
       for (; next_wait < waits.size() && waits[next_wait].enter <= start.handed_over; ++next_wait) {
-        await_others(of, start, of.process.streams[s], waits[next_wait].launch);
+        await_others(of, start, of.process.streams[s], waits[next_wait].launch, number, others);
       }
       // Clocks of host and device agree to a microsecond or so.
       start.handed_over = std::min(start.handed_over, operation.begin);
@@ -115,7 +120,7 @@ Time DeviceStarts::born(LocationId stream) const {
 
 DeviceStarts find_device_starts(const Run& run, ProcessId id) {
   const DeviceProcess process(run, id);
-  DeviceStarts found{run, process, OperationIndex(run, process), {}};
+  DeviceStarts found{run, process, OperationIndex(run, process), {}, {}};
   if (process.streams.empty()) return found;
   const QueueWaits queue_waits = find_queue_waits(found);
   for (size_t s = 0; s < process.streams.size(); ++s) {

@@ -25,13 +25,21 @@ struct Start {
   Time ready;           ///< it could begin; not later than its begin
 };
 
+/// What an operation waits for of another stream.
+struct AwaitedOther {
+  uint32_t operation;  ///< that waits
+  LocationId stream;   ///< of the other one
+  Time end;            ///< of it
+};
+
 /// One process's streams. Refers to the run.
 struct DeviceStarts {
   const Run& run;
   DeviceProcess process;
   OperationIndex index;
-  std::vector<std::vector<Start>> starts;  ///< by position of the stream, by operation
-  bool guesses = false;                    ///< it is not known of all operations who launched them
+  std::vector<std::vector<Start>> starts;         ///< by position of the stream, by operation
+  std::vector<std::vector<AwaitedOther>> others;  ///< likewise, all of each operation, in order
+  bool guesses = false;  ///< it is not known of all operations who launched them
 
   const Column<DeviceOperation>& operations(size_t stream) const {
     return run.at(process.streams[stream]).device.operations;

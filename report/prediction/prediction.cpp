@@ -19,6 +19,7 @@
 #include "report/page/displayed.h"
 #include "report/page/layout.h"
 #include "report/page/names.h"
+#include "report/table/selection.h"
 
 namespace culprit::report {
 namespace {
@@ -30,12 +31,6 @@ using predict::Scenario;
 constexpr size_t kRows = 6;
 constexpr double kExact = 1e-3;   ///< of the run: what an unchanged run may differ
 constexpr double kPolled = 1e-2;  ///< of the allocated time: what polling is worth a word
-
-std::string numbers(const std::set<uint32_t>& set) {
-  std::vector<std::string> all;
-  for (uint32_t number : set) all.push_back(std::to_string(number));
-  return listed(all);
-}
 
 void add_factor(std::vector<std::string>& parts, std::string_view what, double factor) {
   if (factor != 1) parts.push_back(fmt::format("{} x{:g}", what, factor));
@@ -59,7 +54,8 @@ std::string noise_words(const predict::NoiseChange& change) {
   }
   const predict::Distribution& length = change.noise.length;
   return length.samples() > 0
-             ? "noise as measured"
+             ? "noise as measured" +
+                   (change.factor == 1 ? "" : fmt::format(" x{:g}", change.factor))
              : fmt::format("noise {} {:g} times per second of work", predict::to_text(length),
                            change.noise.per_second_of_work);
 }
@@ -124,8 +120,8 @@ std::string reliance(const Prediction& prediction, const Scenario& scenario,
 std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& time) {
   if (sampled.repeats < 2) return "";
   return fmt::format(
-      "Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. The "
-      "tables are of the first.",
+      "Mean of {} executions: {}, with 95 % between {} and {}; {} to {} in all. But "
+      "for the run time, the tables are of the first.",
       sampled.repeats, time(sampled.mean_s), time(sampled.low_s), time(sampled.high_s),
       time(sampled.least_s), time(sampled.most_s));
 }
@@ -149,7 +145,11 @@ Findings compared(const Prediction& prediction) {
   const Findings* const before[] = {&prediction.recorded};
   const Findings* const after[] = {&prediction.predicted};
   const std::string names[] = {"recorded", "predicted"};
-  return blame::difference(before, after, names);
+  Findings changes = blame::difference(before, after, names);
+  for (blame::FoundChange& row : changes.changes) {  // the mean, where there are several
+    if (row.figure == blame::ChangedFigure::wall) row.after_s = prediction.predicted_wall_s;
+  }
+  return changes;
 }
 
 }  // namespace
@@ -164,8 +164,10 @@ std::string scenario_words(const Scenario& scenario) {
   for (const std::string& glob : scenario.balanced) code.push_back(glob + " balanced");
   if (!code.empty()) {
     std::string where;
-    if (!scenario.ranks.empty()) where += fmt::format(" on rank {}", numbers(scenario.ranks));
-    if (!scenario.threads.empty()) where += fmt::format(" on thread {}", numbers(scenario.threads));
+    if (!scenario.ranks.empty())
+      where += fmt::format(" on rank {}", ranks_in_words(scenario.ranks));
+    if (!scenario.threads.empty())
+      where += fmt::format(" on thread {}", ranks_in_words(scenario.threads));
     parts.push_back(listed(code) + where);
   }
   add_factor(parts, "latency", scenario.latency);
@@ -200,7 +202,7 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
   const auto critical = critical_functions(displayed(prediction.predicted));
   for (size_t i = 0; i < std::min(kRows, critical.size()); ++i) {
     page += fmt::format("  {}  {}\n",
-                        right(percent(critical[i].second, prediction.predicted_wall_s), 7),
+                        right(percent(critical[i].second, prediction.predicted.run.wall_s), 7),
                         critical[i].first);
   }
   return page;

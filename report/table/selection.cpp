@@ -96,6 +96,7 @@ std::vector<blame::FoundWait> waits_of_user(const blame::Findings& findings) {
 }  // namespace
 
 Result<std::set<uint32_t>> parse_ranks(const std::string& text) {
+  constexpr uint32_t kMostRanks = 10'000'000;
   std::set<uint32_t> ranks;
   const Error wrong{"'" + text + "' is no list of ranks like 0,4-7"};
   const char* at = text.data();
@@ -107,9 +108,11 @@ Result<std::set<uint32_t>> parse_ranks(const std::string& text) {
     uint32_t last = first;
     if (read.ptr < end && *read.ptr == '-') {
       read = std::from_chars(read.ptr + 1, end, last);
-      if (read.ec != std::errc() || last < first || last - first > 10'000'000) return wrong;
+      if (read.ec != std::errc() || last < first || last - first > kMostRanks) return wrong;
     }
-    for (uint32_t rank = first; rank <= last; ++rank) ranks.insert(rank);
+    // The last one may be the largest number that there is.
+    for (uint64_t rank = first; rank <= last; ++rank) ranks.insert(static_cast<uint32_t>(rank));
+    if (ranks.size() > kMostRanks) return wrong;
     if (read.ptr < end && *read.ptr != ',') return wrong;
     at = read.ptr + 1;
   }
@@ -153,13 +156,22 @@ blame::Findings select(const blame::Findings& findings, const Selection& selecti
   return kept;
 }
 
+std::string ranks_in_words(const std::set<uint32_t>& ranks) {
+  std::vector<std::string> parts;
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const uint32_t first = *at;
+    uint32_t last = first;
+    while (++at != ranks.end() && *at == last + 1) ++last;
+    parts.push_back(last == first ? std::to_string(first) : fmt::format("{}-{}", first, last));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string in_words(const Selection& selection) {
   std::vector<std::string> parts;
   if (selection.ranks.size() == 1)
     parts.push_back(fmt::format("rank {}", *selection.ranks.begin()));
-  if (selection.ranks.size() > 1) {
-    parts.push_back(fmt::format("ranks {}", fmt::join(selection.ranks, ", ")));
-  }
+  if (selection.ranks.size() > 1) parts.push_back("ranks " + ranks_in_words(selection.ranks));
   if (!selection.pattern.empty()) parts.push_back("pattern " + selection.pattern);
   if (!selection.callpath.empty()) parts.push_back("call paths like " + selection.callpath);
   return fmt::format("{}", fmt::join(parts, ", "));

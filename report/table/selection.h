@@ -24,6 +24,8 @@ struct Selection {
 
 /// "0,4-7" as ranks. An error if it is not like that.
 Result<std::set<uint32_t>> parse_ranks(const std::string& text);
+/// Ranks, or other numbers, as people write them: "0, 4-7".
+std::string ranks_in_words(const std::set<uint32_t>& ranks);
 
 /// A sentence if the findings have nothing of what is selected by name: no such rank, no such
 /// pattern, no call path that fits.

@@ -17,6 +17,7 @@ struct TableColumn {
   std::string key;   ///< in CSV and JSON: "waiting_s"
   std::string head;  ///< over a column for people: "waiting"
   CellKind kind = CellKind::seconds;
+  bool spare = false;  ///< goes first where a page has no room for all
 };
 
 /// std::monostate: there is no value.

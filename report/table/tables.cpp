@@ -7,6 +7,7 @@
 #include "report/table/tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,10 +53,16 @@ void add_spread(const std::map<uint32_t, double>& by_rank, size_t ranks, std::ve
 void sort_by(size_t column, ReportTable& table) {
   const auto size = [&](const std::vector<Cell>& row) {
     const double* const value = std::get_if<double>(&row[column]);
-    return value != nullptr ? *value : 0;
+    return value != nullptr ? std::abs(*value) : 0;
   };
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [&](const auto& a, const auto& b) { return size(a) > size(b); });
+}
+
+/// Of a difference of runs, all that has changed counts, in either direction.
+bool is_something(const GroupSums& sums, bool of_pattern) {
+  const bool waits = sums.waiting_s != 0 || sums.caused_s != 0;
+  return waits || (!of_pattern && (sums.visits != 0 || sums.time_s != 0));
 }
 
 /// Time, waiting, costs and the critical path of groups, with their spread if they span ranks.
@@ -64,11 +71,11 @@ ReportTable sums_table(const Findings& findings, const Selection& selection, std
   ReportTable table;
   table.title = std::move(title);
   table.columns = {{"name", std::move(head), CellKind::text},
-                   {"visits", "visits", CellKind::count},
+                   {"visits", "visits", CellKind::count, true},
                    {"time_s", "time"},
                    {"waiting_s", "waiting"},
                    {"caused_s", "causes"},
-                   {"critical_s", "critical path"}};
+                   {"critical_s", "critical path", CellKind::seconds, true}};
   table.note =
       "time: allocated, with waiting; causes: the waiting that its delays cost, anywhere; critical "
       "path: wall-clock time on it";
@@ -79,8 +86,7 @@ ReportTable sums_table(const Findings& findings, const Selection& selection, std
     table.note += std::string("; ") + kSpreadNote;
   }
   for (auto& [name, sums] : sum_groups(findings, group)) {
-    const bool waits = sums.waiting_s > 0 || sums.caused_s > 0;
-    if (!waits && (of_pattern || (sums.visits == 0 && sums.time_s <= 0))) continue;
+    if (!is_something(sums, of_pattern)) continue;
     std::vector<Cell> row = {name,           sums.visits,   sums.time_s,
                              sums.waiting_s, sums.caused_s, sums.critical_s};
     if (spread) add_spread(sums.by_rank, ranks, row);
@@ -151,9 +157,12 @@ Result<ReportTable> table_by_pattern(const Findings& findings, const Selection& 
   }
   ReportTable table;
   table.title = "By wait pattern";
-  table.columns = {{"pattern", "id", CellKind::text},   {"name", "wait state", CellKind::text},
-                   {"count", "waits", CellKind::count}, {"waiting_s", "waiting"},
-                   {"indirect_s", "indirect"},          {"propagating_s", "passed on"}};
+  table.columns = {{"pattern", "id", CellKind::text},
+                   {"name", "wait state", CellKind::text},
+                   {"count", "waits", CellKind::count},
+                   {"waiting_s", "waiting"},
+                   {"indirect_s", "indirect", CellKind::seconds, true},
+                   {"propagating_s", "passed on", CellKind::seconds, true}};
   table.note = "indirect: caused by other waits that propagated; passed on: causes further waits";
   if (!of_user.empty()) {
     table.columns.push_back({"own_s", "your own"});

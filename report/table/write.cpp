@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/printable.h"
 #include "report/page/layout.h"
@@ -35,7 +37,7 @@ double longest_of(const ReportTable& table) {
     for (size_t i = 0; i < row.size(); ++i) {
       const double* const value = std::get_if<double>(&row[i]);
       if (value == nullptr || table.columns[i].kind != CellKind::seconds) continue;
-      longest = std::max(longest, *value);
+      longest = std::max(longest, std::abs(*value));
     }
   }
   return longest;
@@ -69,24 +71,32 @@ size_t width_of(const std::string& head, const std::vector<std::string>& cells) 
   return width;
 }
 
-/// The last columns go where there is no room for them; the first one loses what is left out
-/// between beginning and end. Returns how many columns went.
-size_t fit(const ReportTable& table, std::vector<std::vector<std::string>>& columns) {
-  const size_t all = columns.size();
-  size_t others = 0;
-  for (size_t i = 1; i < columns.size(); ++i) {
-    others += width_of(table.columns[i].head, columns[i]) + 2;
+/// What a page is wide enough for: of the columns, those whose numbers are returned. Texts lose
+/// what is left out between beginning and end, the first one last; then columns go, the spare ones
+/// first.
+std::vector<size_t> fit(const ReportTable& table, std::vector<std::vector<std::string>>& columns) {
+  std::vector<size_t> kept(columns.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
+  const auto width = [&](size_t i) { return width_of(table.columns[i].head, columns[i]); };
+  const auto others = [&] {
+    return std::accumulate(kept.begin() + 1, kept.end(), size_t{0},
+                           [&](size_t sum, size_t i) { return sum + width(i) + 2; });
+  };
+  const size_t least = std::min(width(0), kLeastTextWidth);
+  const auto too_wide = [&] { return others() + least > page_width(); };
+  for (size_t i = 1; i < columns.size() && too_wide(); ++i) {
+    if (table.columns[i].kind == CellKind::text)
+      columns[i] = shortened(columns[i], kLeastTextWidth);
   }
-  size_t widest = table.columns[0].head.size();
-  for (const std::string& cell : columns[0]) widest = std::max(widest, cell.size());
-  const size_t least = std::min(widest, kLeastTextWidth);
-  while (columns.size() > kLeastColumns && others + least > page_width()) {
-    others -= width_of(table.columns[columns.size() - 1].head, columns.back()) + 2;
-    columns.pop_back();
+  while (kept.size() > kLeastColumns && too_wide()) {
+    const auto spare = std::find_if(kept.rbegin(), kept.rend() - 1,
+                                    [&](size_t i) { return table.columns[i].spare; });
+    kept.erase(spare != kept.rend() - 1 ? spare.base() - 1 : kept.end() - 1);
   }
-  const size_t room = page_width() > others + kLeastName ? page_width() - others : kLeastName;
-  columns[0] = shortened(columns[0], room);
-  return all - columns.size();
+  const size_t taken = others();
+  columns[0] =
+      shortened(columns[0], page_width() > taken + kLeastName ? page_width() - taken : kLeastName);
+  return kept;
 }
 
 std::string markdown_cell(const std::string& text) {
@@ -133,10 +143,11 @@ std::string table_text(const ReportTable& table) {
   std::string page = wrapped(printable(table.title), 0) + "\n";
   if (table.rows.empty()) return page + "  There is nothing of that.\n";
   auto columns = shown_columns(table);
-  const size_t gone = fit(table, columns);
+  const std::vector<size_t> kept = fit(table, columns);
+  const size_t gone = columns.size() - kept.size();
   const auto line = [&](const auto& cell_of) {
     std::string text;
-    for (size_t i = 0; i < columns.size(); ++i) {
+    for (const size_t i : kept) {
       const size_t width = width_of(table.columns[i].head, columns[i]);
       const bool is_text = table.columns[i].kind == CellKind::text;
       text += (i > 0 ? "  " : "") + (is_text ? left(cell_of(i), width) : right(cell_of(i), width));

@@ -45,13 +45,15 @@ struct WhatIfArguments {
   unsigned jobs = 0;
 };
 
+constexpr double kMostTimes = 1e6;  ///< as much
+
 /// "x0.5", "0.5".
 Result<double> parse_factor(const std::string& option, std::string_view text) {
   const std::string_view number = text.starts_with('x') ? text.substr(1) : text;
   double factor = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
   if (error != std::errc() || end != number.data() + number.size() || !(factor >= 0) ||
-      factor > 1e9) {
+      factor > kMostTimes) {
     return Error{fmt::format("{} takes a factor, as in x0.5, not '{}'", option, text)};
   }
   return factor;
@@ -109,6 +111,10 @@ Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& s
   }
   const auto remains = parse_factor("--recorded-noise", arguments.recorded_noise);
   if (!remains) return remains.error();
+  if (*remains != 1 && !arguments.machine.empty()) {
+    return Error{
+        "--machine replaces the noise that there was: --recorded-noise says nothing beside it"};
+  }
   if (*remains != 1) {
     if (!recorded || !recorded->noise.known()) {
       return Error{
@@ -216,6 +222,12 @@ int keep(predict::Prediction prediction, const WhatIfArguments& arguments,
   findings.run.notes.push_back(
       fmt::format("This run never took place: it is {}, executed again with {}.",
                   arguments.input.string(), change));
+  if (prediction.sampled.repeats > 1) {
+    findings.run.notes.push_back(
+        fmt::format("It is the first of {} executions with random numbers, which take {:.3f} s on "
+                    "average.",
+                    prediction.sampled.repeats, prediction.sampled.mean_s));
+  }
   const fs::path folder = fs::absolute(arguments.output);
   const int status =
       keep_derived(std::move(findings), blame::Operation::what_if, {arguments.input}, folder);

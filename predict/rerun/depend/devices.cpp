@@ -29,10 +29,13 @@ void add_stream(const DeviceStarts& of, size_t s, Dependences& found) {
     const Moment gate{stream, start.ready, start.ready};
     const Time launched = of.run.call(start.host, start.call).enter;
     found.edge({start.host, launched, launched}, gate);
-    if (start.waits_of.valid()) {
-      found.edge({start.waits_of, start.awaited, start.awaited}, gate);
-    }
     if (start.previous < start.ready) found.idle.push_back({stream, start.previous, start.ready});
+  }
+  // All of them: with one of them faster, it waits for the next.
+  for (const replay::AwaitedOther& other : of.others[s]) {
+    const Start& start = of.starts[s][other.operation];
+    if (!start.host.valid()) continue;
+    found.edge({other.stream, other.end, other.end}, {stream, start.ready, start.ready});
   }
   const Time done = of.operations(s).empty() ? of.born(stream) : of.operations(s).back().end;
   found.idle.push_back({stream, done, of.run.end});

@@ -41,6 +41,15 @@ struct Held {
   uint32_t bytes;
   bool known;  ///< a synchronous one, or seen to last until the receive was posted
   bool far;    ///< from node to node
+  bool seen;   ///< an ordinary one whose call lasted until then
+};
+
+/// When something came that a call waited for: it may have lasted for that, and for no other.
+struct Came {
+  LocationId location;
+  Time call;  ///< its enter
+  Time time;
+  auto operator<=>(const Came&) const = default;
 };
 
 /// What was seen of ordinary sends, on one node or between nodes.
@@ -60,6 +69,7 @@ struct Found {
   Dependences& dependences;
   std::vector<bool> synchronous;  ///< by RegionId: sends by this call
   std::vector<Held> held;
+  std::vector<Came> came;
   Progress of_receives, of_sends;
   std::array<Seen, 2> seen;  ///< as kHandedOver
 };
@@ -85,6 +95,11 @@ class Receipts final : public replay::MessageVisitor {
     }
     add_progress(message, completed_ref);
     hold_send(message);
+    if (sent.met.enter > completed.enter) {
+      // Of a message and a receiver that come together, the message is what was waited for.
+      came_.push_back(
+          {completed_ref.location, completed.enter, sent.met.enter + Duration::from_nanos(1)});
+    }
   }
 
   void finish() override {
@@ -100,6 +115,7 @@ class Receipts final : public replay::MessageVisitor {
     all_.of_receives.append(std::move(of_receives_));
     all_.of_sends.append(std::move(of_sends_));
     all_.held.insert(all_.held.end(), held_.begin(), held_.end());
+    all_.came.insert(all_.came.end(), came_.begin(), came_.end());
     for (size_t i = 0; i < seen_.size(); ++i) all_.seen[i].add(seen_[i]);
   }
 
@@ -165,14 +181,14 @@ class Receipts final : public replay::MessageVisitor {
     if (!synchronous) {
       Seen& seen = seen_[far ? 1 : 0];
       if (sending.leave <= posted) seen.eager = std::max(seen.eager, message.recv.bytes);
-      if (held) seen.held_back = std::min(seen.held_back, message.recv.bytes);
     }
     if (sent.completed_at == posted_ref.location || sending.leave <= posted) return;
     held_.push_back({{posted_ref.location, posted, posted},
                      moment_in(sent.completed_at, sending, posted),
                      message.recv.bytes,
-                     held || synchronous,
-                     far});
+                     synchronous,
+                     far,
+                     held && !synchronous});
   }
 
   bool is_synchronous(CallPathId path) const {
@@ -188,11 +204,31 @@ class Receipts final : public replay::MessageVisitor {
   replay::ProbeFinder probes_;
   Dependences own_;
   std::vector<Held> held_;
+  std::vector<Came> came_;
   Progress of_receives_, of_sends_;
   std::array<Seen, 2> seen_;
   std::vector<Polled> polled_;
   std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
+
+/// A call that waits for several things lasts until the last of them: it tells of that one alone.
+void judge_seen(Found& all) {
+  for (const Held& held : all.held) {
+    if (!held.seen) continue;
+    all.came.push_back({held.completed.location, held.completed.call, held.completed.time});
+  }
+  std::sort(all.came.begin(), all.came.end());
+  for (Held& held : all.held) {
+    if (!held.seen) continue;
+    const Moment& done = held.completed;
+    const auto later = std::upper_bound(all.came.begin(), all.came.end(),
+                                        Came{done.location, done.call, done.time});
+    held.known =
+        later == all.came.end() || later->location != done.location || later->call != done.call;
+    Seen& seen = all.seen[held.far ? 1 : 0];
+    if (held.known) seen.held_back = std::min(seen.held_back, held.bytes);
+  }
+}
 
 enum class Handing : uint8_t { at_once, when_there, unknown };
 
@@ -207,7 +243,7 @@ Handing handing_of(const Held& held, const Seen& seen) {
 }  // namespace
 
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
-  Found all{{}, found, {}, {}, {}, {}, {}};
+  Found all{{}, found, {}, {}, {}, {}, {}, {}};
   for (const trace::Region& region : run.regions) {
     all.synchronous.push_back(region.name == "MPI_Ssend" || region.name == "MPI_Issend");
   }
@@ -215,6 +251,7 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
   replay::match_messages(
       run, threads,
       [&](ProcessId process) { return std::make_unique<Receipts>(run, process, all); }, told);
+  judge_seen(all);
   for (const Held& held : all.held) {
     switch (handing_of(held, all.seen[held.far ? 1 : 0])) {
       case Handing::at_once:

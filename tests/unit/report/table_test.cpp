@@ -146,6 +146,32 @@ TEST(Table, ListsOfRanks) {
   for (const char* wrong : {"", "a", "3-1", "1,,2", "1-", "-1", "1 2"}) {
     EXPECT_FALSE(parse_ranks(wrong)) << wrong;
   }
+  EXPECT_EQ(parse_ranks("4294967295").value(), (std::set<uint32_t>{UINT32_MAX}));
+  EXPECT_EQ(ranks_in_words({0, 4, 5, 6, 9}), "0, 4-6, 9");
+}
+
+TEST(Table, OfADifferenceHasWhatIsGone) {
+  blame::Findings change = run();
+  change.run.operation = blame::Operation::diff;
+  for (blame::FoundProfile& row : change.profile) row.time_s = -row.time_s, row.visits = 0;
+  const auto made = make_table(change, GroupBy::region, {}, 0);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->rows.size(), 3u);
+  EXPECT_EQ(std::get<std::string>(made->rows[0][0]), "solve (a.c:9)");
+  EXPECT_EQ(std::get<double>(made->rows[0][2]), -6);
+}
+
+TEST(Table, KeepsTheSpreadWhereThePageIsNarrow) {
+  ReportTable wide;
+  wide.columns = {{"name", "name", CellKind::text},
+                  {"kind", "kind", CellKind::text},
+                  {"visits", "visits", CellKind::count, true},
+                  {"time_s", "time"},
+                  {"variation", "variation", CellKind::share}};
+  wide.rows = {{std::string(60, 'n'), std::string(90, 'k'), uint64_t{123456789}, 1.0, 0.5}};
+  const std::string text = table_text(wide);
+  EXPECT_NE(text.find("variation"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.50"), std::string::npos) << text;
 }
 
 TEST(Table, CutsAndSaysSo) {
