@@ -8,32 +8,10 @@
 
 #include <string>
 
-#include "trace/text/text.h"
+#include "tests/unit/predict_rerun/drawn.h"
 
 namespace culprit::predict {
 namespace {
-
-Result<Prediction> predict(const char* picture, const Scenario& scenario) {
-  const auto trace = trace::TextTrace::parse(picture);
-  EXPECT_TRUE(trace.ok());
-  return what_if(**trace, scenario, 1, {});
-}
-
-/// What the run takes by executing it again, and by analysing what comes out, is the same.
-void expect_wall(const char* picture, const Scenario& scenario, double wall_s) {
-  const auto found = predict(picture, scenario);
-  ASSERT_TRUE(found.ok()) << found.error().sentence;
-  EXPECT_NEAR(found->predicted_wall_s, wall_s, 1e-6);
-  EXPECT_NEAR(found->predicted.run.wall_s, wall_s, 1e-6);
-  EXPECT_NEAR(found->unchanged_wall_s, found->wall_s, 1e-6);
-  EXPECT_TRUE(found->predicted.identities.violations.empty());
-}
-
-Scenario scale(const char* callpaths, double factor) {
-  Scenario scenario;
-  scenario.scalings.push_back({callpaths, factor});
-  return scenario;
-}
 
 constexpr const char* kLateSender = R"(
 unit 1s
@@ -558,91 +536,6 @@ TEST(WhatIf, SaysWhatItCannotFind) {
   Scenario device;
   device.kernels = 0.5;
   ASSERT_FALSE(predict(kLateSender, device).ok());
-}
-
-TEST(WhatIf, ACallThatLastsForAnotherMessageTellsNothingOfItsSend) {
-  // Rank 0's Waitall lasts for rank 2; that rank 1 receives meanwhile has no part in it.
-  constexpr const char* kOther = R"(
-unit 1s
-regions
-  c comp
-  d slow
-  e late
-  S MPI_Isend
-  I MPI_Irecv
-  W MPI_Waitall
-  R MPI_Recv
-  T MPI_Send
-  m main
-lanes
-  0.0 |SIWWWWWWWWWcccccccccccccccccccc
-  1.0 |dddddRm
-  2.0 |eeeeeeeeeeTm
-events
-  isend 0.0@0 wait 2 -> 1.0@5
-  send 2.0@10 -> irecv 0.0@1 wait 2
-)";
-  expect_wall(kOther, scale("slow", 3), 31);
-  expect_wall(kOther, scale("late", 2), 41);
-}
-
-TEST(WhatIf, AnOperationWaitsForAllThatItWasToldTo) {
-  // K3 waits for K1 until 11 and for K2 until 10.
-  constexpr const char* kThree = R"(
-unit 1s
-regions
-  L main/cudaLaunchKernel
-  Y main/cudaDeviceSynchronize
-  1 K1
-  2 K2
-  3 K3
-lanes
-  0.0 |LLLYYYYYYYYYY
-  0.1 |.1111111111..
-  0.2 |..22222222...
-  0.3 |...........33
-events
-  device 0 0.1 0.2 0.3
-  launch 0.0@0 -> 0.1@1
-  launch 0.0@1 -> 0.2@2
-  launch 0.0@2 -> 0.3@11 after 0.1@1,0.2@2
-  device_wait 0.0@3 for device 0
-)";
-  expect_wall(kThree, scale("K1", 0.1), 12);
-  Scenario other = scale("K1", 0.1);
-  other.ranks = {0};
-  expect_wall(kThree, other, 12);
-}
-
-TEST(WhatIf, KernelsOfOtherRanksKeepTheirPaceAndHaveNoNoise) {
-  constexpr const char* kTwo = R"(
-unit 1s
-regions
-  L main/cudaLaunchKernel
-  Y main/cudaDeviceSynchronize
-  1 K1
-lanes
-  0.0 |LYYYYY
-  0.1 |.11111
-  1.0 |LYYYYY
-  1.1 |.11111
-events
-  device 0 0.1
-  device 1 1.1
-  launch 0.0@0 -> 0.1@1
-  device_wait 0.0@1 for device 0
-  launch 1.0@0 -> 1.1@1
-  device_wait 1.0@1 for device 1
-)";
-  expect_wall(kTwo, scale("K1", 0.2), 2);
-  Scenario one = scale("K1", 0.2);
-  one.ranks = {0};
-  expect_wall(kTwo, one, 6);
-  Scenario noisy;  // a host works for a second at most, the kernel for five
-  noisy.perturbation.noise = {{{Distribution(Constant{1e6}), 1000}, 1}};
-  const auto found = predict(kTwo, noisy);
-  ASSERT_TRUE(found.ok());
-  EXPECT_LT(found->predicted_wall_s, 8);
 }
 
 TEST(WhatIf, RefusesWhatNobodyThereExecutes) {
