@@ -14,8 +14,10 @@ the program culprit (the variable CULPRIT names it, else PATH has it); findings 
 The names of tables and columns are those of docs/findings-db.md.
 """
 import collections
+import contextlib
 import json
 import os
+import pathlib
 import shutil
 import sqlite3
 import subprocess
@@ -64,7 +66,8 @@ class Experiment:
 
     def query(self, sql, *parameters):
         """Rows of any SQL, as dicts; ids as they are."""
-        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as db:
+        uri = pathlib.Path(self.database).absolute().as_uri() + "?mode=ro"  # names may have '#', '?' and '%'
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
             db.row_factory = sqlite3.Row
             db.text_factory = _text
             return [dict(row) for row in db.execute(sql, parameters)]
@@ -141,7 +144,7 @@ class Experiment:
                 raise Error(f"{seconds} s in '{callpath}' on {location} is no time")
             sums[callpath, location] += seconds
             counts[callpath, location] += 1
-        with sqlite3.connect(self.database) as db:
+        with contextlib.closing(sqlite3.connect(self.database)) as opened, opened as db:
             db.text_factory = _text
             ids = {table: {row[1]: row[0] for row in db.execute(f"SELECT id, name FROM {table}")}
                    for table in ("callpaths", "locations")}

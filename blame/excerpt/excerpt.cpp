@@ -151,8 +151,11 @@ void list_critical_path(const Run& run, const CriticalPath& path, const Frame& f
 
 /// A sentence if there is nothing of what is selected.
 Result<void> check(const ExcerptSelection& selection, const Run& run, const Frame& frame) {
-  if (std::find(frame.wanted.begin(), frame.wanted.end(), true) == frame.wanted.end()) {
-    return Error{"the run has none of these ranks"};
+  for (const uint32_t rank : selection.ranks) {
+    const auto& processes = run.definitions->processes;
+    const bool known = std::any_of(processes.begin(), processes.end(),
+                                   [&](const auto& process) { return process.rank == rank; });
+    if (!known) return Error{"this run has no rank " + std::to_string(rank)};
   }
   if (frame.begin >= frame.end) {
     return Error{selection.from_s >= selection.to_s

@@ -125,6 +125,23 @@ std::string part_of(const Series& series, const PeriodsArguments& arguments) {
   return (series.part.empty() ? "" : series.part + ", ") + "ranks " + arguments.ranks;
 }
 
+/// What was asked for by name and is not there would look like something without a period.
+Result<void> check_all_there(const Found& found, const PeriodsArguments& arguments) {
+  if (found.began_ns) return {};  // it may still come
+  const auto is_there = [&](std::string_view kind) {
+    return std::any_of(found.all.begin(), found.all.end(),
+                       [&](const Series& each) { return to_string(each.kind) == kind; });
+  };
+  const std::string& glob = arguments.selection.callpath;
+  if (!glob.empty() && !is_there(to_string(SeriesKind::callpath))) {
+    return Error{"no call path is like '" + glob + "'"};
+  }
+  for (const std::string& kind : arguments.series) {
+    if (!is_there(kind)) return Error{"the run has nothing in the series '" + kind + "'"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<FoundPeriods> look_for_periods(const PeriodsArguments& arguments) {
@@ -132,6 +149,7 @@ Result<FoundPeriods> look_for_periods(const PeriodsArguments& arguments) {
   if (!series) return series.error();
   FoundPeriods found;
   if (arguments.values.empty()) {
+    if (auto there = check_all_there(*series, arguments); !there) return there.error();
     std::erase_if(series->all,
                   [&](const Series& each) { return !is_wanted(arguments, each.kind); });
   }

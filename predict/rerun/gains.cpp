@@ -102,7 +102,10 @@ class Gains {
 
 /// Whether all that was waited for is there, and the run came to its end.
 bool is_whole(const Findings& findings) {
-  if (findings.losses.contains(LossKind::early_ends)) return false;
+  if (findings.losses.contains(LossKind::early_ends) ||
+      findings.losses.contains(LossKind::clock_repairs)) {
+    return false;
+  }
   for (const auto& [name, loss] : findings.losses.all()) {
     if (loss.severity == Severity::data_loss) return false;
   }

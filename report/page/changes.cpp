@@ -126,7 +126,8 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
 
 std::string noise_words(const Findings& findings, const TimeFormat& time, bool any_change) {
   const FoundChange& wall = of_run(findings, ChangedFigure::wall);
-  if (!any_change && std::abs(delta(wall)) < kSame * wall.before_s) return "";
+  const bool same = !any_change && std::abs(delta(wall)) < kSame * wall.before_s;
+  if (same && wall.noise_s < 0) return "";
   const size_t before = runs(findings, blame::InputRole::before);
   const size_t after = runs(findings, blame::InputRole::after);
   if (wall.noise_s < 0) {

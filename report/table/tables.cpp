@@ -227,6 +227,9 @@ Result<ReportTable> table_by_phase(const Findings& findings, const Selection& se
 }
 
 Result<ReportTable> table_by_device(const Findings& findings, const Selection& selection) {
+  if (!selection.pattern.empty() || !selection.callpath.empty()) {
+    return Error{"what devices did is known of whole devices: leave out --pattern and --callpath"};
+  }
   ReportTable table;
   table.title = "By device";
   table.columns = {{"name", "device", CellKind::text},

@@ -114,7 +114,7 @@ class Runs:
                            OMP_WAIT_POLICY="passive", **program.environment)
         environment.update(changes)
         subprocess.run([self.culprit, "run", "-q", "-o", experiment, "--", *program.command], env=environment,
-                       check=True, stdout=subprocess.DEVNULL)
+                       check=True, stdout=subprocess.DEVNULL, cwd=self.folder)  # where they may leave files
         return experiment
 
     def read(self, *command):

@@ -216,6 +216,11 @@ def info(place):
     for wrong in (["--top", "-1"], ["--rank", ""], ["--pattern", ""], ["--callpath", ""]):
         done = execute([place.culprit, "report", run, *wrong])
         check(done.returncode == 2 and wrong[0] in done.stderr, f"report takes {wrong}: {done.stderr}")
+    for wrong, words in ((["--callpath", "typo*"], "no call path is like"), (["--series", "device-idle"], "nothing in the series")):
+        done = execute([place.culprit, "periods", run, *wrong])
+        check(done.returncode == 1 and words in done.stderr and not done.stdout, f"periods {wrong}: {done.stdout}{done.stderr}")
+    done = execute([place.culprit, "export", run, "--format", "events", "-o", place.experiment("x"), "--rank", "0,99"])
+    check(done.returncode == 1 and "no rank 99" in done.stderr, f"export takes a rank that is not there: {done.stderr}")
     for wrong in (["--from", "nan"], ["--from", "-1"], ["--shortest", "-1"], ["--to", "inf"]):
         done = execute([place.culprit, "export", run, "--format", "events", "-o", place.experiment("x"), *wrong])
         check(done.returncode == 2 and wrong[0] in done.stderr, f"export takes {wrong}: {done.stderr}")
