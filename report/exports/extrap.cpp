@@ -49,6 +49,11 @@ std::vector<std::vector<double>> sums_of(std::span<const blame::Findings* const>
 
 Result<void> export_extrap(std::span<const blame::Findings* const> runs,
                            const std::filesystem::path& output) {
+  for (const blame::Findings* run : runs) {
+    if (run->run.operation == blame::Operation::diff) {
+      return Error{"a difference is no measurement that Extra-P could fit: export its runs"};
+    }
+  }
   const blame::CommonGround ground = blame::integrate(runs);
   std::string text;
   for (size_t f = 0; f < kFigures.size(); ++f) {

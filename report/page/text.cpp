@@ -321,7 +321,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
 void Page::write_source(const blame::FoundCallPath& found) {
   uint32_t number = found.line;
   for (const std::string& text : sources_.lines(found, kSourceLines)) {
-    const std::string shown = printable(text.substr(0, page_width()), "\t");
+    const std::string shown = printable(text, "\t");
     line(cut_to(fmt::format("{}{} | {}", std::string(text_column(), ' '), number++, shown),
                 page_width()));
   }
@@ -414,7 +414,6 @@ void Page::write_counters() {
   more_line(list.size() - shown, "other call path");
 }
 
-/// Phases one by one; of a loop its mean and its slowest iteration.
 /// One line: it may well be time well spent.
 void Page::write_polling() {
   std::vector<Share> shares;  // by location

@@ -71,6 +71,8 @@ def difference(place):
     for export in ("folded", "speedscope"):
         done = execute([place.culprit, "export", place.experiment("change"), "--format", export, "-o", place.experiment("x")])
         check(done.returncode == 1 and "below zero" in done.stderr, f"{export} drops what is negative: {done.stderr}")
+    done = execute([place.culprit, "export", place.experiment("change"), "--format", "extrap", "-o", place.experiment("x")])
+    check(done.returncode == 1 and "no measurement" in done.stderr, f"extrap drops what is negative: {done.stderr}")
     said = succeed([place.culprit, "info", place.experiment("change")]).stdout
     check("difference" in said and " long" not in said, said)
     check(not report(place, place.experiment("same"))["changes"][3:], "a run differs from itself")
