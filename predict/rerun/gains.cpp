@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "predict/rerun/candidates.h"
+#include "predict/rerun/whole_run.h"
 
 namespace culprit::predict {
 
@@ -100,19 +101,6 @@ class Gains {
   double unchanged_ = 0;
 };
 
-/// Whether all that was waited for is there, and the run came to its end.
-bool is_whole(const Findings& findings) {
-  if (findings.losses.contains(LossKind::early_ends) ||
-      findings.losses.contains(LossKind::clock_repairs)) {
-    return false;
-  }
-  for (const auto& [name, loss] : findings.losses.all()) {
-    if (loss.severity == Severity::data_loss) return false;
-  }
-  return std::none_of(findings.waits.begin(), findings.waits.end(),
-                      [](const auto& row) { return row.pattern == "run.unanswered"; });
-}
-
 size_t count_steps(const EventGraph& graph) {
   size_t steps = 0;
   for (const Column<Step>& of_location : graph.steps) steps += of_location.size();
@@ -158,7 +146,7 @@ void project_functions(const Gains& gains, const std::vector<std::vector<Candida
 void project_gains(const Run& run, const EventGraph& graph,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
                    Findings& findings) {
-  if (!is_whole(findings)) return;
+  if (!check_whole(findings)) return;
   const bool many = count_steps(graph) > kManySteps;
   const double wall_s = run.wall().seconds(), least_s = kLeastCost * wall_s;
   std::vector<Candidate> list = costly_paths(run, findings, least_s, many ? kFewPaths : kPaths);

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "predict/rerun/retimed_source.h"
+#include "predict/rerun/whole_run.h"
 
 namespace culprit::predict {
 
@@ -43,28 +44,6 @@ Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run
   return both;
 }
 
-/// What a trace lacks the run executed again would lack, too, and nobody could tell.
-Result<void> check_trace(const Losses& losses) {
-  if (losses.contains(LossKind::clock_repairs)) {
-    return Error{
-        "the clocks of this trace contradict each other and were corrected: how it would run with "
-        "a change cannot be told"};
-  }
-  if (losses.contains(LossKind::early_ends)) {
-    return Error{
-        "processes of this run ended early: how it would have gone on with a change cannot be "
-        "told"};
-  }
-  for (const auto& [name, loss] : losses.all()) {
-    if (loss.severity != Severity::data_loss) continue;
-    return Error{
-        "events of this run are missing, so how it would run with a change cannot be "
-        "told: " +
-        loss.advice};
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario, unsigned threads,
@@ -80,7 +59,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   auto recorded = blame::analyze(source, options, losses);
   if (!recorded) return recorded.error();
   if (!executions) return executions.error();
-  if (auto fit = check_trace(recorded->losses); !fit) return fit.error();
+  if (auto fit = check_whole(*recorded); !fit) return fit.error();
   auto retimed = retime(source, std::move(executions->changed.knots));
   auto predicted = blame::analyze(*retimed, {.threads = threads}, losses);
   if (!predicted) return predicted.error();

@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "predict/rerun/whole_run.h"
 #include "tests/unit/predict_rerun/drawn.h"
 
 namespace culprit::predict {
@@ -546,6 +547,19 @@ TEST(WhatIf, RefusesWhatNobodyThereExecutes) {
   const auto refused = predict(kLateSender, scenario);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().sentence.find("none of the chosen"), std::string::npos);
+}
+
+TEST(WhatIf, RefusesRunsThatAreNotWhole) {
+  const auto trace = trace::TextTrace::parse(kLateSender);
+  ASSERT_TRUE(trace.ok());
+  Losses losses;
+  losses.add(LossKind::early_ends);
+  EXPECT_FALSE(what_if(**trace, scale("comp", 0.5), 1, losses).ok());
+  EXPECT_TRUE(what_if(**trace, scale("comp", 0.5), 1, {}).ok());
+  blame::Findings hung;
+  EXPECT_TRUE(check_whole(hung));
+  hung.waits.emplace_back().pattern = "run.unanswered";
+  EXPECT_FALSE(check_whole(hung));
 }
 
 TEST(WhatIf, WhatTakesTooLongIsLongAndNotNothing) {
