@@ -93,13 +93,19 @@ std::string time_for_people() {
   return formatted_now("%Y-%m-%dT%H:%M:%S%z");
 }
 
+Result<void> check_new(const fs::path& wanted) {
+  std::error_code code;
+  if (wanted.empty() || !fs::exists(fs::symlink_status(wanted, code))) return {};
+  return Error{"'" + wanted.string() + "' already exists: name a new folder with -o"};
+}
+
 Result<fs::path> create_experiment(const fs::path& wanted, const std::string& name) {
   std::error_code code;
   if (!wanted.empty()) {
     const fs::path folder = fs::absolute(wanted).lexically_normal();
     if (fs::create_directory(folder, code)) return folder;
-    if (code && !fs::exists(folder)) return cannot_make(wanted, code);
-    return Error{"'" + wanted.string() + "' already exists: name a new folder with -o"};
+    if (auto is_new = check_new(wanted); !is_new) return is_new.error();
+    return cannot_make(wanted, code);
   }
   const fs::path base =
       fs::current_path() / ("culprit." + shortened(name) + "." + time_for_names());

@@ -43,6 +43,9 @@ std::filesystem::path findings_file(const std::filesystem::path& experiment);
 /// own, or the foreign one that it refers to.
 std::filesystem::path trace_of(const std::filesystem::path& experiment, const ExperimentInfo& info);
 
+/// Error if something is at `wanted` already, if that is named: to be said before anything is read.
+Result<void> check_new(const std::filesystem::path& wanted);
+
 /// Makes `wanted`, or if that is empty the folder culprit.<name>.<time>[-n] under the current one.
 /// Absolute. Error if `wanted` exists or nothing can be made there.
 Result<std::filesystem::path> create_experiment(const std::filesystem::path& wanted,

@@ -66,9 +66,9 @@ void visit_both(Row& to, const Row& from, const Visit& visit) {
   });
 }
 
-/// What is summed of a row goes into it at once. What is taken is whole numbers: their weighted
-/// sums are kept apart, and rounded once, in the end.
-class Taken {
+/// Sums up rows of one kind. Times go into the sum at once. What is taken of the runs after is
+/// whole numbers: their weighted sums are kept apart, and rounded once, in the end.
+class RowSums {
  public:
   template <class Row>
   void add(Row& to, const Row& from, double weight) {
@@ -114,19 +114,19 @@ class Rows {
     if (fresh) {
       all_.push_back(row);
       clear_sums(all_.back());
-      taken_.emplace_back();
+      sums_.emplace_back();
     }
-    taken_[at->second].add(all_[at->second], row, weight);
+    sums_[at->second].add(all_[at->second], row, weight);
   }
   std::vector<Row> take() {
-    for (size_t i = 0; i < all_.size(); ++i) taken_[i].round_into(all_[i]);
+    for (size_t i = 0; i < all_.size(); ++i) sums_[i].round_into(all_[i]);
     return std::move(all_);
   }
 
  private:
   std::unordered_map<std::string, size_t> place_;
   std::vector<Row> all_;
-  std::vector<Taken> taken_;
+  std::vector<RowSums> sums_;
 };
 
 /// visit(list of out, the same list of each input) for all lists whose rows are sums.
@@ -231,9 +231,9 @@ Findings combine(std::span<const WeightedFindings> inputs) {
   std::set<std::string> notes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto& [findings, weight] = inputs[i];
-    Taken().add(out.run, findings->run, weight);
-    Taken().add(out.identities, findings->identities, weight);
-    Taken().add(out.start_up, findings->start_up, weight);
+    RowSums().add(out.run, findings->run, weight);
+    RowSums().add(out.identities, findings->identities, weight);
+    RowSums().add(out.start_up, findings->start_up, weight);
     for (size_t l = 0; l < findings->locations.size(); ++l) {
       FoundLocation& to = ground.locations[ground.inputs[i].locations[l].index()];
       to.life_s += weight * findings->locations[l].life_s;

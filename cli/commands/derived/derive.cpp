@@ -124,12 +124,6 @@ Result<void> refuse_differences(const std::vector<fs::path>& inputs,
   return {};
 }
 
-Result<void> check_new(const fs::path& output) {
-  std::error_code code;
-  if (output.empty() || !fs::exists(fs::symlink_status(output, code))) return {};
-  return Error{"'" + output.string() + "' already exists: name a new folder with -o"};
-}
-
 int keep_derived(blame::Findings findings, blame::Operation operation,
                  const std::vector<fs::path>& inputs, const fs::path& output) {
   findings.run.operation = operation;

@@ -21,9 +21,6 @@ Result<std::vector<blame::Findings>> open_all(const std::vector<std::filesystem:
 Result<void> refuse_differences(const std::vector<std::filesystem::path>& inputs,
                                 const std::vector<blame::Findings>& findings);
 
-/// Error if something is at `output` already, if that is named: said before anything is read.
-Result<void> check_new(const std::filesystem::path& output);
-
 /// Makes the experiment `output`, or culprit.<operation>.<time>, and says where it is. `inputs` are
 /// those that the findings do not name yet. Returns the exit status.
 int keep_derived(blame::Findings findings, blame::Operation operation,

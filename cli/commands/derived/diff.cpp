@@ -20,6 +20,7 @@
 #include "cli/commands/derived/derive.h"
 #include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
+#include "cli/experiment.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
 #include "report/page/changes.h"

@@ -240,10 +240,7 @@ int keep(predict::Prediction prediction, const WhatIfArguments& arguments,
 int what_if(const WhatIfArguments& arguments) {
   const auto scenario = scenario_of(arguments);
   if (!scenario) return fail(scenario.error());
-  std::error_code code;
-  if (!arguments.output.empty() && fs::exists(arguments.output, code)) {
-    return fail({"'" + arguments.output.string() + "' exists already: name a new experiment"});
-  }
+  if (auto is_new = check_new(arguments.output); !is_new) return fail(is_new.error());
   Losses losses;
   const auto opened = open_input(arguments.input, arguments.jobs, losses);
   if (!opened) return fail(opened.error());
