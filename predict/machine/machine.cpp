@@ -86,4 +86,12 @@ Duration message_time(const Link& link, uint64_t bytes) {
   return Duration::from_nanos(std::llround(ns));
 }
 
+Duration message_time(const Link& link, uint64_t bytes, double latency_factor,
+                      double bandwidth_factor) {
+  const auto latency = static_cast<double>(message_time(link, 0).nanos());
+  const auto whole = static_cast<double>(message_time(link, bytes).nanos());
+  return Duration::from_nanos(
+      std::llround(latency * latency_factor + (whole - latency) / bandwidth_factor));
+}
+
 }  // namespace culprit::predict

@@ -43,6 +43,7 @@ struct MachineNoise {
 
 /// Which processes it is between.
 enum class LinkKind : uint8_t { same_node, other_node };
+inline constexpr size_t kLinkKinds = 2;
 const char* name_of(LinkKind kind);  ///< "same node"
 
 /// Messages of one size, from call to call: half of a round trip.
@@ -70,6 +71,9 @@ struct Link {
 /// How long a message of this size takes: the median of that size, on a straight line between
 /// sizes measured, latency + bytes / bandwidth where nothing was.
 Duration message_time(const Link& link, uint64_t bytes);
+/// With latency (what a message of no size takes) and the rest scaled.
+Duration message_time(const Link& link, uint64_t bytes, double latency_factor,
+                      double bandwidth_factor);
 
 struct Machine {
   std::string culprit;  ///< its version

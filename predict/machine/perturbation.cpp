@@ -8,15 +8,15 @@
 
 namespace culprit::predict {
 
-Perturbation from_to(const Machine& recorded, const Machine& wanted, LinkKind kind) {
+Perturbation from_to(const Machine& recorded, const Machine& wanted) {
   Perturbation change;
   if (recorded.noise.known() && wanted.noise.known()) {
     change.noise = {{recorded.noise.detours, -1}, {wanted.noise.detours, 1}};
   }
-  const Link *before = recorded.link(kind), *after = wanted.link(kind);
-  if (before != nullptr && after != nullptr) {
-    change.recorded = *before;
-    change.wanted = *after;
+  for (const LinkKind kind : {LinkKind::same_node, LinkKind::other_node}) {
+    const Link *before = recorded.link(kind), *after = wanted.link(kind);
+    if (before == nullptr || after == nullptr) continue;
+    change.links[static_cast<size_t>(kind)] = LinkChange{*before, *after};
   }
   return change;
 }
@@ -39,20 +39,6 @@ Duration sample_compute_noise(const Perturbation& change, Rng& rng, Duration com
 
 Duration sample_message_delay(const Perturbation& change, Rng& rng) {
   return change.message_delay ? change.message_delay->sample(rng) : Duration::zero();
-}
-
-Duration message_time(const Perturbation& change, uint64_t bytes) {
-  const std::optional<Link>& link = change.wanted ? change.wanted : change.recorded;
-  if (!link) return {};
-  const auto latency = static_cast<double>(message_time(*link, 0).nanos());
-  const auto whole = static_cast<double>(message_time(*link, bytes).nanos());
-  return Duration::from_nanos(
-      std::llround(latency * change.latency_factor + (whole - latency) / change.bandwidth_factor));
-}
-
-Duration message_change(const Perturbation& change, uint64_t bytes) {
-  if (!change.recorded) return {};
-  return message_time(change, bytes) - message_time(*change.recorded, bytes);
 }
 
 }  // namespace culprit::predict

@@ -7,6 +7,7 @@
 // which that paper leaves to later.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -21,24 +22,26 @@ struct NoiseChange {
   double factor = 1;
 };
 
+/// Messages that took what they take on one machine's link, and now take what they do on another's.
+struct LinkChange {
+  Link recorded, wanted;
+};
+
 struct Perturbation {
   std::vector<NoiseChange> noise = {};
   std::optional<Distribution> message_delay = {};  ///< on top of what each message takes
-  /// Where messages are to take what they take there; the recorded machine's link says what they
-  /// took. Both or none.
-  std::optional<Link> recorded = {}, wanted = {};
-  double latency_factor = 1, bandwidth_factor = 1;  ///< of `wanted`, or else of what was recorded
+  std::array<std::optional<LinkChange>, kLinkKinds> links = {};  ///< by LinkKind
 
   bool changes_compute() const { return !noise.empty(); }
-  bool changes_messages() const {
-    return message_delay || wanted || latency_factor != 1 || bandwidth_factor != 1;
+  const std::optional<LinkChange>& link(LinkKind kind) const {
+    return links[static_cast<size_t>(kind)];
   }
+  bool changes_links() const { return link(LinkKind::same_node) || link(LinkKind::other_node); }
 };
 
 /// From one machine to another: its noise goes and the other's comes, and messages take what they
-/// take there. `kind`: of the link that counts. Links, or noise, that one of the two does not have
-/// stay as they are.
-Perturbation from_to(const Machine& recorded, const Machine& wanted, LinkKind kind);
+/// take there. Links, or noise, that one of the two does not have stay as they are.
+Perturbation from_to(const Machine& recorded, const Machine& wanted);
 
 /// What is added to `compute`, recorded time of computing; not less than -compute. Noise that goes
 /// is taken off by its expected share, since nobody knows which stretches held it; noise that comes
@@ -47,14 +50,5 @@ Duration sample_compute_noise(const Perturbation& change, Rng& rng, Duration com
 
 /// What is added to what one message takes, because of its delay alone.
 Duration sample_message_delay(const Perturbation& change, Rng& rng);
-
-/// What a message of this size takes after the change, but for its delay: of `wanted`, else of
-/// `recorded`, with latency (what a message of no size takes) and the rest scaled. Zero if there
-/// is neither.
-Duration message_time(const Perturbation& change, uint64_t bytes);
-
-/// By how much longer (or, negative, shorter) a message of this size takes than where it was
-/// recorded, but for its delay. Zero if `recorded` is not known.
-Duration message_change(const Perturbation& change, uint64_t bytes);
 
 }  // namespace culprit::predict

@@ -39,12 +39,7 @@ class Member {
   Member(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
          LocationId id, OtherTimes& others)
       : graph_(graph), paths_(paths), sharers_(sharers), steps_(graph.steps[id.index()]) {
-    auto& times = others[id.index()];
-    if (!times) {
-      times = std::make_unique<Column<double>>();
-      times->resize(steps_.size(), kAsItWas);
-    }
-    times_ = times.get();
+    times_ = &other_times(graph, id, others[id.index()]);
   }
 
   /// The last part ends with the run; not `in_parts`, it is the only one.

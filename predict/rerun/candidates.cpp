@@ -230,11 +230,4 @@ std::vector<Sharers> sharers_of(const Run& run, const EventGraph& graph,
   return {std::move(all)};
 }
 
-bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& paths) {
-  const Column<Step>& steps = graph.steps[id.index()];
-  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-    return step.kind() == StepKind::work && paths[step.what];
-  });
-}
-
 }  // namespace culprit::predict

@@ -46,7 +46,4 @@ std::vector<Candidate> uneven_paths(const replay::Run& run, const EventGraph& gr
 std::vector<Sharers> sharers_of(const replay::Run& run, const EventGraph& graph,
                                 const Candidate& candidate);
 
-/// Whether this location works at one of these call paths.
-bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& paths);
-
 }  // namespace culprit::predict

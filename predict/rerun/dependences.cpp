@@ -5,6 +5,7 @@
 #include "predict/rerun/dependences.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -18,12 +19,30 @@ using replay::WaitGraph;
 
 namespace {
 
-uint32_t since(const Moment& at) {
+Mark mark_at(const Moment& at, MarkKind kind, size_t target, uint32_t delivery) {
   const int64_t nanos = (at.time - at.call).nanos();
-  return static_cast<uint32_t>(std::clamp<int64_t>(nanos, 0, UINT32_MAX));
+  const auto since = static_cast<uint32_t>(std::clamp<int64_t>(nanos, 0, UINT32_MAX));
+  return {at.time, at.location, since, static_cast<uint32_t>(target), static_cast<uint32_t>(kind),
+          delivery};
 }
 
 }  // namespace
+
+uint32_t tree_levels(uint64_t members) {
+  return members < 2 ? 0 : static_cast<uint32_t>(std::bit_width(members - 1));
+}
+
+size_t Deliveries::Hash::operator()(const Delivery& delivery) const {
+  const uint64_t hops = uint64_t{delivery.near_hops} << 32 | delivery.far_hops;
+  return std::hash<uint64_t>()(delivery.bytes * 0x9E3779B97F4A7C15 ^ hops);
+}
+
+uint32_t Deliveries::add(const Delivery& delivery) {
+  if (delivery.hops() == 0) return kNone;
+  const auto [place, is_new] = places_.try_emplace(delivery, static_cast<uint32_t>(list_.size()));
+  if (is_new) list_.push_back(delivery);
+  return place->second;
+}
 
 void Untold::add(const Untold& other) {
   sends += other.sends;
@@ -37,26 +56,23 @@ void Dependences::signal(HubId hub, const Moment& at) {
   Hub& to = hubs[hub.index()];
   ++to.signals;
   to.time = std::max(to.time, at.time);
-  marks.push_back({at.time, at.location, since(at), static_cast<uint32_t>(hub.index()),
-                   MarkKind::signal, GateKind::other});
+  marks.push_back(mark_at(at, MarkKind::signal, hub.index(), Deliveries::kNone));
 }
 
-void Dependences::gate(HubId hub, const Moment& at, GateKind kind) {
-  marks.push_back(
-      {at.time, at.location, since(at), static_cast<uint32_t>(hub.index()), MarkKind::gate, kind});
+void Dependences::gate(HubId hub, const Moment& at, const Delivery& delivery) {
+  marks.push_back(mark_at(at, MarkKind::gate, hub.index(), deliveries.add(delivery)));
 }
 
-void Dependences::edge(const Moment& from, const Moment& to, GateKind kind) {
+void Dependences::edge(const Moment& from, const Moment& to, const Delivery& delivery) {
   if (from.location == to.location) return;
   const HubId hub = add_hub();
   signal(hub, from);
-  gate(hub, to, kind);
+  gate(hub, to, delivery);
 }
 
 void Dependences::hold(const Holding& holding, const Moment& asked, const Moment& released) {
   const auto mark = [&](const Moment& at, MarkKind kind) {
-    marks.push_back({at.time, at.location, since(at), static_cast<uint32_t>(holdings.size()), kind,
-                     GateKind::other});
+    marks.push_back(mark_at(at, kind, holdings.size(), Deliveries::kNone));
     holdings.push_back(holding);
   };
   mark(asked, MarkKind::lock_asked);
@@ -74,9 +90,14 @@ void Dependences::append(Dependences&& other) {
     holding.lock = LockId(holding.lock.index() + locks);
     holdings.push_back(holding);
   }
+  std::vector<uint32_t> deliveries_here(other.deliveries.size());
+  for (uint32_t i = 0; i < deliveries_here.size(); ++i) {
+    deliveries_here[i] = deliveries.add(other.deliveries[i]);
+  }
   for (Mark mark : other.marks) {
-    const bool of_hub = mark.kind == MarkKind::signal || mark.kind == MarkKind::gate;
+    const bool of_hub = mark.kind() == MarkKind::signal || mark.kind() == MarkKind::gate;
     mark.target += of_hub ? first_hub : first_holding;
+    mark.delivery = deliveries_here[mark.delivery];
     marks.push_back(mark);
   }
   for (const Idle& idle : other.idle) this->idle.push_back(idle);
@@ -145,7 +166,7 @@ struct End {
 void mark_found(const Column<Mark>& marks, std::vector<End>& ends) {
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
   for (const Mark& mark : marks) {
-    if (mark.kind != MarkKind::gate && mark.kind != MarkKind::lock_asked) continue;
+    if (mark.kind() != MarkKind::gate && mark.kind() != MarkKind::lock_asked) continue;
     const std::tuple at(mark.location, mark.time);
     auto end = std::lower_bound(ends.begin(), ends.end(), at,
                                 [](const End& e, const auto& key) { return e.key() < key; });

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/column.h"
@@ -37,11 +38,34 @@ struct Moment {
   }
 };
 
-/// Why a location cannot pass a gate.
-enum class GateKind : uint8_t {
-  message,     ///< data is on its way from there: latency and bandwidth matter
-  collective,  ///< likewise, of several
-  other,
+/// How data gets to somebody: in so many messages one after the other, within nodes and between
+/// nodes, each of so many bytes.
+struct Delivery {
+  uint32_t near_hops = 0, far_hops = 0;
+  uint64_t bytes = 0;
+  uint32_t hops() const { return near_hops + far_hops; }
+  bool operator==(const Delivery&) const = default;
+};
+
+/// How many rounds it takes until data of so many members has come to one of them, if each round
+/// brings it from twice as many: the levels of a binary tree.
+uint32_t tree_levels(uint64_t members);
+
+/// Each sort of delivery once. The first is none: what is no matter of data.
+class Deliveries {
+ public:
+  static constexpr uint32_t kNone = 0;
+  Deliveries() : list_(1) {}
+  uint32_t add(const Delivery& delivery);
+  const Delivery& operator[](uint32_t place) const { return list_[place]; }
+  size_t size() const { return list_.size(); }
+
+ private:
+  struct Hash {
+    size_t operator()(const Delivery& delivery) const;
+  };
+  std::vector<Delivery> list_;
+  std::unordered_map<Delivery, uint32_t, Hash> places_;
 };
 
 /// What a mark does at its moment. In this order at one moment of a call.
@@ -52,9 +76,12 @@ struct Mark {
   LocationId location;
   uint32_t since;   ///< nanoseconds since the call's enter, 2^32 - 1 if more
   uint32_t target;  ///< a hub; of locks, an index into Dependences::holdings
-  MarkKind kind;
-  GateKind gate;
+  uint32_t kind_ : 3;
+  uint32_t delivery : 29;  ///< of a gate: among Dependences::deliveries
+
+  MarkKind kind() const { return static_cast<MarkKind>(kind_); }
 };
+static_assert(sizeof(Mark) == 24);
 
 struct Hub {
   uint32_t signals = 0;     ///< how many there are
@@ -81,7 +108,7 @@ struct Idle {
 struct Untold {
   /// Sends that may be handed over only when their receiver is there; nothing tells.
   uint64_t sends = 0;
-  uint32_t least_bytes = UINT32_MAX, most_bytes = 0;  ///< of those
+  uint64_t least_bytes = UINT64_MAX, most_bytes = 0;  ///< of those
   uint64_t choices = 0;  ///< calls that take whichever operation is complete
   Duration polled;       ///< in loops that may work or wait between tests
 
@@ -93,6 +120,7 @@ struct Dependences {
   Column<Hub> hubs;
   Column<Holding> holdings;
   Column<Idle> idle;
+  Deliveries deliveries;
   Untold untold;
   uint32_t locks = 0;
 
@@ -101,11 +129,11 @@ struct Dependences {
     return HubId(hubs.size() - 1);
   }
   void signal(HubId hub, const Moment& at);
-  void gate(HubId hub, const Moment& at, GateKind kind);
+  void gate(HubId hub, const Moment& at, const Delivery& delivery = {});
   /// One waits for one.
-  void edge(const Moment& from, const Moment& to, GateKind kind = GateKind::other);
+  void edge(const Moment& from, const Moment& to, const Delivery& delivery = {});
   void hold(const Holding& holding, const Moment& asked, const Moment& released);
-  /// Hubs and locks get other numbers.
+  /// Hubs, locks and deliveries get other numbers.
   void append(Dependences&& other);
 };
 

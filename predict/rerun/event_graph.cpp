@@ -6,7 +6,6 @@
 #include "predict/rerun/event_graph.h"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 
 #include "base/parallel.h"
@@ -35,7 +34,7 @@ std::vector<size_t> sort_marks(Column<Mark>& marks, size_t locations, unsigned t
                      [](const Mark& a, const Mark& b) {
                        if (a.time != b.time) return a.time < b.time;
                        if (a.since != b.since) return a.since > b.since;
-                       return a.kind < b.kind;
+                       return a.kind_ < b.kind_;
                      });
   });
   return first;
@@ -91,7 +90,7 @@ class StepWriter {
   }
 
   void follow(const Mark& mark) {
-    switch (mark.kind) {
+    switch (mark.kind()) {
       case MarkKind::signal:
         return put(StepKind::signal, 0, mark.target);
       case MarkKind::lock_asked:
@@ -103,20 +102,12 @@ class StepWriter {
     }
     const Hub& hub = found_.hubs[mark.target];
     if (hub.signals == 0) return;
-    const int64_t early = std::max<int64_t>(0, (hub.time - mark.time).nanos());
-    const uint32_t hops = mark.gate == GateKind::other     ? 0
-                          : mark.gate == GateKind::message ? 1
-                                                           : hops_of(hub);
-    put(StepKind::gate, early, mark.target, hops);
-    if (hops == 0 || !is_mpi(path_)) return;
+    put(StepKind::gate, (hub.time - mark.time).nanos(), mark.target, mark.delivery);
+    if (mark.delivery == Deliveries::kNone || !is_mpi(path_)) return;
     transfer_ = path_;
-    hops_ = hops;
+    delivery_ = mark.delivery;
   }
 
-  /// Data of `n` members comes in as many rounds as a tree has levels.
-  static uint32_t hops_of(const Hub& hub) {
-    return static_cast<uint32_t>(std::bit_width(std::max(hub.signals, 2u) - 1));
-  }
   bool is_mpi(CallPathId path) const {
     const RegionId region = run_.callpaths[path].region;
     return region.valid() && run_.regions[region.index()].paradigm == trace::Paradigm::mpi;
@@ -151,19 +142,19 @@ class StepWriter {
     if (is_idle(from)) return put(StepKind::idle, nanos, path);
     if (is_polling(from)) polled_ += to - from;
     if (transfer_ != path_) transfer_ = CallPathId::none();
-    if (transfer_.valid()) return put(StepKind::transfer, nanos, path, hops_);
+    if (transfer_.valid()) return put(StepKind::transfer, nanos, path, delivery_);
     put(StepKind::work, nanos, path);
   }
 
-  void put(StepKind kind, int64_t amount, uint32_t what, uint32_t hops = 0) {
+  void put(StepKind kind, int64_t amount, uint32_t what, uint32_t delivery = Deliveries::kNone) {
     if (!steps_.empty() && kind <= StepKind::idle) {
       Step& last = steps_.back();
-      if (last.kind() == kind && last.what == what && last.hops == hops) {
+      if (last.kind() == kind && last.what == what && last.delivery == delivery) {
         last.amount += amount;
         return;
       }
     }
-    steps_.push_back({static_cast<uint64_t>(kind), amount, what, hops});
+    steps_.push_back({static_cast<uint64_t>(kind), amount, what, delivery});
   }
 
   const Run& run_;
@@ -175,7 +166,7 @@ class StepWriter {
   Column<Step>& steps_;
   size_t next_mark_ = 0, next_wait_ = 0, next_idle_ = 0;
   CallPathId path_, transfer_;
-  uint32_t hops_ = 0;
+  uint32_t delivery_ = Deliveries::kNone;
   Duration polled_;
 };
 
@@ -207,7 +198,8 @@ Duration find_latency(const EventGraph& graph) {
   std::vector<int64_t> nanos;
   for (const Column<Step>& steps : graph.steps) {
     for (const Step& step : steps) {
-      if (step.kind() == StepKind::transfer && step.hops == 1) nanos.push_back(step.amount);
+      if (step.kind() != StepKind::transfer) continue;
+      if (graph.deliveries[step.delivery].hops() == 1) nanos.push_back(step.amount);
     }
   }
   if (nanos.empty()) return Duration::zero();
@@ -246,6 +238,7 @@ EventGraph build_graph(const Run& run, const WaitGraph& graph, Dependences found
   count_signals(built.steps, found.hubs);
   built.hubs = std::move(found.hubs);
   built.holdings = std::move(found.holdings);
+  built.deliveries = std::move(found.deliveries);
   built.locks = found.locks;
   built.latency = find_latency(built);
   return built;

@@ -26,7 +26,7 @@ enum class StepKind : uint8_t {
   transfer,  ///< likewise, of a call that got data: what followed the moment when it was sent
   idle,      ///< took `amount` nanoseconds in the recorded run, and takes what it takes
   signal,    ///< of hub `what`
-  gate,      ///< awaits hub `what`; `amount`: nanoseconds by which it was passed too early
+  gate,      ///< awaits hub `what`; `amount`: by how many nanoseconds the last one came later
   lock,      ///< holding `what`
   unlock,
 };
@@ -36,9 +36,7 @@ struct Step {
   uint64_t kind_ : 8;
   int64_t amount : 56;
   uint32_t what;
-  /// Of a transfer, and of the gate before it: how many hops its data took one after the other (1,
-  /// or log2 of the members). Otherwise 0.
-  uint32_t hops;
+  uint32_t delivery;  ///< of a transfer, and of the gate before it; otherwise Deliveries::kNone
 
   StepKind kind() const { return static_cast<StepKind>(kind_); }
 };
@@ -49,6 +47,7 @@ struct EventGraph {
   std::vector<LocationId> locations;  ///< that have any, in order
   Column<Hub> hubs;
   Column<Holding> holdings;
+  Deliveries deliveries;
   uint32_t locks = 0;
   /// Of transfers: the shortest there was for small messages, which nothing makes faster but a
   /// lower latency. Zero: there were none.

@@ -39,6 +39,8 @@ struct LocationState {
   uint32_t next_waiter = kNobody;
   bool done = true;
   bool after_idle = false;  ///< the last timed step was idle
+  /// By how much more or less of what is to come now is awaited than in the recorded run.
+  std::optional<Duration> longer;
 };
 
 /// Somebody who asks for a lock, or gives it back, at a time.
@@ -130,6 +132,42 @@ class Locks {
   std::vector<Lock> locks_;
 };
 
+/// Of a gate or a transfer, what its messages take by themselves, if that is known.
+std::optional<DeliveryTime> time_of(const Pace& pace, const Step& step) {
+  if (step.delivery >= pace.deliveries.size()) return std::nullopt;
+  return pace.deliveries[step.delivery];
+}
+
+/// What of a time has not passed.
+Duration remains(Duration time, Duration passed) {
+  return std::max(Duration::zero(), time - std::max(Duration::zero(), passed));
+}
+
+/// Somebody passes a gate now that opened then; in the recorded run it opened so much `later` than
+/// it was passed.
+void await_data(const DeliveryTime& time, Duration later, Time open, LocationState& state) {
+  const Duration before = remains(time.before, Duration::zero() - later);
+  const Duration more = remains(time.after, state.now - open) - before;
+  state.longer = state.longer ? std::max(*state.longer, more) : more;
+}
+
+/// Of a transfer that follows a gate.
+int64_t and_longer(int64_t nanos, LocationState& state) {
+  if (!state.longer) return nanos;
+  nanos = std::max<int64_t>(0, nanos + state.longer->nanos());
+  state.longer.reset();
+  return nanos;
+}
+
+/// What a location gives to an operation need not travel to itself.
+Time open_since(const Pace& pace, LocationId id, const HubState& hub, uint32_t hops) {
+  if (hops == 0 || !pace.message_delay) return hub.time;
+  Duration delay;
+  for (uint32_t hop = 0; hop < hops; ++hop) delay += pace.message_delay(id);
+  if (hub.last != id.index()) return hub.time + delay;
+  return std::max(hub.time, hub.others + delay);
+}
+
 /// What a step takes at this pace, in nanoseconds, but for noise.
 double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
   const Column<double>* times = location < pace.times.size() ? pace.times[location] : nullptr;
@@ -138,9 +176,12 @@ double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t locatio
   if (step.kind() == StepKind::idle) return 0;
   double nanos = static_cast<double>(step.amount);
   if (step.kind() == StepKind::transfer) {
-    const double late = std::min(nanos, static_cast<double>(graph.latency.nanos()) * step.hops);
-    nanos = late * pace.latency + (nanos - late) * pace.transfer_time;
-    if (pace.added_latency != nullptr) nanos += (*pace.added_latency)[step.what] * step.hops;
+    const double hops = graph.deliveries[step.delivery].hops();
+    if (!time_of(pace, step)) {
+      const double late = std::min(nanos, static_cast<double>(graph.latency.nanos()) * hops);
+      nanos = late * pace.latency + (nanos - late) * pace.transfer_time;
+    }
+    if (pace.added_latency != nullptr) nanos += (*pace.added_latency)[step.what] * hops;
   }
   if (location < pace.factors.size() && pace.factors[location] != nullptr) {
     nanos *= (*pace.factors[location])[step.what];
@@ -219,6 +260,9 @@ class Engine {
     const Column<Step>& steps = graph_.steps[location];
     while (state.step < steps.size()) {
       const Step& step = steps[state.step];
+      if (step.kind() != StepKind::gate && step.kind() != StepKind::transfer) {
+        await_longer(location, state);
+      }
       switch (step.kind()) {
         case StepKind::work:
         case StepKind::transfer:
@@ -238,12 +282,13 @@ class Engine {
       }
       ++state.step;
     }
+    await_longer(location, state);
     state.done = true;
   }
 
   void spend(uint32_t location, LocationState& state, const Step& step) {
     const int64_t took = step.amount;
-    const int64_t takes = duration(graph_, pace_, location, state.step);
+    const int64_t takes = and_longer(duration(graph_, pace_, location, state.step), state);
     if (takes != took) knot(location, state, false);
     state.recorded = state.recorded + Duration::from_nanos(took);
     state.now = state.now + Duration::from_nanos(takes);
@@ -276,18 +321,18 @@ class Engine {
       hub.waiter = location;
       return false;
     }
-    const Time free = open_since(location, hub, step.hops) - Duration::from_nanos(step.amount);
-    wait_until(location, state, free);
+    const auto later = Duration::from_nanos(step.amount);
+    const uint32_t hops = graph_.deliveries[step.delivery].hops();
+    const Time open = open_since(pace_, LocationId(location), hub, hops);
+    wait_until(location, state, open - std::max(Duration::zero(), later));
+    if (const auto time = time_of(pace_, step)) await_data(*time, later, open, state);
     return true;
   }
 
-  /// What a location gives to an operation need not travel to itself.
-  Time open_since(uint32_t location, const HubState& hub, uint32_t hops) {
-    if (hops == 0 || !pace_.message_delay) return hub.time;
-    Duration delay;
-    for (uint32_t hop = 0; hop < hops; ++hop) delay += pace_.message_delay(LocationId(location));
-    if (hub.last != location) return hub.time + delay;
-    return std::max(hub.time, hub.others + delay);
+  /// Where no transfer follows that takes longer, it is waited for.
+  void await_longer(uint32_t location, LocationState& state) {
+    if (state.longer) wait_until(location, state, state.now + *state.longer);
+    state.longer.reset();
   }
 
   void wait_until(uint32_t location, LocationState& state, Time time) {

@@ -20,11 +20,20 @@ enum class LockOrder : uint8_t {
   recorded,  ///< nobody but who had it next in the recorded run
 };
 
+/// What a delivery's messages take by themselves, together: on the machine of the recorded run, and
+/// now. Who comes later than they do does not wait for them.
+struct DeliveryTime {
+  Duration before, after;
+};
+
 /// How long steps take. What is not given takes as long as it took.
 struct Pace {
   /// By LocationId: for each call path its factor; null: one for all.
   std::vector<const std::vector<double>*> factors;
   double latency = 1, transfer_time = 1;  ///< factors for the two parts of a transfer
+  /// By place in EventGraph::deliveries, instead of these factors where it is known; empty:
+  /// nowhere.
+  std::vector<std::optional<DeliveryTime>> deliveries;
   /// Of each hop of data on its way to a location, besides.
   std::function<Duration(LocationId)> message_delay;
   /// Nanoseconds that each hop of a transfer takes longer, by its call path; null: none.

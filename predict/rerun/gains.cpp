@@ -84,13 +84,10 @@ class Gains {
              std::unique_ptr<Column<double>>& times) const {
     if (!works_at(graph_, id, paths)) return;
     const Column<Step>& steps = graph_.steps[id.index()];
-    if (!times) {
-      times = std::make_unique<Column<double>>();
-      times->resize(steps.size(), kAsItWas);
-    }
+    Column<double>& own = other_times(graph_, id, times);
     for (size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].kind() != StepKind::work || !paths[steps[i].what]) continue;
-      double& time = (*times)[i];
+      double& time = own[i];
       time = 0.5 * (time == kAsItWas ? static_cast<double>(steps[i].amount) : time);
     }
   }

@@ -67,10 +67,12 @@ Sampled execute_perturbed(const EventGraph& graph, const Scenario& scenario, con
   return summed_up(walls);
 }
 
-std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const EventGraph& graph,
-                                               LockOrder locks) {
+Sensitivities latency_sensitivities(const replay::Run& run, const EventGraph& graph,
+                                    LockOrder locks) {
   constexpr size_t kMost = 12;
-  std::vector<Sensitivity> all(run.callpaths.size());
+  Sensitivities found;
+  std::vector<Sensitivity>& all = found.rows;
+  all.resize(run.callpaths.size());
   Sensitivity whole;
   for (const Column<Step>& steps : graph.steps) {
     for (const Step& step : steps) {
@@ -85,7 +87,7 @@ std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const Eve
     return a.transfers > b.transfers;
   };
   std::stable_sort(all.begin(), all.end(), fewer);
-  if (all.size() > kMost) all.resize(kMost);
+  if (all.size() > kMost) found.left_out = all.size() - kMost, all.resize(kMost);
   // So little more that nothing changes its order, and enough for whole nanoseconds.
   const double added = std::max(100.0, 0.05 * static_cast<double>(graph.latency.nanos()));
   Pace pace;
@@ -105,7 +107,7 @@ std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const Eve
     return a.by_latency > b.by_latency;
   });
   all.insert(all.begin(), whole);
-  return all;
+  return found;
 }
 
 }  // namespace culprit::predict

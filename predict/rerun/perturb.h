@@ -37,8 +37,11 @@ struct Sensitivity {
   double by_latency = 0;  ///< d run / d latency, a number of messages
 };
 
-/// Of the whole run, then of the calls that get data, most sensitive first.
-std::vector<Sensitivity> latency_sensitivities(const replay::Run& run, const EventGraph& graph,
-                                               LockOrder locks);
+struct Sensitivities {
+  std::vector<Sensitivity> rows;  ///< of the whole run, then of calls that get data, most first
+  size_t left_out = 0;            ///< call paths with fewer transfers than those shown
+};
+Sensitivities latency_sensitivities(const replay::Run& run, const EventGraph& graph,
+                                    LockOrder locks);
 
 }  // namespace culprit::predict

@@ -35,6 +35,15 @@ std::vector<bool> chosen(const Run& run, const std::string& glob) {
   return fits;
 }
 
+/// Whether a glob chooses a call path for the name of its last function, and not for what calls it:
+/// 'main/solve*' is about solve and what is like it, not about the MPI_Allreduce below.
+bool names(const Run& run, std::string_view glob, CallPathId path) {
+  const size_t slash = glob.rfind('/');
+  const std::string_view last = slash == std::string_view::npos ? glob : glob.substr(slash + 1);
+  const bool says_something = last.find_first_not_of("*?") != std::string_view::npos;
+  return says_something && matches_glob(last, region_of(run, path).name);
+}
+
 /// With what they call: parents come before their children.
 void add_callees(const Run& run, std::vector<bool>& paths) {
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -46,6 +55,46 @@ void add_callees(const Run& run, std::vector<bool>& paths) {
 Error nothing_like(const std::string& glob) {
   return {"no call path is like '" + glob +
           "': `culprit report --by callpath` lists them, and * stands for anything"};
+}
+
+Error nothing_of_code(const std::string& glob) {
+  return {"'" + glob +
+          "' fits no code, but calls of MPI, barriers, locks or kernels: say the name of what is "
+          "meant"};
+}
+
+DeliveryTime time_on(const LinkChange& link, const Scenario& scenario, uint64_t bytes,
+                     uint32_t hops) {
+  const auto times = [hops](Duration one) { return Duration::from_nanos(one.nanos() * hops); };
+  return {times(message_time(link.recorded, bytes)),
+          times(message_time(link.wanted, bytes, scenario.latency, scenario.bandwidth))};
+}
+
+std::optional<DeliveryTime> delivery_time(const Scenario& scenario, const Delivery& delivery,
+                                          std::set<LinkKind>& unknown) {
+  DeliveryTime all;
+  for (const auto& [kind, hops] : {std::pair(LinkKind::same_node, delivery.near_hops),
+                                   {LinkKind::other_node, delivery.far_hops}}) {
+    if (hops == 0) continue;
+    const std::optional<LinkChange>& link = scenario.perturbation.link(kind);
+    if (!link) return unknown.insert(kind), std::nullopt;
+    const DeliveryTime of_kind = time_on(*link, scenario, delivery.bytes, hops);
+    all.before += of_kind.before, all.after += of_kind.after;
+  }
+  return all;
+}
+
+/// As Pace has them.
+std::vector<std::optional<DeliveryTime>> delivery_times(const Scenario& scenario,
+                                                        const EventGraph& graph,
+                                                        std::set<LinkKind>& unknown) {
+  std::vector<std::optional<DeliveryTime>> times;
+  if (!scenario.perturbation.changes_links()) return times;
+  times.resize(graph.deliveries.size());
+  for (uint32_t i = Deliveries::kNone + 1; i < times.size(); ++i) {
+    times[i] = delivery_time(scenario, graph.deliveries[i], unknown);
+  }
+  return times;
 }
 
 /// The factors of one sort of location, by call path.
@@ -75,6 +124,7 @@ class Planner {
     }
     change->pace.latency = scenario_.latency;
     change->pace.transfer_time = 1 / scenario_.bandwidth;
+    change->pace.deliveries = delivery_times(scenario_, graph_, change->unknown_links);
     change->pace.locks = scenario_.locks ? *scenario_.locks : best_lock_order(graph_);
     change->times.resize(run_.timelines.size());
     for (const std::string& glob : scenario_.balanced) {
@@ -112,40 +162,57 @@ class Planner {
     return {};
   }
 
-  /// Whether what has these call paths works at one of them.
-  bool works_at(LocationId id, const std::vector<bool>& paths) const {
-    const Column<Step>& steps = graph_.steps[id.index()];
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-      return (step.kind() == StepKind::work || step.kind() == StepKind::transfer) &&
-             paths[step.what];
-    });
-  }
+  /// What a glob is about: `code` with what that calls, `named` whatever it is.
+  struct Choice {
+    std::vector<bool> code, named, all;
+    bool takes(size_t path) const { return code[path] || named[path]; }
+  };
 
   /// A change that nobody feels because nobody who is chosen is ever there would look like one that
   /// brings nothing.
-  Result<void> check_executed(const std::string& glob, const std::vector<bool>& paths) const {
+  Result<void> check_executed(const std::string& glob, const Choice& choice) const {
     if (scenario_.ranks.empty() && scenario_.threads.empty()) return {};
     const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
-      return is_chosen(id) && works_at(id, paths);
+      if (!is_chosen(id)) return false;
+      const Column<Step>& steps = graph_.steps[id.index()];
+      return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+        const bool takes_time = step.kind() == StepKind::work || step.kind() == StepKind::transfer;
+        return takes_time && choice.takes(step.what);
+      });
     });
     if (!any) return Error{"none of the chosen ranks and threads executes '" + glob + "'"};
     return {};
   }
 
-  Result<void> scale(const Scaling& scaling) {
-    const std::vector<bool> exactly = chosen(run_, scaling.callpaths);
-    if (std::find(exactly.begin(), exactly.end(), true) == exactly.end()) {
-      return nothing_like(scaling.callpaths);
+  Result<Choice> choose(const std::string& glob, bool with_calls) const {
+    Choice choice;
+    choice.named = chosen(run_, glob);
+    if (std::find(choice.named.begin(), choice.named.end(), true) == choice.named.end()) {
+      return nothing_like(glob);
     }
-    std::vector<bool> paths = exactly;
-    add_callees(run_, paths);
-    if (auto executed = check_executed(scaling.callpaths, paths); !executed) return executed;
-    for (size_t i = 0; i < paths.size(); ++i) {
-      if (paths[i] && (scaling.with_calls || exactly[i] || is_code(run_, CallPathId(i)))) {
-        hosts_[i] *= scaling.factor;
-      }
+    choice.all = choice.named;
+    add_callees(run_, choice.all);
+    choice.code = choice.all;
+    bool any = false;
+    for (size_t i = 0; i < choice.code.size(); ++i) {
+      const CallPathId path(i);
+      choice.code[i] = choice.all[i] && (with_calls || is_code(run_, path));
+      choice.named[i] = choice.named[i] && names(run_, glob, path);
+      any |= choice.takes(i);
+    }
+    if (!any) return nothing_of_code(glob);
+    return choice;
+  }
+
+  Result<void> scale(const Scaling& scaling) {
+    const auto choice = choose(scaling.callpaths, scaling.with_calls);
+    if (!choice) return choice.error();
+    if (auto executed = check_executed(scaling.callpaths, *choice); !executed) return executed;
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      if (choice->takes(i)) hosts_[i] *= scaling.factor;
       // Who speeds a function up has not sped up the kernels that it launches.
-      if (exactly[i] || (paths[i] && scaling.with_calls)) streams_[i] *= scaling.factor;
+      const bool removed = choice->all[i] && scaling.with_calls;
+      if (choice->named[i] || removed) streams_[i] *= scaling.factor;
     }
     return {};
   }
@@ -164,15 +231,12 @@ class Planner {
     return {};
   }
 
-  /// Threads of a process share what lies in its parallel regions, processes share all else.
+  /// All who execute it share it.
   Result<void> balance_all(const std::string& glob, OtherTimes& times) {
-    const std::vector<bool> exactly = chosen(run_, glob);
-    if (std::find(exactly.begin(), exactly.end(), true) == exactly.end()) return nothing_like(glob);
-    std::vector<bool> paths = exactly;
-    add_callees(run_, paths);
-    for (size_t i = 0; i < paths.size(); ++i) {
-      paths[i] = paths[i] && (exactly[i] || is_code(run_, CallPathId(i)));
-    }
+    const auto choice = choose(glob, false);
+    if (!choice) return choice.error();
+    std::vector<bool> paths(run_.callpaths.size());
+    for (size_t i = 0; i < paths.size(); ++i) paths[i] = choice->takes(i);
     const Sharers sharers = sharers_of(paths);
     if (sharers.members.size() < 2) {
       const std::string who =
@@ -188,14 +252,11 @@ class Planner {
   void apply_factors(LocationId id, const std::vector<bool>& paths,
                      std::unique_ptr<Column<double>>& times) const {
     const Column<Step>& steps = graph_.steps[id.index()];
-    if (!times) {
-      times = std::make_unique<Column<double>>();
-      times->resize(steps.size(), kAsItWas);
-    }
+    Column<double>& own = other_times(graph_, id, times);
     for (size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
-      if (step.kind() != StepKind::work || !paths[step.what] || (*times)[i] != kAsItWas) continue;
-      (*times)[i] = static_cast<double>(step.amount) * hosts_[step.what];
+      if (step.kind() != StepKind::work || !paths[step.what] || own[i] != kAsItWas) continue;
+      own[i] = static_cast<double>(step.amount) * hosts_[step.what];
     }
   }
 
@@ -204,11 +265,7 @@ class Planner {
     std::set<ProcessId> processes;
     for (LocationId id : run_.locations) {
       if (run_.is_stream(id) || !is_chosen(id)) continue;
-      const Column<Step>& steps = graph_.steps[id.index()];
-      const bool takes_part = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-        return step.kind() == StepKind::work && paths[step.what];
-      });
-      if (!takes_part) continue;
+      if (!works_at(graph_, id, paths)) continue;
       sharers.members.push_back(id);
       processes.insert(run_.location(id).process);
     }
@@ -226,7 +283,8 @@ class Planner {
 
 bool Scenario::changes_anything() const {
   return !scalings.empty() || !balanced.empty() || latency != 1 || bandwidth != 1 || kernels != 1 ||
-         launch_latency != 1 || perturbation.changes_compute() || perturbation.message_delay;
+         launch_latency != 1 || perturbation.changes_compute() || perturbation.message_delay ||
+         perturbation.changes_links();
 }
 
 bool Scenario::is_random() const {
@@ -252,6 +310,22 @@ bool is_code(const Run& run, CallPathId path) {
     default:
       return true;
   }
+}
+
+bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& paths) {
+  const Column<Step>& steps = graph.steps[id.index()];
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind() == StepKind::work && paths[step.what];
+  });
+}
+
+Column<double>& other_times(const EventGraph& graph, LocationId id,
+                            std::unique_ptr<Column<double>>& times) {
+  if (!times) {
+    times = std::make_unique<Column<double>>();
+    times->resize(graph.steps[id.index()].size(), kAsItWas);
+  }
+  return *times;
 }
 
 Result<std::unique_ptr<Change>> plan(const Scenario& scenario, const Run& run,

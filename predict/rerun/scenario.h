@@ -35,7 +35,7 @@ struct Scenario {
   double kernels = 1;                 ///< factor on all kernels' time
   double launch_latency = 1;          ///< factor on what operations take to begin
   std::optional<LockOrder> locks;     ///< none: the one that suits the recorded run
-  Perturbation perturbation;          ///< its links aside: their factors are those above
+  Perturbation perturbation;          ///< on links that it knows, the factors above hold for those
   unsigned repeats = 20;              ///< with other random numbers, if there are any
   uint64_t seed = 1;
 
@@ -52,11 +52,20 @@ struct Change {
   Pace pace;
   std::vector<std::vector<double>> factors;
   OtherTimes times;
+  /// Links of the run's messages that a change of machines does not know: these stay as they were.
+  std::set<LinkKind> unknown_links;
 };
 
 /// Error if a glob fits no call path, or there are no such ranks, threads or devices.
 Result<std::unique_ptr<Change>> plan(const Scenario& scenario, const replay::Run& run,
                                      const EventGraph& graph);
+
+/// Whether a location has work at one of these call paths.
+bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& paths);
+
+/// Those of a location: what its steps took, where there were none.
+Column<double>& other_times(const EventGraph& graph, LocationId id,
+                            std::unique_ptr<Column<double>>& times);
 
 /// Whether the time at this call path is somebody's code: no call of MPI, no barrier, no lock.
 bool is_code(const replay::Run& run, CallPathId path);

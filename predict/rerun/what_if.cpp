@@ -22,7 +22,8 @@ struct Executions {
   Untold untold;
   Execution changed;
   Sampled sampled;
-  std::vector<Sensitivity> sensitivities;
+  Sensitivities sensitivities;
+  std::set<LinkKind> unknown_links;
 };
 
 Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run,
@@ -31,6 +32,7 @@ Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run
   if (!change) return change.error();
   Executions both;
   both.untold = graph.untold;
+  both.unknown_links = std::move((*change)->unknown_links);
   Pace unchanged;
   unchanged.locks = (*change)->pace.locks;
   both.unchanged_wall_s = execute(graph, unchanged, Keep::ends).wall(graph).seconds();
@@ -68,6 +70,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   prediction.sampled = executions->sampled;
   prediction.predicted_wall_s = executions->sampled.mean_s;
   prediction.sensitivities = std::move(executions->sensitivities);
+  prediction.unknown_links = std::move(executions->unknown_links);
   prediction.unchanged_wall_s = executions->unchanged_wall_s;
   prediction.untold = executions->untold;
   prediction.forced = executions->changed.forced;

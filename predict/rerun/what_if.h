@@ -21,9 +21,10 @@ struct Prediction {
   /// The run executed again with nothing changed: by how much that differs from the recorded one
   /// tells what to think of the prediction.
   double unchanged_wall_s = 0;
-  Sampled sampled;                         ///< of the changed run; its mean is predicted_wall_s
-  std::vector<Sensitivity> sensitivities;  ///< if they were asked for
-  std::unique_ptr<trace::Source> trace;    ///< of the predicted run; needs the recorded one's
+  Sampled sampled;                       ///< of the changed run; its mean is predicted_wall_s
+  Sensitivities sensitivities;           ///< if they were asked for
+  std::set<LinkKind> unknown_links;      ///< as in Change
+  std::unique_ptr<trace::Source> trace;  ///< of the predicted run; needs the recorded one's
   Untold untold;
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };

@@ -31,8 +31,8 @@ void end_gap(const DeviceStarts& of, LocationId stream, Time since,
 }
 
 /// Onto an idle stream: there host and stream meet, and before it the stream had nothing to do.
-void was_launched(const DeviceStarts& of, LocationId stream, const DeviceOperation& operation,
-                  const Start& start, Detection& out) {
+void was_launched(LocationId stream, const DeviceOperation& operation, const Start& start,
+                  Detection& out) {
   if (start.handed_over <= start.previous) return;
   // The stream goes on once the operation begins, or to wait for other streams.
   const bool waits = start.awaited > start.handed_over;
@@ -87,7 +87,7 @@ void visit_stream(const DeviceStarts& of, const DevicesBusy& all_busy, size_t s,
               next > 0 ? DeviceGap::Place::between : DeviceGap::Place::before_first, out);
     }
     if (start.host.valid()) {
-      was_launched(of, stream, operation, start, out);
+      was_launched(stream, operation, start, out);
       wait_for_streams(of, stream, operation, start, out);
     }
   }

@@ -83,6 +83,7 @@ struct CollectiveOp {
   CallKey completed;
   CommId comm;
   uint32_t root = kNoRoot;
+  uint64_t bytes_received = 0;               ///< as in trace::MpiCollective
   culprit::GroupId sends_to, receives_from;  ///< as in trace::MpiCollective
   trace::CollectiveOp op = trace::CollectiveOp::other;
   bool may_wait = true;

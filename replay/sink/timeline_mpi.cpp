@@ -129,6 +129,7 @@ void TimelineBuilder::add_collective(const trace::MpiCollective& what, CallIndex
   op.root = what.root.value_or(what.is_root ? CollectiveOp::kIsRoot : CollectiveOp::kNoRoot);
   op.sends_to = what.sends_to;
   op.receives_from = what.receives_from;
+  op.bytes_received = what.bytes_received;
   op.op = what.op;
   op.may_wait = may_wait;
   line_.collectives.push_back(op);

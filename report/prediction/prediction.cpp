@@ -60,6 +60,28 @@ std::string noise_words(const predict::NoiseChange& change) {
                            change.noise.per_second_of_work);
 }
 
+const char* where(predict::LinkKind kind) {
+  return kind == predict::LinkKind::same_node ? "within nodes" : "between nodes";
+}
+
+std::string link_words(predict::LinkKind kind, const predict::Link& link) {
+  const double bytes = link.bytes_per_second();
+  return fmt::format("messages {} that take {:.3g} us{}", where(kind),
+                     static_cast<double>(link.latency.nanos()) * 1e-3,
+                     bytes > 0 ? fmt::format(" and come at {:.3g} GB/s", bytes * 1e-9) : "");
+}
+
+/// What machines' files do not tell.
+std::string unknown_links_words(const Prediction& prediction) {
+  std::string text;
+  for (const predict::LinkKind kind : prediction.unknown_links) {
+    text += fmt::format(
+        "Messages {} take what they took: the machines' files do not both have such a link. ",
+        where(kind));
+  }
+  return text;
+}
+
 /// To go on within a sentence.
 std::string lower_first(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
@@ -128,15 +150,20 @@ std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& tim
 
 /// How many messages come one after the other where it counts.
 std::string sensitivity_table(const Prediction& prediction) {
-  if (prediction.sensitivities.empty()) return "";
+  const auto& [rows, left_out] = prediction.sensitivities;
+  if (rows.empty()) return "";
   const PageNames names(prediction.recorded);
   std::string page =
       "\nLATENCY: by so many times of it the run gets longer, if each message takes it longer\n";
-  for (const predict::Sensitivity& row : prediction.sensitivities) {
+  for (const predict::Sensitivity& row : rows) {
     page += fmt::format(
         "  {}  {}  of {}\n", right(fmt::format("{:.1f}", row.by_latency), 10),
         row.callpath.valid() ? names.path(row.callpath, room_behind(34)) : "the whole run",
         counted(row.transfers, "transfer"));
+  }
+  if (left_out > 0) {
+    page += fmt::format("  Not executed one by one: {} with fewer transfers.\n",
+                        counted(left_out, "call path"));
   }
   return page;
 }
@@ -177,6 +204,10 @@ std::string scenario_words(const Scenario& scenario) {
   for (const predict::NoiseChange& noise : scenario.perturbation.noise) {
     parts.push_back(noise_words(noise));
   }
+  for (const auto kind : {predict::LinkKind::same_node, predict::LinkKind::other_node}) {
+    const auto& link = scenario.perturbation.link(kind);
+    if (link && link->wanted != link->recorded) parts.push_back(link_words(kind, link->wanted));
+  }
   if (scenario.perturbation.message_delay) {
     parts.push_back(fmt::format("each message {} later",
                                 predict::to_text(*scenario.perturbation.message_delay)));
@@ -195,6 +226,7 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
               0);
   page += wrapped(repeats_words(prediction.sampled, time), 0);
   page += wrapped(reliance(prediction, scenario, time), 0);
+  page += wrapped(unknown_links_words(prediction), 0);
   page += wrapped(untold_words(prediction, time), 0);
   page += change_tables(changes);
   page += sensitivity_table(prediction);
@@ -211,7 +243,9 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
 std::string prediction_json(const Prediction& prediction, const Scenario& scenario) {
   using Json = nlohmann::ordered_json;
   Json critical = Json::array(), changes = Json::array(), sensitivities = Json::array();
-  for (const predict::Sensitivity& row : prediction.sensitivities) {
+  Json kept_links = Json::array();
+  for (const predict::LinkKind kind : prediction.unknown_links) kept_links.push_back(name_of(kind));
+  for (const predict::Sensitivity& row : prediction.sensitivities.rows) {
     sensitivities.push_back(
         {{"callpath", row.callpath.valid()
                           ? Json(prediction.recorded.callpaths[row.callpath.index()].name)
@@ -238,6 +272,7 @@ std::string prediction_json(const Prediction& prediction, const Scenario& scenar
                        {"polled_as_recorded_s", prediction.untold.polled.seconds()},
                        {"choices_as_recorded", prediction.untold.choices},
                        {"sends_of_unknown_kind", prediction.untold.sends},
+                       {"links_as_recorded", kept_links},
                        {"repeats", prediction.sampled.repeats},
                        {"predicted_wall_low_s", prediction.sampled.low_s},
                        {"predicted_wall_high_s", prediction.sampled.high_s},

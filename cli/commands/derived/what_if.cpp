@@ -89,16 +89,20 @@ Result<void> set_factors(const WhatIfArguments& arguments, predict::Scenario& sc
   return {};
 }
 
-/// How the other machine's messages differ from those where the run was recorded, as factors.
-void set_link_factors(const predict::Link& recorded, const predict::Link& wanted,
-                      predict::Scenario& scenario) {
-  if (recorded.latency > Duration::zero()) {
-    scenario.latency *=
-        static_cast<double>(wanted.latency.nanos()) / static_cast<double>(recorded.latency.nanos());
+/// The run on another machine.
+Result<void> move_run(const predict::Machine& recorded, const WhatIfArguments& arguments,
+                      predict::Perturbation& change) {
+  auto wanted = predict::read_machine(arguments.machine);
+  if (!wanted) return wanted.error();
+  predict::Perturbation moved = predict::from_to(recorded, *wanted);
+  if (!moved.changes_compute() && !moved.changes_links()) {
+    return Error{fmt::format(
+        "'{}' and '{}' have nothing to compare: neither noise nor the same kind of link",
+        arguments.recorded_on.string(), arguments.machine.string())};
   }
-  if (recorded.ns_per_byte > 0 && wanted.ns_per_byte > 0) {
-    scenario.bandwidth *= recorded.ns_per_byte / wanted.ns_per_byte;
-  }
+  for (predict::NoiseChange& noise : moved.noise) change.noise.push_back(std::move(noise));
+  change.links = std::move(moved.links);
+  return {};
 }
 
 /// What machines' files say of noise and messages.
@@ -123,25 +127,24 @@ Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& s
     }
     scenario.perturbation.noise.push_back({recorded->noise.detours, *remains - 1});
   }
-  if (arguments.machine.empty()) return {};
-  auto wanted = predict::read_machine(arguments.machine);
-  if (!wanted) return wanted.error();
+  if (arguments.machine.empty()) {
+    const bool scales = scenario.latency != 1 || scenario.bandwidth != 1;
+    if (recorded && !scales && *remains == 1) {
+      return Error{
+          "--recorded-on alone changes nothing: it goes with --machine, --recorded-noise, "
+          "--latency or --bandwidth"};
+    }
+    if (recorded && scales) {
+      scenario.perturbation.links = predict::from_to(*recorded, *recorded).links;
+    }
+    return {};
+  }
   if (!recorded) {
     return Error{
         "a run on another machine is predicted from how the two differ: name the file of "
         "the one that it was recorded on, too, with --recorded-on"};
   }
-  const auto kind =
-      wanted->link(predict::LinkKind::other_node) && recorded->link(predict::LinkKind::other_node)
-          ? predict::LinkKind::other_node
-          : predict::LinkKind::same_node;
-  const predict::Link *from = recorded->link(kind), *to = wanted->link(kind);
-  if (from != nullptr && to != nullptr) set_link_factors(*from, *to, scenario);
-  predict::Perturbation change = predict::from_to(*recorded, *wanted, kind);
-  for (predict::NoiseChange& noise : change.noise) {
-    scenario.perturbation.noise.push_back(std::move(noise));
-  }
-  return {};
+  return move_run(*recorded, arguments, scenario.perturbation);
 }
 
 Result<void> set_perturbation(const WhatIfArguments& arguments, predict::Scenario& scenario) {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/flat_map.h"
+#include "predict/rerun/depend/routes.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/collective_shapes.h"
 
@@ -24,8 +25,9 @@ using replay::Shape;
 /// The operations of one share.
 class Operations final : public replay::OperationVisitor {
  public:
-  Operations(const Run& run, const CollectiveShapes& shapes, Dependences& all, std::mutex& mutex)
-      : run_(run), shapes_(shapes), all_(all), mutex_(mutex) {}
+  Operations(const Run& run, const CollectiveShapes& shapes, const Routes& routes, Dependences& all,
+             std::mutex& mutex)
+      : run_(run), shapes_(shapes), routes_(routes), all_(all), mutex_(mutex) {}
   ~Operations() override {
     const std::lock_guard lock(mutex_);
     all_.append(std::move(own_));
@@ -34,6 +36,7 @@ class Operations final : public replay::OperationVisitor {
   Operations& operator=(const Operations&) = delete;
 
   void visit(std::span<const Part> parts) override {
+    if (parts.size() < 2) return;  // nobody waits for anybody
     const replay::CollectiveKind kind = shapes_.of(parts);
     switch (kind.shape) {
       case Shape::fence:
@@ -79,14 +82,18 @@ class Operations final : public replay::OperationVisitor {
     for (const Part& part : parts) {
       if (!completes(part)) continue;
       if (may_leave_early && part.completed.leave < last) continue;
-      own_.gate(hub, completed(part, last), GateKind::collective);
+      own_.gate(hub, completed(part, last), routes_.through_tree(parts, part));
     }
   }
 
-  void pair(const Part& from, const Part& to) {
-    if (&from == &to || !completes(to) || from.posted.enter > to.completed.leave) return;
-    if (!shapes_.gives(from, to)) return;
-    own_.edge(posted(from), completed(to, from.posted.enter), GateKind::collective);
+  bool waits_for(const Part& to, const Part& from) const {
+    if (&from == &to || !completes(to) || from.posted.enter > to.completed.leave) return false;
+    return shapes_.gives(from, to);
+  }
+
+  void pair(const Part& from, const Part& to, size_t givers) {
+    if (!waits_for(to, from)) return;
+    own_.edge(posted(from), completed(to, from.posted.enter), routes_.from_each(from, to, givers));
   }
 
   void visit_sparse(std::span<const Part> parts) {
@@ -98,12 +105,12 @@ class Operations final : public replay::OperationVisitor {
     for (const Part& to : parts) {
       const std::vector<ProcessId>* few = shapes_.givers(to);
       if (few == nullptr) {
-        for (const Part& from : parts) pair(from, to);
+        for (const Part& from : parts) pair(from, to, parts.size());
         continue;
       }
       for (const ProcessId process : *few) {
         const uint32_t place = place_of.find(process.index());
-        if (place != FlatMap::kNone) pair(parts[place], to);
+        if (place != FlatMap::kNone) pair(parts[place], to, few->size());
       }
     }
   }
@@ -112,7 +119,9 @@ class Operations final : public replay::OperationVisitor {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
     for (const Part& part : parts) {
-      pair(*root, part);
+      if (!waits_for(part, *root)) continue;
+      own_.edge(posted(*root), completed(part, root->posted.enter),
+                routes_.through_tree(parts, part));
     }
   }
 
@@ -125,16 +134,19 @@ class Operations final : public replay::OperationVisitor {
       if (&part != root && shapes_.gives(part, *root)) own_.signal(hub, posted(part));
     }
     if (completes(*root)) {
-      own_.gate(hub, completed(*root, own_.hubs[hub.index()].time), GateKind::collective);
+      own_.gate(hub, completed(*root, own_.hubs[hub.index()].time),
+                routes_.through_tree(parts, *root));
     }
   }
 
   /// Each rank's hub has its own signal and that of the hub before.
   void visit_prefix(std::span<const Part> parts) {
     HubId before;
-    for (const Part& part : parts) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Part& part = parts[i];
       if (before.valid()) {
-        own_.gate(before, completed(part, own_.hubs[before.index()].time), GateKind::collective);
+        own_.gate(before, completed(part, own_.hubs[before.index()].time),
+                  routes_.through_tree(parts.first(i + 1), part));
       }
       const HubId hub = own_.add_hub();
       if (before.valid()) {
@@ -149,6 +161,7 @@ class Operations final : public replay::OperationVisitor {
 
   const Run& run_;
   const CollectiveShapes& shapes_;
+  const Routes& routes_;
   Dependences& all_;
   std::mutex& mutex_;
   Dependences own_;
@@ -158,12 +171,13 @@ class Operations final : public replay::OperationVisitor {
 
 void add_collectives(const Run& run, unsigned threads, Dependences& found) {
   const CollectiveShapes shapes(run);
+  const Routes routes(run);
   std::mutex mutex;
   Losses told;  // the detectors tell of them
   replay::match_collectives(
       run, threads,
       {[](size_t) {},
-       [&](size_t) { return std::make_unique<Operations>(run, shapes, found, mutex); }},
+       [&](size_t) { return std::make_unique<Operations>(run, shapes, routes, found, mutex); }},
       told);
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "predict/rerun/depend/progress.h"
+#include "predict/rerun/depend/routes.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/find_probed.h"
 #include "replay/match/messages.h"
@@ -31,17 +32,18 @@ using replay::Run;
 /// Messages of this size are handed over to who is there to receive them, on one node and between
 /// nodes, unless a run shows that it is otherwise: about the largest limit that Open MPI and MPICH
 /// set themselves. (On one node Open MPI 4.1 has 4 KiB, MPICH 4.0 8 KiB.)
-constexpr std::array<uint32_t, 2> kHandedOver = {64 << 10, 256 << 10};
+constexpr std::array<uint64_t, 2> kHandedOver = {64 << 10, 256 << 10};
 /// Those of up to this size never are.
-constexpr uint32_t kSmall = 4096;
+constexpr uint64_t kSmall = 4096;
 
 /// A send and the receive that may hold it back.
 struct Held {
   Moment posted, completed;
-  uint32_t bytes;
+  Delivery delivery;
   bool known;  ///< a synchronous one, or seen to last until the receive was posted
-  bool far;    ///< from node to node
   bool seen;   ///< an ordinary one whose call lasted until then
+  bool tells;  ///< is known to be an ordinary one: others may be like it
+  bool far() const { return delivery.far_hops > 0; }
 };
 
 /// When something came that a call waited for: it may have lasted for that, and for no other.
@@ -54,8 +56,8 @@ struct Came {
 
 /// What was seen of ordinary sends, on one node or between nodes.
 struct Seen {
-  uint32_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
-  uint32_t held_back = UINT32_MAX;  ///< of the smallest that was seen to
+  uint64_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
+  uint64_t held_back = UINT64_MAX;  ///< of the smallest that was seen to
 
   void add(const Seen& other) {
     eager = std::max(eager, other.eager);
@@ -63,11 +65,19 @@ struct Seen {
   }
 };
 
+/// What a call's name says of its sends.
+enum class SendMode : uint8_t {
+  ordinary,
+  synchronous,
+  either,  ///< MPI_Start where the program has made synchronous ones: which it starts is not told
+};
+
 /// What all processes have in common.
 struct Found {
   std::mutex mutex;
   Dependences& dependences;
-  std::vector<bool> synchronous;  ///< by RegionId: sends by this call
+  const Routes& routes;
+  std::vector<SendMode> modes;  ///< by RegionId: of sends by this call
   std::vector<Held> held;
   std::vector<Came> came;
   Progress of_receives, of_sends;
@@ -89,7 +99,7 @@ class Receipts final : public replay::MessageVisitor {
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
     own_.edge({sent.met_at, sent.met.enter, sent.met.enter},
-              moment_in(completed_ref.location, completed, sent.met.enter), GateKind::message);
+              moment_in(completed_ref.location, completed, sent.met.enter), delivery_of(message));
     if (const auto polled = probes_.received(message)) {
       look_at_tests(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
     }
@@ -120,6 +130,10 @@ class Receipts final : public replay::MessageVisitor {
   }
 
  private:
+  Delivery delivery_of(const MatchedMessage& message) const {
+    return all_.routes.message(message.sent.met_at, message.receiver, message.recv.bytes);
+  }
+
   /// Each side, where the other began without waiting, and waited later.
   void add_progress(const MatchedMessage& message, const CallRef& completed_ref) {
     const replay::SentMessage& sent = message.sent;
@@ -129,12 +143,12 @@ class Receipts final : public replay::MessageVisitor {
     const Time both = std::max(sent.met.enter, posted.enter);
     if (sent.met.leave < sent.completed.enter) {
       of_receives_.add(completed_ref.location, completed, both, sent.completed_at, sent.completed,
-                       message.recv.bytes);
+                       delivery_of(message));
     }
     // Who posts a receive of a message that is there already takes it at once.
     if (sent.may_wait && posted.leave < completed.enter && posted.enter < sent.met.enter) {
       of_sends_.add(sent.completed_at, sent.completed, both, completed_ref.location, completed,
-                    message.recv.bytes);
+                    delivery_of(message));
     }
   }
 
@@ -176,27 +190,24 @@ class Receipts final : public replay::MessageVisitor {
     const Time posted = run_.call(posted_ref).enter;
     const Call& sending = sent.completed;
     const bool held = posted > sending.enter && posted < sending.leave;
-    const bool synchronous = is_synchronous(sent.met.path);
-    const bool far = node(message.receiver) != node(sent.met_at);
-    if (!synchronous) {
-      Seen& seen = seen_[far ? 1 : 0];
-      if (sending.leave <= posted) seen.eager = std::max(seen.eager, message.recv.bytes);
+    const SendMode mode = mode_of(sent.met.path);
+    const Delivery delivery = delivery_of(message);
+    if (mode == SendMode::ordinary && sending.leave <= posted) {
+      Seen& seen = seen_[delivery.far_hops];
+      seen.eager = std::max(seen.eager, delivery.bytes);
     }
     if (sent.completed_at == posted_ref.location || sending.leave <= posted) return;
     held_.push_back({{posted_ref.location, posted, posted},
                      moment_in(sent.completed_at, sending, posted),
-                     message.recv.bytes,
-                     synchronous,
-                     far,
-                     held && !synchronous});
+                     delivery,
+                     mode == SendMode::synchronous,
+                     held && mode != SendMode::synchronous,
+                     mode == SendMode::ordinary});
   }
 
-  bool is_synchronous(CallPathId path) const {
+  SendMode mode_of(CallPathId path) const {
     const RegionId region = run_.callpaths[path].region;
-    return region.valid() && all_.synchronous[region.index()];
-  }
-  std::string_view node(LocationId id) const {
-    return run_.definitions->processes[run_.location(id).process.index()].node;
+    return region.valid() ? all_.modes[region.index()] : SendMode::ordinary;
   }
 
   const Run& run_;
@@ -225,8 +236,9 @@ void judge_seen(Found& all) {
                                         Came{done.location, done.call, done.time});
     held.known =
         later == all.came.end() || later->location != done.location || later->call != done.call;
-    Seen& seen = all.seen[held.far ? 1 : 0];
-    if (held.known) seen.held_back = std::min(seen.held_back, held.bytes);
+    if (!held.known || !held.tells) continue;
+    Seen& seen = all.seen[held.far() ? 1 : 0];
+    seen.held_back = std::min(seen.held_back, held.delivery.bytes);
   }
 }
 
@@ -234,33 +246,48 @@ enum class Handing : uint8_t { at_once, when_there, unknown };
 
 Handing handing_of(const Held& held, const Seen& seen) {
   if (held.known) return Handing::when_there;
-  if (held.bytes <= seen.eager) return Handing::at_once;
-  if (held.bytes <= kSmall && held.bytes < seen.held_back) return Handing::at_once;
-  const uint32_t limit = std::min(seen.held_back, kHandedOver[held.far ? 1 : 0]);
-  return held.bytes >= limit ? Handing::when_there : Handing::unknown;
+  const uint64_t bytes = held.delivery.bytes;
+  const uint64_t limit = std::min(seen.held_back, kHandedOver[held.far() ? 1 : 0]);
+  if (held.tells && bytes <= seen.eager) return Handing::at_once;
+  if (held.tells && bytes <= kSmall && bytes < seen.held_back) return Handing::at_once;
+  return bytes >= limit ? Handing::when_there : Handing::unknown;
+}
+
+std::vector<SendMode> modes_of(const Run& run) {
+  bool makes_synchronous = false;
+  for (const trace::Region& region : run.regions) {
+    makes_synchronous |= region.name == "MPI_Ssend_init";
+  }
+  std::vector<SendMode> modes;
+  for (const trace::Region& region : run.regions) {
+    const bool starts = region.name == "MPI_Start" || region.name == "MPI_Startall";
+    const bool synchronous = region.name == "MPI_Ssend" || region.name == "MPI_Issend";
+    modes.push_back(synchronous                   ? SendMode::synchronous
+                    : starts && makes_synchronous ? SendMode::either
+                                                  : SendMode::ordinary);
+  }
+  return modes;
 }
 
 }  // namespace
 
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
-  Found all{{}, found, {}, {}, {}, {}, {}, {}};
-  for (const trace::Region& region : run.regions) {
-    all.synchronous.push_back(region.name == "MPI_Ssend" || region.name == "MPI_Issend");
-  }
+  const Routes routes(run);
+  Found all{{}, found, routes, modes_of(run), {}, {}, {}, {}, {}};
   Losses told;  // the detectors tell of them
   replay::match_messages(
       run, threads,
       [&](ProcessId process) { return std::make_unique<Receipts>(run, process, all); }, told);
   judge_seen(all);
   for (const Held& held : all.held) {
-    switch (handing_of(held, all.seen[held.far ? 1 : 0])) {
+    switch (handing_of(held, all.seen[held.far() ? 1 : 0])) {
       case Handing::at_once:
         break;
       case Handing::when_there:
-        found.edge(held.posted, held.completed, GateKind::message);
+        found.edge(held.posted, held.completed, held.delivery);
         break;
       case Handing::unknown:
-        found.untold.add({1, held.bytes, held.bytes, 0, {}});
+        found.untold.add({1, held.delivery.bytes, held.delivery.bytes, 0, {}});
         break;
     }
   }

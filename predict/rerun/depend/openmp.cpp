@@ -46,7 +46,7 @@ void add_forks(const Run& run, const Teams& teams, Dependences& found) {
         const Time gate = before <= fork ? std::min(fork, span.begin) : span.begin;
         const Moment waited = before == Time::min() ? Moment::first(id, gate)
                                                     : Moment{id, gate, std::min(before, gate)};
-        found.gate(hub, waited, GateKind::other);
+        found.gate(hub, waited);
       }
       before = std::max(before, span.end);
     }
@@ -101,7 +101,7 @@ void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& fo
     const Time released = found.hubs[hub.index()].time;
     for (const Arrival& arrival : arrivals) {
       const Time gate = std::clamp(released, arrival.enter, std::max(arrival.enter, arrival.leave));
-      found.gate(hub, {arrival.location, gate, arrival.enter}, GateKind::other);
+      found.gate(hub, {arrival.location, gate, arrival.enter});
     }
   });
 }
@@ -148,7 +148,7 @@ void add_task_waits(const Run& run, const Teams& teams, const ProcessTasks& task
                              : std::max(visit.enter, facts.task_runs[visit.last_run].end);
       if (found.hubs[hub.index()].signals == 0 || since > visit.leave) continue;
       const Time gate = std::clamp(found.hubs[hub.index()].time, since, visit.leave);
-      found.gate(hub, {id, gate, since}, GateKind::other);
+      found.gate(hub, {id, gate, since});
     }
   }
 }

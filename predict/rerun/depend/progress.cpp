@@ -10,12 +10,12 @@
 namespace culprit::predict {
 
 void Progress::add(LocationId location, const replay::Call& call, Time since, LocationId other,
-                   const replay::Call& back, uint32_t bytes) {
+                   const replay::Call& back, const Delivery& delivery) {
   if (call.leave <= back.enter) {
-    unaided_ = std::max(unaided_, bytes);
+    unaided_ = std::max(unaided_, delivery.bytes);
     return;
   }
-  candidates_.push_back({location, other, call, std::max(since, call.enter), back.enter, bytes});
+  candidates_.push_back({location, other, call, std::max(since, call.enter), back.enter, delivery});
 }
 
 void Progress::append(Progress&& more) {
@@ -29,7 +29,7 @@ bool Progress::is_needed() const {
   // A call may complete several messages: the last one counts.
   std::map<std::pair<LocationId, Time>, const Candidate*> last;
   for (const Candidate& each : candidates_) {
-    if (each.bytes <= unaided_ || !each.was_there()) continue;
+    if (each.delivery.bytes <= unaided_ || !each.was_there()) continue;
     const Candidate*& of_call = last[{each.location, each.call.enter}];
     if (of_call == nullptr || of_call->back < each.back) of_call = &each;
   }
@@ -44,10 +44,10 @@ bool Progress::is_needed() const {
 void Progress::write(Dependences& found) const {
   if (!is_needed()) return;
   for (const Candidate& each : candidates_) {
-    if (each.bytes <= unaided_) continue;
+    if (each.delivery.bytes <= unaided_) continue;
     const Time at = std::clamp(each.back, each.call.enter, each.call.leave);
     found.edge({each.other, each.back, each.back}, {each.location, at, each.call.enter},
-               GateKind::message);
+               each.delivery);
     if (each.was_there()) found.idle.push_back({each.location, each.since, each.back});
   }
 }

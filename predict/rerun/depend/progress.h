@@ -27,7 +27,7 @@ class Progress {
   /// A call in which a message is completed, and the one in which the other side, which had begun
   /// it without waiting, came back to it. `since`: when both had begun.
   void add(LocationId location, const replay::Call& call, Time since, LocationId other,
-           const replay::Call& back, uint32_t bytes);
+           const replay::Call& back, const Delivery& delivery);
   void append(Progress&& more);
   void write(Dependences& found) const;
 
@@ -36,13 +36,13 @@ class Progress {
     LocationId location, other;
     replay::Call call;
     Time since, back;
-    uint32_t bytes;
+    Delivery delivery;
     bool was_there() const { return since < back && back < call.leave; }
   };
   bool is_needed() const;
 
   std::vector<Candidate> candidates_;
-  uint32_t unaided_ = 0;  ///< bytes of the largest that was complete before the other was back
+  uint64_t unaided_ = 0;  ///< bytes of the largest that was complete before the other was back
 };
 
 }  // namespace culprit::predict

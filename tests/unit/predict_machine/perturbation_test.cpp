@@ -53,21 +53,10 @@ Link by_hand(int64_t latency_ns, double ns_per_byte) {
 }
 
 TEST(MessageTime, ScalesLatencyAndBandwidthApart) {
-  Perturbation change{.recorded = by_hand(1'000, 2)};
-  EXPECT_EQ(message_time(change, 500).nanos(), 2'000);
-  change.latency_factor = 3;
-  EXPECT_EQ(message_time(change, 500).nanos(), 4'000);
-  EXPECT_EQ(message_change(change, 500).nanos(), 2'000);
-  change.bandwidth_factor = 2;
-  EXPECT_EQ(message_time(change, 500).nanos(), 3'500);
-  EXPECT_TRUE(change.changes_messages());
-  EXPECT_FALSE(change.changes_compute());
-}
-
-TEST(MessageTime, IsThatOfTheOtherMachine) {
-  const Perturbation change{.recorded = by_hand(1'000, 2), .wanted = by_hand(100, 1)};
-  EXPECT_EQ(message_time(change, 500).nanos(), 600);
-  EXPECT_EQ(message_change(change, 500).nanos(), -1'400);
+  const Link link = by_hand(1'000, 2);
+  EXPECT_EQ(message_time(link, 500).nanos(), 2'000);
+  EXPECT_EQ(message_time(link, 500, 3, 1).nanos(), 4'000);
+  EXPECT_EQ(message_time(link, 500, 3, 2).nanos(), 3'500);
 }
 
 TEST(MessageDelay, IsSampled) {
@@ -81,14 +70,16 @@ TEST(FromTo, LeavesWhatOneOfTheTwoDoesNotKnow) {
   Machine here, there;
   here.noise.detours = kTenth;
   there.links = {by_hand(100, 1)};
-  EXPECT_FALSE(from_to(here, there, LinkKind::same_node).changes_compute());
-  EXPECT_FALSE(from_to(here, there, LinkKind::same_node).changes_messages());
+  EXPECT_FALSE(from_to(here, there).changes_compute());
+  EXPECT_FALSE(from_to(here, there).changes_links());
   there.noise.detours = kTenth;
   here.links = {by_hand(1'000, 1)};
-  const Perturbation change = from_to(here, there, LinkKind::same_node);
-  EXPECT_EQ(message_change(change, 1).nanos(), -900);
+  const Perturbation change = from_to(here, there);
+  ASSERT_TRUE(change.link(LinkKind::same_node));
+  EXPECT_EQ(change.link(LinkKind::same_node)->recorded.latency.nanos(), 1'000);
+  EXPECT_EQ(change.link(LinkKind::same_node)->wanted.latency.nanos(), 100);
+  EXPECT_FALSE(change.link(LinkKind::other_node));
   EXPECT_NEAR(mean_change_s(change, ms(110)), 0, 0.0001);
-  EXPECT_FALSE(from_to(here, there, LinkKind::other_node).changes_messages());
 }
 
 }  // namespace

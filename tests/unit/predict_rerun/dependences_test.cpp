@@ -93,5 +93,28 @@ events
   EXPECT_LT(found->predicted_wall_s, 8);
 }
 
+TEST(Globs, MeanWhatTheyName) {
+  constexpr const char* kSolver = R"(
+unit 1s
+regions
+  m main
+  s main/solve
+  A main/solve/MPI_Allreduce
+lanes
+  0.0 |mssAAm
+  1.0 |mssAAm
+events
+  allreduce 0.0@3 1.0@3
+)";
+  expect_wall(kSolver, scale("main/solve*", 0.5),
+              5);  // what lies below it fits, too, and is no code
+  expect_wall(kSolver, scale("*", 0.5), 4);
+  expect_wall(kSolver, scale("MPI_All*", 0.5), 5);
+  expect_wall(kSolver, scale("main/solve/MPI_*", 0.5), 5);
+  const auto none = predict(kSolver, scale("main/solve/*", 0.5));
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().sentence.find("fits no code"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace culprit::predict

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// In how many messages data gets to somebody, within nodes and between them, and how large they
+// are. Of collective operations this is a guess at what libraries do: the levels of a binary tree,
+// those between nodes first.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "predict/rerun/dependences.h"
+#include "replay/match/collective_part.h"
+#include "replay/run.h"
+
+namespace culprit::predict {
+
+class Routes {
+ public:
+  explicit Routes(const replay::Run& run);
+
+  Delivery message(LocationId from, LocationId to, uint64_t bytes) const;
+  bool between_nodes(LocationId a, LocationId b) const { return node(a) != node(b); }
+
+  /// To one who gets data from all of these, or through as many. Nothing is on its way to one
+  /// alone.
+  Delivery through_tree(std::span<const replay::Part> parts, const replay::Part& to) const;
+  /// To one who gets as much from each of several, each by itself.
+  Delivery from_each(const replay::Part& from, const replay::Part& to, size_t givers) const;
+
+ private:
+  size_t node(LocationId id) const { return nodes_[run_.location(id).process.index()]; }
+  size_t count_nodes(std::span<const replay::Part> parts) const;
+
+  const replay::Run& run_;
+  std::vector<size_t> nodes_;  ///< by ProcessId
+  size_t node_count_ = 0;
+};
+
+}  // namespace culprit::predict
