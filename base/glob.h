@@ -29,6 +29,13 @@ constexpr bool matches_glob(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+/// Of call paths: whole ones, or functions' names where the pattern has no slash.
+constexpr bool matches_callpath(std::string_view pattern, std::string_view path,
+                                std::string_view function) {
+  if (matches_glob(pattern, path)) return true;
+  return pattern.find('/') == std::string_view::npos && matches_glob(pattern, function);
+}
+
 /// Whether one of the patterns, which commas divide, fits.
 constexpr bool matches_one_of(std::string_view patterns, std::string_view text) {
   while (!patterns.empty()) {

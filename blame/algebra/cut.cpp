@@ -22,7 +22,7 @@ std::vector<bool> fitting(const std::vector<FoundCallPath>& callpaths,
   std::vector<bool> fits(callpaths.size());
   for (size_t i = 0; i < callpaths.size(); ++i) {
     for (const std::string& glob : globs) {
-      if (matches_glob(glob, callpaths[i].name)) fits[i] = true;
+      if (matches_callpath(glob, callpaths[i].name, callpaths[i].region)) fits[i] = true;
     }
   }
   return fits;
@@ -32,7 +32,8 @@ Result<void> check(const std::vector<FoundCallPath>& callpaths, const Cut& wante
   for (const auto* globs : {&wanted.roots, &wanted.drops, &wanted.folded}) {
     for (const std::string& glob : *globs) {
       bool any = false;
-      for (const FoundCallPath& path : callpaths) any |= matches_glob(glob, path.name);
+      for (const FoundCallPath& path : callpaths)
+        any |= matches_callpath(glob, path.name, path.region);
       if (!any) return Error{"no call path is like '" + glob + "'"};
     }
   }

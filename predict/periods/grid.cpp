@@ -6,6 +6,7 @@
 #include <string>
 
 #include "predict/periods/period.h"
+#include "predict/periods/series.h"
 
 namespace culprit::predict {
 namespace {
@@ -16,12 +17,22 @@ constexpr size_t kStepsPerVisit = 4;
 
 }  // namespace
 
+Result<void> check_part(const SeriesSelection& selection) {
+  if (selection.from_s < selection.to_s) return {};
+  return Error{"the part to look at begins after it ends"};
+}
+
+Result<void> check_ranks(const SeriesSelection& selection, const std::set<uint32_t>& of_run) {
+  for (const uint32_t rank : selection.ranks) {
+    if (!of_run.contains(rank)) return Error{"the run has no such rank: " + std::to_string(rank)};
+  }
+  return {};
+}
+
 Result<Grid> make_grid(Time begin, Time end, uint64_t visits, const SeriesSelection& selection) {
   const double wall_s = (end - begin).seconds();
   const double from_s = std::max(selection.from_s, 0.0), to_s = std::min(selection.to_s, wall_s);
-  if (selection.from_s >= selection.to_s) {
-    return Error{"the part of the run begins after it ends"};
-  }
+  if (auto part = check_part(selection); !part) return part.error();
   if (from_s >= to_s) {
     return Error{"the run has ended by then: it lasts " + std::to_string(wall_s) + " s"};
   }

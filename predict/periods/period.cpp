@@ -21,9 +21,11 @@ namespace {
 
 using blame::Periodicity;
 
-constexpr double kSignificant = 0.03;   ///< of chances, with all that was tried
-constexpr double kClearShare = 0.8;     ///< of distances that are alike
-constexpr double kHardlyVaries = 0.05;  ///< standard deviation, of the mean
+constexpr double kSignificant = 0.03;  ///< of chances, with all that was tried
+constexpr double kClearShare = 0.8;    ///< of distances that are alike
+/// Standard deviations, of the mean: of what varies less nothing is sought, or no more is said than
+/// that it hardly does, if it has no period.
+constexpr double kSteady = 0.01, kHardlyVaries = 0.05;
 constexpr double kSignificantWave = 0.001;
 constexpr double kLeastWaveShare = 0.25;  ///< of the variance
 constexpr double kLeastWavePeriods = 5;
@@ -206,12 +208,13 @@ double confidence_of(std::span<const double> values, const Try& made) {
   return (spectrum + autocorrelation_confidence(part, last.regularity.period) + onsets) / 3;
 }
 
-bool hardly_varies(std::span<const double> values) {
+/// The standard deviation, of the mean.
+double variation(std::span<const double> values) {
   double sum = 0, squares = 0;
   for (const double value : values) sum += value;
   const double n = static_cast<double>(values.size()), mean = sum / n;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / n) <= kHardlyVaries * std::abs(mean);
+  return squares == 0 ? 0 : std::sqrt(squares / n) / std::abs(mean);
 }
 
 /// What of a try is said, in seconds.
@@ -265,7 +268,8 @@ Period find_period(const Series& series) {
   Period none;
   none.verdict = Periodicity::too_few;
   if (series.values.size() < kLeastSamples) return none;
-  if (hardly_varies(series.values)) {
+  const double varies = variation(series.values);
+  if (varies <= kSteady) {
     none.verdict = Periodicity::steady;
     return none;
   }
@@ -282,7 +286,7 @@ Period find_period(const Series& series) {
   auto best = chosen(tries, count);
   if (!best) best = find_wave(values, periods);
   if (!best) {
-    none.verdict = why_none(values);
+    none.verdict = varies <= kHardlyVaries ? Periodicity::steady : why_none(values);
     return none;
   }
   Period period = told(series, *best);

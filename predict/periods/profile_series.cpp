@@ -55,8 +55,8 @@ std::vector<bool> below(const Findings& f, const std::string& pattern) {
   std::vector<bool> fits(f.callpaths.size());
   for (size_t i = 0; i < fits.size(); ++i) {
     const CallPathId parent = f.callpaths[i].parent;
-    fits[i] =
-        matches_glob(pattern, f.callpaths[i].name) || (parent.valid() && fits[parent.index()]);
+    fits[i] = matches_callpath(pattern, f.callpaths[i].name, f.callpaths[i].region) ||
+              (parent.valid() && fits[parent.index()]);
   }
   return fits;
 }
@@ -86,14 +86,12 @@ Result<std::vector<Series>> profile_series(const Findings& f, const SeriesSelect
   if (f.location_times.empty() || f.run.intervals == 0 || !(f.run.wall_s > 0)) {
     return Error{"these findings have no course over time"};
   }
-  if (selection.from_s >= selection.to_s) return Error{"the part of the run begins after it ends"};
+  if (auto part = check_part(selection); !part) return part.error();
   const Intervals intervals = intervals_of(f.run.wall_s, f.run.intervals, selection);
   if (intervals.begin >= intervals.end) return Error{"the run has ended by then"};
-  if (!std::any_of(f.locations.begin(), f.locations.end(), [&](const blame::FoundLocation& each) {
-        return selection.ranks.empty() || selection.ranks.contains(each.rank);
-      })) {
-    return Error{"the run has none of these ranks"};
-  }
+  std::set<uint32_t> ranks;
+  for (const blame::FoundLocation& each : f.locations) ranks.insert(each.rank);
+  if (auto known = check_ranks(selection, ranks); !known) return known.error();
   std::map<SeriesKind, Series> made;
   for (const SeriesKind kind :
        {SeriesKind::io, SeriesKind::mpi, SeriesKind::waiting, SeriesKind::callpath}) {

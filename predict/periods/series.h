@@ -34,11 +34,18 @@ struct Series {
 };
 
 struct SeriesSelection {
-  double from_s = 0, to_s = std::numeric_limits<double>::infinity();
+  double from_s = -std::numeric_limits<double>::infinity();  ///< a file of values may begin below 0
+  double to_s = std::numeric_limits<double>::infinity();
   std::set<uint32_t> ranks;  ///< empty: all
   std::string callpath;      ///< a pattern of call paths (base/glob.h); empty: none is looked for
   double rate_hz = 0;        ///< values per second; 0: as many as there is something to see
 };
+
+/// Error if the part that is selected has no length.
+Result<void> check_part(const SeriesSelection& selection);
+
+/// Error if one of the selected ranks is not among the run's.
+Result<void> check_ranks(const SeriesSelection& selection, const std::set<uint32_t>& of_run);
 
 /// More values than these are not made of a trace.
 inline constexpr size_t kMostSamples = size_t{1} << 20;

@@ -11,9 +11,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/glob.h"
 #include "base/parallel.h"
 #include "predict/periods/grid.h"
+#include "predict/periods/path_tree.h"
 #include "predict/periods/period.h"
 
 namespace culprit::predict {
@@ -37,17 +37,36 @@ struct Span {
   }
 };
 
+/// Also where teams are forked, if call paths are looked for.
 class SpanSink final : public trace::EventSink {
  public:
-  void enter(Time time, RegionId) override { see(time), ++span.enters; }
-  void leave(Time time, RegionId) override { see(time); }
+  SpanSink(const trace::Definitions& definitions, const std::string& callpath)
+      : follows_(!callpath.empty()), tree_(definitions, callpath) {}
+
+  void enter(Time time, RegionId id) override {
+    see(time), ++span.enters;
+    if (follows_) path_.push_back(tree_.child(here(), id));
+  }
+  void leave(Time time, RegionId) override {
+    see(time);
+    if (!path_.empty()) path_.pop_back();
+  }
+  void thread_fork(Time, uint32_t, trace::RegionInstance instance) override {
+    if (!path_.empty()) forks[instance] = {tree_[here()].name, tree_[here()].inside};
+  }
   Span span;
+  std::map<trace::RegionInstance, ForkPlace> forks;
 
  private:
+  size_t here() const { return path_.empty() ? PathTree::kOutside : path_.back(); }
   void see(Time time) {
     span.first = std::min(span.first, time);
     span.last = std::max(span.last, time);
   }
+
+  const bool follows_;
+  PathTree tree_;
+  std::vector<size_t> path_;
 };
 
 /// A stretch while something is the case, counted where it nests.
@@ -96,9 +115,15 @@ struct Seen {
 /// Watches a thread of the program.
 class ThreadSink final : public trace::EventSink {
  public:
-  ThreadSink(const trace::Definitions& definitions, const std::string& callpath, const Grid& grid,
-             Seen& seen)
-      : definitions_(definitions), callpath_(callpath), grid_(grid), seen_(seen) {}
+  ThreadSink(const trace::Definitions& definitions, const std::string& callpath,
+             const ForkPlaces& forks, ProcessId process, const Grid& grid, Seen& seen)
+      : definitions_(definitions),
+        follows_(!callpath.empty()),
+        forks_(forks),
+        process_(process),
+        grid_(grid),
+        seen_(seen),
+        tree_(definitions, callpath) {}
 
   void enter(Time time, RegionId id) override {
     const trace::Region& region = definitions_.regions[id.index()];
@@ -107,17 +132,24 @@ class ThreadSink final : public trace::EventSink {
     if (region.role == RegionRole::phase || region.role == RegionRole::iteration) {
       tell_begin(time, id);
     }
-    if (callpath_.empty()) return;
-    path_.push_back(child(path_.empty() ? 0 : path_.back(), id, region));
-    if (nodes_[path_.back()].fits) there_.begin(time);
+    if (follows_) go_to(time, tree_.child(path_.empty() ? PathTree::kOutside : path_.back(), id));
   }
   void leave(Time time, RegionId id) override {
     const trace::Region& region = definitions_.regions[id.index()];
     if (is_mpi(region)) add(SeriesKind::mpi, mpi_.end(), time);
     if (is_io(region)) add(SeriesKind::io, io_.end(), time);
-    if (path_.empty()) return;
-    if (nodes_[path_.back()].fits) add(SeriesKind::callpath, there_.end(), time);
-    path_.pop_back();
+    go_back(time);
+  }
+  /// A member of somebody else's team is where that was forked.
+  void thread_team_begin(Time time, trace::RegionInstance instance) override {
+    const auto fork = path_.empty() ? forks_.find({process_, instance}) : forks_.end();
+    teams_.push_back(fork != forks_.end());
+    if (teams_.back()) go_to(time, tree_.at(fork->second));
+  }
+  void thread_team_end(Time time) override {
+    if (teams_.empty()) return;
+    if (teams_.back()) go_back(time);
+    teams_.pop_back();
   }
   void file_operation(Time time, const trace::FileOperation& operation) override {
     under_way_[operation.id] = {time, operation.mode, !operation.nonblocking};
@@ -147,13 +179,6 @@ class ThreadSink final : public trace::EventSink {
     trace::FileMode mode;
     bool blocking;
   };
-  /// A call path; the first stands for being outside of all.
-  struct Node {
-    std::string name;
-    bool fits = false;
-    std::unordered_map<RegionId, size_t> children = {};
-  };
-
   static bool is_mpi(const trace::Region& region) {
     return region.paradigm == trace::Paradigm::mpi;
   }
@@ -174,25 +199,26 @@ class ThreadSink final : public trace::EventSink {
     const Time until = time + Duration::from_nanos(1);
     grid_.add_amount(time, until, 1, with_steps(seen_.stages[stage]).steps);
   }
-  size_t child(size_t parent, RegionId id, const trace::Region& region) {
-    const auto [known, is_new] = nodes_[parent].children.try_emplace(id, nodes_.size());
-    const size_t node = known->second;
-    if (is_new) {
-      const std::string& above = nodes_[parent].name;
-      std::string name = above.empty() ? region.name : above + "/" + region.name;
-      const bool fits = matches_glob(callpath_, name);
-      nodes_.push_back({std::move(name), fits});
-    }
-    return node;
+  void go_to(Time time, size_t node) {
+    path_.push_back(node);
+    if (tree_[node].fits) there_.begin(time);
+  }
+  void go_back(Time time) {
+    if (path_.empty()) return;
+    if (tree_[path_.back()].fits) add(SeriesKind::callpath, there_.end(), time);
+    path_.pop_back();
   }
 
   const trace::Definitions& definitions_;
-  const std::string& callpath_;
+  const bool follows_;
+  const ForkPlaces& forks_;
+  const ProcessId process_;
   const Grid& grid_;
   Seen& seen_;
   Stretching mpi_, io_, there_;
-  std::vector<Node> nodes_ = {{}};
+  PathTree tree_;
   std::vector<size_t> path_;
+  std::vector<bool> teams_;  ///< that it is a member of: somebody else's
   std::unordered_map<trace::FileOpId, Transfer> under_way_;
 };
 
@@ -250,7 +276,9 @@ class Reader {
   }
 
   Result<TraceSeries> read() {
-    if (locations_.empty()) return Error{"the run has none of these ranks"};
+    std::set<uint32_t> ranks;
+    for (const trace::Process& each : source_.definitions().processes) ranks.insert(each.rank);
+    if (auto known = check_ranks(selection_, ranks); !known) return known.error();
     const auto span = find_span();
     if (!span) return span.error();
     TraceSeries found;
@@ -281,18 +309,18 @@ class Reader {
   /// Of all locations, so that second 0 is the same for each selection.
   Result<Span> find_span() {
     const size_t count = source_.definitions().locations.size();
-    std::vector<Span> spans(count);
+    std::vector<SpanSink> sinks(count, SpanSink(source_.definitions(), selection_.callpath));
     std::vector<Result<void>> read(count);
     parallel_for(count, threads_, [&](size_t i) {
-      SpanSink sink;
       Losses again;  // the second walk tells
-      read[i] = source_.read(LocationId(i), sink, again);
-      spans[i] = sink.span;
+      read[i] = source_.read(LocationId(i), sinks[i], again);
     });
     Span all;
     for (size_t i = 0; i < count; ++i) {
       if (!read[i]) return read[i].error();
-      all.add(spans[i]);
+      all.add(sinks[i].span);
+      const ProcessId process = source_.definitions().locations[i].process;
+      for (const auto& [instance, place] : sinks[i].forks) forks_[{process, instance}] = place;
     }
     if (all.first >= all.last) return Error{"nothing has happened in this run yet"};
     return all;
@@ -315,7 +343,8 @@ class Reader {
         sink.close(grid.end());
         busy[i] = std::move(sink.all);
       } else {
-        ThreadSink sink(source_.definitions(), selection_.callpath, grid, *seen);
+        const ProcessId process = source_.definitions().locations[locations_[i].index()].process;
+        ThreadSink sink(source_.definitions(), selection_.callpath, forks_, process, grid, *seen);
         read[i] = source_.read(locations_[i], sink, lost[i]);
         sink.close();
       }
@@ -348,6 +377,7 @@ class Reader {
   unsigned threads_;
   Losses& losses_;
   std::vector<LocationId> locations_;
+  ForkPlaces forks_;
   Seen seen_;
 };
 

@@ -97,6 +97,9 @@ class Integral {
 }  // namespace
 
 Result<Series> values_series(std::string_view text, const SeriesSelection& selection) {
+  if (auto part = check_part(selection); !part) return part.error();
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   auto read = points_of(text);
   if (!read) return read.error();
   std::vector<Point>& points = *read;
@@ -104,8 +107,8 @@ Result<Series> values_series(std::string_view text, const SeriesSelection& selec
     return each.time < selection.from_s || each.time > selection.to_s;
   });
   if (points.size() < kLeastSamples) {
-    return Error{"these are " + std::to_string(points.size()) + " values; fewer than " +
-                 std::to_string(kLeastSamples) + " say nothing"};
+    return Error{"fewer than " + std::to_string(kLeastSamples) + " values say nothing; here are " +
+                 std::to_string(points.size())};
   }
   const double usual = usual_distance(points);
   const double length = points.back().time - points.front().time + usual;

@@ -25,12 +25,11 @@ const trace::Region& region_of(const Run& run, CallPathId path) {
 
 /// The call paths that a glob chooses, without what they call.
 std::vector<bool> chosen(const Run& run, const std::string& glob) {
-  const bool of_functions = glob.find('/') == std::string::npos;
   std::vector<bool> fits(run.callpaths.size());
   for (size_t i = 0; i < fits.size(); ++i) {
     const CallPathId path(i);
-    fits[i] = matches_glob(glob, run.callpaths.name(path, run.regions)) ||
-              (of_functions && matches_glob(glob, region_of(run, path).name));
+    fits[i] =
+        matches_callpath(glob, run.callpaths.name(path, run.regions), region_of(run, path).name);
   }
   return fits;
 }

@@ -48,7 +48,7 @@ Selected selected_of(const Selection& selection, const blame::Findings& findings
   }
   for (const blame::FoundCallPath& path : findings.callpaths) {
     selected.callpaths.push_back(selection.callpath.empty() ||
-                                 matches_glob(selection.callpath, path.name));
+                                 matches_callpath(selection.callpath, path.name, path.region));
   }
   return selected;
 }
@@ -133,10 +133,10 @@ Result<void> check_selection(const Selection& selection, const blame::Findings& 
                  "': `culprit patterns` lists all of them"};
   }
   if (selection.callpath.empty()) return {};
-  const bool fits = std::any_of(findings.callpaths.begin(), findings.callpaths.end(),
-                                [&](const blame::FoundCallPath& path) {
-                                  return matches_glob(selection.callpath, path.name);
-                                });
+  const bool fits = std::any_of(
+      findings.callpaths.begin(), findings.callpaths.end(), [&](const blame::FoundCallPath& path) {
+        return matches_callpath(selection.callpath, path.name, path.region);
+      });
   if (fits) return {};
   return Error{"no call path is like '" + selection.callpath +
                "'. Call paths are whole, like main/solve/MPI_Recv; * stands for anything"};

@@ -132,6 +132,10 @@ TEST(Period, SaysWhyThereIsNone) {
   EXPECT_EQ(find_period(flat).verdict, Periodicity::steady);
   for (size_t i = 0; i < flat.values.size(); ++i) flat.values[i] = 100 + (i / 10 % 2 ? 1 : -1);
   EXPECT_EQ(find_period(flat).verdict, Periodicity::steady) << "a ripple of one percent";
+  for (size_t i = 0; i < flat.values.size(); ++i) {
+    flat.values[i] = 100 + 5 * std::sin(0.1 * static_cast<double>(i));
+  }
+  EXPECT_EQ(find_period(flat).verdict, Periodicity::periodic) << "little, but regularly";
   flat.values.resize(kLeastSamples - 1);
   EXPECT_EQ(find_period(flat).verdict, Periodicity::too_few);
   flat.values.clear();

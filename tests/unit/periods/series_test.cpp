@@ -43,6 +43,10 @@ class ToldSource final : public trace::Source {
     definitions_.locations[2].kind = trace::LocationKind::accelerator_stream;
     told_.resize(3);
   }
+  void make_threads() {
+    for (trace::Location& each : definitions_.locations)
+      each.kind = trace::LocationKind::cpu_thread;
+  }
   const trace::Definitions& definitions() const override { return definitions_; }
   Result<void> read(LocationId location, EventSink& sink, Losses&) const override {
     if (const Told& told = told_[location.index()]) told(sink);
@@ -168,14 +172,41 @@ TEST(Series, PartsOfTheRun) {
 TEST(Series, CallPathsAreThoseThatFitAndAllBelow) {
   SeriesSelection selection;
   for (const auto& [pattern, seconds] :
-       {std::pair{"main/solve", 2.0}, {"main", 20.0}, {"*/MPI_File_write", 4.0}}) {
+       {std::pair{"main/solve", 2.0}, {"main", 20.0}, {"*/MPI_File_write", 4.0}, {"solve", 2.0}}) {
     selection.callpath = pattern;
     const TraceSeries made = read(two_ranks(), selection);
     ASSERT_NE(find(made, SeriesKind::callpath), nullptr) << pattern;
     EXPECT_NEAR(integral(*find(made, SeriesKind::callpath), 0, 10), seconds, 1e-6) << pattern;
   }
-  selection.callpath = "solve";
+  selection.callpath = "solv";
   EXPECT_EQ(find(read(two_ranks(), selection), SeriesKind::callpath), nullptr);
+}
+
+TEST(Series, TeamsWorkBelowTheirForks) {
+  // The third location plays a thread of the first one's team, from 2 to 5; it works from 3 to 5.
+  ToldSource source({[](EventSink& sink) {
+                       sink.enter(at(0), kMain);
+                       sink.enter(at(1), kStep);
+                       sink.thread_fork(at(2), 2, trace::RegionInstance{7});
+                       sink.thread_join(at(6));
+                       sink.leave(at(6), kStep);
+                       sink.leave(at(8), kMain);
+                     },
+                     {},
+                     [](EventSink& sink) {
+                       sink.thread_team_begin(at(2), trace::RegionInstance{7});
+                       visit(sink, kSolve, 3, 5);
+                       sink.thread_team_end(at(5));
+                     }});
+  source.make_threads();
+  SeriesSelection selection;
+  for (const auto& [pattern, seconds] :
+       {std::pair{"main/step/solve", 2.0}, {"main/step", 8.0}, {"main", 11.0}, {"*/solve", 2.0}}) {
+    selection.callpath = pattern;
+    const TraceSeries made = read(source, selection);
+    ASSERT_NE(find(made, SeriesKind::callpath), nullptr) << pattern;
+    EXPECT_NEAR(integral(*find(made, SeriesKind::callpath), 0, 8), seconds, 1e-6) << pattern;
+  }
 }
 
 TEST(Series, WhatIsStillOpenLastsToTheEnd) {
@@ -193,7 +224,7 @@ TEST(Series, WhatCannotBeIsRefusedInASentence) {
     change(selection);
     return selection;
   };
-  EXPECT_NE(refusal(two_ranks(), with([](auto& s) { s.ranks = {7}; })).find("none of these ranks"),
+  EXPECT_NE(refusal(two_ranks(), with([](auto& s) { s.ranks = {7}; })).find("no such rank: 7"),
             std::string::npos);
   EXPECT_NE(refusal(two_ranks(), with([](auto& s) { s.from_s = 11; })).find("has ended by then"),
             std::string::npos);
@@ -277,6 +308,15 @@ TEST(Series, ValuesHoldUntilTheNext) {
   ASSERT_TRUE(made.ok());
   EXPECT_NEAR(integral(*made, 0, 78), 39 * 0.5, 1e-9);
   EXPECT_NEAR(find_period(*made).last().period, 2, 0.01);
+}
+
+TEST(Series, ValuesBeginWhereTheyBegin) {
+  std::string text = "\xef\xbb\xbftime,value\n";  // a byte order mark
+  for (int i = -200; i < 100; ++i) text += std::to_string(0.1 * i) + ",1\n";
+  const auto made = values_series(text, {});
+  ASSERT_TRUE(made.ok()) << made.error().sentence;
+  EXPECT_EQ(made->values.size(), 300u);
+  EXPECT_DOUBLE_EQ(made->begin_s, -20);
 }
 
 TEST(Series, ValuesThatAreNoneAreRefusedByLine) {
