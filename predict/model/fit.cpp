@@ -275,14 +275,28 @@ double adjusted_r2(const Formula& formula, std::span<const Sample> samples) {
   return around > 0 && degrees > 0 ? 1 - left / around * (runs - 1) / degrees : 0;
 }
 
+/// By which the noise of a sample is told: what the formula says, unless that is far from what was
+/// measured, for noise as a part of nearly nothing would be endless. Where nothing was measured, a
+/// part of the largest sample: that it would be nothing again is not as sure as that.
+double size_of(const Formula* formula, const Sample& sample, double largest) {
+  constexpr double kFar = 10, kOfNothing = 0.05;
+  const double middle = mean(sample);
+  if (middle == 0) return kOfNothing * largest;
+  if (formula == nullptr) return middle;
+  return std::clamp(value(*formula, sample.point), middle / kFar, middle * kFar);
+}
+
 }  // namespace
 
 std::optional<Model> fit(std::span<const Sample> samples) {
-  std::vector<double> sizes;
-  for (const Sample& sample : samples) sizes.push_back(mean(sample));
-  if (samples.size() < kLeastPoints || *std::max_element(sizes.begin(), sizes.end()) <= 0) {
-    return std::nullopt;
+  double most = 0;
+  for (const Sample& sample : samples) {
+    if (*std::min_element(sample.values.begin(), sample.values.end()) < 0) return std::nullopt;
+    most = std::max(most, mean(sample));
   }
+  if (samples.size() < kLeastPoints || most == 0) return std::nullopt;
+  std::vector<double> sizes;
+  for (const Sample& sample : samples) sizes.push_back(size_of(nullptr, sample, most));
   Model model;
   for (int round = 0; round < kRounds; ++round) {
     const Data data(samples, sizes);
@@ -290,7 +304,9 @@ std::optional<Model> fit(std::span<const Sample> samples) {
     model.formula = choose(model.hypotheses);
     model.noise = data.noise;
     model.error = cross_validated(model.formula, data);
-    for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = value(model.formula, samples[i].point);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      sizes[i] = size_of(&model.formula, samples[i], most);
+    }
   }
   for (const Sample& sample : samples) model.points.push_back(sample.point);
   model.effects.resize(samples.front().point.size());

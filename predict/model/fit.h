@@ -51,8 +51,9 @@ struct Prediction {
 };
 inline constexpr double kConfidence = 0.95;
 
-/// None if all values are 0 or less, or there are fewer than kLeastPoints samples. All points have
-/// the same number of parameters, at most kMostParameters; each sample's point is another one.
+/// None if a value is below 0 or all are 0, or there are fewer than kLeastPoints samples. All
+/// points have the same number of parameters, at most kMostParameters; each sample's point is
+/// another one.
 std::optional<Model> fit(std::span<const Sample> samples);
 inline constexpr size_t kLeastPoints = 5;
 

@@ -142,7 +142,9 @@ Result<Measurements> read_json_lines(const std::string& text) {
   Measurements out;
   out.parameters = read.names;
   for (auto& [key, samples] : read.samples) {
-    if (samples.size() < kLeastPoints) {
+    std::vector<Point> own;
+    for (const Sample& sample : samples) own.push_back(sample.point);
+    if (!check_points(read.names, own)) {
       ++out.left_out;
       continue;
     }

@@ -46,6 +46,12 @@ double largest(const std::vector<Point>& points, size_t parameter) {
   return most;
 }
 
+double smallest(const std::vector<Point>& points, size_t parameter) {
+  double least = points.front()[parameter];
+  for (const Point& point : points) least = std::min(least, point[parameter]);
+  return least;
+}
+
 Result<Point> target_of(const Measurements& measurements, const std::vector<Point>& points,
                         const std::map<std::string, double>& wished) {
   Point target;
@@ -58,8 +64,17 @@ Result<Point> target_of(const Measurements& measurements, const std::vector<Poin
       return Error{
           fmt::format("nothing can be predicted for {}: these runs do not differ in it", name)};
     }
-    if (!(value > 0)) return Error{fmt::format("{} cannot be {}", name, value)};
-    target[static_cast<size_t>(at - measurements.parameters.begin())] = value;
+    const bool counts = name == kRanks || name == kThreads;
+    if (!(value > 0) || (counts && value != std::floor(value))) {
+      return Error{fmt::format("{} cannot be {}", name, value)};
+    }
+    const auto p = static_cast<size_t>(at - measurements.parameters.begin());
+    if (const double least = smallest(points, p); value < 1 && least >= 1) {
+      return Error{fmt::format(
+          "{} {} lies below all that was measured ({:g} and more), where logarithms fall below 0",
+          name, value, least)};
+    }
+    target[p] = value;
   }
   return target;
 }
@@ -184,9 +199,19 @@ Result<Findings> model_runs(const Measurements& measurements, const ModelWishes&
   Point base;
   for (size_t p = 0; p < measurements.parameters.size(); ++p) base.push_back(largest(points, p));
   const std::vector<Modelled> all = fit_all(measurements, base, *target, wishes.threads);
-  if (all.empty()) return Error{"nothing in these runs is large enough for a model"};
+  if (all.empty()) {
+    return Error{
+        "nothing in these runs is large enough for a model, or has no values below 0, of which "
+        "none is made"};
+  }
   Findings out;
   out.run.operation = blame::Operation::model;
+  if (const size_t none = measurements.series.size() - all.size(); none > 0) {
+    out.run.notes.push_back(
+        fmt::format("{} of {} figures have values below 0, or nothing but 0: no models are made of "
+                    "them.",
+                    none, measurements.series.size()));
+  }
   out.callpaths = measurements.callpaths;
   add_parameters(measurements, points, *target, all, out);
   for (const Modelled& each : all) add_model(each, measurements.parameters, out);

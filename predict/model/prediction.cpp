@@ -81,8 +81,10 @@ Prediction predict(const Model& model, std::span<const double> point) {
     parts.push_back({each.weight, value(each.formula, point), std::sqrt(variance), each.degrees});
   }
   const double outside = (1 - kConfidence) / 2;
-  return {value(model.formula, point), std::max(0.0, quantile(parts, outside)),
-          quantile(parts, 1 - outside)};
+  // No figure is below 0, though a formula may be where nothing was measured.
+  const double expected = std::max(0.0, value(model.formula, point));
+  return {expected, std::clamp(quantile(parts, outside), 0.0, expected),
+          std::max(expected, quantile(parts, 1 - outside))};
 }
 
 std::pair<Shape, Shape> leads(const Model& model, size_t parameter) {

@@ -137,6 +137,23 @@ auto at_callpath(ModelledFigure figure) {
   return [figure](const FoundModel& row) { return row.figure == figure && row.callpath.valid(); };
 }
 
+/// Rows that a section does not show: those that grow most stand first.
+struct Hidden {
+  size_t growing = 0, constant = 0, shrinking = 0;
+
+  void add(const FoundModel& row) {
+    ++(grows(row) ? growing : growth(row) < -kSame * std::abs(row.base) ? shrinking : constant);
+  }
+  /// "3 that grow less, 5 constant, 1 that shrinks"
+  std::string words() const {
+    std::vector<std::string> parts;
+    if (growing > 0) parts.push_back(fmt::format("{} that grow less", growing));
+    if (constant > 0) parts.push_back(fmt::format("{} constant", constant));
+    if (shrinking > 0) parts.push_back(fmt::format("{} that shrink", shrinking));
+    return listed(parts);
+  }
+};
+
 class ModelPage {
  public:
   explicit ModelPage(const Findings& findings)
@@ -190,37 +207,26 @@ class ModelPage {
   template <class Wanted>
   void section(std::string_view title, const Wanted& wanted) {
     std::vector<size_t> rows;
-    size_t constant = 0, all = 0;
+    Hidden hidden;
+    size_t all = 0;
     for (size_t i = 0; i < findings_.models.size(); ++i) {
       const FoundModel& row = findings_.models[i];
       if (!wanted(row)) continue;
       ++all;
       const bool lone = row.figure == ModelledFigure::wall || row.figure == ModelledFigure::other;
-      if (lone || grows(row)) rows.push_back(i);
-      if (row.expected == row.base) ++constant;
+      if (rows.size() < kRows && (lone || grows(row))) {
+        rows.push_back(i);
+      } else {
+        hidden.add(row);
+      }
     }
     if (all == 0) return;
     page_ += fmt::format("\n{}\n", title);
-    if (rows.empty()) {
-      page_ += fmt::format("  Nothing grows ({}).\n", rest(all, constant, 0));
-      return;
+    for (const size_t row : rows) entry(row);
+    if (rows.empty()) page_ += fmt::format("  Nothing grows ({}).\n", hidden.words());
+    if (!rows.empty() && all > rows.size()) {
+      page_ += fmt::format("  Not shown: {}.\n", hidden.words());
     }
-    for (size_t i = 0; i < std::min(rows.size(), kRows); ++i) entry(rows[i]);
-    const size_t more = rows.size() - std::min(rows.size(), kRows);
-    if (all > rows.size() || more > 0) {
-      page_ += fmt::format("  Not shown: {}.\n", rest(all - rows.size() + more, constant, more));
-    }
-  }
-
-  /// "3 that grow less, 5 constant, 1 that shrinks"
-  static std::string rest(size_t hidden, size_t constant, size_t growing) {
-    std::vector<std::string> parts;
-    const size_t constants = std::min(constant, hidden - growing);
-    const size_t shrinking = hidden - growing - constants;
-    if (growing > 0) parts.push_back(fmt::format("{} that grow less", growing));
-    if (constants > 0) parts.push_back(fmt::format("{} constant", constants));
-    if (shrinking > 0) parts.push_back(fmt::format("{} that shrink", shrinking));
-    return listed(parts);
   }
 
   std::string name(const FoundModel& row) const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -56,8 +57,10 @@ Result<std::vector<double>> from_arguments(std::string_view place,
                                            const std::vector<const blame::Findings*>& runs,
                                            const std::vector<std::string>& names) {
   const auto number = parse_number(place);
-  if (!number || *number < 1)
+  constexpr double kMostArguments = 1e6;
+  if (!number || *number < 1 || *number > kMostArguments || *number != std::floor(*number)) {
     return Error{fmt::format("'@{}' is no argument: say as in @1", place)};
+  }
   const auto at = static_cast<size_t>(*number) - 1;
   std::vector<double> values;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -171,6 +174,10 @@ Result<Source> source_of_runs(const ModelArguments& arguments) {
   for (const std::string& text : arguments.parameters) {
     auto parameter = named(text, inputs, names);
     if (!parameter) return parameter.error();
+    const auto is_same = [&](const auto& other) { return other.name == parameter->name; };
+    if (std::any_of(choice.named.begin(), choice.named.end(), is_same)) {
+      return Error{fmt::format("the parameter {} is named twice", parameter->name)};
+    }
     choice.named.push_back(std::move(*parameter));
   }
   auto measured = predict::measurements_of(inputs, names, choice);
@@ -187,13 +194,14 @@ Result<blame::Findings> make(const ModelArguments& arguments, const Source& sour
       predict::model_runs(source.measurements, {*targets, arguments.next, arguments.threads});
   if (!made) return made;
   made->run.program = source.told.run.program;
-  made->run.notes = source.told.run.notes;
+  made->run.notes.insert(made->run.notes.begin(), source.told.run.notes.begin(),
+                         source.told.run.notes.end());
   made->inputs = source.told.inputs;
   made->losses = source.told.losses;
   if (source.measurements.left_out > 0) {
     made->run.notes.push_back(
-        fmt::format("{} figures are too small for a model: less than 0.1 % of the run time, or of "
-                    "too few runs.",
+        fmt::format("{} figures are too small for a model, less than 0.1 % of the run time, or "
+                    "were measured at too few points to tell parameters apart.",
                     source.measurements.left_out));
   }
   return made;
@@ -242,7 +250,8 @@ Action add_model(CLI::App& command, const Program&) {
       ->allow_extra_args(false);
   command
       .add_option("--predict", arguments->predict,
-                  "for which values, as in ranks=4096 (default: four times the largest)")
+                  "for which values, as in ranks=4096; parameters that are not named stay at "
+                  "their largest (default: four times the largest of the first)")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--next", arguments->next,

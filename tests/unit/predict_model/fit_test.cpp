@@ -129,6 +129,23 @@ TEST(Fit, StandsZeros) {
   EXPECT_NEAR(value(model->formula, Point{64}), 12.6, 0.7);
 }
 
+TEST(Fit, StandsWhatIsThereOnlyAtTheEnd) {
+  // Nothing up to 16 ranks: whatever the formula, it says about what there was, and no wonders.
+  std::vector<Sample> samples;
+  for (const double ranks : {2.0, 4.0, 8.0, 16.0}) samples.push_back({{ranks}, {0, 0, 0}});
+  samples.push_back({{32}, {1e-4, 2e-4, 4e-4}});
+  const auto model = fit(samples);
+  ASSERT_TRUE(model);
+  EXPECT_NEAR(value(model->formula, Point{32}), 2.3e-4, 1e-4);
+  EXPECT_LT(predict(*model, Point{128}).high, 1);
+  EXPECT_LT(model->noise_share, 10);
+}
+
+TEST(Fit, RefusesWhatIsBelowNothing) {
+  EXPECT_FALSE(fit(generated([](const Point& p) { return -p[0]; }, kRanks)));
+  EXPECT_FALSE(fit(generated([](const Point& p) { return p[0] - 40; }, kRanks)));
+}
+
 /// Of generated sets with 5 % noise.
 struct Outcome {
   int exact = 0, near = 0, covered = 0;

@@ -39,6 +39,25 @@ TEST(JsonLines, AreReadAndWritten) {
   EXPECT_NEAR(found->models[0].expected, 65, 1e-6);
 }
 
+TEST(JsonLines, LeaveOutFiguresThatCannotBeTold) {
+  // "a" has both lines, "b" changes p and q together.
+  std::string text;
+  for (int i = 1; i <= 5; ++i) {
+    const auto line = [&](int p, int q, const char* metric) {
+      text += R"({"params":{"p":)" + std::to_string(p) + R"(,"q":)" + std::to_string(q) +
+              R"(},"metric":")" + metric + "\",\"value\":1}\n";
+    };
+    line(i, 1, "a");
+    if (i > 1) line(1, i, "a");
+    line(i, i, "b");
+  }
+  const auto read = read_json_lines(text);
+  ASSERT_TRUE(read.ok()) << read.error().sentence;
+  ASSERT_EQ(read->series.size(), 1u);
+  EXPECT_EQ(read->series.front().metric, "a");
+  EXPECT_EQ(read->left_out, 1u);
+}
+
 TEST(JsonLines, AreRefusedInASentence) {
   const auto error = [](const std::string& text) {
     const auto read = read_json_lines(text);

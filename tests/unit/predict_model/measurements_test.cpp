@@ -193,7 +193,9 @@ TEST(Measurements, PredictOnlyWhatVaries) {
   const auto measured = over_ranks().measure();
   ASSERT_TRUE(measured);
   EXPECT_FALSE(model_runs(*measured, {{{"size", 64}}}));
-  EXPECT_FALSE(model_runs(*measured, {{{"ranks", -1}}}));
+  for (const double ranks : {-1.0, 0.5, 100.5}) {
+    EXPECT_FALSE(model_runs(*measured, {{{"ranks", ranks}}})) << ranks;
+  }
   const auto found = model_runs(*measured, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->model_parameters[0].target, 64);  // four times the largest
