@@ -11,6 +11,7 @@ import { load } from './data.js';
 import { cut, momentFormat, timeFormat } from './format.js';
 import { Pick, RunContext, useRun, useSelection } from './parts.jsx';
 import { ranksText, select, start } from './select.js';
+import { intervalsOf } from './sums.js';
 import { Changes } from './views/changes.jsx';
 import { Causes } from './views/causes.jsx';
 import { Coverage } from './views/coverage.jsx';
@@ -47,9 +48,19 @@ function Chips() {
       {chips.map(([key, words, whole]) => (
         <button key={key} class="chip" onClick={() => select({ [key]: null })} title={`${whole ? `${whole}: ` : ''}take this away`}>{words} <b>×</b></button>
       ))}
+      {s.t && s.view !== 'timeline' && run.intervals > 0 && <span class="hint">{wholeIntervals(run, s, moment)}</span>}
       {chips.length > 1 && <button class="chip" onClick={() => select({ t: null, ranks: null, path: null, pattern: null })}>all</button>}
     </div>
   );
+}
+
+/** What sums are of, where that is more than what is selected. */
+function wholeIntervals(run, s, moment) {
+  const [first, last] = intervalsOf(run, s), width = run.wall / run.intervals;
+  const [from, to] = [first * width, last * width];
+  const slack = width / 100;
+  if (Math.abs(from - s.t[0]) < slack && Math.abs(to - s.t[1]) < slack) return '';
+  return `Sums are of whole intervals: ${moment(from, to - from)} to ${moment(to, to - from)}.`;
 }
 
 function shownViews(run) {

@@ -23,12 +23,20 @@ export function parseRanks(text, known) {
   return wanted.size > 0 ? [...wanted].sort((a, b) => a - b) : null;
 }
 
+const places = new WeakMap();  // of the run's ranks, and what else is asked for
+
+function placesOf(known) {
+  if (!places.has(known)) places.set(known, new Map(known.map((rank, i) => [rank, i])));
+  return places.get(known);
+}
+
 /** The other way round; `known` are all ranks in order. */
 export function ranksText(ranks, known) {
   const parts = [];
+  const place = placesOf(known);
   for (let i = 0; i < ranks.length;) {
     let end = i;
-    while (end + 1 < ranks.length && known.indexOf(ranks[end + 1]) === known.indexOf(ranks[end]) + 1) ++end;
+    while (end + 1 < ranks.length && place.get(ranks[end + 1]) === place.get(ranks[end]) + 1) ++end;
     parts.push(end > i ? `${ranks[i]}-${ranks[end]}` : `${ranks[i]}`);
     i = end + 1;
   }

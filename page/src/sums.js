@@ -66,6 +66,27 @@ function addTimesOfWholeRun(run, keep, sums) {
   }
 }
 
+/** Of a group of ranks, known at its first one: an equal part to each that is selected, thread by thread. */
+function shareOut(run, keep, figures, sums) {
+  if (run.groupsAreRanks) return;
+  const members = new Map();
+  for (const { id, rank, thread, stream } of run.locations) {
+    if (stream || !keep.location(id)) continue;
+    const key = `${run.groupOf(rank)} ${thread}`;
+    if (members.has(key)) members.get(key).push(id);
+    else members.set(key, [id]);
+  }
+  for (const figure of figures) {
+    const of = sums[`${figure}ByLocation`], before = Float64Array.from(of);
+    of.fill(0);
+    before.forEach((value, id) => {
+      const { rank, thread } = run.locations[id];
+      const all = value > 0 ? members.get(`${run.groupOf(rank)} ${thread}`) ?? [id] : [];
+      for (const member of all) of[member] += value / all.length;
+    });
+  }
+}
+
 /** Locations get their sums from their own table if no call path is chosen, else from their group. */
 function addTimesOfIntervals(run, selection, keep, sums) {
   const [first, last] = intervalsOf(run, selection);
@@ -83,7 +104,7 @@ function addTimesOfIntervals(run, selection, keep, sums) {
       sums.waitingByLocation[cube.location[i]] += cube.waiting_s[i];
     }
   }
-  if (selection.path !== null) return;
+  if (selection.path !== null) return shareOut(run, keep, ['time', 'waiting'], sums);
   for (let i = 0; i < lives.rows; ++i) {
     if (lives.interval[i] < first || lives.interval[i] >= last || !keep.location(lives.location[i])) continue;
     sums.timeByLocation[lives.location[i]] += lives.time_s[i];

@@ -221,6 +221,15 @@ for (const [view, words] of [['who', 'Between ranks'], ['topology', 'Nodes and r
   await page.evaluate((v) => { location.hash = `#view=${v}`; }, view);
   check(`the view ${view}`, (await text(page, 'main')).includes(words));
 }
+await page.evaluate(() => { location.hash = '#view=who'; });
+check('causes and waits are a picture, too', await page.locator('.flows svg path').count() > 0
+  && (await text(page, '.flows')).includes('resolve_contacts'), await page.locator('.flows').innerText().catch(String));
+await page.locator('.flows a').first().click();
+check('which selects', page.url().includes('path='), page.url());
+await page.evaluate(() => { location.hash = '#view=causes&ranks=1'; });
+const ofRank1 = report.delays.filter((d) => d.location.rank === 1 && d.callpath === cause).reduce((sum, d) => sum + d.short_s + d.long_s, 0);
+check('a cause that is opened is of what is selected', (await text(page, '.detail')).includes('In what is selected')
+  || ofRank1 === 0, await text(page, '.detail').catch(String));
 await page.evaluate(() => { location.hash = '#view=flame'; });
 check('the flame graph has frames', await page.locator('.flame .frame').count() > 3);
 await page.locator('.flame a.frame', { hasText: 'MPI_Recv' }).first().click();
@@ -286,7 +295,8 @@ check('zero is dark there, and much is bright', await night.locator('.key .ramp'
 await night.evaluate(() => { location.hash = '#view=topology'; });
 const nightCells = await night.locator('.cell').evaluateAll((all) => all.map((e) => [e.title, getComputedStyle(e).backgroundColor]));
 nightCells.sort((a, b) => seconds(b[0].split(': ')[1]) - seconds(a[0].split(': ')[1]));
-check('so is the rank with the most', nightCells[0][1] === 'rgb(255, 236, 190)', `${nightCells[0]}`);
+const mostThere = nightCells.filter(([words]) => words.split(': ')[1] === nightCells[0][0].split(': ')[1]);  // as far as is written
+check('so is the rank with the most', mostThere.some(([, colour]) => colour === 'rgb(255, 236, 190)'), `${nightCells[0]}`);
 const [, nightRedness] = await printed(night);
 check('but paper is white', nightRedness > 100 && await night.evaluate(() => getComputedStyle(document.body).backgroundColor) === 'rgb(255, 255, 255)');
 await dark.close();
@@ -338,7 +348,7 @@ const nobody = await open('nobody', '#view=who');
 check('without victims it is not there', !(await text(nobody, 'nav')).includes('Who waits') && (await text(nobody, 'main')).includes('Compared'));
 await nobody.close();
 const threads = await open('threads', '#view=timeline');
-check('one process with threads', (await text(threads, '.facts')).startsWith('1 rank') && threads.problems.length === 0);
+check('one process with threads', (await text(threads, '.facts')).startsWith('one process') && threads.problems.length === 0);
 await threads.close();
 if (pages.device) {
   const device = await open('device', '#view=devices');
@@ -390,11 +400,11 @@ const changed = await many.evaluate(async () => {
     const begin = performance.now();
     location.hash = hash;
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    times.push(performance.now() - begin);
+    times.push([hash, performance.now() - begin]);
   }
-  return times.sort((a, b) => a - b);
+  return times;
 });
-console.log(`change of selection: ${changed.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+console.log(`change of selection: ${changed.map(([hash, ms]) => `${ms.toFixed(0)} ms to ${hash}`).join(', ')}`);
 await many.evaluate(() => { location.hash = '#'; });
 check('a cause has the pattern that it causes most of', (await text(many, '.causes tbody tr td:last-child')) === 'Wait at OpenMP barrier',
   await text(many, '.causes tbody tr'));

@@ -7,16 +7,28 @@
 import { useMemo } from 'preact/hooks';
 import { percent } from '../format.js';
 import { Bar, CodeName, Empty, Pick, Strip, WholeRunHint, useRun, useSelection } from '../parts.jsx';
-import { byRank, causesOf, intervalsOf, spread, sumsOf } from '../sums.js';
+import { byRank, causesOf, filters, intervalsOf, spread, sumsOf } from '../sums.js';
 
-/** Delay costs of one call path by location. */
-function costByLocation(run, path) {
+/** Delay costs of one call path by location, of what is selected; direct ones and others. */
+function costsOf(run, path, keep) {
   const { delays } = run.tables;
-  const costs = new Float64Array(run.locations.length);
+  const costs = { short: 0, long: 0, by: new Float64Array(run.locations.length) };
   for (let i = 0; i < delays.rows; ++i) {
-    if (delays.callpath[i] === path) costs[delays.location[i]] += delays.short_s[i] + delays.long_s[i];
+    if (delays.callpath[i] !== path || !keep.location(delays.location[i])) continue;
+    if (!keep.pattern(run.names[delays.pattern[i]])) continue;
+    costs.short += delays.short_s[i];
+    costs.long += delays.long_s[i];
+    costs.by[delays.location[i]] += delays.short_s[i] + delays.long_s[i];
   }
   return costs;
+}
+
+/** All waiting but that of start-up, for whose causes nobody asks: what shares are of, as in the report of text. */
+function waitingOf(run) {
+  const { waits } = run.tables;
+  let sum = 0;
+  for (let i = 0; i < waits.rows; ++i) if (!run.paths[waits.callpath[i]].startUp) sum += waits.time_s[i];
+  return sum;
 }
 
 /** Time of one call path by interval. */
@@ -71,14 +83,15 @@ export function CauseTable({ most }) {
   const { run, time } = useRun();
   const selected = useSelection();
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
-  const whole = causes.reduce((sum, cause) => sum + cause.cost, 0);
+  const whole = useMemo(() => waitingOf(run), [run]);
+  const keep = useMemo(() => filters(run, selected), [run, selected]);
   if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
   const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0;
   return (
     <>
       <WholeRunHint what="The cost of delays" />
       <table class="causes">
-        <thead><tr><th>function</th><th class="number">cost</th><th class="number">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
+        <thead><tr><th>function</th><th class="number">cost</th><th class="number" title="of all waiting of the run, start-up aside">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
         <tbody>
           {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
         </tbody>
@@ -90,7 +103,7 @@ export function CauseTable({ most }) {
   );
 
   function CauseRow({ cause, whole: all, largest }) {
-    const ranks = useMemo(() => byRank(run, costByLocation(run, cause.path)), [cause.path]);
+    const ranks = useMemo(() => byRank(run, costsOf(run, cause.path, keep).by), [cause.path, keep]);
     const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
     const { largest: top, variation } = spread(ranks);
     const pattern = run.patterns.get(cause.pattern);
@@ -110,11 +123,12 @@ export function CauseTable({ most }) {
 }
 
 /** Victims of one call path, joined over its locations. */
-function victimsOf(run, path) {
+function victimsOf(run, path, keep) {
   const { victims: v } = run.tables;
   const joined = new Map();
   for (let i = 0; i < v.rows; ++i) {
-    if (v.delay_callpath[i] !== path) continue;
+    if (v.delay_callpath[i] !== path || !keep.location(v.delay_location[i])) continue;
+    if (!keep.pattern(run.names[v.pattern[i]])) continue;
     const key = `${v.wait_callpath[i]} ${v.pattern[i]}`;
     const entry = joined.get(key) ?? { path: v.wait_callpath[i], pattern: run.names[v.pattern[i]], cost: 0,
                                        by: new Map() };
@@ -134,22 +148,21 @@ function worst(run, time, by) {
 
 function CauseDetail({ path }) {
   const { run, time } = useRun();
-  const costs = useMemo(() => costByLocation(run, path), [path]);
-  const victims = useMemo(() => victimsOf(run, path), [path]);
-  const { delays, distributions } = run.tables;
-  let short = 0, long = 0;
-  for (let i = 0; i < delays.rows; ++i) {
-    if (delays.callpath[i] === path) short += delays.short_s[i], long += delays.long_s[i];
-  }
+  const selected = useSelection();
+  const keep = useMemo(() => filters(run, selected), [run, selected]);
+  const { short, long, by: costs } = useMemo(() => costsOf(run, path, keep), [path, keep]);
+  const victims = useMemo(() => victimsOf(run, path, keep), [path, keep]);
+  const { distributions } = run.tables;
   const by = new Map([...costs.entries()].filter(([, s]) => s > 0));
+  const narrowed = selected.ranks !== null || selected.pattern !== null;
   const distribution = Array.from({ length: distributions.rows }, (_, i) => i)
     .find((i) => distributions.callpath[i] === path);
-  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = gainOf(run, path, short + long);
+  const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = narrowed ? null : gainOf(run, path, short + long);
   return (
     <section class="detail">
       <h2>{run.place(path)}</h2>
       <p class="hint">{run.paths[path].name}</p>
-      <p>It cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
+      <p>{narrowed ? 'In what is selected, it' : 'It'} cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
       {distribution !== undefined && (
         <p>Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its

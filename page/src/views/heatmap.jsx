@@ -8,7 +8,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { warm } from '../colours.js';
 import { cut, percent } from '../format.js';
-import { Canvas, ink, useRun, useSelection } from '../parts.jsx';
+import { Canvas, Empty, ink, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
 import { filters } from '../sums.js';
 
@@ -117,7 +117,14 @@ function drawIterations(context, run, x, height) {
   }
 }
 
+/** A mean of runs that are cut into different numbers of intervals has none. */
 export function HeatMap() {
+  const { run } = useRun();
+  const isKnown = run.intervals > 0 && run.locations.some((l) => l.life > 0);
+  return isKnown ? <KnownHeatMap /> : <Empty>What happened when is not known of this result.</Empty>;
+}
+
+function KnownHeatMap() {
   const { run, moment } = useRun();
   const selected = useSelection();
   const { lanes, members, count } = useMemo(() => lanesOf(run), [run]);

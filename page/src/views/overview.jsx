@@ -64,7 +64,9 @@ export function TimeBar() {
 }
 
 function facts(run, time) {
-  const words = [counted(run.ranks.length, 'rank'), counted(run.locations.length, 'location'), time(run.wall)];
+  const processes = run.facts.mpi || run.ranks.length > 1 ? counted(run.ranks.length, 'rank') : 'one process';
+  const length = run.isDifference ? `${time(Math.abs(run.wall))} ${run.wall > 0 ? 'longer' : 'shorter'} than before` : time(run.wall);
+  const words = [processes, counted(run.locations.length, 'location'), length];
   if (run.facts.date) words.push(run.facts.date.slice(0, 16).replace('T', ' '));
   for (const library of [run.facts.mpi, run.facts.openmp]) if (library) words.push(library.split(',')[0]);
   if (run.exitStatus !== 0) words.push(`exit status ${run.exitStatus}`);

@@ -5,7 +5,7 @@
 // messages, the critical path; above them phases and iterations. What is in view is what is selected: the wheel zooms,
 // dragging pans, dragging with Shift selects a stretch, and tables follow.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { colourOf, hatch, inkOn, warmText } from '../colours.js';
 import { grouped, single as lengthOf } from '../format.js';
 import { Canvas, Empty, ink, useRun, useSelection } from '../parts.jsx';
@@ -69,20 +69,27 @@ function within(list, t, t0, t1) {
 
 /** Where the page is served, what it lacks of the part in view is fetched; counts the parts that came. */
 function usePart(run, selection) {
-  const [count, setCount] = useState(0);
+  const [state, setState] = useState({ count: 0, problem: null });
   useEffect(() => {
     if (!served || !(run.head.left_out > 0)) return undefined;
     const [from, to] = selection.t ?? [0, run.wall];
+    let isWanted = true;  // answers may overtake each other: the last part that was asked for counts
     const timer = setTimeout(() => {
       part(from, to, selection.ranks && ranksText(selection.ranks, run.ranks)).then(({ tables, head }) => {
+        if (!isWanted) return;
         Object.assign(run.tables, tables);
         run.head.missing = head.left_out;
-        setCount((n) => n + 1);
-      }).catch(() => {});  // who served the page is gone: what is there stays
+        setState(({ count }) => ({ count: count + 1, problem: null }));
+      }).catch((problem) => {  // who served the page may be gone: what is there stays
+        if (isWanted) setState(({ count }) => ({ count, problem: problem.message }));
+      });
     }, 200);
-    return () => clearTimeout(timer);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
   }, [selection.t, selection.ranks]);
-  return count;
+  return state;
 }
 
 export function Timeline() {
@@ -93,7 +100,7 @@ export function Timeline() {
   const keep = filters(run, selected);
   const t = selected.t ?? [0, run.wall];
   const { shown, more } = useMemo(() => lanesOf(run, selected), [run, selected.ranks]);
-  const parts = usePart(run, selected);
+  const { count: parts, problem } = usePart(run, selected);
   const single = useMemo(() => indexByLocation(run, 'activities'), [run, parts]);
   const waits = useMemo(() => indexByLocation(run, 'single_waits'), [run, parts]);
   const lane = Math.max(9, Math.min(26, Math.floor(620 / Math.max(shown.length, 1))));
@@ -116,7 +123,7 @@ export function Timeline() {
   };
   const zoom = (factor, at = (t[0] + t[1]) / 2, quick = true) => move(at - (at - t[0]) * factor, at + (t[1] - at) * factor, quick);
 
-  useEffect(() => canvas.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => canvas.current?.focus({ preventScroll: true }), []);  // keys work at once
   useEffect(() => {
     const wheel = (event) => {
       event.preventDefault();
@@ -388,7 +395,7 @@ export function Timeline() {
         onPointerMove={tell} onPointerUp={end} onPointerLeave={() => setHover('')} /></div>
       {selected.path !== null && <p class="hint">What is not in {run.code(selected.path)} is faint.</p>}
       {selected.pattern && <p class="hint">Of the waits, those of the pattern are hatched{!single && '; in the intervals waiting is of all patterns'}.</p>}
-      <p class="hint">{legend(run, more)}</p>
+      <p class="hint">{legend(run, more, problem)}</p>
     </section>
   );
 
@@ -416,7 +423,7 @@ function clip(text, width) {
   return text.length <= most ? text : most > 3 ? `${text.slice(0, most - 1)}…` : '';
 }
 
-function legend(run, more) {
+function legend(run, more, problem) {
   const words = ['Hatched: waiting, with an arrow from who ended it; thick line: critical path; thin lines: messages.'];
   if (!run.tables.activities) {
     words.push(`Single activities are not in this page: each of ${run.intervals} intervals shows what took most of it, `
@@ -425,6 +432,7 @@ function legend(run, more) {
     words.push(`${grouped(run.head.missing ?? run.head.left_out)} short activities, waits and messages away from the longest waits are not in `
       + 'this page; there the intervals show what took most of the time.');
   }
+  if (problem) words.push(`What is short in this part could not be fetched (${problem}): is culprit view --serve still running?`);
   if (more > 0) words.push(`${more} further locations: select ranks to see them.`);
   return words.join(' ');
 }

@@ -9,6 +9,7 @@ import { percent } from '../format.js';
 import { Canvas, CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
 import { select } from '../select.js';
 import { filters, sizeOf } from '../sums.js';
+import { Flows } from './flows.jsx';
 
 const MOST_CELLS = 128, SIDE = 460, LEFT = 60, TOP = 20;
 
@@ -118,6 +119,7 @@ export function Who() {
         </section>
         <section>
           <h2>Between call paths</h2>
+          {!run.isDifference && <Flows pairs={paths} whole={whole} />}
           <table>
             <thead><tr><th>late</th><th>made wait</th><th class="number">time</th>{!run.isDifference && <th class="number" title="of all waiting of the run">share</th>}<th>pattern</th></tr></thead>
             <tbody>
