@@ -54,29 +54,42 @@ Time since_begin(const Run& run, Time time) {
   return Time::from_nanos((time - run.begin).nanos());
 }
 
-void list_activities(const Run& run, const Frame& frame, Excerpt& excerpt) {
-  for (LocationId id : run.locations) {
-    if (!frame.wanted[id.index()]) continue;
-    const replay::Activities& all = run.at(id).activities;
-    const Run::Life life = run.life(id);
-    for (size_t i = all.after(frame.begin); i < all.size() && all.begin(i) < frame.end; ++i) {
-      const Time begin = std::max({all.begin(i), frame.begin, life.begin});
-      const Time end = std::min({all.end(i), frame.end, life.end});
-      if (begin >= end || run.between(id, all.path(i))) continue;
-      if (end - begin < frame.shortest) {
-        ++excerpt.left_out;
-        continue;
-      }
-      const Time since = since_begin(run, begin), until = since_begin(run, end);
-      if (!excerpt.activities.empty()) {  // the same call path, of which replay made several
-        ExcerptActivity& last = excerpt.activities.back();
-        if (last.location == id && last.path == all.path(i) && last.end == since) {
-          last.end = until;
-          continue;
-        }
-      }
-      excerpt.activities.push_back({id, all.path(i), since, until});
+/// Activities of one call path, one right after the other, of which replay made several: [first,
+/// last).
+struct Stretch {
+  size_t first, last;
+};
+
+bool go_on(const replay::Activities& all, size_t before) {
+  return all.path(before) == all.path(before + 1) && all.end(before) == all.begin(before + 1);
+}
+
+/// The one that `at` is in.
+Stretch stretch_of(const replay::Activities& all, size_t at) {
+  Stretch found{at, at + 1};
+  while (found.first > 0 && go_on(all, found.first - 1)) --found.first;
+  while (found.last < all.size() && go_on(all, found.last - 1)) ++found.last;
+  return found;
+}
+
+/// An activity is as long as it is: also of one that reaches out of the part nothing is cut off
+/// before it is found to be too short.
+void list_activities(const Run& run, LocationId id, const Frame& frame, Excerpt& excerpt) {
+  const replay::Activities& all = run.at(id).activities;
+  const Run::Life life = run.life(id);
+  for (size_t i = all.after(frame.begin); i < all.size() && all.begin(i) < frame.end;) {
+    const Stretch stretch = stretch_of(all, i);
+    i = stretch.last;
+    const Time begin = std::max(all.begin(stretch.first), life.begin);
+    const Time end = std::min(all.end(stretch.last - 1), life.end);
+    const Time since = std::max(begin, frame.begin), until = std::min(end, frame.end);
+    const CallPathId path = all.path(stretch.first);
+    if (since >= until || run.between(id, path)) continue;
+    if (end - begin < frame.shortest) {
+      ++excerpt.left_out;
+      continue;
     }
+    excerpt.activities.push_back({id, path, since_begin(run, since), since_begin(run, until)});
   }
 }
 
@@ -185,7 +198,9 @@ Result<Excerpt> read_excerpt(const trace::Source& source, const ExcerptSelection
   excerpt.wall = run.wall();
   excerpt.locations = found_locations(run);
   excerpt.callpaths = found_callpaths(run, threads);
-  list_activities(run, frame, excerpt);
+  for (LocationId id : run.locations) {
+    if (frame.wanted[id.index()]) list_activities(run, id, frame, excerpt);
+  }
   list_waits(run, graph, frame, excerpt);
   list_critical_path(run, find_critical_path(run, graph, threads), frame, excerpt);
   losses.merge(run.losses);

@@ -85,11 +85,23 @@ class Perfetto {
     packet(content);
   }
 
+  /// Those that have a track: also who is left out, if an arrow comes from there or goes there.
+  std::vector<bool> locations_with_events() const {
+    std::vector<bool> shown(excerpt_.locations.size());
+    const auto show = [&](LocationId id) {
+      if (id.valid()) shown[id.index()] = true;
+    };
+    for (const auto& each : excerpt_.activities) show(each.location);
+    for (const auto& each : excerpt_.waits) show(each.location), show(each.cause);
+    for (const auto& each : excerpt_.messages) show(each.sender), show(each.receiver);
+    return shown;
+  }
+
   /// Processes and threads are numbered from 1 on: 0 is the kernel's idle thread.
   void describe_tracks() {
     track(kCriticalTrack, "critical path", 0, nullptr, nullptr);
-    std::vector<bool> shown(excerpt_.locations.size()), waits(shown.size());
-    for (const auto& each : excerpt_.activities) shown[each.location.index()] = true;
+    const std::vector<bool> shown = locations_with_events();
+    std::vector<bool> waits(shown.size());
     for (const auto& each : excerpt_.waits) waits[each.location.index()] = true;
     std::map<uint32_t, bool> described;
     for (size_t i = 0; i < shown.size(); ++i) {

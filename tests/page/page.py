@@ -5,7 +5,7 @@
 
 `page.py --build build`. Runs: a hybrid program of 4 ranks, one on a simulated device, one without any wait, one with
 hostile names and phases, six ranks that are arranged in every way, a run that got shorter, and findings of 4,100 ranks
-made up here, of long runs and of very short ones. Needs Node and Chromium: ./dev page --test brings this about.
+made up here, of long runs and of very short ones; and a generated trace of 4,096 locations and 20 million events. Needs Node and Chromium: ./dev page --test brings this about.
 """
 import argparse
 import json
@@ -135,6 +135,9 @@ def main():
         if os.path.exists(example("opencl_chain")):
             measure(culprit, place("device"), *mpirun(2, example("opencl_chain")))
         measure(culprit, place("arranged"), *mpirun(6, os.path.join(build, "tests", "programs", "arranged.openmpi")))
+        run(os.path.join(build, "tests", "trace_generator"), "stencil", place("trace"), "--ranks", "512", "--threads", "8",
+            "--events", "20000000")
+        run(culprit, "analyze", os.path.join(place("trace"), "traces.otf2"), "-o", place("large"))
         shutil.copytree(place("hybrid"), place("hostile"))
         rename_a_function(place("hostile"), "resolve_contacts", "<script>alert(1)</script>")
         rename_a_function(place("hostile"), "update_cells", "L" * 240)
@@ -153,7 +156,7 @@ def main():
         shorten(place("short"), 0.0004)
         pages = {}
         for name in sorted(os.listdir(folder)):
-            if os.path.isdir(place(name)):
+            if os.path.exists(os.path.join(place(name), "experiment.json")):
                 pages[name] = place(name + ".html")
                 printed = run(culprit, "view", place(name), "-o", pages[name], cwd=folder).strip()
                 assert os.path.samefile(os.path.join(folder, printed), pages[name]), printed

@@ -390,21 +390,30 @@ check('nothing went wrong with topologies', arranged.problems.length === 0, arra
 await arranged.close();
 
 // --- size ---
+/** What the page takes from one selection to the next, until it is drawn. */
+const timesOf = (page, hashes) => page.evaluate(async (all) => {
+  const times = [];
+  for (const hash of all) {
+    const begin = performance.now();
+    location.hash = hash;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    times.push(`${(performance.now() - begin).toFixed(0)} ms to ${hash}`);
+  }
+  return times.join(', ');
+}, hashes);
+const large = await open('large');
+const largeBytes = readFileSync(pages.large).length;
+check('4,096 locations and 20 million events fit into 50 MB', largeBytes < 50e6, `${largeBytes}`);
+console.log(`20 million events: ${(largeBytes / 1e6).toFixed(1)} MB, ready after ${large.readyMs} ms`);
+console.log(`change of selection: ${await timesOf(large, ['#view=timeline', '#view=timeline&t=0.1-0.2', '#view=timeline&t=0.11-0.12',
+  '#view=trees', '#view=trees&ranks=5', '#view=who', '#view=flame', '#view=topology', '#t=0.1-0.5', '#ranks=0-99', '#'])}`);
+check('nothing went wrong with them', large.problems.length === 0, large.problems.join('; '));
+await large.close();
 const many = await open('many');
 const bytes = readFileSync(pages.many).length;
 check('4,100 ranks fit into 50 MB', bytes < 50e6, `${bytes}`);
 console.log(`4,100 ranks: ${(bytes / 1e6).toFixed(1)} MB, ready after ${many.readyMs} ms`);
-const changed = await many.evaluate(async () => {
-  const times = [];
-  for (const hash of ['#view=trees', '#view=topology', '#ranks=0-99', '#view=trees&ranks=5', '#']) {
-    const begin = performance.now();
-    location.hash = hash;
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    times.push([hash, performance.now() - begin]);
-  }
-  return times;
-});
-console.log(`change of selection: ${changed.map(([hash, ms]) => `${ms.toFixed(0)} ms to ${hash}`).join(', ')}`);
+console.log(`change of selection: ${await timesOf(many, ['#view=trees', '#view=topology', '#ranks=0-99', '#view=trees&ranks=5', '#'])}`);
 await many.evaluate(() => { location.hash = '#'; });
 check('a cause has the pattern that it causes most of', (await text(many, '.causes tbody tr td:last-child')) === 'Wait at OpenMP barrier',
   await text(many, '.causes tbody tr'));

@@ -89,5 +89,19 @@ TEST(Excerpt, RefusesWhatIsNotThere) {
   EXPECT_FALSE(part({.from_s = 5, .to_s = 4, .ranks = {}, .shortest_s = 0}));
 }
 
+TEST(Excerpt, AnActivityIsAsLongAsItIsInTheWholeRun) {
+  // Replay cuts comp where the message is sent for, and the part shows its last half second.
+  ExcerptSelection tail;
+  tail.from_s = 5.5;
+  tail.shortest_s = 4;
+  const auto found = part(tail);
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->activities.size(), 2u);
+  EXPECT_EQ(region(*found, found->activities[0].path), "comp");
+  EXPECT_EQ(found->activities[0].begin, second(5.5));
+  EXPECT_EQ(found->activities[0].end, second(6));
+  EXPECT_EQ(region(*found, found->activities[1].path), "MPI_Recv");
+}
+
 }  // namespace
 }  // namespace culprit::blame
