@@ -10,7 +10,8 @@ namespace {
 
 constexpr Format kFormats[] = {
     {"text", "one page for people", text},
-    {"json", "one object for programs, nothing left out or shortened", json},
+    {"json", "one object for programs, nothing shortened; profile and course are in findings.db",
+     json},
 };
 
 }  // namespace

@@ -89,7 +89,6 @@ void tell_measurement(const fs::path& experiment, const ExperimentInfo& info, Sh
   sheet.line("command", info.command);
   sheet.line("program", info.program);
   sheet.line("date", info.date);
-  if (!info.command.empty()) sheet.line("exit status", std::to_string(info.exit_status));
   for (const std::string& sentence : info.selected) sheet.line("left out", sentence);
   const auto facts = assemble::read_facts(experiment);
   if (!facts) return;
@@ -123,23 +122,30 @@ void tell_run(const blame::Findings& findings, Sheet& sheet) {
                          run.wall_s));
 }
 
-/// What is known of it by now: without findings, what the measurement told.
+/// What the measurement told.
+void tell_unanalyzed(const fs::path& experiment, Sheet& sheet) {
+  sheet.line("state",
+             "not analyzed yet: run `culprit analyze " + for_display(experiment).string() + "`");
+  if (const auto facts = assemble::read_facts(experiment)) {
+    for (const std::string& loss : data_losses(facts->losses)) sheet.line("incomplete", loss);
+  }
+}
+
+/// What is known of it by now.
 void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& sheet) {
   std::error_code code;
-  const fs::path trace = trace_of(experiment, info);
-  const bool there = fs::exists(trace, code);
-  if (!there) sheet.line("state", "there is neither a trace nor records: only findings are left");
-  if (!fs::exists(findings_file(experiment), code)) {
-    sheet.line("state",
-               "not analyzed yet: run `culprit analyze " + for_display(experiment).string() + "`");
-    if (const auto facts = assemble::read_facts(experiment)) {
-      for (const std::string& loss : data_losses(facts->losses)) sheet.line("incomplete", loss);
-    }
-    return;
-  }
+  if (!fs::exists(findings_file(experiment), code)) return tell_unanalyzed(experiment, sheet);
   const auto findings = report::load_findings(findings_file(experiment));
   if (!findings) return sheet.line("findings.db", findings.error().sentence);
+  // What is made of other experiments was no program's run, and never had a trace.
+  const bool is_run = findings->run.operation == blame::Operation::none;
+  if (is_run && !info.command.empty()) {
+    sheet.line("exit status", std::to_string(info.exit_status));
+  }
   tell_run(*findings, sheet);
+  if (is_run && !fs::exists(trace_of(experiment, info), code)) {
+    sheet.line("events", "there is neither a trace nor records: only findings are left");
+  }
   for (const std::string& sentence : findings->identities.violations) {
     sheet.line("do not rely", sentence);
   }
