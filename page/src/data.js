@@ -83,7 +83,7 @@ class Run {
     this.locations = this.makeLocations(tables.locations);
     this.ranks = [...new Set(this.locations.map((l) => l.rank))].sort((a, b) => a - b);
     this.paths = this.makePaths(tables.callpaths);
-    this.patterns = this.makePatterns(tables.patterns);
+    this.patterns = this.makePatterns(tables.patterns, tables.user_patterns);
     this.groups = this.makeGroups(tables.callpath_times);
   }
 
@@ -122,8 +122,13 @@ class Run {
     return paths;
   }
 
-  makePatterns(t) {
+  /** Those of culprit, and what somebody's own program found: the latter are known by their names. */
+  makePatterns(t, own) {
     const patterns = new Map();
+    for (let i = 0; i < own.rows; ++i) {
+      const id = this.names[own.name[i]], summary = this.names[own.summary[i]];
+      patterns.set(id, { id, parent: '', name: id, summary, diagnosis: '', remedy: '', isOwn: true });
+    }
     for (let i = 0; i < t.rows; ++i) {
       const id = this.names[t.id[i]];
       patterns.set(id, {
@@ -139,6 +144,11 @@ class Run {
     const firsts = new Set();
     for (let i = 0; i < t.rows; ++i) firsts.add(this.locations[t.location[i]].rank);
     return [...firsts].sort((a, b) => a - b);
+  }
+
+  /** Whether it is a pattern of somebody's own, whose waits are in no other sum, and have no known causes. */
+  isOwn(pattern) {
+    return this.patterns.get(pattern)?.isOwn === true;
   }
 
   inFamily(pattern, family) {

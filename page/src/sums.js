@@ -51,8 +51,9 @@ function emptySums(run) {
   return sums;
 }
 
-function addTimesOfWholeRun(run, keep, sums) {
-  const { profile, waits } = run.tables;
+function addTimesOfWholeRun(run, selection, keep, sums) {
+  const { profile, waits: found, user_waits: own } = run.tables;
+  const waits = run.isOwn(selection.pattern) ? own : found;
   for (let i = 0; i < profile.rows; ++i) {
     const path = profile.callpath[i], location = profile.location[i];
     if (!keep.location(location) || !keep.path(path)) continue;
@@ -136,7 +137,7 @@ export function sumsOf(run, selection) {
   if (selection.t) {
     addTimesOfIntervals(run, selection, keep, sums);
   } else {
-    addTimesOfWholeRun(run, keep, sums);
+    addTimesOfWholeRun(run, selection, keep, sums);
   }
   addCosts(run, keep, sums);
   if (kept.size > 20) kept.delete(kept.keys().next().value);

@@ -308,6 +308,12 @@ check('a long name is cut, and whole in its title', await hostile.locator('.caus
   all.some((e) => e.title.includes('L'.repeat(240)) && e.innerText.includes('LLL…') && e.innerText.length < 130)));
 await hostile.evaluate(() => { location.hash = '#view=trees&metric=time'; });
 check('a name that is blank is shown as such', (await text(hostile, '.panes > div:nth-child(2)')).includes('(unnamed)'));
+await hostile.locator('.panes > div:nth-child(1) a', { hasText: 'my late sender (your own)' }).click();
+check('a pattern of one\'s own can be selected', (await text(hostile, '.chip')).includes('my late sender'));
+check('and tells where it is', near((await hostile.locator('.panes > div:nth-child(3) li .figure').allInnerTexts())
+  .map(seconds).reduce((sum, s) => Math.max(sum, s), 0), 0.1, 0.006), await text(hostile, '.panes > div:nth-child(3)'));
+await hostile.evaluate(() => { location.hash = '#view=causes&pattern=my%20late%20sender'; });
+check('but not who causes it', (await text(hostile, 'main')).includes('is not known'));
 const halves = (list) => ['first half', 'second half'].every((name) => list.some(({ words }) => words === name));
 const onMap = await drawn(hostile, '#');
 check('phases are named below the map', halves(onMap), onMap.map(({ words }) => words).join());

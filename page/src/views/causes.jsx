@@ -85,6 +85,7 @@ export function CauseTable({ most }) {
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
   const whole = useMemo(() => waitingOf(run), [run]);
   const keep = useMemo(() => filters(run, selected), [run, selected]);
+  if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
   if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
   const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0;
   return (

@@ -27,7 +27,7 @@ function kindsOf(run, sums, ofPattern) {
     kinds.waiting += sums.waitingByPath[path.id];
   });
   if (ofPattern !== null) {
-    kinds.other = kinds.waiting - ofPattern;
+    kinds.other = Math.max(0, kinds.waiting - ofPattern);
     kinds.waiting = ofPattern;
   }
   return kinds;

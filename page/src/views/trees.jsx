@@ -98,18 +98,13 @@ function MetricPane({ show, figure }) {
 /** What somebody's own program found; it is in no other sum. */
 function UserPatterns({ show, whole }) {
   const { run } = useRun();
-  const { user_patterns: patterns, user_waits: waits } = run.tables;
-  return Array.from({ length: patterns.rows }, (_, i) => {
-    let sum = 0, most = 0;
-    for (let k = 0; k < waits.rows; ++k) {
-      if (waits.pattern[k] !== patterns.name[i]) continue;
-      sum += waits.time_s[k];
-      if (waits.time_s[k] > waits.time_s[most] || waits.pattern[most] !== patterns.name[i]) most = k;
-    }
+  const selected = useSelection();
+  return [...run.patterns.values()].filter((p) => p.isOwn).map((p) => {
+    const sum = sumsOf(run, { ...selected, t: null, pattern: p.id }).waiting;
     return (
-      <Row key={i} depth={0} share={whole > 0 ? sum / whole : 0} text={show(sum, whole, 'waiting', whole)}
-        change={sum > 0 ? { path: waits.callpath[most] } : {}} chosen={false} title={run.names[patterns.summary[i]]}>
-        {run.names[patterns.name[i]]} (your own)</Row>
+      <Row key={p.id} depth={0} share={whole > 0 ? sum / whole : 0} text={show(sum, whole, 'waiting', whole)}
+        change={{ metric: 'waiting', pattern: p.id }} chosen={selected.pattern === p.id} title={p.summary}>
+        {p.name} (your own)</Row>
     );
   });
 }
