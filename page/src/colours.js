@@ -24,6 +24,11 @@ export function familyOf(path) {
 }
 
 export function colourOf(path) {
+  path.colour ??= colourByName(path);
+  return path.colour;
+}
+
+function colourByName(path) {
   const family = familyOf(path);
   if (family !== 'useful') return FAMILY[family];
   let hash = 0;

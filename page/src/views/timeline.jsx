@@ -141,10 +141,13 @@ export function Timeline() {
   const drawIntervals = (context, width) => {
     const { location_times: cells } = run.tables;
     const step = run.wall / run.intervals;
+    const lanes = new Int32Array(run.locations.length).fill(-1);
+    shown.forEach((l, i) => { lanes[l.id] = i; });
     for (let i = 0; i < cells.rows; ++i) {
-      const at = place.get(cells.location[i]);
+      const at = lanes[cells.location[i]];
+      if (at < 0) continue;
       const begin = cells.interval[i] * step;
-      if (at === undefined || begin > t[1] || begin + step < t[0]) continue;
+      if (begin > t[1] || begin + step < t[0]) continue;
       const x0 = Math.max(LEFT, xOf(begin, width)), x1 = xOf(begin + step, width);
       const y = TOP + at * lane;
       context.fillStyle = colourOf(run.paths[cells.callpath[i]]);
@@ -161,7 +164,7 @@ export function Timeline() {
   /** Returns the labels, which want to lie over waits. */
   const drawSingles = (context, width) => {
     const { activities: a } = run.tables;
-    const labels = [];
+    const labels = [], paper = ink('paper');
     const pixel = (t[1] - t[0]) / (width - LEFT);
     for (const l of shown) {
       const y = TOP + place.get(l.id) * lane;
@@ -170,8 +173,10 @@ export function Timeline() {
         const x0 = Math.max(LEFT, xOf(a.begin_s[i], width)), x1 = Math.min(width, xOf(a.end_s[i], width));
         const path = run.paths[a.callpath[i]];
         const wanted = keep.path(a.callpath[i]);
-        context.fillStyle = ink('paper');  // what lies below shall not be seen through what is faint
-        if (!wanted) context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
+        if (!wanted) {  // what lies below shall not be seen through what is faint
+          context.fillStyle = paper;
+          context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
+        }
         context.globalAlpha = wanted ? 1 : FAINT;
         context.fillStyle = colourOf(path);
         context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
