@@ -312,11 +312,6 @@ std::string unlike(std::span<const Findings* const> runs, bool of_any_size) {
                    [&](const auto& entry) { return entry.second == runs.size(); })) {
     why.emplace_back("no call path is in all of them");
   }
-  const auto is_diff = [](const Findings* run) { return run->run.operation == Operation::diff; };
-  if (std::any_of(runs.begin(), runs.end(), is_diff) &&
-      !std::all_of(runs.begin(), runs.end(), is_diff)) {
-    why.emplace_back("some are differences of runs");
-  }
   if (ranks.size() > 1 && !of_any_size) {
     why.push_back(fmt::format("they have {} ranks", fmt::join(ranks, ", ")));
   }

@@ -196,7 +196,9 @@ constexpr double kLongest = 1e15;
 int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
   double nanos = std::min(pure_duration(graph, pace, location, place), kLongest);
   const bool is_quiet = location < pace.quiet.size() && pace.quiet[location];
-  if (pace.noise && !is_quiet && graph.steps[location][place].kind() == StepKind::work) {
+  const Step& step = graph.steps[location][place];
+  const bool works = step.kind() == StepKind::work && CallPathId(step.what) != pace.before_begin;
+  if (pace.noise && !is_quiet && works) {
     const auto pure = Duration::from_nanos(std::llround(nanos));
     nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
   }

@@ -41,6 +41,7 @@ struct Pace {
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
   std::vector<bool> quiet;  ///< by LocationId: has no noise, as devices
+  CallPathId before_begin;  ///< nobody works there yet: no noise either; none
   LockOrder locks = LockOrder::asked;
   /// By LocationId: what its steps take instead, in nanoseconds, or kAsItWas; null: nothing does.
   std::vector<const Column<double>*> times;

@@ -116,6 +116,7 @@ class Planner {
     change->factors = {hosts_, Factors(hosts_.size(), 1), streams_, other_streams_};
     change->pace.factors.resize(run_.timelines.size());
     change->pace.quiet.resize(run_.timelines.size());
+    change->pace.before_begin = run_.not_started;
     for (LocationId id : run_.locations) {
       const size_t sort = (run_.is_stream(id) ? 2 : 0) + (is_chosen(id) ? 0 : 1);
       change->pace.factors[id.index()] = &change->factors[sort];

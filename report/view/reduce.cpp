@@ -20,12 +20,29 @@ Time moment(double seconds) {
   return Time::from_nanos(static_cast<int64_t>(seconds * 1e9));
 }
 
-/// Around each of the worst waits as much again on both sides.
+/// By the longest visit of each.
+std::vector<const blame::FoundStage*> slowest_iterations(const blame::Findings& findings) {
+  constexpr size_t kMost = 3;
+  std::vector<const blame::FoundStage*> all;
+  for (const blame::FoundStage& stage : findings.stages) {
+    if (stage.kind == blame::StageKind::iteration) all.push_back(&stage);
+  }
+  const size_t count = std::min(all.size(), kMost);
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                    [](const auto* a, const auto* b) { return a->longest_s > b->longest_s; });
+  all.resize(count);
+  return all;
+}
+
+/// Around each of the worst waits as much again on both sides; and the slowest iterations.
 std::vector<Window> windows_of(const blame::Findings& findings) {
   std::vector<Window> windows;
   for (const blame::FoundInstance& row : findings.instances) {
     const double length = row.end_s - row.begin_s;
     windows.push_back({moment(row.begin_s - length), moment(row.end_s + length)});
+  }
+  for (const blame::FoundStage* stage : slowest_iterations(findings)) {
+    windows.push_back({moment(stage->begin_s), moment(stage->end_s)});
   }
   return windows;
 }

@@ -399,9 +399,6 @@ TEST(Combine, SaysWhenRunsHaveLittleInCommon) {
   b.run.ranks = 4;
   EXPECT_EQ(unlike(both), std::string(kUnlike) + "they have 2, 4 ranks.");
   EXPECT_EQ(unlike(both, true), "");
-  b.run.operation = Operation::diff;
-  EXPECT_EQ(unlike(both, true), std::string(kUnlike) + "some are differences of runs.");
-  b.run.operation = Operation::none;
   for (FoundCallPath& path : b.callpaths) path.name = "other/" + path.name;
   EXPECT_EQ(unlike(both, true), std::string(kUnlike) + "no call path is in all of them.");
   const Findings* before[] = {&a};

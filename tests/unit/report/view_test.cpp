@@ -112,6 +112,27 @@ TEST(Reduce, KeepsWindowsThatMatterThenTheLongest) {
   EXPECT_EQ(excerpt.activities.back().begin, at(10 * many));
 }
 
+TEST(Reduce, KeepsTheSlowestIterations) {
+  blame::Excerpt excerpt;
+  const auto at = [](int64_t ns) { return Time::from_nanos(ns); };
+  for (int64_t i = 0; i < 100; ++i) {
+    const int64_t length = i < 50 ? 2 : 1;
+    excerpt.activities.push_back({LocationId(0), CallPathId(0), at(10 * i), at(10 * i + length)});
+  }
+  blame::Findings findings;
+  for (const double longest_s : {1.0, 2.0, 5.0, 4.0}) {  // a quarter of the run each
+    blame::FoundStage stage;
+    stage.kind = blame::StageKind::iteration;
+    stage.longest_s = longest_s;
+    stage.begin_s = 250e-9 * static_cast<double>(findings.stages.size());
+    stage.end_s = stage.begin_s + 245e-9;
+    findings.stages.push_back(stage);
+  }
+  reduce(excerpt, findings, 75);
+  EXPECT_EQ(excerpt.activities.size(), 75u);
+  EXPECT_EQ(excerpt.activities.front().begin, at(250));  // the fastest is gone
+}
+
 TEST(Reduce, TellsOtherRunsApart) {
   blame::Excerpt excerpt;
   excerpt.locations = every_field().locations;
