@@ -76,7 +76,7 @@ class RowSums {
     visit_both(to, from, [&]<class Type>(const Column<Type>&, auto& sum, const auto& value) {
       if constexpr (kSummed<Type>) sum += weight * value;
       if constexpr (kTaken<Type>) {
-        if (at == sums_.size()) sums_.push_back(0);
+        if (at == sums_.size()) sums_.resize(at + 1);
         if (weight > 0) sums_[at] += weight * static_cast<double>(value);
         ++at;
       }
