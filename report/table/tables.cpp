@@ -247,6 +247,9 @@ Result<ReportTable> table_by_device(const Findings& findings, const Selection& s
   table.note =
       "idle = no launch (hosts are late) + latency (launched, not started) + unknown; copies: and "
       "everything else but kernels; overlapped: with kernels";
+  if (!selection.ranks.empty()) {
+    table.note += "; devices are whole, and those whose first stream is of the ranks selected";
+  }
   for (const blame::FoundDevice& row : findings.devices) {
     const bool selected = selection.ranks.empty() ||
                           (row.location.valid() &&
