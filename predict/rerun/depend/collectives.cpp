@@ -78,11 +78,12 @@ class Operations final : public replay::OperationVisitor {
     const HubId hub = own_.add_hub();
     for (const Part& part : parts) own_.signal(hub, posted(part));
     const Time last = own_.hubs[hub.index()].time;
+    const size_t nodes = routes_.count_nodes(parts);
     own_.hubs[hub.index()].of_world = parts.size() == run_.definitions->processes.size();
     for (const Part& part : parts) {
       if (!completes(part)) continue;
       if (may_leave_early && part.completed.leave < last) continue;
-      own_.gate(hub, completed(part, last), routes_.through_tree(parts, part));
+      own_.gate(hub, completed(part, last), Routes::through_tree(parts.size(), nodes, part));
     }
   }
 
@@ -118,10 +119,11 @@ class Operations final : public replay::OperationVisitor {
   void visit_one_to_all(std::span<const Part> parts) {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
+    const size_t nodes = routes_.count_nodes(parts);
     for (const Part& part : parts) {
       if (!waits_for(part, *root)) continue;
       own_.edge(posted(*root), completed(part, root->posted.enter),
-                routes_.through_tree(parts, part));
+                Routes::through_tree(parts.size(), nodes, part));
     }
   }
 
@@ -135,18 +137,19 @@ class Operations final : public replay::OperationVisitor {
     }
     if (completes(*root)) {
       own_.gate(hub, completed(*root, own_.hubs[hub.index()].time),
-                routes_.through_tree(parts, *root));
+                Routes::through_tree(parts.size(), routes_.count_nodes(parts), *root));
     }
   }
 
   /// Each rank's hub has its own signal and that of the hub before.
   void visit_prefix(std::span<const Part> parts) {
+    const size_t nodes = routes_.count_nodes(parts);
     HubId before;
     for (size_t i = 0; i < parts.size(); ++i) {
       const Part& part = parts[i];
       if (before.valid()) {
         own_.gate(before, completed(part, own_.hubs[before.index()].time),
-                  routes_.through_tree(parts.first(i + 1), part));
+                  Routes::through_tree(i + 1, std::min(nodes, i + 1), part));
       }
       const HubId hub = own_.add_hub();
       if (before.valid()) {

@@ -49,11 +49,11 @@ Delivery Routes::message(LocationId from, LocationId to, uint64_t bytes) const {
   return {.near_hops = 1, .bytes = bytes};
 }
 
-Delivery Routes::through_tree(std::span<const Part> parts, const Part& to) const {
-  const uint32_t rounds = tree_levels(parts.size());
+Delivery Routes::through_tree(size_t members, size_t nodes, const Part& to) {
+  const uint32_t rounds = tree_levels(members);
   if (rounds == 0) return {};
-  const uint32_t far = std::min(rounds, tree_levels(count_nodes(parts)));
-  return {rounds - far, far, bytes_of_round(to, parts.size(), rounds)};
+  const uint32_t far = std::min(rounds, tree_levels(nodes));
+  return {rounds - far, far, bytes_of_round(to, members, rounds)};
 }
 
 Delivery Routes::from_each(const Part& from, const Part& to, size_t givers) const {

@@ -23,15 +23,16 @@ class Routes {
   Delivery message(LocationId from, LocationId to, uint64_t bytes) const;
   bool between_nodes(LocationId a, LocationId b) const { return node(a) != node(b); }
 
-  /// To one who gets data from all of these, or through as many. Nothing is on its way to one
-  /// alone.
-  Delivery through_tree(std::span<const replay::Part> parts, const replay::Part& to) const;
+  /// Of an operation: how many nodes its members are on.
+  size_t count_nodes(std::span<const replay::Part> parts) const;
+  /// To one who gets data from so many members on so many nodes, or through as many. Nothing is on
+  /// its way to one alone.
+  static Delivery through_tree(size_t members, size_t nodes, const replay::Part& to);
   /// To one who gets as much from each of several, each by itself.
   Delivery from_each(const replay::Part& from, const replay::Part& to, size_t givers) const;
 
  private:
   size_t node(LocationId id) const { return nodes_[run_.location(id).process.index()]; }
-  size_t count_nodes(std::span<const replay::Part> parts) const;
 
   const replay::Run& run_;
   std::vector<size_t> nodes_;  ///< by ProcessId
