@@ -139,7 +139,8 @@ Result<void> check_selection(const Selection& selection, const blame::Findings& 
       });
   if (fits) return {};
   return Error{"no call path is like '" + selection.callpath +
-               "'. Call paths are whole, like main/solve/MPI_Recv; * stands for anything"};
+               "'. Say whole call paths, like main/solve/MPI_Recv, or functions; * stands for "
+               "anything"};
 }
 
 blame::Findings select(const blame::Findings& findings, const Selection& selection) {

@@ -53,6 +53,7 @@ Result<void> check(const PeriodsArguments& arguments) {
   if (std::isnan(selection.from_s) || std::isnan(selection.to_s)) {
     return Error{"--from and --to are seconds of the run"};
   }
+  if (auto part = predict::check_part(selection); !part) return part.error();
   if (!(arguments.every_s > 0 && arguments.every_s < 1e6)) {
     return Error{"--every is a number of seconds above 0"};
   }

@@ -135,8 +135,10 @@ TEST(Table, RefusesWhatIsNotThere) {
   selection.pattern = "mpi.nonsense";
   EXPECT_FALSE(make_table(run(), GroupBy::rank, selection, 0));
   selection = {};
-  selection.callpath = "solve";
+  selection.callpath = "solv";
   EXPECT_FALSE(make_table(run(), GroupBy::rank, selection, 0));
+  selection.callpath = "solve";  // a function's name
+  EXPECT_TRUE(make_table(run(), GroupBy::rank, selection, 0));
   selection.callpath = "main*";
   EXPECT_FALSE(make_table(run(), GroupBy::phase, selection, 0));
 }
