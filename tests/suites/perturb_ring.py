@@ -78,8 +78,8 @@ def visits(trace):
 
 class Halos:
     """The stencil, executed again by a recursion over its iterations. A Waitall ends when the messages of both
-    neighbours have come, and word of both that they take what is sent to them, each after a delay of its own. Data of
-    an Allreduce comes in log2(ranks) hops, but for one's own."""
+    neighbours have come, each after a delay of its own; they are small, so nobody waits for who takes them. Data of an
+    Allreduce comes in log2(ranks) hops, but for one's own."""
 
     CALLS = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce")
 
@@ -114,7 +114,7 @@ class Halos:
     def halo(self, at, rank, delay):
         """Of each rank: enters of the receives from left and right, of the sends to right and left, and of the wait."""
         left, right = at[rank - 1], at[(rank + 1) % self.ranks]
-        return max(at[rank][4], left[2] + delay(), right[3] + delay(), left[1] + delay(), right[0] + delay())
+        return max(at[rank][4], left[2] + delay(), right[3] + delay())
 
     def reduced(self, at, rank, delay):
         others = max(at[other][0] for other in range(self.ranks) if other != rank)
