@@ -82,8 +82,11 @@ void Dependences::hold(const Holding& holding, const Moment& asked, const Moment
 void Dependences::append(Dependences&& other) {
   const auto first_hub = static_cast<uint32_t>(hubs.size());
   const auto first_holding = static_cast<uint32_t>(holdings.size());
+  const auto first_last = static_cast<uint32_t>(lasts.size());
+  for (const Last& last : other.lasts) lasts.push_back(last);
   for (Hub hub : other.hubs) {
     if (hub.next.valid()) hub.next = HubId(hub.next.index() + first_hub);
+    if (hub.last != Hub::kNone) hub.last += first_last;
     hubs.push_back(hub);
   }
   for (Holding holding : other.holdings) {

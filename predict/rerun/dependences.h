@@ -84,11 +84,19 @@ struct Mark {
 static_assert(sizeof(Mark) == 24);
 
 struct Hub {
+  static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t signals = 0;     ///< how many there are
   HubId next;               ///< signalled when all have come; none
   Time time = Time::min();  ///< of the last, as recorded
+  uint32_t last = kNone;    ///< who that was, where it awaits the hub, too: Dependences::lasts
   bool of_world = false;    ///< all processes pass it
   bool of_team = false;     ///< all threads of its process's largest team do
+};
+
+/// Who was last to signal a hub that it awaits itself: its data came when the others' had.
+struct Last {
+  LocationId location;
+  Time others = Time::min();  ///< the last but it
 };
 
 /// One lock, by one location.
@@ -120,6 +128,7 @@ struct Dependences {
   Column<Hub> hubs;
   Column<Holding> holdings;
   Column<Idle> idle;
+  Column<Last> lasts;
   Deliveries deliveries;
   Untold untold;
   uint32_t locks = 0;
@@ -133,7 +142,7 @@ struct Dependences {
   /// One waits for one.
   void edge(const Moment& from, const Moment& to, const Delivery& delivery = {});
   void hold(const Holding& holding, const Moment& asked, const Moment& released);
-  /// Hubs, locks and deliveries get other numbers.
+  /// Hubs and what they and marks refer to get other numbers.
   void append(Dependences&& other);
 };
 

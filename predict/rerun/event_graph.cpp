@@ -102,10 +102,16 @@ class StepWriter {
     }
     const Hub& hub = found_.hubs[mark.target];
     if (hub.signals == 0) return;
-    put(StepKind::gate, (hub.time - mark.time).nanos(), mark.target, mark.delivery);
+    put(StepKind::gate, (time_for(hub) - mark.time).nanos(), mark.target, mark.delivery);
     if (mark.delivery == Deliveries::kNone || !is_mpi(path_)) return;
     transfer_ = path_;
     delivery_ = mark.delivery;
+  }
+
+  /// When the last came that this location waits for: what it gives itself it has.
+  Time time_for(const Hub& hub) const {
+    if (hub.last == Hub::kNone || found_.lasts[hub.last].location != id_) return hub.time;
+    return found_.lasts[hub.last].others;
   }
 
   bool is_mpi(CallPathId path) const {

@@ -26,7 +26,7 @@ enum class StepKind : uint8_t {
   transfer,  ///< likewise, of a call that got data: what followed the moment when it was sent
   idle,      ///< took `amount` nanoseconds in the recorded run, and takes what it takes
   signal,    ///< of hub `what`
-  gate,      ///< awaits hub `what`; `amount`: by how many nanoseconds the last one came later
+  gate,      ///< awaits hub `what`; `amount`: by how many nanoseconds the last other came later
   lock,      ///< holding `what`
   unlock,
 };

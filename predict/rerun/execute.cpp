@@ -327,7 +327,8 @@ class Engine {
     const uint32_t hops = graph_.deliveries[step.delivery].hops();
     const Time open = open_since(pace_, LocationId(location), hub, hops);
     wait_until(location, state, open - std::max(Duration::zero(), later));
-    if (const auto time = time_of(pace_, step)) await_data(*time, later, open, state);
+    const Time others = hub.last == location ? hub.others : hub.time;
+    if (const auto time = time_of(pace_, step)) await_data(*time, later, others, state);
     return true;
   }
 

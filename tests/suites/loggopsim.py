@@ -11,6 +11,8 @@ library asks first. What is compared is the loop:
 
   as it is      the simulator's time against what the program says
   later         each message takes so much longer: the simulator's latency against `culprit whatif --message-delay`
+  another machine   latency 1 ms more and 100 ns for each byte: the simulator's L and G, against
+                `culprit whatif --recorded-on --machine` with files of two such links
   compute x0.5  each calc of the schedule (of one rank) halved, against `culprit whatif --scale compute=0.5`
 
 Start-up and shutdown are no part of it: the schedule's first and last calc of each process become 0, and a prediction
@@ -51,15 +53,19 @@ LIMITS = [
     Case("stencil", 4, {**LARGE, "SLOW_RANK": "1"}),
     Case("allreduce", 6, {"SLOW_RANK": "1"}),
 ]
+# And what is not judged of the others: the simulator receives data byte by byte while a process does nothing else.
+DIFFERENT = {(Case("stencil", 4, tuple(LARGE)), "another machine")}
 EVERYWHERE = {"WORK_US": "50000", "ITERATIONS": "10", "BYTES": "8", "OMPI_ALLOW_RUN_AS_ROOT": "1",
               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
-Change = collections.namedtuple("Change", "name told late_ns factor rank")
+Change = collections.namedtuple("Change", "name told late_ns factor rank byte_ns", defaults=(None,))
 AS_IT_IS = Change("as it is", (), 0, 1, None)
+OTHER_MACHINE = Change("another machine", (), 10**6, 1, None, 100)
 CHANGES = [
     AS_IT_IS,
     *(Change(f"{name} later", ("--message-delay", f"constant({name})"), nanos, 1, None)
       for name, nanos in (("100us", 10**5), ("1ms", 10**6), ("10ms", 10**7), ("100ms", 10**8))),
+    OTHER_MACHINE,
     Change("compute x0.5", ("--scale", "compute=0.5"), 0, 0.5, None),
     Change("compute x0.5, rank 1", ("--scale", "compute=0.5", "--rank", "1"), 0, 0.5, 1),
 ]
@@ -98,6 +104,20 @@ class Bench:
                                 "O": 0, "S": (link.get("step_bytes") or 65536) - 1}
         return self.networks[ranks]
 
+    def told(self, change, ranks):
+        """What culprit is asked for."""
+        if change is not OTHER_MACHINE:
+            return change.told
+        network = self.network(ranks)
+        latency = network["L"] + 2 * network["o"]
+        files = []
+        for name, late_ns, byte_ns in (("here", 0, network["G"]), ("there", change.late_ns, change.byte_ns)):
+            files.append(os.path.join(self.folder, f"{name}{ranks}.json"))
+            with open(files[-1], "w", encoding="utf-8") as file:
+                json.dump({"format": "culprit machine 1", "links": [
+                    {"between": "same node", "latency_ns": latency + late_ns, "bytes_per_second": 1e9 / byte_ns}]}, file)
+        return ("--recorded-on", files[0], "--machine", files[1])
+
     def recorded(self, case):
         """An experiment, and how long the program says its loop took."""
         self.count += 1
@@ -117,12 +137,12 @@ class Bench:
         data = json.loads(said_by(self.culprit("whatif", experiment, "--format", "json", "--repeats", "1", *told)))
         return data["predicted_wall_s"] - data["wall_s"]
 
-    def simulated_s(self, schedule, network, late_ns):
+    def simulated_s(self, schedule, network, late_ns, byte_ns=None):
         path = os.path.join(self.folder, "schedule")
         with open(path, "w", encoding="utf-8") as file:
             file.write(schedule)
         said_by([os.path.join(self.simulator, "txt2bin"), "-i", path, "-o", path + ".bin"])
-        network = dict(network, L=network["L"] + late_ns)
+        network = dict(network, L=network["L"] + late_ns, G=byte_ns or network["G"])
         words = [word for name, value in network.items()
                  for word in (f"-{name}", str(round(value * (1 if name == "S" else UNITS))))]
         said = said_by([os.path.join(self.simulator, "LogGOPSim"), "-f", path + ".bin", *words])
@@ -147,12 +167,14 @@ def loop_of(schedule, factor, of_rank):
     return "\n".join(lines) + "\n"
 
 
-def judge(change, runs):
+def judge(change, runs, is_judged):
     """`runs`: of each repeat, (simulated as it is, simulated, said by the program, predicted change). Whether that is
     right, and culprit's time, with what it is off by."""
     base, simulated, told, by = (statistics.median(column) for column in zip(*runs))
     off = statistics.median((run[2] + run[3]) / run[1] - 1 for run in runs)
     right = abs(off) <= RIGHT
+    if not is_judged:
+        return True, f"({told + by:.3f}, {100 * off:+.1f} %)"
     if change is not AS_IT_IS:
         most = max(abs(simulated - base), abs(by))
         right &= most <= SMALL_CHANGE * base or abs(simulated - base - by) <= RIGHT * most
@@ -175,8 +197,9 @@ def measure(bench, case, repeat):
         schedule = bench.exported(experiment)
         base = bench.simulated_s(loop_of(schedule, 1, None), network, 0)
         for change in CHANGES:
-            simulated = bench.simulated_s(loop_of(schedule, change.factor, change.rank), network, change.late_ns)
-            by = bench.predicted_change_s(experiment, change.told) if change.told else 0
+            simulated = bench.simulated_s(loop_of(schedule, change.factor, change.rank), network, change.late_ns,
+                                          change.byte_ns)
+            by = 0 if change is AS_IT_IS else bench.predicted_change_s(experiment, bench.told(change, case.ranks))
             runs[change].append((base, simulated, told, by))
     return runs
 
@@ -196,10 +219,12 @@ def main():
         for case in LIMITS if options.limits else CASES:
             if options.only not in case.program:
                 continue
-            cells = [judge(change, found) for change, found in measure(bench, case, options.repeat).items()]
+            different = {change for other, change in DIFFERENT if other == case._replace(settings=tuple(case.settings))}
+            cells = [judge(change, found, change.name not in different)
+                     for change, found in measure(bench, case, options.repeat).items()]
             print("|", " | ".join([name_of(case), *(cell for _, cell in cells)]), "|", flush=True)
-            right += sum(fits for fits, _ in cells)
-            judged += len(cells)
+            right += sum(fits for fits, _ in cells) - len(different)
+            judged += len(cells) - len(different)
     print(f"\n{right} of {judged} right")
     for ranks, network in bench.networks.items():
         said = ", ".join(f"{name} {value:.4g}" for name, value in network.items())

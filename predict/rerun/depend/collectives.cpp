@@ -74,9 +74,23 @@ class Operations final : public replay::OperationVisitor {
     return part.op->may_wait || part.op->polled || part.posted.enter < part.completed.enter;
   }
 
+  void signal(HubId hub, const Part& part, Last& last) {
+    const Time before = own_.hubs[hub.index()].time, now = part.posted.enter;
+    last.others = std::max(last.others, std::min(before, now));
+    if (now >= before) last.location = part.posted_by;
+    own_.signal(hub, posted(part));
+  }
+  void add_last(HubId hub, const Last& last) {
+    if (last.others == Time::min()) return;  // it was alone
+    own_.hubs[hub.index()].last = static_cast<uint32_t>(own_.lasts.size());
+    own_.lasts.push_back(last);
+  }
+
   void visit_all(std::span<const Part> parts, bool may_leave_early) {
     const HubId hub = own_.add_hub();
-    for (const Part& part : parts) own_.signal(hub, posted(part));
+    Last last_one;
+    for (const Part& part : parts) signal(hub, part, last_one);
+    add_last(hub, last_one);
     const Time last = own_.hubs[hub.index()].time;
     const size_t nodes = routes_.count_nodes(parts);
     own_.hubs[hub.index()].of_world = parts.size() == run_.definitions->processes.size();
@@ -131,10 +145,12 @@ class Operations final : public replay::OperationVisitor {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
     const HubId hub = own_.add_hub();
-    own_.signal(hub, posted(*root));
+    Last last;
+    signal(hub, *root, last);
     for (const Part& part : parts) {
-      if (&part != root && shapes_.gives(part, *root)) own_.signal(hub, posted(part));
+      if (&part != root && shapes_.gives(part, *root)) signal(hub, part, last);
     }
+    add_last(hub, last);
     if (completes(*root)) {
       own_.gate(hub, completed(*root, own_.hubs[hub.index()].time),
                 Routes::through_tree(parts.size(), routes_.count_nodes(parts), *root));

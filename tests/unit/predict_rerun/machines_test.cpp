@@ -141,6 +141,27 @@ TEST(OtherMachine, ABroadcastTakesTheLevelsOfATree) {
   expect_wall(kBroadcast, later, 7);
 }
 
+TEST(OtherMachine, WhoIsLastHasItsOwnDataAlready) {
+  // Rank 0 comes to the Allreduce 6 s after all others: their data is there, and its own goes out.
+  constexpr const char* kLateRank = R"(
+unit 1s
+regions
+  m main
+  A MPI_Allreduce
+lanes
+  0.0 |mmmmmmAm
+  1.0 |AAAAAAAm
+  2.0 |AAAAAAAm
+  3.0 |AAAAAAAm
+events
+  allreduce 0.0@6 1.0@0 2.0@0 3.0@0
+)";
+  const auto found = predict(kLateRank, near(link_of(1, 0), link_of(2, 0)));
+  ASSERT_TRUE(found.ok());
+  EXPECT_NEAR(found->predicted.locations[0].waiting_s, 2, 1e-6);  // at its end, for the others
+  EXPECT_NEAR(found->predicted.run.wall_s, 10, 1e-6);             // two rounds for the others
+}
+
 TEST(OtherMachine, NothingIsOnItsWayToOneAlone) {
   constexpr const char* kAlone = R"(
 unit 1s
