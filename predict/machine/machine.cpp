@@ -24,6 +24,12 @@ double line(double x0, double y0, double x1, double y1, double x) {
   return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y0;
 }
 
+/// Eleven days stand for anything longer, which could not be counted.
+Duration whole_nanos(double ns) {
+  constexpr double kLongest = 1e15;
+  return Duration::from_nanos(std::llround(std::min(ns, kLongest)));
+}
+
 void find_step(Link& link) {
   for (size_t i = 2; i < link.sizes.size(); ++i) {
     const SizeTime &a = link.sizes[i - 2], &b = link.sizes[i - 1], &c = link.sizes[i];
@@ -83,15 +89,16 @@ Duration message_time(const Link& link, uint64_t bytes) {
     ns = line(static_cast<double>(before.bytes), median_of(before),
               static_cast<double>(above->bytes), median_of(*above), size);
   }
-  return Duration::from_nanos(std::llround(ns));
+  return whole_nanos(ns);
 }
 
 Duration message_time(const Link& link, uint64_t bytes, double latency_factor,
                       double bandwidth_factor) {
   const auto latency = static_cast<double>(message_time(link, 0).nanos());
   const auto whole = static_cast<double>(message_time(link, bytes).nanos());
-  return Duration::from_nanos(
-      std::llround(latency * latency_factor + (whole - latency) / bandwidth_factor));
+  const double rest =
+      std::max(0.0, whole - latency);  // medians of small messages come in any order
+  return whole_nanos(std::min(whole, latency) * latency_factor + rest / bandwidth_factor);
 }
 
 }  // namespace culprit::predict

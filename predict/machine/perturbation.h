@@ -32,6 +32,8 @@ struct Perturbation {
   std::optional<Distribution> message_delay = {};  ///< on top of what each message takes
   std::array<std::optional<LinkChange>, kLinkKinds> links = {};  ///< by LinkKind
 
+  bool moved = false;  ///< to another machine, whatever is known of it
+
   bool changes_compute() const { return !noise.empty(); }
   const std::optional<LinkChange>& link(LinkKind kind) const {
     return links[static_cast<size_t>(kind)];

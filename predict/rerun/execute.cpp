@@ -33,14 +33,20 @@ struct HubState {
   }
 };
 
+/// Data on its way to a location that has passed gates for it: how long it was awaited from there
+/// on in the recorded run, and when all of it comes now.
+struct Awaited {
+  Duration before;
+  Time comes = Time::min();
+};
+
 struct LocationState {
   size_t step = 0;
   Time now, recorded;
   uint32_t next_waiter = kNobody;
   bool done = true;
   bool after_idle = false;  ///< the last timed step was idle
-  /// By how much more or less of what is to come now is awaited than in the recorded run.
-  std::optional<Duration> longer;
+  std::optional<Awaited> awaited;
 };
 
 /// Somebody who asks for a lock, or gives it back, at a time.
@@ -146,17 +152,18 @@ Duration remains(Duration time, Duration passed) {
 /// Somebody passes a gate now that opened then; in the recorded run it opened so much `later` than
 /// it was passed.
 void await_data(const DeliveryTime& time, Duration later, Time open, LocationState& state) {
-  const Duration before = remains(time.before, Duration::zero() - later);
-  const Duration more = remains(time.after, state.now - open) - before;
-  state.longer = state.longer ? std::max(*state.longer, more) : more;
+  if (!state.awaited) state.awaited.emplace();
+  Awaited& awaited = *state.awaited;
+  awaited.before = std::max(awaited.before, remains(time.before, Duration::zero() - later));
+  awaited.comes = std::max(awaited.comes, open + time.after);
 }
 
-/// Of a transfer that follows a gate.
-int64_t and_longer(int64_t nanos, LocationState& state) {
-  if (!state.longer) return nanos;
-  nanos = std::max<int64_t>(0, nanos + state.longer->nanos());
-  state.longer.reset();
-  return nanos;
+/// By how much more (or, negative, less) is awaited now than in the recorded run; nothing after.
+Duration take_longer(LocationState& state) {
+  if (!state.awaited) return Duration::zero();
+  const Awaited awaited = *state.awaited;
+  state.awaited.reset();
+  return remains(awaited.comes - state.now, Duration::zero()) - awaited.before;
 }
 
 /// What a location gives to an operation need not travel to itself.
@@ -166,6 +173,11 @@ Time open_since(const Pace& pace, LocationId id, const HubState& hub, uint32_t h
   for (uint32_t hop = 0; hop < hops; ++hop) delay += pace.message_delay(id);
   if (hub.last != id.index()) return hub.time + delay;
   return std::max(hub.time, hub.others + delay);
+}
+
+double factor_of(const Pace& pace, uint32_t location, const Step& step) {
+  if (location >= pace.factors.size() || pace.factors[location] == nullptr) return 1;
+  return (*pace.factors[location])[step.what];
 }
 
 /// What a step takes at this pace, in nanoseconds, but for noise.
@@ -183,24 +195,26 @@ double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t locatio
     }
     if (pace.added_latency != nullptr) nanos += (*pace.added_latency)[step.what] * hops;
   }
-  if (location < pace.factors.size() && pace.factors[location] != nullptr) {
-    nanos *= (*pace.factors[location])[step.what];
-  }
-  return nanos;
+  return nanos * factor_of(pace, location, step);
 }
 
 /// No run takes longer than this, some eleven days; numbers beyond would come out as no time at
 /// all.
 constexpr double kLongest = 1e15;
 
-int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
+/// `longer`: of what is awaited before a transfer; the call's factor is that of this, too.
+int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place,
+                 Duration longer) {
+  const Step& step = graph.steps[location][place];
   double nanos = std::min(pure_duration(graph, pace, location, place), kLongest);
   const bool is_quiet = location < pace.quiet.size() && pace.quiet[location];
-  const Step& step = graph.steps[location][place];
   const bool works = step.kind() == StepKind::work && CallPathId(step.what) != pace.before_begin;
   if (pace.noise && !is_quiet && works) {
     const auto pure = Duration::from_nanos(std::llround(nanos));
     nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
+  }
+  if (longer != Duration::zero()) {
+    nanos += static_cast<double>(longer.nanos()) * factor_of(pace, location, step);
   }
   return std::max<int64_t>(0, std::llround(std::min(nanos, kLongest)));
 }
@@ -290,7 +304,7 @@ class Engine {
 
   void spend(uint32_t location, LocationState& state, const Step& step) {
     const int64_t took = step.amount;
-    const int64_t takes = and_longer(duration(graph_, pace_, location, state.step), state);
+    const int64_t takes = duration(graph_, pace_, location, state.step, take_longer(state));
     if (takes != took) knot(location, state, false);
     state.recorded = state.recorded + Duration::from_nanos(took);
     state.now = state.now + Duration::from_nanos(takes);
@@ -334,8 +348,8 @@ class Engine {
 
   /// Where no transfer follows that takes longer, it is waited for.
   void await_longer(uint32_t location, LocationState& state) {
-    if (state.longer) wait_until(location, state, state.now + *state.longer);
-    state.longer.reset();
+    const Duration longer = take_longer(state);
+    if (longer > Duration::zero()) wait_until(location, state, state.now + longer);
   }
 
   void wait_until(uint32_t location, LocationState& state, Time time) {

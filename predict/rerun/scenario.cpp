@@ -36,11 +36,12 @@ std::vector<bool> chosen(const Run& run, const std::string& glob) {
 
 /// Whether a glob chooses a call path for the name of its last function, and not for what calls it:
 /// 'main/solve*' is about solve and what is like it, not about the MPI_Allreduce below.
+/// So what it fits it would not fit if the function had another name.
 bool names(const Run& run, std::string_view glob, CallPathId path) {
-  const size_t slash = glob.rfind('/');
-  const std::string_view last = slash == std::string_view::npos ? glob : glob.substr(slash + 1);
-  const bool says_something = last.find_first_not_of("*?") != std::string_view::npos;
-  return says_something && matches_glob(last, region_of(run, path).name);
+  constexpr const char* kNobody = "\x01";
+  const CallPathId parent = run.callpaths[path].parent;
+  const std::string above = parent.valid() ? run.callpaths.name(parent, run.regions) + "/" : "";
+  return !matches_callpath(glob, above + kNobody, kNobody);
 }
 
 /// With what they call: parents come before their children.
@@ -64,7 +65,11 @@ Error nothing_of_code(const std::string& glob) {
 
 DeliveryTime time_on(const LinkChange& link, const Scenario& scenario, uint64_t bytes,
                      uint32_t hops) {
-  const auto times = [hops](Duration one) { return Duration::from_nanos(one.nanos() * hops); };
+  static constexpr double kLongest = 1e15;  // as message_time
+  const auto times = [hops](Duration one) {
+    return Duration::from_nanos(
+        std::llround(std::min(kLongest, static_cast<double>(one.nanos()) * hops)));
+  };
   return {times(message_time(link.recorded, bytes)),
           times(message_time(link.wanted, bytes, scenario.latency, scenario.bandwidth))};
 }
@@ -88,7 +93,7 @@ std::vector<std::optional<DeliveryTime>> delivery_times(const Scenario& scenario
                                                         const EventGraph& graph,
                                                         std::set<LinkKind>& unknown) {
   std::vector<std::optional<DeliveryTime>> times;
-  if (!scenario.perturbation.changes_links()) return times;
+  if (!scenario.perturbation.changes_links() && !scenario.perturbation.moved) return times;
   times.resize(graph.deliveries.size());
   for (uint32_t i = Deliveries::kNone + 1; i < times.size(); ++i) {
     times[i] = delivery_time(scenario, graph.deliveries[i], unknown);
@@ -166,21 +171,28 @@ class Planner {
   struct Choice {
     std::vector<bool> code, named, all;
     bool takes(size_t path) const { return code[path] || named[path]; }
+    /// Who speeds a function up has not sped up the kernels that it launches.
+    bool scales_stream(size_t path, const Scaling& scaling) const {
+      return named[path] || (all[path] && scaling.with_calls);
+    }
   };
 
   /// A change that nobody feels because nobody who is chosen is ever there would look like one that
   /// brings nothing.
-  Result<void> check_executed(const std::string& glob, const Choice& choice) const {
+  Result<void> check_executed(const Scaling& scaling, const Choice& choice) const {
     if (scenario_.ranks.empty() && scenario_.threads.empty()) return {};
     const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
       if (!is_chosen(id)) return false;
       const Column<Step>& steps = graph_.steps[id.index()];
       return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
         const bool takes_time = step.kind() == StepKind::work || step.kind() == StepKind::transfer;
-        return takes_time && choice.takes(step.what);
+        return takes_time && (run_.is_stream(id) ? choice.scales_stream(step.what, scaling)
+                                                 : choice.takes(step.what));
       });
     });
-    if (!any) return Error{"none of the chosen ranks and threads executes '" + glob + "'"};
+    if (!any) {
+      return Error{"none of the chosen ranks and threads executes '" + scaling.callpaths + "'"};
+    }
     return {};
   }
 
@@ -196,7 +208,8 @@ class Planner {
     bool any = false;
     for (size_t i = 0; i < choice.code.size(); ++i) {
       const CallPathId path(i);
-      choice.code[i] = choice.all[i] && (with_calls || is_code(run_, path));
+      const bool kernel = region_of(run_, path).role == RegionRole::kernel;
+      choice.code[i] = choice.all[i] && (with_calls || (is_code(run_, path) && !kernel));
       choice.named[i] = choice.named[i] && names(run_, glob, path);
       any |= choice.takes(i);
     }
@@ -207,12 +220,10 @@ class Planner {
   Result<void> scale(const Scaling& scaling) {
     const auto choice = choose(scaling.callpaths, scaling.with_calls);
     if (!choice) return choice.error();
-    if (auto executed = check_executed(scaling.callpaths, *choice); !executed) return executed;
+    if (auto executed = check_executed(scaling, *choice); !executed) return executed;
     for (size_t i = 0; i < hosts_.size(); ++i) {
       if (choice->takes(i)) hosts_[i] *= scaling.factor;
-      // Who speeds a function up has not sped up the kernels that it launches.
-      const bool removed = choice->all[i] && scaling.with_calls;
-      if (choice->named[i] || removed) streams_[i] *= scaling.factor;
+      if (choice->scales_stream(i, scaling)) streams_[i] *= scaling.factor;
     }
     return {};
   }

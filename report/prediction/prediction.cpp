@@ -72,12 +72,16 @@ std::string link_words(predict::LinkKind kind, const predict::Link& link) {
 }
 
 /// What machines' files do not tell.
-std::string unknown_links_words(const Prediction& prediction) {
+std::string unknown_links_words(const Prediction& prediction, const Scenario& scenario) {
   std::string text;
+  const bool scaled = scenario.latency != 1 || scenario.bandwidth != 1;
   for (const predict::LinkKind kind : prediction.unknown_links) {
-    text += fmt::format(
-        "Messages {} take what they took: the machines' files do not both have such a link. ",
-        where(kind));
+    text += fmt::format("Messages {} {}: no such link is known of {}. ", where(kind),
+                        scaled ? "are scaled as they were recorded" : "take what they took",
+                        scenario.perturbation.moved ? "both machines" : "the machine");
+  }
+  if (scenario.perturbation.moved && scenario.perturbation.noise.empty()) {
+    text += "Noise stays what it was: it is not known of both machines.";
   }
   return text;
 }
@@ -226,7 +230,7 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
               0);
   page += wrapped(repeats_words(prediction.sampled, time), 0);
   page += wrapped(reliance(prediction, scenario, time), 0);
-  page += wrapped(unknown_links_words(prediction), 0);
+  page += wrapped(unknown_links_words(prediction, scenario), 0);
   page += wrapped(untold_words(prediction, time), 0);
   page += change_tables(changes);
   page += sensitivity_table(prediction);

@@ -102,6 +102,7 @@ Result<void> move_run(const predict::Machine& recorded, const WhatIfArguments& a
   }
   for (predict::NoiseChange& noise : moved.noise) change.noise.push_back(std::move(noise));
   change.links = std::move(moved.links);
+  change.moved = true;
   return {};
 }
 
@@ -136,6 +137,9 @@ Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& s
     }
     if (recorded && scales) {
       scenario.perturbation.links = predict::from_to(*recorded, *recorded).links;
+      if (!scenario.perturbation.changes_links() && *remains == 1) {
+        return Error{fmt::format("'{}' says nothing of messages", arguments.recorded_on.string())};
+      }
     }
     return {};
   }

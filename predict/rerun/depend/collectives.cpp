@@ -159,13 +159,13 @@ class Operations final : public replay::OperationVisitor {
 
   /// Each rank's hub has its own signal and that of the hub before.
   void visit_prefix(std::span<const Part> parts) {
-    const size_t nodes = routes_.count_nodes(parts);
+    const std::vector<size_t> nodes = routes_.count_nodes_up_to_each(parts);
     HubId before;
     for (size_t i = 0; i < parts.size(); ++i) {
       const Part& part = parts[i];
       if (before.valid()) {
         own_.gate(before, completed(part, own_.hubs[before.index()].time),
-                  Routes::through_tree(i + 1, std::min(nodes, i + 1), part));
+                  Routes::through_tree(i + 1, nodes[i], part));
       }
       const HubId hub = own_.add_hub();
       if (before.valid()) {

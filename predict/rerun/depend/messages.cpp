@@ -254,9 +254,10 @@ Handing handing_of(const Held& held, const Seen& seen) {
 }
 
 std::vector<SendMode> modes_of(const Run& run) {
-  bool makes_synchronous = false;
-  for (const trace::Region& region : run.regions) {
-    makes_synchronous |= region.name == "MPI_Ssend_init";
+  bool makes_synchronous = false;  // traces may define functions that nobody calls
+  for (size_t i = 0; i < run.callpaths.size(); ++i) {
+    const RegionId region = run.callpaths[CallPathId(i)].region;
+    makes_synchronous |= region.valid() && run.regions[region.index()].name == "MPI_Ssend_init";
   }
   std::vector<SendMode> modes;
   for (const trace::Region& region : run.regions) {

@@ -24,11 +24,10 @@ uint64_t bytes_of_round(const Part& to, size_t members, uint32_t rounds) {
       return received;
     case CollectiveOp::reduce:
     case CollectiveOp::allreduce:
-    case CollectiveOp::reduce_scatter:
-    case CollectiveOp::reduce_scatter_block:
     case CollectiveOp::scan:
-    case CollectiveOp::exscan:
       return received / members;
+    case CollectiveOp::exscan:
+      return received / (members - 1);
     default:
       return received / rounds;
   }
@@ -58,6 +57,19 @@ Delivery Routes::through_tree(size_t members, size_t nodes, const Part& to) {
 
 Delivery Routes::from_each(const Part& from, const Part& to, size_t givers) const {
   return message(from.location, to.location, to.op->bytes_received / std::max<size_t>(1, givers));
+}
+
+std::vector<size_t> Routes::count_nodes_up_to_each(std::span<const Part> parts) const {
+  std::vector<bool> seen(node_count_);
+  std::vector<size_t> counts;
+  size_t count = 0;
+  for (const Part& part : parts) {
+    const size_t at = node(part.location);
+    if (!seen[at]) ++count;
+    seen[at] = true;
+    counts.push_back(count);
+  }
+  return counts;
 }
 
 size_t Routes::count_nodes(std::span<const Part> parts) const {

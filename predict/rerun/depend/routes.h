@@ -25,6 +25,8 @@ class Routes {
 
   /// Of an operation: how many nodes its members are on.
   size_t count_nodes(std::span<const replay::Part> parts) const;
+  /// Of each member and all before it.
+  std::vector<size_t> count_nodes_up_to_each(std::span<const replay::Part> parts) const;
   /// To one who gets data from so many members on so many nodes, or through as many. Nothing is on
   /// its way to one alone.
   static Delivery through_tree(size_t members, size_t nodes, const replay::Part& to);

@@ -111,6 +111,7 @@ events
   expect_wall(kSolver, scale("*", 0.5), 4);
   expect_wall(kSolver, scale("MPI_All*", 0.5), 5);
   expect_wall(kSolver, scale("main/solve/MPI_*", 0.5), 5);
+  expect_wall(kSolver, scale("main/solve*MPI_All*", 0.5), 5);
   const auto none = predict(kSolver, scale("main/solve/*", 0.5));
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().sentence.find("fits no code"), std::string::npos);

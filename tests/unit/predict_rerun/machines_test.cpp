@@ -141,6 +141,42 @@ TEST(OtherMachine, ABroadcastTakesTheLevelsOfATree) {
   expect_wall(kBroadcast, later, 7);
 }
 
+TEST(OtherMachine, OneSmallMessageHidesNoGain) {
+  // 8 bytes and 8000, both sent at 1, awaited from 2 on: the large one until 9.
+  constexpr const char* kBoth = R"(
+unit 1s
+regions
+  m main
+  S MPI_Send
+  I MPI_Irecv
+  J MPI_Irecv
+  W MPI_Waitall
+lanes
+  0.0 |mmSmm
+  1.0 |mmSmm
+  2.0 |IJWWWWWWWWWm
+events
+  send 0.0@2 -> irecv 2.0@0 wait 2 bytes 8
+  send 1.0@2 -> irecv 2.0@1 wait 2 bytes 8000
+)";
+  expect_wall(kBoth, near(link_of(1, 8.0 / 8000), link_of(1, 1.0 / 8000)), 5);
+}
+
+TEST(OtherMachine, WhatIsRemovedPaysForNoMessage) {
+  Scenario removed = near(link_of(4, 0), link_of(20, 0));
+  removed.scalings.push_back({"MPI_Recv", 0, true});
+  expect_wall(kAwaited, removed, 5);  // rank 0's end
+}
+
+TEST(OtherMachine, MediansInAnyOrderMakeNothingFaster) {
+  Link measured = link_of(0, 0);
+  measured.sizes = {{1, Distribution(Constant{1.0e9})}, {8, Distribution(Constant{0.9e9})}};
+  fit(measured);
+  Scenario slower = near(measured, measured);
+  slower.bandwidth = 0.05;
+  expect_wall(kAwaited, slower, 7);
+}
+
 TEST(OtherMachine, WhoIsLastHasItsOwnDataAlready) {
   // Rank 0 comes to the Allreduce 6 s after all others: their data is there, and its own goes out.
   constexpr const char* kLateRank = R"(
