@@ -122,8 +122,17 @@ void tell_run(const blame::Findings& findings, Sheet& sheet) {
                          run.wall_s));
 }
 
+void tell_status(const ExperimentInfo& info, Sheet& sheet) {
+  if (!info.command.empty()) sheet.line("exit status", std::to_string(info.exit_status));
+}
+
 /// What the measurement told.
-void tell_unanalyzed(const fs::path& experiment, Sheet& sheet) {
+void tell_unanalyzed(const fs::path& experiment, const ExperimentInfo& info, Sheet& sheet) {
+  std::error_code code;
+  tell_status(info, sheet);
+  if (!fs::exists(trace_of(experiment, info), code)) {
+    return sheet.line("state", "there are neither findings nor a trace nor records");
+  }
   sheet.line("state",
              "not analyzed yet: run `culprit analyze " + for_display(experiment).string() + "`");
   if (const auto facts = assemble::read_facts(experiment)) {
@@ -134,14 +143,17 @@ void tell_unanalyzed(const fs::path& experiment, Sheet& sheet) {
 /// What is known of it by now.
 void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& sheet) {
   std::error_code code;
-  if (!fs::exists(findings_file(experiment), code)) return tell_unanalyzed(experiment, sheet);
+  if (!fs::exists(findings_file(experiment), code)) {
+    return tell_unanalyzed(experiment, info, sheet);
+  }
   const auto findings = report::load_findings(findings_file(experiment));
-  if (!findings) return sheet.line("findings.db", findings.error().sentence);
+  if (!findings) {
+    tell_status(info, sheet);
+    return sheet.line("findings.db", findings.error().sentence);
+  }
   // What is made of other experiments was no program's run, and never had a trace.
   const bool is_run = findings->run.operation == blame::Operation::none;
-  if (is_run && !info.command.empty()) {
-    sheet.line("exit status", std::to_string(info.exit_status));
-  }
+  if (is_run) tell_status(info, sheet);
   tell_run(*findings, sheet);
   if (is_run && !fs::exists(trace_of(experiment, info), code)) {
     sheet.line("events", "there is neither a trace nor records: only findings are left");

@@ -193,6 +193,11 @@ void add_next(const Measurements& measurements, const std::vector<Modelled>& all
 }  // namespace
 
 Result<Findings> model_runs(const Measurements& measurements, const ModelWishes& wishes) {
+  if (measurements.series.empty()) {
+    return Error{
+        "no figure is large enough for a model and was measured at enough points to tell what each "
+        "parameter does"};
+  }
   const std::vector<Point> points = points_of(measurements);
   const auto target = target_of(measurements, points, wishes.targets);
   if (!target) return target.error();

@@ -104,6 +104,9 @@ check('a click on a chip takes it away', await page.locator('.chip').count() ===
 
 // --- causes ---
 await page.locator('nav a', { hasText: 'Causes' }).click();
+const shareShown = parseFloat(await page.locator('.causes tbody tr').first().locator('td').nth(2).innerText());
+const shareTold = 100 * costOf(cause) / (report.identities.waiting_s - report.start_up.waiting_s);
+check('its share is of what that of the report is of', near(shareShown, shareTold, 0.15), `${shareShown} against ${shareTold}`);
 check('the first cause is opened', (await text(page, '.detail')).includes('It cost others'));
 check('it names whom it made wait', await page.locator('.detail table tbody tr').count() > 0);
 const gain = Math.max(...report.gains.filter((g) => g.callpath === cause).map((g) => g.gain_s));

@@ -23,12 +23,9 @@ function costsOf(run, path, keep) {
   return costs;
 }
 
-/** All waiting but that of start-up, for whose causes nobody asks: what shares are of, as in the report of text. */
+/** All waiting that start-up does not cause: what shares are of, as in the report of text. */
 function waitingOf(run) {
-  const { waits } = run.tables;
-  let sum = 0;
-  for (let i = 0; i < waits.rows; ++i) if (!run.paths[waits.callpath[i]].startUp) sum += waits.time_s[i];
-  return sum;
+  return run.waiting - (run.tables.start_up.waiting_s[0] ?? 0);
 }
 
 /** Time of one call path by interval. */
@@ -87,12 +84,13 @@ export function CauseTable({ most }) {
   const keep = useMemo(() => filters(run, selected), [run, selected]);
   if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
   if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
-  const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0;
+  const narrowed = selected.ranks !== null || selected.pattern !== null;
+  const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0 && !narrowed;
   return (
     <>
       <WholeRunHint what="The cost of delays" />
       <table class="causes">
-        <thead><tr><th>function</th><th class="number">cost</th><th class="number" title="of all waiting of the run, start-up aside">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
+        <thead><tr><th>function</th><th class="number">cost</th><th class="number" title="of all waiting of the run that start-up does not cause">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
         <tbody>
           {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
         </tbody>
@@ -108,7 +106,7 @@ export function CauseTable({ most }) {
     const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
     const { largest: top, variation } = spread(ranks);
     const pattern = run.patterns.get(cause.pattern);
-    const samples = samplesOf(run, cause.path), gain = gainOf(run, cause.path, cause.cost);
+    const samples = samplesOf(run, cause.path), gain = narrowed ? null : gainOf(run, cause.path, cause.cost);
     return (
       <tr class={selected.path === cause.path ? 'selected' : ''}>
         <td><CodeName path={cause.path} />{samples !== null && <small> {samples} samples</small>}</td>
@@ -166,7 +164,7 @@ function CauseDetail({ path }) {
       <p>{narrowed ? 'In what is selected, it' : 'It'} cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
       {distribution !== undefined && (
-        <p>Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its
+        <p>{narrowed && 'Of the whole run: '}Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its
           cost is: {run.name('distributions', 'course', distribution)}.</p>
       )}
       {victims.length > 0 && (

@@ -7,9 +7,9 @@
 import { useMemo } from 'preact/hooks';
 import { colourOf } from '../colours.js';
 import { cut, percent } from '../format.js';
-import { Pick, useRun, useSelection } from '../parts.jsx';
+import { Pick, useRun } from '../parts.jsx';
 
-const WIDTH = 760, SIDE = 250, HEIGHT = 340, GAP = 6, MOST = 16, LEAST_LABEL = 11, MOST_OF_NAME = 34;
+const WIDTH = 760, SIDE = 250, HEIGHT = 340, GAP = 6, MOST = 16, LEAST_LABEL = 11, MOST_OF_NAME = 36;
 
 /** Pairs joined over patterns, the largest ones; the ends of their bands, laid out on both sides. */
 function layout(pairs) {
@@ -57,17 +57,15 @@ function band(flow, scale) {
 
 export function Flows({ pairs, whole }) {
   const { run, time } = useRun();
-  const selected = useSelection();
   const { flows, scale, shown, from, to } = useMemo(() => layout(pairs), [pairs]);
   if (flows.length === 0) return null;
-  const words = (f) => `${run.place(f.from)} made ${run.place(f.to)} wait ${time(f.cost)} (${percent(f.cost, whole)})`;
-  const isOn = (f) => selected.path === null || f.from === selected.path || f.to === selected.path;
+  const words = (f) => `${run.place(f.from)} made ${run.place(f.to)} wait ${time(f.cost)} (${percent(f.cost, run.waiting)})`;
   return (
     <figure class="flows">
       <figcaption>From causes to waits{shown < 0.999 * whole && `: the ${flows.length} largest, ${percent(shown, whole)} of them`}</figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="From causes to waits, by call path; the table below has the same figures">
         {flows.map((f) => (
-          <path key={`${f.from} ${f.to}`} d={band(f, scale)} fill={colourOf(run.paths[f.from])} opacity={isOn(f) ? 0.55 : 0.12}>
+          <path key={`${f.from} ${f.to}`} d={band(f, scale)} fill={colourOf(run.paths[f.from])} opacity="0.55">
             <title>{words(f)}</title></path>
         ))}
         {[[from, true], [to, false]].map(([nodes, isCause]) => nodes.map((node) => (

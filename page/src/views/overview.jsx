@@ -37,7 +37,7 @@ export function TimeBar() {
   const { run, time } = useRun();
   const selected = useSelection();
   const all = useMemo(() => sumsOf(run, { ...selected, pattern: null }), [run, selected]);
-  const narrowed = selected.pattern && !selected.t;
+  const narrowed = selected.pattern && !selected.t && !run.isOwn(selected.pattern);
   const kinds = useMemo(() => kindsOf(run, all, narrowed ? sumsOf(run, selected).waiting : null), [all, selected]);
   if (!(all.time > 0)) return null;
   const name = (kind, words) => (kind === 'waiting' && narrowed ? `${words}: ${run.patterns.get(selected.pattern).name}` : words);
@@ -57,15 +57,21 @@ export function TimeBar() {
             {name(kind, words)} <b>{time(kinds[kind])}</b> {percent(kinds[kind], all.time)}</li>
         ))}
       </ul>
+      {run.isOwn(selected.pattern) && <p class="hint">What a pattern of your own found is in no other sum: here waiting is that of all others.</p>}
       {selected.t && selected.pattern && <p class="hint whole-run">Patterns are not known over time: here waiting is of all of them.</p>}
       {selected.t && groupWords(run, selected).map((words) => <p key={words} class="hint whole-run">{words}</p>)}
     </section>
   );
 }
 
+function changeOf(wall, time) {
+  const size = time(Math.abs(wall));
+  return size === time(0) ? 'as long as before' : `${size} ${wall > 0 ? 'longer' : 'shorter'} than before`;
+}
+
 function facts(run, time) {
   const processes = run.facts.mpi || run.ranks.length > 1 ? counted(run.ranks.length, 'rank') : 'one process';
-  const length = run.isDifference ? `${time(Math.abs(run.wall))} ${run.wall > 0 ? 'longer' : 'shorter'} than before` : time(run.wall);
+  const length = run.isDifference ? changeOf(run.wall, time) : time(run.wall);
   const words = [processes, counted(run.locations.length, 'location'), length];
   if (run.facts.date) words.push(run.facts.date.slice(0, 16).replace('T', ' '));
   for (const library of [run.facts.mpi, run.facts.openmp]) if (library) words.push(library.split(',')[0]);

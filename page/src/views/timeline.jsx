@@ -430,7 +430,9 @@ function clip(text, width) {
 
 function legend(run, more, problem) {
   const words = ['Hatched: waiting, with an arrow from who ended it; thick line: critical path; thin lines: messages.'];
-  if (!run.tables.activities) {
+  if (run.intervals === 0 && !run.tables.activities) {
+    words.push('What happened when is not known of this result.');
+  } else if (!run.tables.activities) {
     words.push(`Single activities are not in this page: each of ${run.intervals} intervals shows what took most of it, `
       + 'and how much was waiting.');
   } else if ((run.head.missing ?? run.head.left_out) > 0) {

@@ -189,7 +189,7 @@ function SystemPane({ show, figure }) {
   return (
     <>
       <p class="hint">{run.ranks.length > 1 && `largest${run.isDifference ? ' change' : ''} on rank ${run.ranks[largest]}`
-        + `${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`}{coarse && '; groups of ranks stand under the first of each'}</p>
+        + `${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`}{coarse && '; known by groups of ranks: each rank has an equal part of its group'}</p>
       <Histogram values={ranks} words={(value) => (FIGURES[figure].seconds ? time(value) : String(Math.round(value)))} />
       <ul role="tree" aria-label="System">
         {shown.map((i) => {

@@ -61,6 +61,7 @@ export function Who() {
   const canvas = useRef();
   const [hover, setHover] = useState('');
   const most = sizeOf(ranks);
+  if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
   if (paths.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
   const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
   const draw = (context) => {
