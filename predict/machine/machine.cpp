@@ -24,12 +24,6 @@ double line(double x0, double y0, double x1, double y1, double x) {
   return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y0;
 }
 
-/// Eleven days stand for anything longer, which could not be counted.
-Duration whole_nanos(double ns) {
-  constexpr double kLongest = 1e15;
-  return Duration::from_nanos(std::llround(std::min(ns, kLongest)));
-}
-
 void find_step(Link& link) {
   for (size_t i = 2; i < link.sizes.size(); ++i) {
     const SizeTime &a = link.sizes[i - 2], &b = link.sizes[i - 1], &c = link.sizes[i];
@@ -47,6 +41,10 @@ void find_step(Link& link) {
 }
 
 }  // namespace
+
+Duration whole_nanos(double nanos) {
+  return Duration::from_nanos(std::llround(std::min(nanos, kLongestNanos)));
+}
 
 const char* name_of(LinkKind kind) {
   return kind == LinkKind::same_node ? "same node" : "other node";

@@ -7,6 +7,7 @@
 // alone, and a link may be written by hand with a latency and a bandwidth.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -43,7 +44,7 @@ struct MachineNoise {
 
 /// Which processes it is between.
 enum class LinkKind : uint8_t { same_node, other_node };
-inline constexpr size_t kLinkKinds = 2;
+inline constexpr std::array kLinkKinds = {LinkKind::same_node, LinkKind::other_node};
 const char* name_of(LinkKind kind);  ///< "same node"
 
 /// Messages of one size, from call to call: half of a round trip.
@@ -67,6 +68,11 @@ struct Link {
   double bytes_per_second() const { return ns_per_byte > 0 ? 1e9 / ns_per_byte : 0; }
   bool operator==(const Link&) const = default;
 };
+
+/// Eleven days stand for anything longer: numbers beyond what can be counted would come out as no
+/// time at all.
+inline constexpr double kLongestNanos = 1e15;
+Duration whole_nanos(double nanos);
 
 /// How long a message of this size takes: the median of that size, on a straight line between
 /// sizes measured, latency + bytes / bandwidth where nothing was.

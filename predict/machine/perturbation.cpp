@@ -13,7 +13,7 @@ Perturbation from_to(const Machine& recorded, const Machine& wanted) {
   if (recorded.noise.known() && wanted.noise.known()) {
     change.noise = {{recorded.noise.detours, -1}, {wanted.noise.detours, 1}};
   }
-  for (const LinkKind kind : {LinkKind::same_node, LinkKind::other_node}) {
+  for (const LinkKind kind : kLinkKinds) {
     const Link *before = recorded.link(kind), *after = wanted.link(kind);
     if (before == nullptr || after == nullptr) continue;
     change.links[static_cast<size_t>(kind)] = LinkChange{*before, *after};

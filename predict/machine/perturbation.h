@@ -30,7 +30,7 @@ struct LinkChange {
 struct Perturbation {
   std::vector<NoiseChange> noise = {};
   std::optional<Distribution> message_delay = {};  ///< on top of what each message takes
-  std::array<std::optional<LinkChange>, kLinkKinds> links = {};  ///< by LinkKind
+  std::array<std::optional<LinkChange>, kLinkKinds.size()> links = {};  ///< by LinkKind
 
   bool moved = false;  ///< to another machine, whatever is known of it
 

@@ -195,8 +195,8 @@ void add_next(const Measurements& measurements, const std::vector<Modelled>& all
 Result<Findings> model_runs(const Measurements& measurements, const ModelWishes& wishes) {
   if (measurements.series.empty()) {
     return Error{
-        "no figure is large enough for a model and was measured at enough points to tell what each "
-        "parameter does"};
+        "no model can be made: each figure is too small, or was measured at too few points to tell "
+        "what each parameter does"};
   }
   const std::vector<Point> points = points_of(measurements);
   const auto target = target_of(measurements, points, wishes.targets);
@@ -205,9 +205,7 @@ Result<Findings> model_runs(const Measurements& measurements, const ModelWishes&
   for (size_t p = 0; p < measurements.parameters.size(); ++p) base.push_back(largest(points, p));
   const std::vector<Modelled> all = fit_all(measurements, base, *target, wishes.threads);
   if (all.empty()) {
-    return Error{
-        "nothing in these runs is large enough for a model, or has no values below 0, of which "
-        "none is made"};
+    return Error{"no model can be made: each figure has values below 0, or is 0 everywhere"};
   }
   Findings out;
   out.run.operation = blame::Operation::model;

@@ -13,6 +13,8 @@
 #include <queue>
 #include <tuple>
 
+#include "predict/machine/machine.h"
+
 namespace culprit::predict {
 
 namespace {
@@ -198,25 +200,21 @@ double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t locatio
   return nanos * factor_of(pace, location, step);
 }
 
-/// No run takes longer than this, some eleven days; numbers beyond would come out as no time at
-/// all.
-constexpr double kLongest = 1e15;
-
 /// `longer`: of what is awaited before a transfer; the call's factor is that of this, too.
 int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place,
                  Duration longer) {
   const Step& step = graph.steps[location][place];
-  double nanos = std::min(pure_duration(graph, pace, location, place), kLongest);
+  double nanos = std::min(pure_duration(graph, pace, location, place), kLongestNanos);
   const bool is_quiet = location < pace.quiet.size() && pace.quiet[location];
   const bool works = step.kind() == StepKind::work && CallPathId(step.what) != pace.before_begin;
   if (pace.noise && !is_quiet && works) {
-    const auto pure = Duration::from_nanos(std::llround(nanos));
-    nanos += static_cast<double>(pace.noise(LocationId(location), pure).nanos());
+    const Duration noise = pace.noise(LocationId(location), whole_nanos(nanos));
+    nanos += static_cast<double>(noise.nanos());
   }
   if (longer != Duration::zero()) {
     nanos += static_cast<double>(longer.nanos()) * factor_of(pace, location, step);
   }
-  return std::max<int64_t>(0, std::llround(std::min(nanos, kLongest)));
+  return std::max<int64_t>(0, whole_nanos(nanos).nanos());
 }
 
 /// `instead`: where the last one has the same recorded time, it moves.

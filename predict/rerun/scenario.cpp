@@ -34,9 +34,9 @@ std::vector<bool> chosen(const Run& run, const std::string& glob) {
   return fits;
 }
 
-/// Whether a glob chooses a call path for the name of its last function, and not for what calls it:
-/// 'main/solve*' is about solve and what is like it, not about the MPI_Allreduce below.
-/// So what it fits it would not fit if the function had another name.
+/// Whether a glob chooses a call path for the name of its last function, and not for what calls it,
+/// so that it would not fit if the function had another name. 'main/solve*' is about solve and what
+/// is like it, not about the MPI_Allreduce below.
 bool names(const Run& run, std::string_view glob, CallPathId path) {
   constexpr const char* kNobody = "\x01";
   const CallPathId parent = run.callpaths[path].parent;
@@ -65,10 +65,8 @@ Error nothing_of_code(const std::string& glob) {
 
 DeliveryTime time_on(const LinkChange& link, const Scenario& scenario, uint64_t bytes,
                      uint32_t hops) {
-  static constexpr double kLongest = 1e15;  // as message_time
   const auto times = [hops](Duration one) {
-    return Duration::from_nanos(
-        std::llround(std::min(kLongest, static_cast<double>(one.nanos()) * hops)));
+    return whole_nanos(static_cast<double>(one.nanos()) * hops);
   };
   return {times(message_time(link.recorded, bytes)),
           times(message_time(link.wanted, bytes, scenario.latency, scenario.bandwidth))};

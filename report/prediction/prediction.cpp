@@ -208,7 +208,7 @@ std::string scenario_words(const Scenario& scenario) {
   for (const predict::NoiseChange& noise : scenario.perturbation.noise) {
     parts.push_back(noise_words(noise));
   }
-  for (const auto kind : {predict::LinkKind::same_node, predict::LinkKind::other_node}) {
+  for (const auto kind : predict::kLinkKinds) {
     const auto& link = scenario.perturbation.link(kind);
     if (link && link->wanted != link->recorded) parts.push_back(link_words(kind, link->wanted));
   }

@@ -80,7 +80,7 @@ export function CauseTable({ most }) {
   const { run, time } = useRun();
   const selected = useSelection();
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
-  const whole = useMemo(() => waitingOf(run), [run]);
+  const whole = waitingOf(run);
   const keep = useMemo(() => filters(run, selected), [run, selected]);
   if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
   if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
