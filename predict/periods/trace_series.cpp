@@ -52,10 +52,23 @@ class SpanSink final : public trace::EventSink {
     if (!path_.empty()) path_.pop_back();
   }
   void thread_fork(Time, uint32_t, trace::RegionInstance instance) override {
-    if (!path_.empty()) forks[instance] = {tree_[here()].name, tree_[here()].inside};
+    if (instance == trace::RegionInstance::unknown || !follows_) return;
+    const auto outer = teams_.empty() ? trace::RegionInstance::unknown : teams_.front();
+    forks_[instance] = {nullptr, here(), outer};
+  }
+  void thread_team_begin(Time, trace::RegionInstance instance) override {
+    teams_.push_back(path_.empty() ? instance : trace::RegionInstance::unknown);
+  }
+  void thread_team_end(Time) override {
+    if (!teams_.empty()) teams_.pop_back();
+  }
+  /// As long as this is where it is.
+  void give_forks(ProcessId process, ForkPlaces& all) const {
+    for (const auto& [instance, place] : forks_) {
+      all[{process, instance}] = {&tree_, place.node, place.outer};
+    }
   }
   Span span;
-  std::map<trace::RegionInstance, ForkPlace> forks;
 
  private:
   size_t here() const { return path_.empty() ? PathTree::kOutside : path_.back(); }
@@ -67,6 +80,8 @@ class SpanSink final : public trace::EventSink {
   const bool follows_;
   PathTree tree_;
   std::vector<size_t> path_;
+  std::vector<trace::RegionInstance> teams_;  ///< the first: where its call paths hang
+  std::map<trace::RegionInstance, ForkPlace> forks_;
 };
 
 /// A stretch while something is the case, counted where it nests.
@@ -142,13 +157,19 @@ class ThreadSink final : public trace::EventSink {
   }
   /// A member of somebody else's team is where that was forked.
   void thread_team_begin(Time time, trace::RegionInstance instance) override {
-    const auto fork = path_.empty() ? forks_.find({process_, instance}) : forks_.end();
-    teams_.push_back(fork != forks_.end());
-    if (teams_.back()) go_to(time, tree_.at(fork->second));
+    const size_t place = path_.empty() ? tree_.at(forks_, process_, instance) : PathTree::kOutside;
+    teams_.push_back(place != PathTree::kOutside);
+    if (!teams_.back()) return;
+    path_.push_back(place);
+    at_fork_ = tree_.inside(place);
+    if (at_fork_) there_.begin(time);
   }
   void thread_team_end(Time time) override {
     if (teams_.empty()) return;
-    if (teams_.back()) go_back(time);
+    if (teams_.back() && !path_.empty()) {
+      path_.pop_back();
+      if (at_fork_) add(SeriesKind::callpath, there_.end(), time);
+    }
     teams_.pop_back();
   }
   void file_operation(Time time, const trace::FileOperation& operation) override {
@@ -201,11 +222,11 @@ class ThreadSink final : public trace::EventSink {
   }
   void go_to(Time time, size_t node) {
     path_.push_back(node);
-    if (tree_[node].fits) there_.begin(time);
+    if (tree_.fits(node)) there_.begin(time);
   }
   void go_back(Time time) {
     if (path_.empty()) return;
-    if (tree_[path_.back()].fits) add(SeriesKind::callpath, there_.end(), time);
+    if (tree_.fits(path_.back())) add(SeriesKind::callpath, there_.end(), time);
     path_.pop_back();
   }
 
@@ -219,6 +240,7 @@ class ThreadSink final : public trace::EventSink {
   PathTree tree_;
   std::vector<size_t> path_;
   std::vector<bool> teams_;  ///< that it is a member of: somebody else's
+  bool at_fork_ = false;     ///< that one's fork fits, or lies below a call path that does
   std::unordered_map<trace::FileOpId, Transfer> under_way_;
 };
 
@@ -309,18 +331,17 @@ class Reader {
   /// Of all locations, so that second 0 is the same for each selection.
   Result<Span> find_span() {
     const size_t count = source_.definitions().locations.size();
-    std::vector<SpanSink> sinks(count, SpanSink(source_.definitions(), selection_.callpath));
+    spans_ = std::vector<SpanSink>(count, SpanSink(source_.definitions(), selection_.callpath));
     std::vector<Result<void>> read(count);
     parallel_for(count, threads_, [&](size_t i) {
       Losses again;  // the second walk tells
-      read[i] = source_.read(LocationId(i), sinks[i], again);
+      read[i] = source_.read(LocationId(i), spans_[i], again);
     });
     Span all;
     for (size_t i = 0; i < count; ++i) {
       if (!read[i]) return read[i].error();
-      all.add(sinks[i].span);
-      const ProcessId process = source_.definitions().locations[i].process;
-      for (const auto& [instance, place] : sinks[i].forks) forks_[{process, instance}] = place;
+      all.add(spans_[i].span);
+      spans_[i].give_forks(source_.definitions().locations[i].process, forks_);
     }
     if (all.first >= all.last) return Error{"nothing has happened in this run yet"};
     return all;
@@ -377,7 +398,8 @@ class Reader {
   unsigned threads_;
   Losses& losses_;
   std::vector<LocationId> locations_;
-  ForkPlaces forks_;
+  std::vector<SpanSink> spans_;
+  ForkPlaces forks_;  ///< refer to those
   Seen seen_;
 };
 

@@ -43,9 +43,11 @@ class ToldSource final : public trace::Source {
     definitions_.locations[2].kind = trace::LocationKind::accelerator_stream;
     told_.resize(3);
   }
-  void make_threads() {
-    for (trace::Location& each : definitions_.locations)
+  void make_threads(bool of_one_process = false) {
+    for (trace::Location& each : definitions_.locations) {
       each.kind = trace::LocationKind::cpu_thread;
+      if (of_one_process) each.process = ProcessId(0);
+    }
   }
   const trace::Definitions& definitions() const override { return definitions_; }
   Result<void> read(LocationId location, EventSink& sink, Losses&) const override {
@@ -202,6 +204,36 @@ TEST(Series, TeamsWorkBelowTheirForks) {
   SeriesSelection selection;
   for (const auto& [pattern, seconds] :
        {std::pair{"main/step/solve", 2.0}, {"main/step", 8.0}, {"main", 11.0}, {"*/solve", 2.0}}) {
+    selection.callpath = pattern;
+    const TraceSeries made = read(source, selection);
+    ASSERT_NE(find(made, SeriesKind::callpath), nullptr) << pattern;
+    EXPECT_NEAR(integral(*find(made, SeriesKind::callpath), 0, 8), seconds, 1e-6) << pattern;
+  }
+}
+
+TEST(Series, TeamsInTeamsWorkBelowBothForks) {
+  // The third location is in the first one's team, forks one itself, and the second works in that.
+  ToldSource source({[](EventSink& sink) {
+                       sink.enter(at(0), kMain);
+                       sink.thread_fork(at(1), 2, trace::RegionInstance{7});
+                       sink.leave(at(8), kMain);
+                     },
+                     [](EventSink& sink) {
+                       sink.thread_team_begin(at(3), trace::RegionInstance{9});
+                       visit(sink, kSolve, 4, 6);
+                       sink.thread_team_end(at(7));
+                     },
+                     [](EventSink& sink) {
+                       sink.thread_team_begin(at(1), trace::RegionInstance{7});
+                       sink.enter(at(2), kStep);
+                       sink.thread_fork(at(3), 2, trace::RegionInstance{9});
+                       sink.leave(at(7), kStep);
+                       sink.thread_team_end(at(8));
+                     }});
+  source.make_threads(/*of_one_process=*/true);
+  SeriesSelection selection;
+  for (const auto& [pattern, seconds] :
+       {std::pair{"main/step/solve", 2.0}, {"main/step", 9.0}, {"main", 19.0}}) {
     selection.callpath = pattern;
     const TraceSeries made = read(source, selection);
     ASSERT_NE(find(made, SeriesKind::callpath), nullptr) << pattern;
