@@ -5,9 +5,7 @@
 // amounts. Operations that all pass tell parts for certain. Without them (neighbours that exchange
 // data) the count of visits does: the k-th of one is the k-th of all, if all have as many.
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "predict/rerun/scenario.h"
 
@@ -15,13 +13,26 @@ namespace culprit::predict {
 
 namespace {
 
-/// Nanoseconds by part, by visit.
-using Visits = std::vector<double>;
-using Parts = std::vector<Visits>;
+/// Nanoseconds by visit of a part of the run, and together: each step asks for the sum.
+class Visits {
+ public:
+  explicit Visits(size_t size = 0) : nanos_(size) {}
+  void begin_one() { nanos_.push_back(0); }
+  void add_to_last(double nanos) { add(nanos_.size() - 1, nanos); }
+  void add(size_t visit, double nanos) {
+    nanos_[visit] += nanos;
+    sum_ += nanos;
+  }
+  double operator[](size_t visit) const { return nanos_[visit]; }
+  double sum() const { return sum_; }
+  size_t size() const { return nanos_.size(); }
+  bool empty() const { return nanos_.empty(); }
 
-double sum(const Visits& visits) {
-  return std::accumulate(visits.begin(), visits.end(), 0.0);
-}
+ private:
+  std::vector<double> nanos_;
+  double sum_ = 0;
+};
+using Parts = std::vector<Visits>;
 
 bool takes_time(const Step& step) {
   return step.kind() == StepKind::work || step.kind() == StepKind::transfer ||
@@ -48,9 +59,9 @@ class Member {
     bool met = true;  // others, since the last visit
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (is_shared(steps_[i])) {
-        if (met) parts.back().push_back(0);
+        if (met) parts.back().begin_one();
         met = false;
-        parts.back().back() += time(i);
+        parts.back().add_to_last(time(i));
       } else if (communicates(steps_[i])) {
         met = true;
         if (in_parts && ends_part(steps_[i])) parts.emplace_back();
@@ -100,14 +111,14 @@ class Member {
 
   void share(size_t i, bool begins, const Visits& own, const Visits& mean, size_t visit) {
     const bool by_visit = mean.size() == own.size();
-    const double had = by_visit ? own[visit] : sum(own);
-    const double gets = by_visit ? mean[visit] : mean.front();
+    const double had = by_visit ? own[visit] : own.sum();
+    const double gets = by_visit ? mean[visit] : mean.sum();
     (*times_)[i] = had > 0 ? time(i) * gets / had : begins ? gets : 0;
   }
 
   /// Its share, if it does nothing there in this part.
   void give(size_t i, const Visits& own, const Visits& mean) {
-    if (own.empty() && !mean.empty() && i != SIZE_MAX) (*times_)[i] = time(i) + mean.front();
+    if (own.empty() && !mean.empty() && i != SIZE_MAX) (*times_)[i] = time(i) + mean[0];
   }
 
   const EventGraph& graph_;
@@ -125,15 +136,15 @@ Visits mean_of(const std::vector<Parts>& own, size_t part) {
   Visits mean(alike ? visits : 1);
   for (const Parts& parts : own) {
     for (size_t v = 0; v < mean.size(); ++v) {
-      const double time = alike ? parts[part][v] : sum(parts[part]);
-      mean[v] += time / static_cast<double>(own.size());
+      const double time = alike ? parts[part][v] : parts[part].sum();
+      mean.add(v, time / static_cast<double>(own.size()));
     }
   }
   return mean;
 }
 
 double moved(const Visits& own, const Visits& mean) {
-  if (mean.size() != own.size()) return std::max(0.0, sum(own) - mean.front());
+  if (mean.size() != own.size()) return std::max(0.0, own.sum() - mean.sum());
   double moved = 0;
   for (size_t v = 0; v < own.size(); ++v) moved += std::max(0.0, own[v] - mean[v]);
   return moved;

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Work that is spread evenly where no operation of all tells which belongs together.
+// Work that is spread evenly where no operation of all tells which belongs together; and what that
+// costs, however the work is divided into parts and visits.
 #include <gtest/gtest.h>
 
 #include "predict/rerun/what_if.h"
+#include "tests/support/instructions.h"
 #include "trace/text/text.h"
 
 namespace culprit::predict {
@@ -61,6 +63,81 @@ events
   // 6 and 10 become 8: rank 0's visits of 2 and 4 take 8/3 and 16/3. Rank 1 gets its message at
   // 8/3, has 1 in the call and 8 of work; rank 0 has 2 in its own.
   expect_balanced(kUneven, 8.0 / 3 + 1 + 8 + 2);
+}
+
+/// What the members of a run do, each in its own number of visits.
+struct Shape {
+  const char* name;
+  std::vector<size_t> visits;  ///< by member, of each part
+  size_t parts = 1;            ///< between operations that all pass
+  size_t steps = 1;            ///< in a visit
+};
+
+EventGraph graph_of(const Shape& shape, size_t times) {
+  EventGraph graph;
+  graph.hubs.resize(2);
+  graph.hubs[1].of_world = true;
+  graph.steps.resize(shape.visits.size());
+  for (size_t m = 0; m < shape.visits.size(); ++m) {
+    Column<Step>& steps = graph.steps[m];
+    const auto put = [&](StepKind kind, int64_t amount, uint32_t what) {
+      steps.push_back({static_cast<uint64_t>(kind), amount, what, Deliveries::kNone});
+    };
+    graph.locations.push_back(LocationId(m));
+    put(StepKind::work, 1, 1);
+    for (size_t part = 0; part < shape.parts; ++part) {
+      for (size_t visit = 0; visit < times * shape.visits[m]; ++visit) {
+        for (size_t i = 0; i < shape.steps; ++i)
+          put(StepKind::work, 100, 0), put(StepKind::work, 1, 1);
+        put(StepKind::signal, 0, 0);
+      }
+      put(StepKind::signal, 0, 1);
+    }
+  }
+  return graph;
+}
+
+/// By member, what its shared work takes.
+std::vector<double> balanced(const EventGraph& graph) {
+  Sharers sharers{graph.locations, false};
+  OtherTimes times(graph.steps.size());
+  balance(graph, {true, false}, sharers, times);
+  std::vector<double> sums;
+  for (size_t m = 0; m < times.size(); ++m) {
+    double& sum = sums.emplace_back();
+    for (size_t i = 0; i < times[m]->size(); ++i) {
+      if ((*times[m])[i] != kAsItWas) sum += (*times[m])[i];
+    }
+  }
+  return sums;
+}
+
+const std::vector<Shape> kShapes = {
+    {"even", {16, 16}},
+    {"uneven", {16, 17}},
+    {"one and many", {1, 32}},
+    {"none and many", {0, 32}},
+    {"many members", {1, 2, 3, 4, 5, 6}},
+    {"many parts", {1, 2}, 8},
+    {"many steps", {1, 3}, 1, 8},
+};
+
+TEST(Balance, GivesAllTheSame) {
+  for (const Shape& shape : kShapes) {
+    const std::vector<double> sums = balanced(graph_of(shape, 3));
+    for (const double sum : sums) EXPECT_NEAR(sum, sums[0], 1e-6 * sums[0] + 1) << shape.name;
+  }
+}
+
+// Four times as many visits: four times the work.
+TEST(Balance, CostsAsMuchAsThereAreSteps) {
+  for (const Shape& shape : kShapes) {
+    const EventGraph few = graph_of(shape, 1), many = graph_of(shape, 4);
+    const auto once = test::instructions_of([&] { balanced(few); }, 100'000);
+    ASSERT_TRUE(once) << shape.name;
+    EXPECT_TRUE(test::instructions_of([&] { balanced(many); }, *once * 9 / 2))
+        << shape.name << ": more than " << *once * 9 / 2;
+  }
 }
 
 }  // namespace
