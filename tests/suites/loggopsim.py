@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs, their GOAL schedules and predictions held against LogGOPSim (https://github.com/spcl/LogGOPSim), which is built
 before, wherever it likes: `loggopsim.py --build build --simulator FOLDER [--repeat 3] [--only NAME]`. FOLDER has
-txt2bin and LogGOPSim.
+txt2bin and LogGOPSim; without it, goal_simulator.py executes the schedules, which knows less.
 
 A ring, halos along a line and an Allreduce (tests/programs/whatif) are recorded and exported. The simulator gets what
 `culprit machine` finds between two processes here: latency, overheads, bytes per second, and the size from which a
@@ -31,7 +31,9 @@ import subprocess
 import sys
 import tempfile
 
-RIGHT = 0.05
+import goal_simulator
+
+RIGHT = 0.05  # unless --tolerance says otherwise
 SMALL_CHANGE = 0.02  # of the run: below it, a change is not judged apart
 UNITS = 10  # of the simulator in a nanosecond: it knows whole ones, and a byte takes less than one nanosecond
 
@@ -79,7 +81,8 @@ class Bench:
     """What is run: programs, culprit and the simulator."""
 
     def __init__(self, options, folder):
-        self.build, self.simulator = os.path.abspath(options.build), os.path.abspath(options.simulator)
+        self.build = os.path.abspath(options.build)
+        self.simulator = options.simulator and os.path.abspath(options.simulator)
         self.folder, self.count = folder, 0
         self.networks = {}
 
@@ -138,13 +141,15 @@ class Bench:
         return data["predicted_wall_s"] - data["wall_s"]
 
     def simulated_s(self, schedule, network, late_ns, byte_ns=None):
+        network = dict(network, L=network["L"] + late_ns, G=byte_ns or network["G"])
+        network = {name: round(value * (1 if name == "S" else UNITS)) for name, value in network.items()}
+        if not self.simulator:
+            return goal_simulator.simulated(schedule, network) / UNITS / 1e9
         path = os.path.join(self.folder, "schedule")
         with open(path, "w", encoding="utf-8") as file:
             file.write(schedule)
         said_by([os.path.join(self.simulator, "txt2bin"), "-i", path, "-o", path + ".bin"])
-        network = dict(network, L=network["L"] + late_ns, G=byte_ns or network["G"])
-        words = [word for name, value in network.items()
-                 for word in (f"-{name}", str(round(value * (1 if name == "S" else UNITS))))]
+        words = [word for name, value in network.items() for word in (f"-{name}", str(value))]
         said = said_by([os.path.join(self.simulator, "LogGOPSim"), "-f", path + ".bin", *words])
         return max(int(time) for time in re.findall(r"Host \d+: (\d+)", said)) / UNITS / 1e9
 
@@ -167,17 +172,17 @@ def loop_of(schedule, factor, of_rank):
     return "\n".join(lines) + "\n"
 
 
-def judge(change, runs, is_judged):
+def judge(change, runs, is_judged, tolerance):
     """`runs`: of each repeat, (simulated as it is, simulated, said by the program, predicted change). Whether that is
     right, and culprit's time, with what it is off by."""
     base, simulated, told, by = (statistics.median(column) for column in zip(*runs))
     off = statistics.median((run[2] + run[3]) / run[1] - 1 for run in runs)
-    right = abs(off) <= RIGHT
+    right = abs(off) <= tolerance
     if not is_judged:
         return True, f"({told + by:.3f}, {100 * off:+.1f} %)"
     if change is not AS_IT_IS:
         most = max(abs(simulated - base), abs(by))
-        right &= most <= SMALL_CHANGE * base or abs(simulated - base - by) <= RIGHT * most
+        right &= most <= SMALL_CHANGE * base or abs(simulated - base - by) <= tolerance * most
     cell = f"{told + by:.3f} ({100 * off:+.1f} %)"
     return right, cell if right else f"**{cell}**"
 
@@ -207,9 +212,10 @@ def measure(bench, case, repeat):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--simulator", required=True)
+    parser.add_argument("--simulator", help="where LogGOPSim was built")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--tolerance", type=float, default=RIGHT, help="what may be off, as a share")
     parser.add_argument("--limits", action="store_true", help="cases in which the two are known to differ, instead")
     options = parser.parse_args()
     right = judged = 0
@@ -220,7 +226,7 @@ def main():
             if options.only not in case.program:
                 continue
             different = {change for name, change in DIFFERENT if name == name_of(case)}
-            cells = [judge(change, found, change.name not in different)
+            cells = [judge(change, found, change.name not in different, options.tolerance)
                      for change, found in measure(bench, case, options.repeat).items()]
             print("|", " | ".join([name_of(case), *(cell for _, cell in cells)]), "|", flush=True)
             right += sum(fits for fits, _ in cells) - len(different)
