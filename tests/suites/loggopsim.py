@@ -102,6 +102,8 @@ class Bench:
                 env=dict(os.environ, **EVERYWHERE))
         with open(path, encoding="utf-8") as file:
             link = json.load(file)["links"][0]
+        if link["bytes_per_second"] <= 0:  # too busy a machine to be measured: one that is no worse than another
+            link.update(latency_ns=1000, bytes_per_second=5e9, send_overhead_ns=200, receive_overhead_ns=200)
         o = min((link["send_overhead_ns"] + link["receive_overhead_ns"]) / 2, link["latency_ns"] / 2)
         self.networks[ranks] = {"L": link["latency_ns"] - 2 * o, "o": o, "g": 0, "G": 1e9 / link["bytes_per_second"],
                                 "O": 0, "S": (link.get("step_bytes") or 65536) - 1}
@@ -223,7 +225,7 @@ def main():
         bench = Bench(options, folder)
         print("| program |", " | ".join(change.name for change in CHANGES), "|\n|" + "---|" * (len(CHANGES) + 1))
         for case in LIMITS if options.limits else CASES:
-            if options.only not in case.program:
+            if options.only not in name_of(case):
                 continue
             different = {change for name, change in DIFFERENT if name == name_of(case)}
             cells = [judge(change, found, change.name not in different, options.tolerance)
