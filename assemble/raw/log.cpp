@@ -23,6 +23,7 @@ using trace::kRawSealBytes;
 using trace::kRawWindow;
 using trace::RawHeader;
 using trace::RawKind;
+using trace::RawOpen;
 using trace::RawTail;
 
 constexpr size_t kPage = 4096;
@@ -61,6 +62,18 @@ class OpenFile {
     if (window() == 0) return std::nullopt;
     const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(window()));
     return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
+  }
+
+  /// What the thread is in. Of one that goes on, what changes between two looks is over.
+  std::vector<RawOpen> slots() const {
+    std::vector<RawOpen> found;
+    const std::optional<RawTail> first = tail(), second = first ? tail() : std::nullopt;
+    for (unsigned slot = 0; second && slot < trace::kRawSlots; ++slot) {
+      const RawOpen& open = second->open[slot];
+      if (open.header.kind == RawKind::none) continue;
+      if (std::memcmp(&open, &first->open[slot], sizeof open) == 0) found.push_back(open);
+    }
+    return found;
   }
 
  private:
@@ -198,6 +211,7 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
   log.data_ = {static_cast<const std::byte*>(data),
                [data, room](const std::byte*) { munmap(data, room); }};
   if (!events.map_at(data, events.size())) return std::nullopt;
+  log.open_ = tail_file.slots();
   LogCheck check(log, start_ticks);
   if (!tail) {
     check.check_ended(events.size());
@@ -255,8 +269,19 @@ uint64_t RawLog::oldest_of(const Stretch& stretch) const {
   return UINT64_MAX;
 }
 
+/// Nothing tells whether it is damaged, but it must look like a record, of the process's life.
+void RawLog::check_open(const RecordBounds& bounds) {
+  damage_.refused += std::erase_if(open_, [&](const RawOpen& open) {
+    const int wanted = words_of(open.header.kind);
+    const bool is_record = wanted != kUnknownKind && open.header.words >= wanted &&
+                           open.header.words <= trace::kRawOpenWords;
+    return !is_record || open.header.time < bounds.begin || open.header.time > bounds.end;
+  });
+}
+
 /// Between what comes before and after: windows may have changed places.
 void RawLog::salvage(const RecordBounds& bounds) {
+  check_open(bounds);
   RecordBounds within = bounds;
   for (size_t i = 0; i < stretches_.size(); ++i) {
     Stretch& stretch = stretches_[i];

@@ -237,7 +237,16 @@ bool RawLog::Cursor::next(RawRecord& record) {
     noted_ = record;
     return true;
   }
-  return false;
+  return next_open(record);
+}
+
+bool RawLog::Cursor::next_open(RawRecord& record) {
+  if (open_ == log_->open_.size()) return false;
+  const trace::RawOpen& open = log_->open_[open_++];
+  const RawHeader& header = open.header;
+  record = {header.time, header.arg, header.flags, header.words, header.kind, open.words};
+  noted_ = {};
+  return true;
 }
 
 std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsigned threads) {

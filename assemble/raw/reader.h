@@ -99,7 +99,8 @@ class RawLog {
   };
 
   /// A walk over the records; pads are skipped, and what a record tells of later moments comes as
-  /// records of their own. Copy it to look ahead.
+  /// records of their own. What the thread was in at last comes behind all others, with the time at
+  /// which it began. Copy it to look ahead.
   class Cursor {
    public:
     explicit Cursor(const RawLog& log) : log_(&log) {}
@@ -114,11 +115,13 @@ class RawLog {
     bool next_noted(RawRecord& record);
     void be_lone_task(RawRecord& record);
     bool find_next(size_t& at);
+    bool next_open(RawRecord& record);
     void leave_stretch();
 
     const RawLog* log_;
     size_t stretch_ = 0;
     size_t offset_ = 0;      ///< in the stretch; of one that is not sound, in its `good`
+    size_t open_ = 0;        ///< of what the thread is in, behind all stretches
     RawRecord noted_;        ///< the newest record, which may note later moments
     unsigned later_ = 0;     ///< how many of them have come
     uint64_t lone_[2] = {};  ///< words of an implicit task so noted
@@ -144,9 +147,11 @@ class RawLog {
   friend class LogCheck;
   uint64_t newest_of(const Stretch& stretch) const;
   uint64_t oldest_of(const Stretch& stretch) const;
+  void check_open(const RecordBounds& bounds);
 
   std::shared_ptr<const std::byte> data_;
   std::vector<Stretch> stretches_;
+  std::vector<trace::RawOpen> open_;
   LogDamage damage_;
   uint32_t thread_ = 0;
 };

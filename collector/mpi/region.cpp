@@ -13,7 +13,10 @@ constinit thread_local const DepthGuard* DepthGuard::outer_ = nullptr;
 
 void DepthGuard::forget_abandoned_call() {
   outermost_ = nullptr;
-  if (ThreadLog* log = thread_log()) log->waiting = 0;
+  ThreadLog* const log = thread_log();
+  if (log == nullptr) return;
+  log->waiting = 0;
+  log->close(RawSlot::call);
 }
 
 namespace {
@@ -61,6 +64,7 @@ CallRegion::CallRegion(const Function& function, ThreadLog* log, uint64_t begin,
 
 CallRegion::~CallRegion() {
   if (!log_) return;
+  if (awaiting_) log_->close(RawSlot::call);  // an error handler of the program has thrown
   if (log_->counting) log_->count(end_);
   log_->put(end_, raw::mpi_leave{.name = name_});
 }
@@ -73,7 +77,7 @@ void CallRegion::awaits(trace::RawAwaits what, uint32_t object,
 void CallRegion::awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest,
                         unsigned count) {
   if (!log_) return;
-  log_->put(begin_, raw::mpi_awaits{.object = object, .what = what}, rest, count);
+  log_->open(RawSlot::call, begin_, raw::mpi_awaits{.object = object, .what = what}, rest, count);
   awaiting_ = true;
 }
 
@@ -83,7 +87,8 @@ int CallRegion::run(RealCall call) {
     const Waiting waiting(log_, end_);
     rc = call();
   }
-  if (awaiting_) log_->take_back(RawKind::mpi_awaits);
+  if (awaiting_) log_->close(RawSlot::call);
+  awaiting_ = false;
   return rc;
 }
 

@@ -85,7 +85,7 @@ class CallRegion {
 
   int run(RealCall call);
 
-  /// Before run(): what the call needs in order to return (the record mpi_awaits).
+  /// Before run(): what the call needs in order to return (mpi_awaits, which is there until it does).
   void awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest = {});
   void awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count);
 

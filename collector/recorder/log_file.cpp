@@ -70,7 +70,12 @@ bool LogFile::open_scratch() {
 bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks) {
   char* const from = window_;
   const size_t bytes = window_bytes_;
-  if (open(folder, number, bytes, start_ticks) && used >= sizeof(trace::RawHeader)) {
+  if (!open(folder, number, bytes, start_ticks)) {
+    unmap_memory(from, tail_bytes(bytes));
+    return false;
+  }
+  memcpy(tail().open, reinterpret_cast<const RawTail*>(from + bytes)->open, sizeof tail().open);
+  if (used >= sizeof(trace::RawHeader)) {
     uint64_t second_half;
     memcpy(window_, from, sizeof second_half);
     memcpy(&second_half, from + sizeof second_half, sizeof second_half);
@@ -80,7 +85,7 @@ bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t 
         .store(second_half, std::memory_order_release);
   }
   unmap_memory(from, tail_bytes(bytes));
-  return has_file_;
+  return true;
 }
 
 bool LogFile::is_only_counted() {

@@ -34,6 +34,8 @@ class LogFile {
   /// Where records are stored; nullptr unless open.
   char* window() const { return window_; }
   size_t window_bytes() const { return window_bytes_; }
+  /// Where what the thread is in stands (trace::RawOpen); nullptr unless open.
+  trace::RawOpen* open_slots() { return window_ != nullptr ? tail().open : nullptr; }
 
   /// The checksum of the window's first `used` bytes, whose raw_sum is `sum`.
   uint64_t seal_of(uint64_t sum, size_t used) const {

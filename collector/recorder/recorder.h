@@ -12,6 +12,7 @@
 // it makes no file and no thread (the preload reaches shells and launchers too).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "trace/raw/records.h"
@@ -21,6 +22,7 @@
 namespace culprit::collector {
 
 using trace::RawKind;
+using trace::RawSlot;
 namespace raw = trace::raw;
 
 /// Ticks of the process's clock (RawProcess::clock). Async-signal-safe.
@@ -81,8 +83,16 @@ class CULPRIT_EXPORT ThreadLog {
     set_word(Record::kKind, raw::place_of(field).word, value);
   }
 
-  /// Makes the newest record as if it had never been, if it is of `kind`.
-  void take_back(RawKind kind);
+  /// From `time` on the thread is in what the record says, in place of what the slot had: a few
+  /// stores, none of which makes the log longer. At most kRawOpenWords words in all; what is more is
+  /// left out.
+  template <class Record>
+  void open(RawSlot slot, uint64_t time, const Record& record, const uint64_t* rest = nullptr,
+            unsigned count = 0);
+  /// And no longer.
+  void close(RawSlot slot) {
+    if (open_ != nullptr) publish(open_[static_cast<unsigned>(slot)], 0);
+  }
 
   /// Notes in the newest record when something happened that follows from it, as ticks since its
   /// time. False if that record is not of this kind with `flags` and first word `w0`, or they do
@@ -120,13 +130,36 @@ class CULPRIT_EXPORT ThreadLog {
                  unsigned count, const uint64_t* rest = nullptr, unsigned rest_count = 0);
 
  private:
+  static void publish(trace::RawOpen& open, uint64_t second_half) {
+    auto* const to = reinterpret_cast<uint64_t*>(&open.header) + 1;
+    std::atomic_ref<uint64_t>(*to).store(second_half, std::memory_order_release);
+  }
   void set_word(RawKind kind, unsigned word, uint64_t value);
   bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
 
   friend class Recorder;
   struct Impl;
   Impl* impl_ = nullptr;
+  trace::RawOpen* open_ = nullptr;  ///< the slots; none while the log is broken
 };
+
+template <class Record>
+void ThreadLog::open(RawSlot slot, uint64_t time, const Record& record, const uint64_t* rest,
+                     unsigned count) {
+  if (open_ == nullptr) return;
+  trace::RawOpen& at = open_[static_cast<unsigned>(slot)];
+  const raw::Packed<Record> packed(record);
+  static_assert(raw::Packed<Record>::kMostWords <= trace::kRawOpenWords);
+  const unsigned room = trace::kRawOpenWords - packed.count;
+  if (count > room) count = room;
+  publish(at, 0);
+  std::atomic_thread_fence(std::memory_order_release);
+  at.header.time = time;
+  for (unsigned i = 0; i < packed.count; ++i) at.words[i] = packed.words[i];
+  for (unsigned i = 0; i < count; ++i) at.words[packed.count + i] = rest[i];
+  publish(at, trace::raw_second_half(Record::kKind, packed.flag_bits, packed.argument,
+                                     packed.count + count));
+}
 
 /// This thread's log, made at first use. nullptr while the collector is inert, after it has ended,
 /// in a child forked since, or inside the collector itself. MT: each thread sees its own.

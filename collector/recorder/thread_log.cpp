@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "collector/callpath/unwind.h"
@@ -24,15 +23,13 @@
 
 namespace culprit::collector {
 
+using trace::raw_second_half;
 using trace::RawHeader;
 
 namespace {
 
 constexpr unsigned kMaxWords = 255;
 constexpr uint32_t kLongestRetryWait = 64;  // seconds
-
-static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
-              offsetof(RawHeader, kind) == 15);
 
 constexpr uint32_t record_bytes(unsigned words) {
   return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
@@ -43,11 +40,6 @@ uint64_t coarse_now() {
   timespec time = {};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-constexpr uint64_t second_half(RawKind kind, uint16_t flags, uint32_t arg, unsigned words) {
-  return uint64_t{arg} | uint64_t{flags} << 32 | uint64_t{words} << 48 |
-         static_cast<uint64_t>(kind) << 56;
 }
 
 }  // namespace
@@ -132,7 +124,7 @@ inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, 
                                    Words words) {
   if (grows) finish_newest();
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
-  const uint64_t second = second_half(kind, flags, arg, words.all());
+  const uint64_t second = raw_second_half(kind, flags, arg, words.all());
   const uint64_t place = used / sizeof(uint64_t);
   uint64_t with_it = sum + trace::raw_sum_of(time, place) + trace::raw_sum_of(second, place + 1);
   for (unsigned i = 0; i < words.count; ++i) {
@@ -179,7 +171,7 @@ bool ThreadLog::Impl::lengthen(unsigned words) {
   auto* const record = reinterpret_cast<uint64_t*>(file.window() + newest);
   const auto* header = reinterpret_cast<const RawHeader*>(record);
   const uint64_t second =
-      second_half(header->kind, header->flags, header->arg, header->words + words);
+      raw_second_half(header->kind, header->flags, header->arg, header->words + words);
   std::atomic_ref<uint64_t>(record[1]).store(second, std::memory_order_release);
   used += static_cast<uint32_t>(words * sizeof(uint64_t));
   return true;
@@ -197,20 +189,6 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   }
   store(kind, time, flags, arg, words);
   return true;
-}
-
-// Whatever follows may be shorter, and what lies behind the newest record must be 0. The seal does
-// not know of what may grow.
-inline void ThreadLog::Impl::take_back(RawKind kind) {
-  if (!grows) return;
-  auto* from = reinterpret_cast<uint64_t*>(file.window() + newest);
-  const auto* header = reinterpret_cast<const RawHeader*>(from);
-  if (header->kind != kind) return;
-  const unsigned words = header->words;
-  std::atomic_ref<uint64_t>(from[1]).store(0, std::memory_order_release);
-  std::memset(from + 2, 0, words * sizeof(uint64_t));
-  used = newest;
-  grows = false;
 }
 
 // What nobody has noted yet is 0, so a moment must not be: one tick is the least.
@@ -253,7 +231,7 @@ void ThreadLog::Impl::pad() {
     if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
     auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
     to[0] = last_time;
-    std::atomic_ref<uint64_t>(to[1]).store(second_half(RawKind::pad, 0, 0, words),
+    std::atomic_ref<uint64_t>(to[1]).store(raw_second_half(RawKind::pad, 0, 0, words),
                                            std::memory_order_release);
     used += record_bytes(words);
   }
@@ -269,7 +247,7 @@ void ThreadLog::Impl::put_seal(uint16_t flags) {
   to[0] = last_time;
   to[2] = seal.words[0];
   std::atomic_ref<uint64_t>(to[1]).store(
-      second_half(RawKind::seal, seal.flag_bits, seal.argument, seal.count),
+      raw_second_half(RawKind::seal, seal.flag_bits, seal.argument, seal.count),
       std::memory_order_release);
   used += trace::kRawSealBytes;
 }
@@ -431,11 +409,6 @@ void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
   uint64_t* const words = impl_->growing(kind);
   if (words == nullptr) return;
   std::atomic_ref<uint64_t>(words[word]).store(value, std::memory_order_relaxed);
-}
-
-void ThreadLog::take_back(RawKind kind) {
-  const Busy busy(impl_->busy);
-  impl_->take_back(kind);
 }
 
 bool ThreadLog::note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0) {

@@ -80,7 +80,6 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
     return append(Record::kKind, time, packed.flag_bits, packed.argument,
                   {packed.words, packed.count, rest, count});
   }
-  void take_back(RawKind kind);
   bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
   uint64_t* growing(RawKind kind);

@@ -109,6 +109,8 @@ void note_begin(const ThreadState& thread) {
 bool rest(const ThreadState& thread, ThreadLog* log) {
   log->waiting = 0;
   log->counting = false;
+  log->close(RawSlot::call);
+  log->close(RawSlot::wait);
   if (!Recorder::impl(*log).rest()) return false;
   for (std::atomic<ThreadLog*>& place : resting_like(thread)) {
     ThreadLog* nobody = nullptr;
@@ -173,7 +175,7 @@ ThreadLog* settle_log(ThreadState& thread) {
     Recorder::destroy(thread.log);
     return be_dead(thread);
   }
-  Recorder::impl(*thread.log).settle(g_folder, number);
+  Recorder::settle(*thread.log, g_folder, number);
   be_live(thread);
   for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
   return thread.log;
@@ -254,6 +256,7 @@ ThreadLog* Recorder::create(const char* folder, uint32_t number) {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
   storage->impl.open(folder, number);
+  storage->log.open_ = storage->impl.file.open_slots();
   return &storage->log;
 }
 
@@ -261,7 +264,14 @@ ThreadLog* Recorder::create_scratch() {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
   storage->impl.open_scratch();
+  storage->log.open_ = storage->impl.file.open_slots();
   return &storage->log;
+}
+
+void Recorder::settle(ThreadLog& log, const char* folder, uint32_t number) {
+  log.open_ = nullptr;
+  log.impl_->settle(folder, number);
+  log.open_ = log.impl_->file.open_slots();
 }
 
 void Recorder::destroy(ThreadLog* log) {
@@ -331,7 +341,7 @@ void settle_parked_logs() {
     if (log == nullptr) continue;
     const uint32_t number =
         std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
-    if (number < kMaxThreads) Recorder::impl(*log).settle(g_folder, number);
+    if (number < kMaxThreads) Recorder::settle(*log, g_folder, number);
     Recorder::destroy(log);
   }
 }

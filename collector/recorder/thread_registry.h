@@ -18,6 +18,8 @@ class Recorder {
   static ThreadLog* create(const char* folder, uint32_t number);
   /// A log of one window in memory, for calibration.
   static ThreadLog* create_scratch();
+  /// Gives a log in memory its files.
+  static void settle(ThreadLog& log, const char* folder, uint32_t number);
   static void destroy(ThreadLog* log);
   static auto& impl(ThreadLog& log) { return *log.impl_; }
 

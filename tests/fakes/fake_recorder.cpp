@@ -12,6 +12,16 @@
 #include "collector/recorder/environment.h"
 #include "collector/recorder/selection.h"
 
+namespace culprit::collector {
+
+/// In place of the one that makes logs.
+class Recorder {
+ public:
+  static void give_slots(ThreadLog& log, trace::RawOpen* slots) { log.open_ = slots; }
+};
+
+}  // namespace culprit::collector
+
 namespace culprit::tests {
 namespace {
 
@@ -23,6 +33,8 @@ struct Memory {
   collector::ThreadLog log;
   std::vector<FakeRecord> records;
   std::map<const char*, uint16_t> names;
+  trace::RawOpen open[trace::kRawSlots] = {};
+  Memory() { collector::Recorder::give_slots(log, open); }
 };
 thread_local Memory memory;
 
@@ -36,6 +48,13 @@ void fake_recorder_reset(bool now_active) {
 
 const std::vector<FakeRecord>& fake_records() {
   return memory.records;
+}
+
+FakeRecord fake_open(trace::RawSlot slot) {
+  const trace::RawOpen& open = memory.open[static_cast<unsigned>(slot)];
+  const trace::RawHeader& header = open.header;
+  return {header.kind, header.time, header.flags, header.arg,
+          {open.words, open.words + header.words}};
 }
 
 size_t fake_count(trace::RawKind kind) {
@@ -104,9 +123,6 @@ void rank_is_known(int) {}
 void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
   if (memory.records.empty() || memory.records.back().kind != kind) return;
   memory.records.back().words.at(word) = value;
-}
-void ThreadLog::take_back(RawKind kind) {
-  if (!memory.records.empty() && memory.records.back().kind == kind) memory.records.pop_back();
 }
 bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                           const uint64_t* words, unsigned count, const uint64_t* rest,

@@ -26,6 +26,8 @@ struct FakeRecord {
 /// Forgets everything, and says whether thread_log() shall give logs and activate() succeed.
 void fake_recorder_reset(bool active = true);
 
+/// What this thread is in (ThreadLog::open); kind `none`: nothing.
+FakeRecord fake_open(trace::RawSlot slot);
 /// What this thread has recorded.
 const std::vector<FakeRecord>& fake_records();
 size_t fake_count(trace::RawKind kind);

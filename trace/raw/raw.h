@@ -27,7 +27,9 @@
 // starts again from zero. Each window ends in a `seal` record, in its last 24 bytes, which holds a
 // checksum of the window (trace/raw/seal.h), and so does the log of a thread that ended. Of the
 // tail RawTail holds one that is renewed with every record, for what lies before the newest record
-// if that may still grow. So a reader knows what is damaged, though not what the program was about
+// if that may still grow. RawTail also holds what the thread is in at the moment, as records that
+// are overwritten by the next of their slot (RawOpen): what a call that never returns was waiting
+// for. So a reader knows what is damaged, though not what the program was about
 // to write when it was killed: at most one record. So a log is events.<n> up to RawTail::window
 // windows, then the tail; but if events.<n> is longer than that by a window or more, the process
 // died after appending this very window, and the tail does not count. A writer stores payload and
@@ -37,6 +39,7 @@
 // OpenMP (see implicit_end).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,7 +49,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 8;
+inline constexpr uint32_t kRawVersion = 9;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 struct RawHeader {
@@ -58,16 +61,41 @@ struct RawHeader {
 };
 static_assert(sizeof(RawHeader) == 16);
 
+/// The half of a header that is stored last, in one piece.
+constexpr uint64_t raw_second_half(RawKind kind, uint16_t flags, uint32_t arg, unsigned words) {
+  return uint64_t{arg} | uint64_t{flags} << 32 | uint64_t{words} << 48 |
+         static_cast<uint64_t>(kind) << 56;
+}
+static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
+              offsetof(RawHeader, kind) == 15);
+
 /// flags of a seal.
 inline constexpr uint16_t kRawEndOfLog = 1;
 /// A seal, whole.
 inline constexpr size_t kRawSealBytes = sizeof(RawHeader) + sizeof(uint64_t);
+
+/// What a thread is in, by who tells of it. Each has one record at a time, and none while it is in
+/// nothing of the kind.
+enum class RawSlot : unsigned {
+  call = 0,  ///< a call of MPI: what it needs in order to return
+  wait = 1,  ///< a wait for another thread, outside of any runtime
+};
+inline constexpr unsigned kRawSlots = 2;
+inline constexpr unsigned kRawOpenWords = 96;
+
+/// A record that is true while it stands here. Its writer clears `kind`, stores all else, and `kind`
+/// last, as in a log; it has no checksum, and a reader that sees it change takes it for none.
+struct RawOpen {
+  RawHeader header;  ///< kind `none`: nothing is open
+  uint64_t words[kRawOpenWords];
+};
 
 /// Follows the window in events.<n>.tail.
 struct RawTail {
   uint64_t window;  ///< number of windows before this one
   uint64_t seal;    ///< of the window's records (raw_seal); 0: before the first, and for a moment
                     ///< when one window becomes the next
+  RawOpen open[kRawSlots];
 };
 
 enum class RawClock : uint32_t { tsc = 0, monotonic_ns = 1 };

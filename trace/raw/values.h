@@ -135,7 +135,7 @@ enum class RawAwaits : uint16_t {
 };
 /// Any source, any tag.
 inline constexpr int32_t kRawAny = INT32_MIN;
-/// Handles, or ranks, that one record takes.
+/// Handles, or ranks, that one record takes: as many as a slot has words (RawOpen).
 inline constexpr unsigned kRawAwaitedAtMost = 96;
 
 /// Communicators that exist without a definition.

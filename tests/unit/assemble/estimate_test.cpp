@@ -83,7 +83,7 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
     std::string window(trace::kRawWindow, '\0');
     const trace::RawHeader last{1'000'000, 0, 0, 2, RawKind::func_enter};
     memcpy(window.data(), &last, sizeof last);
-    const trace::RawTail counted{kFilled, 0};
+    const trace::RawTail counted{kFilled, 0, {}};
     tail << window;
     tail.write(reinterpret_cast<const char*>(&counted), sizeof counted);
   }

@@ -61,7 +61,7 @@ uint64_t seal_of(const std::string& records, uint64_t window, uint64_t start, ui
 /// A tail that holds these records, sealed or with another seal.
 std::string tail_of(std::string records, uint64_t window, uint64_t bytes, uint64_t seal) {
   records.resize(bytes);
-  const trace::RawTail where{window, seal};
+  const trace::RawTail where{window, seal, {}};
   return records.append(reinterpret_cast<const char*>(&where), sizeof where);
 }
 
@@ -140,6 +140,29 @@ TEST_F(ReaderTest, OneRecordMayStillBeUnsealed) {
   write("events.0.tail", tail_of(three, 0, kSmall, seal_of(one, 0, kStart)));
   times();
   EXPECT_EQ(damage_.windows, 1u);
+}
+
+TEST_F(ReaderTest, WhatAThreadIsInComesLast) {
+  const std::string records = record(RawKind::mpi_enter, 5) + record(RawKind::sample, 9);
+  const auto with = [&](const RawHeader& header) {
+    std::string tail = tail_of(records, 0, kSmall, seal_of(records, 0, kStart));
+    memcpy(tail.data() + kSmall + offsetof(trace::RawTail, open), &header, sizeof header);
+    write("events.0.tail", tail);
+    return times({3, 60, 60});
+  };
+  write("events.0", "");
+  EXPECT_EQ(with({5, 7, 1, 2, RawKind::mpi_awaits}), (std::vector<uint64_t>{5, 9, 5}));
+  EXPECT_EQ(damage_.refused, 0u);
+  EXPECT_EQ(with({5, 7, 1, 2, RawKind::none}), (std::vector<uint64_t>{5, 9})) << "in nothing";
+  EXPECT_EQ(damage_.refused, 0u);
+  // What cannot be a record of the process's life is damage.
+  for (const RawHeader& wrong :
+       {RawHeader{2, 7, 1, 2, RawKind::mpi_awaits}, RawHeader{61, 7, 1, 2, RawKind::mpi_awaits},
+        RawHeader{5, 7, 1, 97, RawKind::mpi_awaits}, RawHeader{5, 7, 1, 2, RawKind::pad},
+        RawHeader{5, 7, 1, 0, RawKind::mpi_send}}) {
+    EXPECT_EQ(with(wrong), (std::vector<uint64_t>{5, 9}));
+    EXPECT_EQ(damage_.refused, 1u);
+  }
 }
 
 TEST_F(ReaderTest, TheTailTellsHowLargeWindowsAre) {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <fstream>
 #include <thread>
 
 #include "child.h"
@@ -30,6 +31,7 @@ using collector::StringId;
 using collector::thread_log;
 using collector::ThreadLog;
 using trace::RawKind;
+using trace::RawSlot;
 
 bool ended_with(int status, int code) {
   return WIFEXITED(status) && WEXITSTATUS(status) == code;
@@ -306,6 +308,57 @@ TEST(Recorder, KilledProcessLeavesItsRecords) {
   EXPECT_EQ(run.count(RawKind::mpi_send), 100000u);
   EXPECT_EQ(run.process.ended, 0u);
   EXPECT_EQ(run.count(RawKind::process_end), 0u);
+}
+
+/// What the loading thread of a process was in at last.
+trace::RawOpen open_of(const RawRun& run, trace::RawSlot slot) {
+  std::ifstream file(run.folder / "events.0.tail", std::ios::binary);
+  trace::RawTail tail{};
+  file.seekg(-static_cast<std::streamoff>(sizeof tail), std::ios::end);
+  file.read(reinterpret_cast<char*>(&tail), sizeof tail);
+  EXPECT_TRUE(file);
+  return tail.open[static_cast<unsigned>(slot)];
+}
+
+TEST(Recorder, WhatAThreadIsInSurvivesItsDeath) {
+  Experiment experiment;
+  experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog& log = *thread_log();
+    const uint64_t handles[] = {7, 8, 9};
+    const trace::raw::mpi_awaits awaits{.object = 3, .what = trace::RawAwaits::all_requests};
+    log.put(RawKind::mpi_enter, now());
+    log.open(RawSlot::wait, 1, awaits, handles, 1);
+    log.close(RawSlot::wait);
+    log.open(RawSlot::call, 2, awaits);
+    log.open(RawSlot::call, 3, awaits, handles, 3);
+    raise(SIGKILL);
+    return 0;
+  });
+  const RawRun run = experiment.read_one();
+  const trace::RawOpen call = open_of(run, RawSlot::call);
+  EXPECT_EQ(call.header.kind, RawKind::mpi_awaits);
+  EXPECT_EQ(call.header.time, 3u);
+  EXPECT_EQ(call.header.arg, 3u);
+  ASSERT_EQ(call.header.words, 3u);
+  EXPECT_EQ(call.words[2], 9u);
+  EXPECT_EQ(open_of(run, RawSlot::wait).header.kind, RawKind::none) << "it is over";
+}
+
+TEST(Recorder, MoreThanASlotHoldsIsLeftOut) {
+  Experiment experiment;
+  experiment.run([] {
+    if (!activate()) return 1;
+    ThreadLog& log = *thread_log();
+    uint64_t words[trace::kRawOpenWords + 1] = {};
+    log.put(RawKind::mpi_enter, now());
+    log.open(RawSlot::call, 2, trace::raw::mpi_awaits{}, words, trace::kRawOpenWords + 1);
+    raise(SIGKILL);
+    return 0;
+  });
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(open_of(run, RawSlot::call).header.words, trace::kRawOpenWords);
+  EXPECT_EQ(open_of(run, RawSlot::wait).header.kind, RawKind::none);
 }
 
 TEST(Recorder, StaysInertUnlessWanted) {

@@ -124,7 +124,7 @@ TEST_F(Handlers, WhatACallNeedsIsThereWhileItLasts) {
   const Statuses status(&user, 1);
   FakeRecord awaits{};
   auto call = [&] {
-    awaits = fake_records().back();
+    awaits = tests::fake_open(trace::RawSlot::call);
     return MPI_SUCCESS;
   };
   on_recv(function, kWanted, status, call);
@@ -132,7 +132,8 @@ TEST_F(Handlers, WhatACallNeedsIsThereWhileItLasts) {
   EXPECT_EQ(awaits.flags, static_cast<uint16_t>(trace::RawAwaits::message));
   EXPECT_EQ(awaits.words, (std::vector<uint64_t>{static_cast<uint32_t>(trace::kRawAny) |
                                                  uint64_t{kWantedTag} << 32}));
-  EXPECT_EQ(kinds(), "10 13 11 ") << "taken back";
+  EXPECT_EQ(tests::fake_open(trace::RawSlot::call).kind, RawKind::none) << "over";
+  EXPECT_EQ(kinds(), "10 13 11 ");
 }
 
 TEST_F(Handlers, CallersStatusIsLeftToHim) {
