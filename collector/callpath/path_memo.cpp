@@ -19,6 +19,7 @@ namespace {
 
 constexpr unsigned kBucketBits = 14;
 constexpr unsigned kCallerBits = 17;
+constexpr unsigned kRecentBits = 7;
 constexpr unsigned kMaxEntries = 1u << 18;
 constexpr unsigned kPiece = 1u << 12;  ///< entries
 /// Callers that reach the same place at the same stack depth along different ways. Looking at one
@@ -28,6 +29,11 @@ constexpr unsigned kMaxWays = 24;
 unsigned bucket_of(uintptr_t cfa, uintptr_t return_address) {
   const uint64_t h = (return_address ^ (cfa << 20)) * 0x9e3779b97f4a7c15u;
   return static_cast<unsigned>(h >> (64 - kBucketBits));
+}
+
+unsigned recent_of(uintptr_t cfa, uintptr_t return_address) {
+  const uint64_t h = (return_address ^ (cfa << 20)) * 0x9e3779b97f4a7c15u;
+  return static_cast<unsigned>(h >> (64 - kRecentBits));
 }
 
 unsigned bucket_of(uintptr_t cfa, uintptr_t return_address, uint32_t outer) {
@@ -47,7 +53,24 @@ struct PathMemo::Entry {
   uint32_t next_by_caller;  ///< in the bucket by these and `outer`
 };
 
+/// A stack that was found last at its place, laid out in a row: its frames are compared at once,
+/// where a list of entries would have each wait for the one before.
+struct PathMemo::Recent {
+  static constexpr unsigned kFrames = 14;
+  struct Outer {
+    uintptr_t cfa;
+    uintptr_t return_address;
+  };
+  uintptr_t cfa;
+  uintptr_t return_address;
+  uint32_t path;  ///< 0: there is none
+  uint32_t frames;
+  uint32_t rest;  ///< the entry further out than `frames`; 0: none
+  Outer outer[kFrames];
+};
+
 struct PathMemo::Store {
+  Recent recent[1u << kRecentBits];
   uint32_t heads[1u << kBucketBits];  ///< entry numbers count from 1; 0: none
   uint32_t heads_by_caller[1u << kCallerBits];
   uint32_t count;
@@ -68,6 +91,7 @@ struct PathMemo::Store {
   /// Few entries are in few buckets: most memory stays as it is.
   void clear() {
     constexpr uint32_t kFew = 1u << 10;
+    for (Recent& one : recent) one.path = 0;
     for (uint32_t number = 1; number <= count && count <= kFew; ++number) {
       const Entry& entry = entries[number];
       heads[bucket_of(entry.cfa, entry.return_address)] = 0;
@@ -89,8 +113,34 @@ struct PathMemo::Store {
   }
 };
 
+inline bool PathMemo::still_stands(const Recent& stack) const {
+  for (unsigned i = 0; i < stack.frames; ++i) {
+    if (held_below(stack.outer[i].cfa) != stack.outer[i].return_address) return false;
+  }
+  return stack.rest == 0 || store_->still_holds(stack.rest);
+}
+
 uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) {
   if (store_ == nullptr) return 0;
+  const Recent& recent = store_->recent[recent_of(cfa, return_address)];
+  const bool is_here = recent.cfa == cfa && recent.return_address == return_address;
+  if (is_here && recent.path != 0 && still_stands(recent)) [[likely]] {
+    return recent.path;
+  }
+  return find_entry(cfa, return_address);
+}
+
+void PathMemo::lay_out(const Entry& entry) {
+  Recent& recent = store_->recent[recent_of(entry.cfa, entry.return_address)];
+  recent = {entry.cfa, entry.return_address, entry.path, 0, entry.outer, {}};
+  while (recent.rest != 0 && recent.frames < Recent::kFrames) {
+    const Entry& outer = store_->entries[recent.rest];
+    recent.outer[recent.frames++] = {outer.cfa, outer.return_address};
+    recent.rest = outer.outer;
+  }
+}
+
+uint32_t PathMemo::find_entry(uintptr_t cfa, uintptr_t return_address) {
   uint32_t* link = &store_->heads[bucket_of(cfa, return_address)];
   uint32_t* const head = link;
   for (unsigned way = 0; *link != 0 && way < kMaxWays; ++way) {
@@ -101,6 +151,7 @@ uint32_t PathMemo::find(uintptr_t cfa, uintptr_t return_address) {
       *link = entry.next;
       entry.next = *head;
       *head = number;
+      lay_out(entry);
       return entry.path;
     }
     link = &entry.next;

@@ -6,7 +6,8 @@
 //
 // A remembered stack is a list of entries, one a frame: the slot in which the return address lay,
 // the address, and the entry of the next outer frame. Stacks share the entries of their common
-// outer frames, so a program with many call paths needs few more entries than it has paths.
+// outer frames, so a program with many call paths needs few more entries than it has paths. The
+// stack that was found last at a place is kept in a row beside them.
 //
 // Why it is right: called again from the same place with the same stack pointer, and all slots of a
 // remembered stack still holding the same addresses, each frame is in the same function at the same
@@ -40,9 +41,13 @@ class PathMemo {
 
  private:
   struct Entry;
+  struct Recent;
   struct Store;
   enum class Room { there, emptied, none };
   Room reserve(unsigned frames);
+  bool still_stands(const Recent& stack) const;
+  uint32_t find_entry(uintptr_t cfa, uintptr_t return_address);
+  void lay_out(const Entry& entry);
   uint32_t find_or_make(const LastStack::Known& frame, uint32_t outer);
   Store* store_ = nullptr;
 };

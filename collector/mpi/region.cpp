@@ -21,10 +21,10 @@ void DepthGuard::forget_abandoned_call() {
 
 namespace {
 
-void write_enter(ThreadLog& log, uint64_t time, uint16_t name) {
-  const auto path = static_cast<uint32_t>(log.current_path());
-  if (log.counting) log.count(time);
-  log.put(time, raw::mpi_enter{.path = path, .name = name});
+/// Below it is the program's stack.
+[[gnu::always_inline]] inline uintptr_t program_frame() {
+  const uintptr_t frame = DepthGuard::frame();
+  return frame != 0 ? frame : reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
 }
 
 /// Around a real call: it ends also when an error handler of the program throws through it.
@@ -51,15 +51,17 @@ class Waiting {
 CallRegion::CallRegion(const Function& function) : log_(thread_log()) {
   if (!log_) return;
   begin_ = end_ = now();
-  name_ = static_cast<uint16_t>(log_->name(function.name));
-  write_enter(*log_, begin_, name_);
+  enter(function);
 }
 
 CallRegion::CallRegion(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end)
     : log_(log), begin_(begin), end_(end) {
-  if (!log_) return;
-  name_ = static_cast<uint16_t>(log_->name(function.name));
-  write_enter(*log_, begin_, name_);
+  if (log_) enter(function);
+}
+
+void CallRegion::enter(const Function& function) {
+  name_ =
+      static_cast<uint16_t>(log_->enter<raw::mpi_enter>(begin_, function.name, program_frame()));
 }
 
 CallRegion::~CallRegion() {
@@ -103,7 +105,7 @@ void Poll::fruitless() {
   if (!log_ || !recording() || !tests_wanted()) return;
   const auto name = static_cast<uint16_t>(log_->name(function_.name));
   if (log_->put_test(end_, name, end_ - begin_)) return;
-  const PathId path = log_->current_path();
+  const PathId path = log_->path_above(program_frame());
   if (log_->put_test_of(path, end_, name, end_ - begin_)) return;
   log_->put(begin_, raw::mpi_tests{.path = static_cast<uint32_t>(path),
                                    .name = name,

@@ -45,6 +45,8 @@ class DepthGuard {
   DepthGuard(const DepthGuard&) = delete;
   DepthGuard& operator=(const DepthGuard&) = delete;
   bool nested() const { return outermost_ != nullptr; }
+  /// The frame of the stand-in that the thread is in, which the program called; 0: it is in none.
+  static uintptr_t frame() { return outer_ != nullptr ? outer_->frame_ : 0; }
 
  private:
   static constexpr uintptr_t kSeal = 0x5ea1'dea1'5ea1'dea1;
@@ -85,7 +87,8 @@ class CallRegion {
 
   int run(RealCall call);
 
-  /// Before run(): what the call needs in order to return (mpi_awaits, which is there until it does).
+  /// Before run(): what the call needs in order to return (mpi_awaits, which is there until it
+  /// does).
   void awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest = {});
   void awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count);
 
@@ -97,6 +100,7 @@ class CallRegion {
  private:
   friend class Poll;
   CallRegion(const Function& function, ThreadLog* log, uint64_t begin, uint64_t end);
+  void enter(const Function& function);
   ThreadLog* log_;
   uint64_t begin_;
   uint64_t end_;

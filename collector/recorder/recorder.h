@@ -84,8 +84,8 @@ class CULPRIT_EXPORT ThreadLog {
   }
 
   /// From `time` on the thread is in what the record says, in place of what the slot had: a few
-  /// stores, none of which makes the log longer. At most kRawOpenWords words in all; what is more is
-  /// left out.
+  /// stores, none of which makes the log longer. At most kRawOpenWords words in all; what is more
+  /// is left out.
   template <class Record>
   void open(RawSlot slot, uint64_t time, const Record& record, const uint64_t* rest = nullptr,
             unsigned count = 0);
@@ -105,6 +105,16 @@ class CULPRIT_EXPORT ThreadLog {
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
   PathId current_path();
+  /// The same of the frames that called the function whose canonical frame address is `cfa`: for
+  /// stand-ins that the program calls, which so leave themselves out.
+  PathId path_above(uintptr_t cfa);
+
+  /// A call by the frames above `cfa` begins: counters, if they are read, and the record of its
+  /// enter, with its path and its name, whose number is returned.
+  template <class Enter>
+  StringId enter(uint64_t time, const char* name, uintptr_t cfa) {
+    return enter(Enter::kKind, time, name, cfa);
+  }
 
   /// The number of a name in this thread's file; writes a string_def the first time. `name` must
   /// live for ever (a literal): it is compared by address.
@@ -134,6 +144,7 @@ class CULPRIT_EXPORT ThreadLog {
     auto* const to = reinterpret_cast<uint64_t*>(&open.header) + 1;
     std::atomic_ref<uint64_t>(*to).store(second_half, std::memory_order_release);
   }
+  StringId enter(RawKind kind, uint64_t time, const char* name, uintptr_t cfa);
   void set_word(RawKind kind, unsigned word, uint64_t value);
   bool note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags, uint64_t w0);
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collector/callpath/return_slot.h"
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/budget.h"
@@ -457,28 +458,69 @@ bool ThreadLog::put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t
   return true;
 }
 
+namespace {
+
+uintptr_t return_address_at(uintptr_t cfa) {
+  return kReturnAddressesAreOnTheStack ? held_below(cfa) : 0;
+}
+
+}  // namespace
+
+inline PathId ThreadLog::Impl::path_at(uintptr_t cfa, uintptr_t return_address) {
+  const uint32_t known = remembered_path(cfa, return_address);
+  return known != 0 ? PathId{known} : take_path(cfa);
+}
+
 [[gnu::noinline]] PathId ThreadLog::current_path() {
   const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   if (!recording() && !impl_->scratch) return PathId::unknown;
   const Busy busy(impl_->busy);
-  if (const uint32_t known = impl_->remembered_path(cfa, caller); known != 0) return PathId{known};
-  return impl_->take_path(cfa);
+  return impl_->path_at(cfa, caller);
+}
+
+PathId ThreadLog::path_above(uintptr_t cfa) {
+  if (!recording() && !impl_->scratch) return PathId::unknown;
+  const Busy busy(impl_->busy);
+  return impl_->path_at(cfa, return_address_at(cfa));
+}
+
+StringId ThreadLog::enter(RawKind kind, uint64_t time, const char* name, uintptr_t cfa) {
+  const bool skipped = selection::skips(kind, time);
+  StringId number = StringId::none;
+  PathId path = PathId::unknown;
+  {
+    const Busy busy(impl_->busy);
+    number = impl_->name(name);
+    if (skipped) return number;
+    if (!selection::is_off()) path = impl_->path_at(cfa, return_address_at(cfa));
+    if (!counting) [[likely]] {
+      impl_->append(kind, time, static_cast<uint16_t>(number), static_cast<uint32_t>(path), {});
+      return number;
+    }
+  }
+  count(time);
+  put(kind, time, static_cast<uint16_t>(number), static_cast<uint32_t>(path));
+  return number;
 }
 
 StringId ThreadLog::name(const char* name) {
   const Busy busy(impl_->busy);
-  uint16_t* slot = impl_->names.find(name);
+  return impl_->name(name);
+}
+
+StringId ThreadLog::Impl::name(const char* name) {
+  uint16_t* slot = names.find(name);
   if (slot == nullptr) return StringId::none;
-  if (*slot != 0) return StringId{*slot};
-  const uint16_t id = impl_->names.enter(slot, name);
+  if (*slot != 0) [[likely]]
+    return StringId{*slot};
+  const uint16_t id = names.enter(slot, name);
   uint64_t words[32] = {};
   size_t length = strlen(name);
   if (length > sizeof words) length = sizeof words;
   memcpy(words, name, length);
-  impl_->append(impl_->last_time,
-                raw::string_def{.string = id, .length = static_cast<uint16_t>(length)}, words,
-                static_cast<unsigned>((length + 7) / 8));
+  append(last_time, raw::string_def{.string = id, .length = static_cast<uint16_t>(length)}, words,
+         static_cast<unsigned>((length + 7) / 8));
   return StringId{id};
 }
 

@@ -86,6 +86,10 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint64_t* growing(RawKind kind, uint16_t flags);
   /// Makes the newest record, which grows, so many words longer. False if there is no room.
   bool lengthen(unsigned words);
+  /// The number of a name, which is defined at its first use.
+  StringId name(const char* name);
+  /// The path of the stack at `cfa`, remembered or taken.
+  PathId path_at(uintptr_t cfa, uintptr_t return_address);
   /// The path of the stack at `cfa`, as this thread remembers it; 0 if it does not.
   uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
   /// The same, taken from the stack.

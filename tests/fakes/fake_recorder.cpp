@@ -53,8 +53,8 @@ const std::vector<FakeRecord>& fake_records() {
 FakeRecord fake_open(trace::RawSlot slot) {
   const trace::RawOpen& open = memory.open[static_cast<unsigned>(slot)];
   const trace::RawHeader& header = open.header;
-  return {header.kind, header.time, header.flags, header.arg,
-          {open.words, open.words + header.words}};
+  return {
+      header.kind, header.time, header.flags, header.arg, {open.words, open.words + header.words}};
 }
 
 size_t fake_count(trace::RawKind kind) {
@@ -174,6 +174,17 @@ void ThreadLog::count(uint64_t time) {
 
 PathId ThreadLog::current_path() {
   return PathId{7};
+}
+
+PathId ThreadLog::path_above(uintptr_t) {
+  return PathId{7};
+}
+
+StringId ThreadLog::enter(RawKind kind, uint64_t time, const char* name, uintptr_t) {
+  const StringId number = ThreadLog::name(name);
+  if (counting) count(time);
+  put(kind, time, static_cast<uint16_t>(number), 7);
+  return number;
 }
 
 StringId ThreadLog::name(const char* name) {

@@ -83,8 +83,9 @@ enum class RawSlot : unsigned {
 inline constexpr unsigned kRawSlots = 2;
 inline constexpr unsigned kRawOpenWords = 96;
 
-/// A record that is true while it stands here. Its writer clears `kind`, stores all else, and `kind`
-/// last, as in a log; it has no checksum, and a reader that sees it change takes it for none.
+/// A record that is true while it stands here. Its writer clears `kind`, stores all else, and
+/// `kind` last, as in a log; it has no checksum, and a reader that sees it change takes it for
+/// none.
 struct RawOpen {
   RawHeader header;  ///< kind `none`: nothing is open
   uint64_t words[kRawOpenWords];
