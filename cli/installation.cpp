@@ -30,10 +30,11 @@ fs::path include_folder() {
 }
 
 Result<fs::path> preload_library() {
-  const fs::path library = library_folder() / "libculprit.so";
+  const fs::path library = library_folder() / "libculprit-preload.so";
   std::error_code code;
-  if (!fs::exists(library, code)) {
-    return Error{"its library '" + library.string() +
+  for (const fs::path& needed : {library, library_folder() / "libculprit.so"}) {
+    if (fs::exists(needed, code)) continue;
+    return Error{"its library '" + needed.string() +
                  "' is missing: build or install culprit again"};
   }
   // The dynamic linker splits LD_PRELOAD at these and knows no quoting.

@@ -23,7 +23,8 @@ std::filesystem::path library_folder();
 /// ../include beside it: culprit.h and culprit.f90.
 std::filesystem::path include_folder();
 
-/// libculprit.so, absolute. Error if it is missing, or if its path cannot stand in LD_PRELOAD.
+/// What LD_PRELOAD is to name so that libculprit.so comes into a program, absolute. Error if it is
+/// missing, or if its path cannot stand in LD_PRELOAD.
 Result<std::filesystem::path> preload_library();
 
 /// lib/libculprit-<name>.so; empty if culprit was built without.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the program's ELF file: its segments say whether a loader is asked for, its symbols whether
-// libgomp's functions lie inside. A stripped program keeps that to itself.
+// Reads the program's ELF file: its segments say whether a loader is asked for, and whose, its
+// symbols whether libgomp's functions lie inside. A stripped program keeps that to itself.
 #include "assemble/names/static_parts.h"
 
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 namespace culprit::assemble {
 namespace {
@@ -25,6 +26,22 @@ bool asks_for_a_loader(Elf* elf) {
     if (segment.p_type == PT_INTERP || segment.p_type == PT_DYNAMIC) return true;
   }
   return false;
+}
+
+/// The loader that it asks for; empty: none.
+std::string loader_of(Elf* elf) {
+  size_t count = 0, size = 0;
+  const char* const bytes = elf_rawfile(elf, &size);
+  if (bytes == nullptr || elf_getphdrnum(elf, &count) != 0) return "";
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) continue;
+    if (segment.p_type != PT_INTERP) continue;
+    if (segment.p_offset >= size || segment.p_filesz > size - segment.p_offset) return "";
+    const std::string_view name(bytes + segment.p_offset, segment.p_filesz);
+    return std::string(name.substr(0, name.find('\0')));
+  }
+  return "";
 }
 
 bool defines_in(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const char* name) {
@@ -61,6 +78,13 @@ std::string sentence(Elf* elf, const std::string& name) {
     return fmt::format(
         "{} is linked statically, so that no library can be loaded into it in order to observe it: "
         "link it without -static.",
+        name);
+  }
+  if (loader_of(elf).find("/ld-musl") != std::string::npos) {
+    return fmt::format(
+        "{} runs on musl, another C library than GNU's, for which culprit observes programs: it "
+        "ran "
+        "as it is, and nothing of it was measured. Build it on a system with GNU's C library.",
         name);
   }
   if (defines(elf, "GOMP_parallel")) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a program has inside instead of loading it: such calls cannot be observed from outside.
+// What a program has inside instead of loading it, or loads in the place of what culprit knows:
+// such calls cannot be observed from outside.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 namespace culprit::assemble {
 
 /// One sentence on why the program at `path` shows nothing, or nothing of OpenMP: it is linked
-/// statically, or contains libgomp (seen by its symbols). Empty if that is not so, or unknown.
+/// statically, runs on musl instead of GNU's C library, or contains libgomp (seen by its symbols).
+/// Empty if that is not so, or unknown.
 std::string static_parts_of(const std::string& path);
 
 }  // namespace culprit::assemble

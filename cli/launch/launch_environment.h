@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the measured program's environment says to the collector:
-//   LD_PRELOAD               libculprit.so, in front of what is there
+//   LD_PRELOAD               libculprit-preload.so, in front of what is there
 //   CULPRIT_...              the settings of base/settings.def that somebody gave a value
 //   OPENCL_LAYERS, ...       the probes that runtimes open (probes.def)
 //   ASAN_OPTIONS             what lets AddressSanitizer run behind us, after the user's options
