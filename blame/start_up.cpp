@@ -4,6 +4,7 @@
 // The functions are a list of names, since nothing in a trace tells them from others; those of
 // devices' runtimes that make what can be executed are among them.
 #include "blame/start_up.h"
+#include "trace/pseudo_regions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +33,7 @@ constexpr std::string_view kFamilies[] = {
 double start_up_activity(const Findings& findings) {
   const auto counts = [&](CallPathId path) { return findings.callpaths[path.index()].start_up; };
   const auto not_started = [&](CallPathId path) {
-    return findings.callpaths[path.index()].region == "(not started)";
+    return findings.callpaths[path.index()].region == trace::pseudo::not_started;
   };
   std::map<uint32_t, double> begins;  // by rank
   for (const FoundProfile& row : findings.profile) {

@@ -10,9 +10,9 @@ export const FAMILY = {
 const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
 
 /** Call paths that are nowhere in the program. Code that was not sampled may be the program's, or a call of the system. */
-const NOWHERE = {
+export const NOWHERE = {
   '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(waking up)': 'openmp',
-  '(idle)': 'idle', '(device idle)': 'idle', '(stream idle)': 'idle', '(launch latency)': 'idle',
+  '(idle)': 'idle', '(not started)': 'startUp', '(ended)': 'startUp', '(device idle)': 'idle', '(stream idle)': 'idle', '(launch latency)': 'idle',
 };
 
 export function familyOf(path) {
@@ -20,7 +20,7 @@ export function familyOf(path) {
   if (path.model === 'mpi') return 'mpi';
   if (path.model === 'openmp') return 'openmp';
   if (['cuda', 'opencl', 'openacc'].includes(path.model)) return 'device';
-  return NOWHERE[path.region] ?? (path.region.startsWith('(') ? 'startUp' : 'useful');
+  return NOWHERE[path.region] ?? 'useful';
 }
 
 export function colourOf(path) {

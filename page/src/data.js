@@ -5,6 +5,7 @@
 // them once and for all (trees, groups, orders).
 
 import { cut } from './format.js';
+import { NOWHERE } from './colours.js';
 
 const NONE = 0xffffffff;
 const MOST_OF_NAME = 72, MOST_OF_FILE = 40;
@@ -191,7 +192,7 @@ class Run {
   /** The same where the tree is not seen: "(not sampled)" is a place in its caller alone. */
   place(path) {
     const { region, parent } = this.paths[path];
-    return region.startsWith('(') && parent !== null ? `${this.code(parent)} ${region}` : this.code(path);
+    return region in NOWHERE && parent !== null ? `${this.code(parent)} ${region}` : this.code(path);
   }
 
   locationName(id) {

@@ -10,13 +10,15 @@
 
 #include "replay/ranks/exchange.h"
 #include "replay/read/device_busy.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::replay {
 
 namespace {
 
-CallPathId artificial(Run& run, const char* name) {
-  run.regions.push_back({name, trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
+CallPathId artificial(Run& run, std::string_view name) {
+  run.regions.push_back(
+      {std::string(name), trace::RegionRole::artificial, trace::Paradigm::unknown, {}, 0});
   return run.callpaths.child(CallPathId::none(), RegionId(run.regions.size() - 1));
 }
 
@@ -98,17 +100,17 @@ void mark_polling_paths(Run& run) {
 }
 
 void add_artificial_paths(Run& run) {
-  for (auto [path, name] : {std::pair{&run.not_started, "(not started)"},
-                            {&run.idle, "(idle)"},
-                            {&run.waking, "(waking up)"},
-                            {&run.ended, "(ended)"},
-                            {&run.outside, "(outside)"}}) {
+  for (auto [path, name] : {std::pair{&run.not_started, trace::pseudo::not_started},
+                            {&run.idle, trace::pseudo::idle},
+                            {&run.waking, trace::pseudo::waking},
+                            {&run.ended, trace::pseudo::ended},
+                            {&run.outside, trace::pseudo::outside}}) {
     *path = artificial(run, name);
   }
   if (!has_streams(*run.definitions)) return;
-  run.device_idle = artificial(run, "(device idle)");
-  run.stream_idle = artificial(run, "(stream idle)");
-  run.launch_latency = artificial(run, "(launch latency)");
+  run.device_idle = artificial(run, trace::pseudo::device_idle);
+  run.stream_idle = artificial(run, trace::pseudo::stream_idle);
+  run.launch_latency = artificial(run, trace::pseudo::launch_latency);
 }
 
 }  // namespace

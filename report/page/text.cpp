@@ -28,7 +28,6 @@
 #include "report/page/messages.h"
 #include "report/page/models.h"
 #include "report/page/names.h"
-#include "report/page/nowhere.h"
 #include "report/page/patterns.h"
 #include "report/page/periods.h"
 #include "report/page/source.h"
@@ -40,6 +39,7 @@
 #include "report/verdict/start_up.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 namespace {
@@ -88,6 +88,11 @@ class Page {
   const blame::FoundCallPath* path(CallPathId id) const { return name_.find(id); }
   std::string path_name(CallPathId id, size_t width) const { return name_.path(id, width); }
   std::string region_name(CallPathId id) const { return name_.region(id); }
+  /// A sentence on a region that is nowhere in the program, else nothing.
+  std::string_view meaning_of_nowhere(CallPathId id) const {
+    const trace::PseudoRegion* pseudo = path(id) ? trace::pseudo_region(path(id)->region) : nullptr;
+    return pseudo != nullptr ? pseudo->meaning : std::string_view();
+  }
   std::string code_name(CallPathId id) const { return name_.code(id); }
   std::string location_name(LocationId id) const { return name_.location(id); }
   std::string worst(const std::vector<Share>& shares) const {
@@ -313,7 +318,7 @@ void Page::write_blamed(size_t place, const Blamed& blamed) {
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, text_column());
   page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), text_column());
   const std::string evidence = evidence_.sentence(blamed.callpath);
-  if (!evidence.empty() && explain_nowhere(region_name(blamed.callpath)).empty()) {
+  if (!evidence.empty() && meaning_of_nowhere(blamed.callpath).empty()) {
     page_ += wrapped(evidence, text_column());
   }
 }
@@ -340,7 +345,7 @@ std::string Page::variation(const std::vector<Share>& shares) const {
 /// How the cost came about, and what can be done.
 std::string Page::why(const Blamed& blamed) {
   std::string text = effects_in_words(blamed, name_, time_);
-  const std::string_view meaning = explain_nowhere(region_name(blamed.callpath));
+  const std::string_view meaning = meaning_of_nowhere(blamed.callpath);
   const PatternText* pattern =
       blamed.effects.empty() ? nullptr : find_pattern(blamed.effects.front().pattern);
   if (!meaning.empty()) {

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/pseudo_regions.h"
+
 namespace culprit::report {
 namespace {
 
@@ -31,7 +33,7 @@ constexpr double kHalf = 0.5;
 using Place = std::pair<CallPathId, LocationId>;
 using FunctionId = size_t;
 
-/// Which call paths end in which function. What is in parentheses is a part of its caller.
+/// Which call paths end in which function. A pseudo-region is a part of its caller.
 class Functions {
  public:
   explicit Functions(const Findings& findings) : findings_(findings) {
@@ -39,7 +41,7 @@ class Functions {
     std::map<std::tuple<std::string_view, std::string_view, uint32_t, FunctionId>, FunctionId>
         numbers;
     for (const FoundCallPath& path : findings.callpaths) {
-      const bool part = path.region.starts_with('(') && path.parent.valid();
+      const bool part = trace::pseudo_region(path.region) != nullptr && path.parent.valid();
       const FunctionId caller = part ? of(path.parent) : kAnyCaller;
       const auto [known, fresh] =
           numbers.try_emplace({path.region, path.file, path.line, caller}, numbers.size());
@@ -54,9 +56,10 @@ class Functions {
   std::vector<FunctionId> of_;  // by CallPathId
 };
 
-/// Constructs and calls nest without recursing, and what is in parentheses is no function.
+/// Constructs and calls nest without recursing, and a pseudo-region is no function.
 bool may_recurse(std::string_view region) {
-  return !region.starts_with("!$omp") && !region.starts_with("MPI_") && !region.starts_with('(');
+  return !region.starts_with("!$omp") && !region.starts_with("MPI_") &&
+         trace::pseudo_region(region) == nullptr;
 }
 
 /// Costs of delays by place, with what goes on behind calls that wait.

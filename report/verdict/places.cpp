@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <utility>
 
 #include "report/page/layout.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 namespace {
@@ -42,30 +42,14 @@ std::string crowd(const std::vector<Share>& shares, const blame::Findings& findi
                            : fmt::format("{} of {}", lines, counted(ranks.size(), "rank"));
 }
 
-/// What code is called that is nowhere in the program; else as it is.
-std::string_view in_words(std::string_view region) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"(waking up)", "threads that were slow to wake up"},
-      {"(outside)", "code outside all recorded functions"},
-      {"(not recorded)", "code that was not recorded"},
-      {"(device idle)", "an idle device"},
-      {"(stream idle)", "an idle stream"},
-      {"(launch latency)", "the latency of launches"},
-  };
-  for (const auto& [name, words] : kWords) {
-    if (name == region) return words;
-  }
-  return region;
-}
-
 }  // namespace
 
 std::string name_of(const Cause& cause, const PageNames& names) {
   const blame::FoundCallPath* path = names.find(cause.example);
   if (path == nullptr) return names.code(cause.example);
-  if (path->region.starts_with('(')) {
-    return path->parent.valid() ? fmt::format("{} {}", names.code(path->parent), path->region)
-                                : std::string(in_words(path->region));
+  if (const trace::PseudoRegion* pseudo = trace::pseudo_region(path->region)) {
+    if (path->parent.valid()) return names.code(path->parent) + ' ' + path->region;
+    return std::string(pseudo->words.empty() ? pseudo->name : pseudo->words);
   }
   std::string text = names.code(cause.example);
   if (cause.with_callees) text += " and what it calls";

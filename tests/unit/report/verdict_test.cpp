@@ -257,6 +257,17 @@ TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
       << v.text;
 }
 
+// Demanglers put unnamed namespaces in parentheses: these are functions all the same.
+TEST(Verdict, KnowsFunctionsThatBeginWithAParenthesis) {
+  Drawing d(2);
+  d.delay("main/step_one/(anonymous namespace)::relax", 0, 50);
+  d.delay("main/step_two/(anonymous namespace)::relax", 0, 50);
+  const Verdict v = d.judge();
+  ASSERT_EQ(v.kind, VerdictKind::cause);
+  EXPECT_EQ(function(d.findings(), v.causes[0]), "(anonymous namespace)::relax");
+  EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 100);
+}
+
 TEST(Verdict, SaysWhenANameRestsOnFewSamples) {
   Drawing d(2);
   d.delay("main/solve", 0, 30);
