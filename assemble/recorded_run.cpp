@@ -292,7 +292,9 @@ Error why_there_is_nothing(const RecordedRun& run, const fs::path& raw) {
   }
   const std::string why = why_openmp_is_not_observed(run.folders);
   if (!why.empty()) return Error{"nothing was recorded. " + why};
-  return Error{"the program used neither MPI nor OpenMP nor a device: there is nothing to analyze"};
+  return Error{
+      "the program used neither MPI nor OpenMP nor a device, and made no threads: there is nothing "
+      "to analyze"};
 }
 
 }  // namespace

@@ -5,10 +5,6 @@
 // contents; each subcommand lies in the file of its name.
 
 #include <CLI/CLI.hpp>
-#include <exception>
-#include <filesystem>
-#include <new>
-#include <system_error>
 
 #include "base/settings.h"
 #include "cli/commands/log_options.h"
@@ -16,6 +12,7 @@
 #include "cli/installation.h"
 #include "cli/launch/launcher.h"
 #include "cli/message.h"
+#include "cli/problems.h"
 #include "cli/terminal.h"
 
 namespace culprit::cli {
@@ -115,17 +112,11 @@ int main(int argc, char** argv) {
 }  // namespace culprit::cli
 
 int main(int argc, char** argv) {
-  try {
-    return culprit::cli::main(argc, argv);
-  } catch (const std::bad_alloc&) {
-    return culprit::cli::fail({"out of memory: free some, or raise the limit (ulimit -v)"});
-  } catch (const std::filesystem::filesystem_error& problem) {
-    return culprit::cli::fail({problem.what()});
-  } catch (const std::system_error& problem) {
-    return culprit::cli::fail({"the system refuses what culprit needs (" +
-                               problem.code().message() +
-                               "): do limits (ulimit) restrict processes, files or memory?"});
-  } catch (const std::exception& problem) {
-    return culprit::cli::fail({problem.what()});
-  }
+  namespace cli = culprit::cli;
+  cli::reserve_standard_files();
+  const auto status = cli::guarded([=]() -> culprit::Result<int> { return cli::main(argc, argv); });
+  const int ended = status ? status.value() : cli::fail(status.error());
+  if (cli::all_was_printed()) return ended;
+  cli::fail(cli::lost_output());
+  return ended != 0 ? ended : cli::kFailure;
 }

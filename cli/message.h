@@ -10,7 +10,8 @@
 
 namespace culprit::cli {
 
-/// Exit statuses: 0, what the measured program returned, or one of these.
+/// Exit statuses: 0, what the measured program returned, or one of these. Where a program was
+/// measured, its own stands, whatever culprit could not do.
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kDamaged = 3;          ///< there are findings, but of a damaged trace
@@ -24,6 +25,11 @@ inline constexpr int kNotFound = 127;
 inline int fail(const Error& error) {
   log::Component("culprit").error("{}", error.sentence);
   return kFailure;
+}
+
+/// Of what was to be printed.
+inline Error lost_output() {
+  return {"cannot write to standard output"};
 }
 
 /// The same of what the command line asks for.

@@ -215,14 +215,15 @@ int help_to_analyze(const PipelineOptions& options) {
   return 0;
 }
 
-void print_report(const blame::Findings& findings, const fs::path& experiment) {
-  static_cast<void>(
-      print_page(report::formats().front().render(findings, for_display(experiment))));
+bool print_report(const blame::Findings& findings, const fs::path& experiment) {
+  return print_page(report::formats().front().render(findings, for_display(experiment)));
 }
 
 fs::path for_display(const fs::path& path) {
   std::error_code code;
-  const fs::path relative = fs::relative(path, code);
+  const fs::path here = fs::current_path(code);  // relative() throws where there is none
+  if (code) return path;
+  const fs::path relative = fs::relative(path, here, code);
   if (code || relative.empty() || relative.string().size() >= path.string().size()) return path;
   return relative;
 }

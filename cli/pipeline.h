@@ -52,8 +52,9 @@ Result<blame::Findings> analyze_experiment(const std::filesystem::path& experime
 /// What the other ranks do while the first is in analyze_experiment. Returns the exit status.
 int help_to_analyze(const PipelineOptions& options);
 
-/// Prints the page for people on stdout.
-void print_report(const blame::Findings& findings, const std::filesystem::path& experiment);
+/// Prints the page for people on stdout. False if that failed.
+[[nodiscard]] bool print_report(const blame::Findings& findings,
+                                const std::filesystem::path& experiment);
 
 /// `path` as short as it can be said from the current folder.
 std::filesystem::path for_display(const std::filesystem::path& path);

@@ -6,6 +6,8 @@
 
 #include "cli/terminal.h"
 
+#include <fcntl.h>
+#include <stdio_ext.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -47,6 +49,14 @@ bool wants_colours() {
 
 }  // namespace
 
+void reserve_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) >= 0) continue;
+    const int way = file == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    (void)!open("/dev/null", way | O_CLOEXEC);
+  }
+}
+
 void use_terminals() {
   if (isatty(STDOUT_FILENO) == 1 && !detect_job(process_environment)) {
     report::set_page_width(std::min(columns_of(STDOUT_FILENO), kMostColumns));
@@ -55,8 +65,16 @@ void use_terminals() {
 }
 
 bool print(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-         std::fflush(stdout) == 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return true;
+  // The caller says so: nothing is left for all_was_printed() to find.
+  __fpurge(stdout);
+  std::clearerr(stdout);
+  return false;
+}
+
+bool all_was_printed() {
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
 bool print_page(std::string_view page) {

@@ -10,11 +10,19 @@
 
 namespace culprit::cli {
 
+/// Where whoever started culprit closed stdin, stdout or stderr, their numbers are taken, so that
+/// no file gets one and what is printed with it. Using them fails as before, also for a program
+/// that culprit starts. Before any file is opened.
+void reserve_standard_files();
+
 /// Sets the width of pages by stdout, and shows progress if stderr is a terminal.
 void use_terminals();
 
 /// On stdout, all of it. False if that failed.
 bool print(std::string_view text);
+/// Whether all that was written to stdout, by whatever way, has got there: asked once, at the end.
+/// What print() has failed at is no part of it.
+bool all_was_printed();
 /// The same of a page for people, in colours if they can be seen and are wanted (NO_COLOR, TERM).
 bool print_page(std::string_view page);
 

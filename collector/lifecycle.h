@@ -20,6 +20,10 @@ void stop_at_limit();
 
 bool is_active();
 
+/// The program makes a thread by itself: that makes the process worth recording, as long as nothing
+/// else does. Children forked from it begin anew, as those of a process that is not recorded.
+void activate_for_threads();
+
 /// From now on samples and sleeps of the program's own threads are kept in memory, until the
 /// process turns out to be worth recording. At load.
 void begin_early();

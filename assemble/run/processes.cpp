@@ -29,6 +29,14 @@ bool takes_part_in_mpi(const RawProcessFolder& folder) {
          process.world_size <= kMaxRanks;
 }
 
+/// Or was recorded for its threads alone.
+bool has_a_runtime(const RawProcessFolder& folder) {
+  const auto& process = folder.process;
+  return takes_part_in_mpi(folder) || process.mpi_library[0] != '\0' ||
+         process.omp_runtime[0] != '\0' || process.gomp_redirected != 0 ||
+         process.declined == trace::RawDeclined::other_tool || !folder.device_logs.empty();
+}
+
 bool take_seat(Arriving& world, const RawProcessFolder& folder, size_t index) {
   const auto& process = folder.process;
   if (world.seats.size() != static_cast<size_t>(process.world_size)) return false;
@@ -107,11 +115,21 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
     add_world(world, processes);
     if (processes.worlds.size() > 1) notes.push_back(note_on(world, folders, processes));
   }
-  size_t without_mpi = 0;
+  const bool have_runtimes = std::any_of(folders.begin(), folders.end(), has_a_runtime);
+  size_t without_mpi = 0, left_out = 0;
   for (size_t i = 0; i < folders.size(); ++i) {
     if (takes_part_in_mpi(folders[i]) || folders[i].logs.empty()) continue;
+    if (have_runtimes && !has_a_runtime(folders[i])) {
+      ++left_out;
+      continue;
+    }
     processes.slots.push_back({i, std::nullopt});
     ++without_mpi;
+  }
+  if (left_out > 0) {
+    notes.push_back(fmt::format(
+        "{} process(es) that use threads, but neither MPI nor OpenMP nor a device, are left out.",
+        left_out));
   }
   if (without_mpi > 0 && processes.slots.size() > 1) {
     notes.push_back(fmt::format(

@@ -3,7 +3,9 @@
 
 // Which process folder is which process of the trace. Those of the program's MPI_COMM_WORLD come
 // first, in order of rank and without gaps (a rank that left nothing keeps its place); then worlds
-// of spawned processes; then processes without MPI.
+// of spawned processes; then processes without MPI. Where any process has a runtime that is
+// observed, those that only have threads of their own are left out: scripts and tools around the
+// program.
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,7 @@ void print_passes(const blame::Findings& findings) {
 int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& arguments,
              const fs::path& experiment) {
   if (!findings) return fail(findings.error());
-  if (arguments.report) print_report(findings.value(), experiment);
+  if (arguments.report && !print_report(findings.value(), experiment)) return fail(lost_output());
   if (arguments.passes) print_passes(findings.value());
   return judge(findings.value(), experiment);
 }
@@ -71,8 +71,10 @@ Result<void> look_for_trace(const fs::path& experiment) {
     return Error{"'" + experiment.string() + "' contains neither a trace nor records"};
   }
   if (info.value().trace.empty() && fs::is_directory(trace, code) && !has_raw_records(experiment)) {
-    return Error{"'" + experiment.string() +
-                 "' contains no records: the program used neither MPI nor OpenMP nor a device"};
+    return Error{
+        "'" + experiment.string() +
+        "' contains no records: the program used neither MPI nor OpenMP nor a device, and made no "
+        "threads"};
   }
   return {};
 }

@@ -182,7 +182,7 @@ int tell(const fs::path& input) {
   tell_measurement(experiment, *info, sheet);
   tell_state(experiment, *info, sheet);
   tell_parts(experiment, *info, sheet);
-  return print(sheet.page()) ? 0 : fail({"cannot write to standard output"});
+  return print(sheet.page()) ? 0 : fail(lost_output());
 }
 
 }  // namespace

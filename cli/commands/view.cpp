@@ -146,7 +146,7 @@ int view(const ViewArguments& arguments) {
   const fs::path file =
       arguments.output.empty() ? unused_name(opened->folder) : fs::absolute(arguments.output);
   if (auto written = report::write_new_file(file, *page); !written) return fail(written.error());
-  return print(for_display(file).string() + "\n") ? 0 : fail({"cannot write to standard output"});
+  return print(for_display(file).string() + "\n") ? 0 : fail(lost_output());
 }
 
 }  // namespace

@@ -1,22 +1,23 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See child.h. Signals are blocked around the fork, so that none is lost between "no child yet" and
-// "hand it on". A signal typed at the terminal (kernel-made, no sender) goes to the whole
-// foreground group, the child included: handing it on would tell the child twice, and a launcher
-// told twice gives up at once. A pipe that closes at exec brings the child's errno back when exec
-// fails.
+// See child.h. Signals are held from before the fork on, so that none is lost. Job control works as
+// if culprit were not there: it stops when it was asked to and the child has stopped, and whoever
+// continues it continues the child. A pipe that closes at exec brings the child's errno back when
+// exec fails.
 
 #include "cli/launch/child.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/time.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -26,66 +27,104 @@
 namespace culprit::cli {
 namespace {
 
-constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+using Clock = HeldSignals::Clock;
 
-volatile sig_atomic_t g_child = 0;
-volatile sig_atomic_t g_interrupted = 0;
-const std::string* g_farewell = nullptr;  ///< changes only while the signals are blocked
+bool is_one_of(int signal, std::initializer_list<int> signals) {
+  return std::find(signals.begin(), signals.end(), signal) != signals.end();
+}
 
-void hand_on(int signal, siginfo_t* info, void*) {
-  const int saved = errno;
-  const bool from_terminal = info->si_code > 0;
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
-    if (g_interrupted == 0 && !from_terminal)
-      (void)!write(STDERR_FILENO, g_farewell->data(), g_farewell->size());
-    g_interrupted = 1;
+/// What the system tells culprit of itself: it wrote to a closed pipe or a file as large as may be,
+/// or it used as much CPU time.
+bool is_about_culprit(const siginfo_t& signal) {
+  if (is_one_of(signal.si_signo, {SIGPIPE, SIGXFSZ})) {
+    return signal.si_code > 0 || (signal.si_code == SI_USER && signal.si_pid == getpid());
   }
-  if (g_child > 0 && !from_terminal) kill(static_cast<pid_t>(g_child), signal);
-  errno = saved;
+  return signal.si_signo == SIGXCPU && signal.si_code > 0;
 }
 
-sigset_t forwarded_set() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kForwarded) sigaddset(&set, signal);
-  return set;
+bool stops(int signal) {
+  return is_one_of(signal, {SIGTSTP, SIGTTIN, SIGTTOU});
 }
 
-/// Handles the forwarded signals while it lives; what was ignored (nohup) stays ignored.
-class SignalForwarding {
+void send(pid_t child, const siginfo_t& signal) {
+  if (signal.si_code == SI_QUEUE) {
+    sigqueue(child, signal.si_signo, signal.si_value);
+  } else {
+    kill(child, signal.si_signo);
+  }
+}
+
+/// Waits for a child, and sees to it that it gets the signals that are for it.
+class Watch {
  public:
-  explicit SignalForwarding(const std::string& farewell) {
-    const sigset_t set = forwarded_set();
-    sigprocmask(SIG_BLOCK, &set, &mask_);
-    g_child = 0;
-    g_interrupted = 0;
-    g_farewell = &farewell;
-    for (size_t i = 0; i < kForwarded.size(); ++i) {
-      sigaction(kForwarded[i], nullptr, &previous_[i]);
-      if (previous_[i].sa_handler == SIG_IGN) continue;
-      struct sigaction action = {};
-      action.sa_sigaction = hand_on;
-      action.sa_flags = SA_SIGINFO | SA_RESTART;
-      sigaction(kForwarded[i], &action, nullptr);
+  Watch(HeldSignals& held, pid_t child, const Attendance& attendance)
+      : held_(held), child_(child), attendance_(attendance) {}
+
+  /// Its status, as waitpid has it.
+  int wait() {
+    const auto pace = attendance_.every_second ? std::chrono::seconds(1) : std::chrono::hours(1);
+    auto tick = Clock::now() + pace;
+    while (!has_ended()) {
+      if (Clock::now() >= tick) {
+        if (attendance_.every_second) attendance_.every_second();
+        tick = Clock::now() + pace;
+      }
+      take(held_.next(tick));
     }
+    for (const siginfo_t& last : held_.next(Clock::now())) note(last);
+    return status_;
   }
-  ~SignalForwarding() {
-    g_child = 0;
-    restore();
-  }
-  void begin(pid_t child) {
-    g_child = child;
-    sigprocmask(SIG_SETMASK, &mask_, nullptr);
-  }
-  /// Also in the child, before it becomes the program.
-  void restore() const {
-    for (size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &previous_[i], nullptr);
-    sigprocmask(SIG_SETMASK, &mask_, nullptr);
-  }
+  bool interrupted() const { return interrupted_; }
 
  private:
-  sigset_t mask_;
-  std::array<struct sigaction, kForwarded.size()> previous_;
+  bool has_ended() {
+    int status = 0;
+    for (pid_t got = -1; (got = waitpid(child_, &status, WNOHANG | WUNTRACED | WCONTINUED)) != 0;) {
+      if (got < 0) {
+        if (errno == EINTR) continue;
+        return true;  // somebody else's: its status is lost
+      }
+      stopped_ = WIFSTOPPED(status);
+      if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
+      status_ = status;
+      return true;
+    }
+    if (stopped_ && asked_to_stop_) {
+      asked_to_stop_ = false;
+      held_.stop();
+    }
+    return false;
+  }
+
+  void note(const siginfo_t& signal) {
+    if (stops(signal.si_signo)) asked_to_stop_ = true;
+    if (signal.si_signo == SIGCONT) asked_to_stop_ = false;
+    if (!is_one_of(signal.si_signo, {SIGINT, SIGTERM, SIGHUP})) return;
+    if (held_.was_ignored(signal.si_signo)) return;
+    const bool from_terminal = signal.si_code > 0;
+    if (!interrupted_ && !from_terminal) {
+      (void)!write(STDERR_FILENO, attendance_.farewell.data(), attendance_.farewell.size());
+    }
+    interrupted_ = true;
+  }
+
+  void take(std::vector<siginfo_t> got) {
+    std::erase_if(got, [](const siginfo_t& signal) {
+      return signal.si_signo == SIGCHLD || is_about_culprit(signal);
+    });
+    for (const siginfo_t& signal : got) note(signal);
+    for (const siginfo_t& signal : held_.for_culprit_alone(std::move(got))) {
+      if (!attendance_.passes || attendance_.passes(signal.si_signo)) send(child_, signal);
+    }
+  }
+
+  HeldSignals& held_;
+  const pid_t child_;
+  const Attendance& attendance_;
+  int status_ = 0;
+  bool stopped_ = false;
+  bool asked_to_stop_ = false;
+  bool interrupted_ = false;
 };
 
 std::vector<char*> as_argv(const std::vector<std::string>& strings) {
@@ -102,68 +141,32 @@ std::vector<char*> as_argv(const std::vector<std::string>& strings) {
   _exit(reason == ENOENT ? kNotFound : kCannotExecute);
 }
 
-/// Lets waiting be interrupted once a second while it lives.
-class Ticking {
- public:
-  explicit Ticking(bool wanted) : wanted_(wanted) {
-    if (!wanted_) return;
-    struct sigaction action = {};
-    action.sa_handler = [](int) {};  // without SA_RESTART
-    sigaction(SIGALRM, &action, &previous_);
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &alarm, &mask_);
-    const itimerval second = {{1, 0}, {1, 0}};
-    setitimer(ITIMER_REAL, &second, nullptr);
-  }
-  ~Ticking() {
-    if (!wanted_) return;
-    const itimerval never = {};
-    setitimer(ITIMER_REAL, &never, nullptr);
-    sigprocmask(SIG_SETMASK, &mask_, nullptr);
-    sigaction(SIGALRM, &previous_, nullptr);
-  }
-  Ticking(const Ticking&) = delete;
-  Ticking& operator=(const Ticking&) = delete;
-
- private:
-  const bool wanted_;
-  struct sigaction previous_ = {};
-  sigset_t mask_ = {};
-};
-
-int wait_for(pid_t child, const std::function<void()>& every_second) {
-  const Ticking ticking(static_cast<bool>(every_second));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    if (every_second) every_second();
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 ChildResult unstarted(int reason) {
   return {reason == ENOENT ? kNotFound : kCannotExecute, false, std::strerror(reason), false};
 }
 
+ChildResult watch(HeldSignals& held, pid_t child, const Attendance& attendance) {
+  Watch watch(held, child, attendance);
+  const int status = watch.wait();
+  const int told = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return {told, true, "", watch.interrupted()};
+}
+
 }  // namespace
 
-ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::string>& environment, const std::string& farewell,
-                      const std::function<void()>& every_second) {
+ChildResult run_child(HeldSignals& held, const std::vector<std::string>& command,
+                      const std::vector<std::string>& environment, const Attendance& attendance) {
   const std::vector<char*> argv = as_argv(command);
   const std::vector<char*> env = as_argv(environment);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return unstarted(errno);
-  SignalForwarding signals(farewell);
   const pid_t child = fork();
   if (child == 0) {
-    signals.restore();
+    held.release_in_child();
     become(argv.data(), env.data(), ends[1]);
   }
   const int fork_reason = errno;
   close(ends[1]);
-  signals.begin(child);
   int exec_reason = 0;
   ssize_t got = 0;
   if (child > 0) {
@@ -172,9 +175,33 @@ ChildResult run_child(const std::vector<std::string>& command,
   }
   close(ends[0]);
   if (child < 0) return unstarted(fork_reason);
-  const int status = wait_for(child, every_second);
-  if (got == sizeof exec_reason) return unstarted(exec_reason);
-  return {status, true, "", g_interrupted != 0};
+  const ChildResult result = watch(held, child, attendance);
+  return got == sizeof exec_reason ? unstarted(exec_reason) : result;
+}
+
+ChildResult run_apart(HeldSignals& held, const std::function<void()>& work,
+                      const Attendance& attendance) {
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return unstarted(errno);
+  if (child > 0) return watch(held, child, attendance);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kFailure);
+  // What is meant for the program, and comes too late, ends nothing.
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (!ends_culprit(signal)) ::signal(signal, SIG_IGN);
+  }
+  held.release_in_child();
+  ::signal(SIGCHLD, SIG_DFL);
+  work();
+  std::fflush(nullptr);
+  _exit(0);
+}
+
+bool ends_culprit(int signal) {
+  return is_one_of(signal, {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGTSTP, SIGTTIN, SIGTTOU,
+                            SIGCONT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP});
 }
 
 namespace {

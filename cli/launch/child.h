@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/launch/held_signals.h"
+
 namespace culprit::cli {
 
 struct ChildResult {
@@ -19,14 +21,28 @@ struct ChildResult {
   bool interrupted = false;  ///< culprit was told to end (INT, TERM, HUP) while it ran
 };
 
+/// What is done while a child runs.
+struct Attendance {
+  /// Written to stderr at once when another process tells this one to end: a batch system may kill
+  /// it before the child is gone.
+  std::string farewell = {};
+  std::function<void()> every_second = {};
+  /// Which signals that came to culprit alone the child gets; empty: all.
+  std::function<bool(int signal)> passes = {};
+};
+
 /// Runs `command` with `environment` ("NAME=value") and waits for it. Signals that reach this
-/// process meanwhile are handed on, unless the terminal has sent them to the child already.
-/// `farewell` is written to stderr at once when another process tells this one to end: a batch
-/// system may kill it before the child is gone. `every_second`, if any, is called about once a
-/// second meanwhile. MT: one at a time.
-ChildResult run_child(const std::vector<std::string>& command,
-                      const std::vector<std::string>& environment, const std::string& farewell = {},
-                      const std::function<void()>& every_second = {});
+/// process meanwhile are handed on, unless the child has had them already. MT: one at a time.
+ChildResult run_child(HeldSignals& held, const std::vector<std::string>& command,
+                      const std::vector<std::string>& environment,
+                      const Attendance& attendance = {});
+
+/// Does `work` in a process of its own, so that whatever becomes of it this one goes on. Signals
+/// that end no program but by its own will do not end that one.
+ChildResult run_apart(HeldSignals& held, const std::function<void()>& work,
+                      const Attendance& attendance = {});
+/// Those that do.
+bool ends_culprit(int signal);
 
 /// 0 if the program can be found and executed, else 126 or 127 as a shell would return.
 int check_program(const std::string& program);

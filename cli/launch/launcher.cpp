@@ -19,6 +19,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/launch/launchers.h"
+
 namespace culprit::cli {
 namespace {
 
@@ -164,8 +166,6 @@ constexpr auto kWithValues = std::to_array<Skipped>({
     {"-s", 1},
 });
 
-constexpr auto kLaunchers = std::to_array<std::string_view>(
-    {"mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "flux", "ibrun"});
 constexpr auto kHelpers =
     std::to_array<std::string_view>({"env", "time", "nice", "ionice", "nohup", "numactl", "taskset",
                                      "timeout", "stdbuf", "setarch"});
@@ -174,11 +174,13 @@ std::string base_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-/// "mpirun", also "mpirun.openmpi" and "mpiexec.hydra".
-bool is_one_of(const auto& names, const std::string& word) {
+bool is_launcher(const std::string& word) {
+  return starts_ranks(base_name(word));
+}
+
+bool is_helper(const std::string& word) {
   const std::string name = base_name(word);
-  const std::string_view stem = std::string_view(name).substr(0, name.find('.'));
-  return std::find(names.begin(), names.end(), stem) != names.end();
+  return std::find(kHelpers.begin(), kHelpers.end(), stem_of(name)) != kHelpers.end();
 }
 
 int values_after(const std::string& option) {
@@ -225,9 +227,9 @@ size_t program_index(const std::vector<std::string>& command) {
   for (size_t i = 0; i < command.size(); ++i) {
     const std::string& word = command[i];
     if (word.empty()) continue;
-    if (is_one_of(kLaunchers, word) || is_one_of(kHelpers, word)) {
+    if (is_launcher(word) || is_helper(word)) {
       behind = true;
-      helper = is_one_of(kHelpers, word);
+      helper = is_helper(word);
     } else if (word == "--" || (helper && is_helpers_word(word))) {
       continue;
     } else if (behind && word.front() == '-') {
@@ -253,7 +255,9 @@ std::string program_name(const std::vector<std::string>& command) {
 bool starts_with_mpirun(const std::vector<std::string>& command) {
   constexpr std::array kOpenMpi = {std::string_view("mpirun"), std::string_view("mpiexec"),
                                    std::string_view("orterun"), std::string_view("prterun")};
-  return !command.empty() && is_one_of(kOpenMpi, command.front());
+  if (command.empty()) return false;
+  const std::string name = base_name(command.front());
+  return std::find(kOpenMpi.begin(), kOpenMpi.end(), stem_of(name)) != kOpenMpi.end();
 }
 
 }  // namespace culprit::cli

@@ -1,21 +1,19 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See measure.h. The order is: refuse what cannot work before anything is made; make the folder;
-// run the program; process the records even if it failed; pass on its exit status. A folder that
+// See measure.h. The order is: refuse a command line that is wrong in itself, before anything is
+// made; make the folder; run the program; process the records even if it failed; pass on its exit
+// status. A job may have waited for days: where the folder cannot be made, the program runs without
+// being measured, and what goes wrong after it has run is said and changes no status. A folder that
 // holds no data when all is done is removed.
 
 #include "cli/launch/measure.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
-#include <string_view>
+#include <cstring>
 #include <system_error>
 
-#include "assemble/names/static_parts.h"
 #include "cli/commands/estimate.h"
 #include "cli/installation.h"
 #include "cli/launch/child.h"
@@ -23,12 +21,15 @@
 #include "cli/launch/heartbeat.h"
 #include "cli/launch/launch_environment.h"
 #include "cli/launch/launcher.h"
+#include "cli/launch/nothing_recorded.h"
 #include "cli/launch/openmp_runtime.h"
 #include "cli/launch/rendezvous.h"
 #include "cli/launch/selection.h"
 #include "cli/message.h"
 #include "cli/parameters.h"
 #include "cli/pipeline.h"
+#include "cli/problems.h"
+#include "cli/terminal.h"
 
 namespace culprit::cli {
 namespace {
@@ -75,8 +76,7 @@ PipelineOptions pipeline_of(const GivenSettings& given) {
   return options;
 }
 
-ChildResult run_measured(const MeasureOptions& options, const fs::path& experiment,
-                         const fs::path& preload, const std::string& farewell = {}) {
+Launch prepare(const MeasureOptions& options, const fs::path& experiment, const fs::path& preload) {
   const GivenSettings& given = options.settings;
   GivenSettings told = given;
   told[Setting::experiment] = experiment.string();
@@ -88,12 +88,22 @@ ChildResult run_measured(const MeasureOptions& options, const fs::path& experime
   }
   const LaunchSettings settings{preload, told.for_program(), installed_probes()};
   log_settings(settings);
-  const Launch launch = prepare_launch(options.command, settings, inherited_environment());
+  return prepare_launch(options.command, settings, inherited_environment());
+}
+
+ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
+                         const fs::path& experiment, const fs::path& preload,
+                         const std::string& farewell = {}) {
+  auto launch = guarded([&]() -> Result<Launch> { return prepare(options, experiment, preload); });
+  if (!launch) {
+    fail(launch.error());
+    launch = Launch{options.command, inherited_environment()};
+  }
   // Of thousands of ranks, not all shall write to one file every second.
   const bool in_front = !farewell.empty();
-  std::function<void()> every_second;
-  if (in_front) every_second = [&] { beat(experiment, /*ended=*/false); };
-  ChildResult child = run_child(launch.command, launch.environment, farewell, every_second);
+  Attendance attendance{.farewell = farewell};
+  if (in_front) attendance.every_second = [&] { beat(experiment, /*ended=*/false); };
+  ChildResult child = run_child(held, launch->command, launch->environment, attendance);
   if (child.started) beat(experiment, /*ended=*/true);
   return child;
 }
@@ -103,77 +113,35 @@ void remove_folder(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
-bool omp_tools_are_disabled() {
-  const char* tools = std::getenv("OMP_TOOL");
-  return tools != nullptr && std::string_view(tools) == "disabled";
-}
-
-/// Whether the command gives its processes a preload library by itself, in the place of culprit's.
-bool replaces_preload(const std::vector<std::string>& command) {
-  return std::any_of(command.begin(), command.end(), [](const std::string& word) {
-    return word.starts_with("LD_PRELOAD=") || word.find("=LD_PRELOAD=") != std::string::npos ||
-           word.find(",LD_PRELOAD=") != std::string::npos;
-  });
-}
-
-/// Why a program among the words of the command shows nothing by its nature; empty if none does.
-std::string static_program_among(const std::vector<std::string>& command) {
-  for (const std::string& word : command) {
-    std::error_code code;
-    if (word.starts_with('-') || !fs::is_regular_file(word, code)) continue;
-    std::string why = assemble::static_parts_of(word);
-    if (!why.empty()) return why;
-  }
-  return "";
-}
-
-/// Why there is nothing to analyze. A launcher that refuses to start anything looks the same from
-/// here as a program that fails by itself: its own message says which it was.
-void explain_nothing_recorded(const std::vector<std::string>& command, int status, bool tried) {
-  if (!tried && replaces_preload(command)) {
-    kLog.error(
-        "the command sets LD_PRELOAD and so displaces culprit's library: set it in front of "
-        "culprit instead (LD_PRELOAD=... culprit run -- ...), which then preloads both");
-  } else if (tried) {
-    kLog.error(
-        "the program's processes could not write their records: is the disk full, or do limits "
-        "(ulimit) restrict files, descriptors or memory?");
-  } else if (omp_tools_are_disabled()) {
-    kLog.error(
-        "OMP_TOOL=disabled keeps culprit out of the OpenMP runtime, and no MPI call was recorded: "
-        "there is nothing to analyze");
-  } else if (const std::string why = static_program_among(command); !why.empty()) {
-    kLog.error("{}", why);
-  } else if (status == 0) {
-    kLog.error("the program used neither MPI nor OpenMP nor a device: there is nothing to analyze");
-  } else {
-    kLog.error(
-        "the command ended with status {} before any MPI or OpenMP call was recorded: see its own "
-        "messages above",
-        status);
-  }
-}
-
 /// Prints how large the trace would be; nothing is kept.
-int print_estimate(const fs::path& experiment, int status) {
+void print_estimate(const fs::path& experiment) {
   const auto found = assemble::estimate(experiment / "raw");
   remove_folder(experiment);
-  if (!found) return fail(found.error());
-  const std::string page = estimate_page(found.value());
-  std::fwrite(page.data(), 1, page.size(), stdout);
-  return status;
+  if (!found) {
+    fail(found.error());
+  } else if (!print(estimate_page(found.value()))) {
+    fail(lost_output());
+  }
 }
 
-/// From records to what was asked for. Returns what culprit exits with, given the program's status.
-int finish(const MeasureOptions& options, const fs::path& experiment, int status) {
-  const int otherwise = status != 0 ? status : kFailure;
+void print_findings(const MeasureOptions& options, const fs::path& experiment) {
+  const auto findings = analyze_experiment(experiment, pipeline_of(options.settings));
+  if (!findings) {
+    fail(findings.error());
+  } else if (!print_report(findings.value(), experiment)) {
+    fail(lost_output());
+  }
+}
+
+/// From records to what was asked for.
+void finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   if (!has_raw_records(experiment)) {
     const bool tried = assemble::has_records(experiment);
     remove_folder(experiment);
-    explain_nothing_recorded(options.command, status, tried);
-    return otherwise;
+    kLog.error("{}", why_nothing_was_recorded(options.command, status, tried));
+    return;
   }
-  if (options.settings.value<Setting::estimate>()) return print_estimate(experiment, status);
+  if (options.settings.value<Setting::estimate>()) return print_estimate(experiment);
   // Who ended the command may end culprit, too, before it is done.
   if (status != 0) {
     kLog.warning(
@@ -181,57 +149,98 @@ int finish(const MeasureOptions& options, const fs::path& experiment, int status
         "was recorded until then",
         status, for_display(experiment).string());
   }
-  if (!options.report) {
-    if (auto done = complete_experiment(experiment, pipeline_of(options.settings)); !done) {
-      fail(done.error());
-      return otherwise;
-    }
+  if (options.report) return print_findings(options, experiment);
+  if (auto done = complete_experiment(experiment, pipeline_of(options.settings)); !done) {
+    fail(done.error());
+  } else {
     kLog.info("recorded: {}", for_display(experiment).string());
-    return status;
   }
-  const auto findings = analyze_experiment(experiment, pipeline_of(options.settings));
-  if (!findings) {
-    fail(findings.error());
-    return otherwise;
+}
+
+/// The same, whatever goes wrong on the way: the program has run, and its status stands. So an
+/// analysis that runs out of memory, or is ended by a signal, ends in a process of its own.
+void finish_safely(HeldSignals& held, const MeasureOptions& options, const fs::path& experiment,
+                   int status) {
+  const auto work = [&] {
+    const auto done = guarded([&]() -> Result<bool> {
+      finish(options, experiment, status);
+      return true;
+    });
+    if (!done) fail(done.error());
+  };
+  const ChildResult done = run_apart(held, work, {.passes = ends_culprit});
+  if (!done.started) return work();
+  if (done.status > 128) {
+    kLog.error(
+        "signal {} ({}) ended the work on what was recorded: `culprit analyze {}` does it "
+        "again",
+        done.status - 128, strsignal(done.status - 128), for_display(experiment).string());
   }
-  print_report(findings.value(), experiment);
-  return status;
+}
+
+int explain_unstarted(const MeasureOptions& options, const ChildResult& child) {
+  kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
+  return child.status;
+}
+
+/// What keeps culprit from measuring is no reason for a job to be lost.
+int run_unmeasured(HeldSignals& held, const MeasureOptions& options, const Error& why) {
+  kLog.error("{}; the program runs without being measured", why.sentence);
+  const ChildResult child = run_child(held, options.command, inherited_environment());
+  return child.started ? child.status : explain_unstarted(options, child);
+}
+
+Result<fs::path> make_experiment(const MeasureOptions& options, const ExperimentInfo& info) {
+  auto experiment = create_experiment(options.settings[Setting::output], info.program);
+  if (!experiment) return experiment;
+  if (auto written = write_info(experiment.value(), info); !written) {
+    remove_folder(experiment.value());
+    return written.error();
+  }
+  return experiment;
 }
 
 /// culprit stands in front of whatever starts the ranks, if there is such a thing at all.
-int measure_in_front(const MeasureOptions& options, const fs::path& preload) {
+int measure_in_front(HeldSignals& held, const MeasureOptions& options, const fs::path& preload) {
   ExperimentInfo info = describe(options);
-  const auto experiment = create_experiment(options.settings[Setting::output], info.program);
-  if (!experiment) return fail(experiment.error());
-  if (auto written = write_info(experiment.value(), info); !written) return fail(written.error());
+  if (auto is_new = check_new(options.settings[Setting::output]); !is_new) {
+    return misused(is_new.error());
+  }
+  const auto experiment = guarded([&] { return make_experiment(options, info); });
+  if (!experiment) return run_unmeasured(held, options, experiment.error());
   const std::string place = for_display(experiment.value()).string();
   kLog.info("measuring into {}", place);
   const ChildResult child =
-      run_measured(options, experiment.value(), preload,
+      run_measured(held, options, experiment.value(), preload,
                    log::plain_line(fmt::format("asked to stop: if no report follows, `culprit "
                                                "analyze {}` shows what was recorded until now",
                                                place)));
   if (!child.started) {
     remove_folder(experiment.value());
-    kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
-    return child.status;
+    return explain_unstarted(options, child);
   }
   info.exit_status = child.status;
   if (auto written = write_info(experiment.value(), info); !written) fail(written.error());
-  return finish(options, experiment.value(), child.status);
+  finish_safely(held, options, experiment.value(), child.status);
+  return child.status;
 }
 
 /// This process is one rank of `job`; the last one to end processes the records of all. If the
 /// launcher asks the ranks to stop, it will soon kill them: then the records are left for `culprit
 /// analyze`.
-int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::path& preload) {
+int measure_as_rank(HeldSignals& held, const MeasureOptions& options, const Job& job,
+                    const fs::path& preload) {
   ExperimentInfo info = describe(options);
   info.job = job.token;
-  const auto met = meet(job, options.settings[Setting::output], info);
-  if (!met) return fail(met.error());
+  const std::string& wanted = options.settings[Setting::output];
+  const auto met = guarded([&] { return meet(job, wanted, info); });
+  if (!met) {
+    return is_of_another_job(job, wanted) ? misused(met.error())
+                                          : run_unmeasured(held, options, met.error());
+  }
   const MeetingPlace& place = met.value();
-  const ChildResult child = run_measured(options, place.experiment, preload);
-  if (!child.started) kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
+  const ChildResult child = run_measured(held, options, place.experiment, preload);
+  if (!child.started) explain_unstarted(options, child);
   if (!is_last(job, place, child.status)) return child.status;
   part(place);
   info.exit_status = worst_status(job, place);
@@ -241,7 +250,8 @@ int measure_as_rank(const MeasureOptions& options, const Job& job, const fs::pat
                  for_display(place.experiment).string());
     return child.status;
   }
-  return finish(options, place.experiment, child.status);
+  finish_safely(held, options, place.experiment, child.status);
+  return child.status;
 }
 
 }  // namespace
@@ -257,18 +267,18 @@ int measure(const MeasureOptions& options) {
   }
   const int startable = check_program(options.command.front());
   if (startable != 0) return explain_unstartable(options.command.front(), startable);
+  HeldSignals held;
   const std::string outer = process_environment(variable(Setting::experiment));
   if (!outer.empty()) {
     kLog.info("already being measured into '{}': starting the program unchanged", outer);
-    const ChildResult child = run_child(options.command, inherited_environment());
-    if (!child.started) kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
-    return child.status;
+    const ChildResult child = run_child(held, options.command, inherited_environment());
+    return child.started ? child.status : explain_unstarted(options, child);
   }
-  const auto preload = preload_library();
-  if (!preload) return fail(preload.error());
+  const auto preload = guarded(preload_library);
+  if (!preload) return run_unmeasured(held, options, preload.error());
   const auto job = detect_job(process_environment);
-  return job ? measure_as_rank(options, *job, preload.value())
-             : measure_in_front(options, preload.value());
+  return job ? measure_as_rank(held, options, *job, preload.value())
+             : measure_in_front(held, options, preload.value());
 }
 
 }  // namespace culprit::cli

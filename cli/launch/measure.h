@@ -18,7 +18,8 @@ struct MeasureOptions {
   GivenSettings settings;
 };
 
-/// Returns culprit's exit status: the program's, or what went wrong on the way to it.
+/// Returns the program's status, whatever culprit could not do. Where the program did not run: 126
+/// or 127 if it cannot be started, kUsage if the command line is wrong in itself.
 int measure(const MeasureOptions& options);
 
 }  // namespace culprit::cli

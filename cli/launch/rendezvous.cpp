@@ -153,6 +153,12 @@ Result<MeetingPlace> meet(const Job& job, const fs::path& wanted, const Experime
   return meet_beside(job, fs::current_path() / (".culprit." + hash_of(job.token)), info);
 }
 
+bool is_of_another_job(const Job& job, const fs::path& wanted) {
+  if (wanted.empty()) return false;
+  const auto info = read_info(wanted);
+  return info && info.value().job != job.token;
+}
+
 bool is_last(const Job& job, const MeetingPlace& place, int status) {
   // Making the mark changes the folder, so that NFS looks at it afresh for the marks of others.
   const fs::path done = mark(place.experiment, job.rank, "done");

@@ -28,6 +28,9 @@ struct MeetingPlace {
 Result<MeetingPlace> meet(const Job& job, const std::filesystem::path& wanted,
                           const ExperimentInfo& info);
 
+/// Whether `wanted` is an experiment, and another job's: then all ranks find the same.
+bool is_of_another_job(const Job& job, const std::filesystem::path& wanted);
+
 /// This rank's program has ended with `status`. True on exactly one rank, and only after all others
 /// are done.
 bool is_last(const Job& job, const MeetingPlace& place, int status);

@@ -60,7 +60,7 @@ int follow_periods(const PeriodsArguments& arguments) {
     const auto found = look_for_periods(arguments);
     if (found) {
       has_told = true;
-      if (!print(told(arguments, *found))) return fail({"cannot write to standard output"});
+      if (!print(told(arguments, *found))) return fail(lost_output());
     } else {
       why = found.error();  // perhaps nothing of it yet
     }

@@ -47,6 +47,8 @@ trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
 std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
+/// Nothing but threads of the program's own has been seen.
+std::atomic<bool> g_only_threads{false};
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -72,7 +74,12 @@ bool is_recorded_process() {
 void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
-  if (mode == Mode::inert) {
+  if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
+    registry::forget_logs();
+    g_record = nullptr;
+    g_load = clock::read_pair();
+    g_mode.store(Mode::inert, std::memory_order_relaxed);
+  } else if (mode == Mode::inert) {
     registry::drop_early_logs();
     g_load = clock::read_pair();
   } else {
@@ -200,9 +207,12 @@ bool is_active() {
   return lifecycle::is_active();
 }
 
-bool activate() {
+namespace {
+
+bool activate_for(bool only_threads) {
   Mode mode = g_mode.load(std::memory_order_acquire);
   if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {
+    g_only_threads.store(only_threads, std::memory_order_relaxed);
     return activate_first();
   }
   while (mode == Mode::activating) {
@@ -211,6 +221,18 @@ bool activate() {
     mode = g_mode.load(std::memory_order_acquire);
   }
   return mode == Mode::active;
+}
+
+}  // namespace
+
+bool activate() {
+  const bool active = activate_for(/*only_threads=*/false);
+  g_only_threads.store(false, std::memory_order_relaxed);
+  return active;
+}
+
+void lifecycle::activate_for_threads() {
+  if (g_mode.load(std::memory_order_acquire) == Mode::inert) activate_for(/*only_threads=*/true);
 }
 
 trace::RawProcess* process() {

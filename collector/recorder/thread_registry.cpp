@@ -355,6 +355,16 @@ void drop_early_logs() {
   thread.phase = Phase::fresh;
 }
 
+void forget_logs() {
+  drop_early_logs();
+  for (Resting& resting : g_resting) {
+    for (std::atomic<ThreadLog*>& place : resting) place.store(nullptr, std::memory_order_relaxed);
+  }
+  ThreadState& thread = t_state;
+  thread.log = nullptr;
+  thread.phase = Phase::fresh;
+}
+
 void add_hook(const ThreadHook& hook) {
   if (g_hook_count < kMaxHooks) g_hooks[g_hook_count++] = hook;
 }

@@ -62,6 +62,8 @@ bool hooks_are_signal_safe();
 void settle_parked_logs();
 /// In a forked child: forgets what its parent had seen before it was worth recording.
 void drop_early_logs();
+/// In a forked child that begins anew: the logs of its parent stay as they are, the parent's.
+void forget_logs();
 
 /// This thread's log if it exists, with files, and no one is inside it; for signal handlers too.
 ThreadLog* existing_log();

@@ -6,6 +6,7 @@
 // two must know of each other lies in a slot until it has begun. Where there is none free, where
 // the thread would have next to no stack, and for threads of libraries that serve the program (MPI,
 // OpenMP's runtime, the collector's own), nothing is done. C11's thrd_create does not come by here.
+// A program that makes threads is worth recording, whatever else it uses.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -13,6 +14,8 @@
 
 #include <atomic>
 
+#include "base/launch/launchers.h"
+#include "collector/lifecycle.h"
 #include "collector/recorder/environment.h"
 #include "collector/recorder/system_file.h"
 #include "collector/sampling/program_code.h"
@@ -82,9 +85,16 @@ void* begin(void* argument) {
   return result;
 }
 
+/// Launchers serve the program, however many threads they have.
+bool is_launcher() {
+  static const bool known = is_launchers_name(program_invocation_short_name);
+  return known;
+}
+
 Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine, void* argument) {
   const KeepErrno keep;
   if (!has_started() || !has_room(attributes) || !is_called_by_program(cfa)) return nullptr;
+  if (!is_launcher()) lifecycle::activate_for_threads();
   Start* start = take_start();
   if (start == nullptr) return nullptr;
   start->routine = routine;

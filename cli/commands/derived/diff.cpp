@@ -158,7 +158,7 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   if (!found) return fail(found.error());
   const blame::Findings shown = report::displayed(*found);
   const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
-  if (!print(sentence)) return fail({"cannot write to standard output"});
+  if (!print(sentence)) return fail(lost_output());
   const auto met = condition ? holds(*condition, a, b) : std::nullopt;
   const int status =
       keep_derived(std::move(*found), blame::Operation::diff, inputs, arguments.output);

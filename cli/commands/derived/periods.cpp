@@ -78,7 +78,7 @@ int periods(PeriodsArguments arguments) {
   const bool written =
       json ? print(report::periods_json(found->rows))
            : print_page(printable("PERIODS\n" + report::periods_section(found->rows), "\n"));
-  return written ? 0 : fail({"cannot write to standard output"});
+  return written ? 0 : fail(lost_output());
 }
 
 void add_selection(CLI::App& command, PeriodsArguments& arguments) {

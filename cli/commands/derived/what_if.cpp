@@ -257,7 +257,7 @@ int what_if(const WhatIfArguments& arguments) {
   const bool text = arguments.format == "text";
   if (!print(text ? report::prediction_text(*prediction, *scenario)
                   : report::prediction_json(*prediction, *scenario))) {
-    return fail({"cannot write to standard output"});
+    return fail(lost_output());
   }
   if (arguments.output.empty()) return 0;
   return keep(std::move(*prediction), arguments, report::scenario_words(*scenario));

@@ -43,6 +43,11 @@ class CommandLine(unittest.TestCase):
         process.out, process.err = process.communicate(timeout=120)
         return process
 
+    def onto_full_disk(self, *arguments):
+        with open("/dev/full", "w") as full:
+            return subprocess.run([BUILD / "bin/culprit", *map(str, arguments)], cwd=self.folder, text=True,
+                                  env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, timeout=120)
+
     def left(self):
         return sorted(entry.name for entry in self.folder.iterdir())
 
@@ -94,8 +99,11 @@ class CommandLine(unittest.TestCase):
         self.refused(126, "not an executable", "run", "--", "/etc/passwd")
         self.refused(126, "not an executable", "run", "-o", "x", "--", "/etc")
 
-    def test_program_without_mpi_and_openmp(self):
-        self.refused(1, "neither MPI nor OpenMP", "run", "--", "true")
+    def test_program_that_gives_nothing_to_record(self):
+        """The status is the program's, with run and with record."""
+        for command in ("run", "record"):
+            self.refused(0, "nothing was recorded", command, "--", "true")
+            self.refused(1, "nothing was recorded", command, "--", "false")
 
     def test_command_that_fails_before_anything_is_recorded(self):
         self.refused(5, "ended with status 5 before", "record", "--", "sh", "-c", "exit 5")
@@ -106,10 +114,71 @@ class CommandLine(unittest.TestCase):
     def test_output_that_cannot_be_made(self):
         (self.folder / "mine").mkdir()
         (self.folder / "file").write_text("x")
-        self.refused(1, "'mine' already exists", "run", "-o", "mine", "--", "true")
-        self.refused(1, "'file' already exists", "run", "-o", "file", "--", "true")
-        self.refused(1, "cannot create", "run", "-o", "missing/mine", "--", "true")
-        self.refused(1, "cannot create", "run", "-o", "/proc/mine", "--", "true")
+        self.refused(2, "'mine' already exists", "run", "-o", "mine", "--", "true")
+        self.refused(2, "'file' already exists", "run", "-o", "file", "--", "true")
+
+    def test_folder_that_is_refused(self):
+        """A job that has waited for its turn is not lost for want of a measurement."""
+        for command in ("run", "record"):
+            for folder in ("missing/mine", "/proc/mine"):
+                self.refused(0, "cannot create", command, "-o", folder, "--", "true")
+                self.refused(5, "without being measured", command, "-o", folder, "--", "sh", "-c",
+                             "exit 5")
+
+    def test_working_folder_that_is_gone(self):
+        """With a folder named in full the run is measured; without, the program runs all the same."""
+        program = self.threads()
+        for options, told in ((["-o", str(self.folder / "mine")], "WHERE THE TIME WENT"),
+                              ([], "without being measured"), (["-o", "mine"], "without being measured")):
+            gone = self.folder / "gone"
+            gone.mkdir()
+            line = ["sh", "-c", 'rmdir "$0" && exec "$@"', str(gone), str(BUILD / "bin/culprit"),
+                    "run", *options, "--", str(program), "3"]
+            done = subprocess.run(line, cwd=gone, env=ENVIRONMENT, text=True, capture_output=True,
+                                  timeout=120)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertTrue(done.stdout.startswith("threads: done\n"), done.stdout)
+            self.assertIn(told, done.stdout + done.stderr)
+
+    def test_report_that_cannot_be_printed(self):
+        """What is lost is said; the status is the program's."""
+        for status in (0, 3):
+            done = self.onto_full_disk("run", "--", "sh", "-c", f"{self.threads()} {status} >/dev/null")
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_all_that_is_printed_gets_there_or_is_missed(self):
+        """Whatever a command prints: onto a full disk, it fails and says so."""
+        experiment = self.recorded()
+        self.assertEqual(self.culprit("analyze", experiment).returncode, 0)
+        printing = [["--help"], ["--version"], ["run", "--help"], ["patterns"],
+                    ["patterns", "mpi.late_sender"], ["doctor"], ["stuck", experiment],
+                    ["manual"], ["completion", "bash"], ["info", experiment], ["report", experiment],
+                    ["report", experiment, "--format", "json"], ["analyze", experiment, "--report"],
+                    ["analyze", experiment, "--passes"], ["machine", "--seconds", "1"],
+                    ["whatif", experiment, "--scale", "main=0.5"], ["periods", experiment],
+                    ["model", "--help"], ["diff", experiment, experiment]]
+        for arguments in printing:
+            with self.subTest(arguments=arguments):
+                to_null = self.culprit(*arguments)
+                if to_null.returncode not in (0, 5) or not to_null.out:
+                    continue  # nothing is printed on stdout
+                done = self.onto_full_disk(*arguments)
+                self.assertNotEqual(done.returncode, 0, done.stderr)
+                self.assertIn("to standard output", done.stderr)
+
+    def test_closed_standard_files(self):
+        """No file of culprit's gets their numbers, and the program finds them closed as before."""
+        look = 'for f in 0 1 2; do test -e /proc/self/fd/$f && echo $f is open >> seen; done; exit 3'
+        done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", BUILD / "bin/culprit", "run", "--",
+                               "sh", "-c", look], cwd=self.folder, env=ENVIRONMENT, timeout=120)
+        plain = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", "sh", "-c",
+                                look.replace("seen", "plain")], cwd=self.folder, env=ENVIRONMENT, timeout=120)
+        self.assertEqual(done.returncode, plain.returncode)
+        def text(name):
+            file = self.folder / name
+            return file.read_text() if file.exists() else ""
+        self.assertEqual(text("seen"), text("plain"))
 
     def test_analyze_of_what_is_none(self):
         (self.folder / "plain").mkdir()
@@ -303,7 +372,7 @@ class CommandLine(unittest.TestCase):
     def test_preload_library_in_the_place_of_culprits(self):
         line = ["env", "LD_PRELOAD=libm.so.6", self.threads()]
         done = self.culprit("record", "--", *line)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 0)
         self.assertIn("displaces culprit's library", done.err)
 
     def test_without_proc(self):
@@ -352,7 +421,7 @@ class CommandLine(unittest.TestCase):
                           ("unobserved.static", "unobserved.static is linked statically")):
             with self.subTest(name):
                 done = self.culprit("run", "--", self.program(name))
-                self.assertEqual(done.returncode, 1, done.err)
+                self.assertEqual(done.returncode, 0, done.err)
                 self.assertIn(why, done.err)
                 self.assertEqual(done.out, "unobserved: done\n")
 
@@ -441,7 +510,7 @@ class CommandLine(unittest.TestCase):
     def test_ranks_refuse_a_folder_of_another_run(self):
         self.recorded("mine")
         for process in self.ranks(self.openmpi, "run", "-o", "mine", "--", self.threads()):
-            self.assertEqual(process.returncode, 1)
+            self.assertEqual(process.returncode, 2)
             self.assertIn("'mine' already exists", process.err)
 
     def test_killed_ranks_leave_the_rest_to_analyze(self):
@@ -456,7 +525,8 @@ class CommandLine(unittest.TestCase):
 
     def test_ranks_without_records_leave_nothing(self):
         done = self.ranks(self.hydra, "run", "--", "true")
-        self.assertEqual(sorted(p.returncode for p in done), [0] * (RANKS - 1) + [1])
+        self.assertEqual([p.returncode for p in done], [0] * RANKS)
+        self.assertEqual(sum("nothing was recorded" in p.err for p in done), 1)
         self.assertEqual(self.left(), [])
 
     # --- what it says on the way ---

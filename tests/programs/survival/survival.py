@@ -62,8 +62,7 @@ def measure(place, case, experiment, *options):
 
 
 def judge_behaviour(case, plain, done):
-    # Where nothing was recorded, culprit's own failure takes the place of success.
-    status = status_of(plain) or (0 if case.recorded else 1)
+    status = status_of(plain)
     check(done.returncode == status,
           f"status {done.returncode} with culprit, {status} expected\n{done.stderr}")
     printed = done.stdout[:done.stdout.find("\nculprit")] if not plain.stdout else done.stdout
@@ -256,7 +255,7 @@ def full_disk(place):
         plain = execute(case.program(place), environment=ENVIRONMENT)
         done = measure(place, case, experiment)
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
-        check(done.returncode == 1, f"status {done.returncode} where nothing could be written")
+        check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
         disk.enlarge()
         status = execute([place.culprit, "analyze", experiment]).returncode
         check(status == 3, f"status {status} of an analysis that lacks records")
@@ -270,8 +269,24 @@ def disk_without_any_room(place):
         plain = execute(case.program(place), environment=ENVIRONMENT)
         done = measure(place, case, disk.folder / "experiment")
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+        check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
         check("could not write" in done.stderr or "dropped" in done.stdout,
               f"not told: {done.stdout}{done.stderr}")
+
+
+def disk_full_from_the_start(place):
+    """Not even the folder can be furnished: the program runs without being measured."""
+    with SmallDisk(place.scratch / "disk") as disk:
+        try:
+            (disk.folder / "ballast").write_bytes(bytes(4_000_000))
+        except OSError:
+            pass
+        case = Case("exit")
+        plain = execute(case.program(place), environment=ENVIRONMENT)
+        done = measure(place, case, disk.folder / "experiment")
+        check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+        check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
+        check("without being measured" in done.stderr, f"not told: {done.stderr}")
 
 
 def folder_removed(place):
@@ -282,11 +297,11 @@ def folder_removed(place):
     done = measure(place, case, experiment)
     check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
     told = without_culprits(done.stderr)
-    check(done.returncode == 1 and not told, f"status {done.returncode}, {done.stderr}")
+    check(done.returncode == plain.returncode and not told, f"status {done.returncode}, {done.stderr}")
 
 
 def disk(place):
-    for test in (full_disk, disk_without_any_room, folder_removed):
+    for test in (full_disk, disk_without_any_room, disk_full_from_the_start, folder_removed):
         with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
             test(harness.Place(place.build, scratch))
 

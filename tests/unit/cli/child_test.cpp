@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace {
 
 ChildResult shell(const std::string& script, std::vector<std::string> environment = {}) {
   environment.emplace_back("PATH=/usr/bin:/bin");
-  return run_child({"sh", "-c", script}, environment);
+  HeldSignals held;
+  return run_child(held, {"sh", "-c", script}, environment);
 }
 
 TEST(RunChild, HandsThroughTheStatus) {
@@ -35,11 +37,12 @@ TEST(RunChild, TellsSignalsAsAShellDoes) {
 }
 
 TEST(RunChild, SaysWhenNothingWasStarted) {
-  const ChildResult missing = run_child({"/nowhere/at/all"}, {});
+  HeldSignals held;
+  const ChildResult missing = run_child(held, {"/nowhere/at/all"}, {});
   EXPECT_FALSE(missing.started);
   EXPECT_EQ(missing.status, 127);
   EXPECT_FALSE(missing.failure.empty());
-  const ChildResult no_program = run_child({"/etc/passwd"}, {});
+  const ChildResult no_program = run_child(held, {"/etc/passwd"}, {});
   EXPECT_FALSE(no_program.started);
   EXPECT_EQ(no_program.status, 126);
 }
@@ -63,12 +66,14 @@ TEST(RunChild, SaysFarewellAtOnceWhenToldToEnd) {
   const int own = dup(STDERR_FILENO);
   const int file = open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   dup2(file, STDERR_FILENO);
+  HeldSignals held;
   const ChildResult result = run_child(
+      held,
       {"sh", "-c",
        "trap '' TERM; kill -TERM $PPID; i=0; while [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); "
        "grep -q goodbye " +
            said + " && exit 7; done; exit 1"},
-      {}, "goodbye\n");
+      {}, {.farewell = "goodbye\n"});
   dup2(own, STDERR_FILENO);
   EXPECT_EQ(result.status, 7);
   close(file);
@@ -77,10 +82,63 @@ TEST(RunChild, SaysFarewellAtOnceWhenToldToEnd) {
 }
 
 TEST(RunChild, LeavesSignalsAsTheyWere) {
+  sigset_t before, after;
+  sigprocmask(SIG_BLOCK, nullptr, &before);
   shell("exit 0");
+  sigprocmask(SIG_BLOCK, nullptr, &after);
   struct sigaction action;
   sigaction(SIGTERM, nullptr, &action);
   EXPECT_EQ(action.sa_handler, SIG_DFL);
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+  }
+}
+
+TEST(RunChild, GivesTheChildItsSignalsAsTheyWere) {
+  // In field order: blocked, ignored.
+  const std::string look = "grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f2 | tr '\\n' ' '";
+  const std::string outside = testing::TempDir() + "culprit_signals_" + std::to_string(getpid());
+  ASSERT_EQ(system((look + " > " + outside).c_str()), 0);
+  EXPECT_EQ(shell("test \"$(" + look + ")\" = \"$(cat " + outside + ")\"").status, 0);
+  unlink(outside.c_str());
+}
+
+TEST(RunChild, KnowsTheStatusWhereChildrenAreIgnored) {
+  signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(shell("exit 5").status, 5);
+  EXPECT_EQ(signal(SIGCHLD, SIG_DFL), SIG_IGN);
+}
+
+TEST(RunChild, SurvivesWhatIsMeantForTheProgram) {
+  for (const char* name : {"USR1", "USR2", "XCPU", "XFSZ", "ALRM", "VTALRM", "PROF", "IO", "QUIT",
+                           "PIPE", "RTMIN", "RTMAX", "HUP", "INT"}) {
+    const std::string script = std::string("trap 'exit 7' ") + name + "; kill -" + name +
+                               " $PPID; i=0; while [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done";
+    HeldSignals held;
+    EXPECT_EQ(run_child(held, {"bash", "-c", script}, {"PATH=/usr/bin:/bin"}).status, 7) << name;
+  }
+}
+
+TEST(RunApart, OutlivesWhateverHappensInThere) {
+  HeldSignals held;
+  EXPECT_EQ(run_apart(held, [] {}).status, 0);
+  EXPECT_EQ(run_apart(held, [] { abort(); }).status, 128 + SIGABRT);
+  EXPECT_EQ(run_apart(held, [] { kill(getpid(), SIGKILL); }).status, 128 + SIGKILL);
+  // Not by what the program may have been sent too late.
+  const ChildResult late = run_apart(held, [] {
+    for (const int signal : {SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGALRM, SIGPIPE, SIGRTMIN}) {
+      kill(getpid(), signal);
+    }
+  });
+  EXPECT_EQ(late.status, 0);
+}
+
+TEST(Witness, TellsWhatHasComeToIt) {
+  HeldSignals held;
+  Witness witness;
+  const auto nothing = witness.ask();
+  ASSERT_TRUE(nothing);
+  EXPECT_TRUE(nothing->empty());
 }
 
 TEST(CheckProgram, LooksWhereAShellWould) {

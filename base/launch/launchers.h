@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs that start the ranks of a job, and those that they keep on each node. The command line
+// looks behind them for the program; the collector, which reaches them too, leaves them alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace culprit {
+
+/// On a command line, in front of the program.
+inline constexpr std::array<std::string_view, 10> kLaunchers = {
+    "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "flux", "ibrun"};
+
+/// What these start on each node, and what starts them.
+inline constexpr std::array<std::string_view, 12> kLaunchersServants = {"hydra_pmi_proxy",
+                                                                        "hydra_bstrap_proxy",
+                                                                        "hydra_nameserver",
+                                                                        "orted",
+                                                                        "prted",
+                                                                        "prte",
+                                                                        "slurmstepd",
+                                                                        "salloc",
+                                                                        "sbatch",
+                                                                        "palsd",
+                                                                        "jsmd",
+                                                                        "ssh"};
+
+/// "mpiexec" of "mpiexec.hydra": distributions name each MPI's own so.
+constexpr std::string_view stem_of(std::string_view name) {
+  return name.substr(0, name.find('.'));
+}
+
+constexpr bool starts_ranks(std::string_view name) {
+  return std::find(kLaunchers.begin(), kLaunchers.end(), stem_of(name)) != kLaunchers.end();
+}
+
+constexpr bool is_launchers_name(std::string_view name) {
+  return starts_ranks(name) || std::find(kLaunchersServants.begin(), kLaunchersServants.end(),
+                                         stem_of(name)) != kLaunchersServants.end();
+}
+
+}  // namespace culprit

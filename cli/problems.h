@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Exceptions come from the libraries that culprit uses, and mean that the environment refuses
+// something. Here they become errors like any other.
+#pragma once
+
+#include <exception>
+#include <type_traits>
+
+#include "base/result.h"
+
+namespace culprit::cli {
+
+/// What is being caught just now, as one sentence.
+Error current_problem();
+
+/// What `step` returns, a Result; an error if it throws.
+template <class Step>
+std::invoke_result_t<Step> guarded(Step&& step) {
+  try {
+    return step();
+  } catch (const std::exception&) {
+    return current_problem();
+  }
+}
+
+}  // namespace culprit::cli

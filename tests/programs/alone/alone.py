@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that have threads and nothing else are analysed like any other; what only stands around a
+program that has more is no part of its run."""
+
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+from harness import Report, check, execute, mpirun  # noqa: E402
+
+
+def run(place, *command, status=0):
+    done = execute([place.culprit, "run", "-o", place.experiment(), "--", *command])
+    check(done.returncode == status, f"status {done.returncode} of {command}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def check_produced(report):
+    """The first thread waited for what another made."""
+    report.check_identities()
+    report.check_nothing_lost()
+    check(report.waits("thread.condition", callpath="produce"), f"no wait is found\n{report.summary()}")
+    (callpath, _), _ = report.largest_delay("thread.condition")
+    check("make_things" in callpath, f"blamed is {callpath}\n{report.summary()}")
+
+
+def produced(place):
+    done = run(place, place.program("alone/alone"), "produce")
+    check(done.stdout.startswith("alone: done"), done.stdout)
+    check_produced(Report(place, place.experiment()))
+
+
+def becomes_another(place):
+    """What a process was before it became another program is one process, and what it is another."""
+    run(place, place.program("alone/alone"), "idle", "again", "produce")
+    check_produced(Report(place, place.experiment()))
+
+
+def children(place):
+    """A child that is forked when threads have been recorded begins anew."""
+    run(place, place.program("alone/alone"), "idle", "fork", "produce", "4", status=4)
+    report = Report(place, place.experiment())
+    check_produced(report)
+    ranks = report.data["run"]["ranks"]
+    check(ranks == 2, f"{ranks} processes instead of parent and child")
+
+
+def beside_openmp(place):
+    """Tools around the program, whatever threads they have, are no part of its run."""
+    alone, other = place.program("alone/alone"), place.program("cli/threads")
+    run(place, "sh", "-c", f"{alone} idle && {other} && {alone} idle")
+    report = Report(place, place.experiment())
+    check(report.data["run"]["ranks"] == 1, f"{report.data['run']['ranks']} processes instead of one")
+    told = " ".join(report.data["run"]["notes"])
+    check("left out" in told, f"not told: {told}")
+
+
+def launcher(place):
+    """Launchers have threads, too."""
+    folder = place.scratch / "bin"
+    folder.mkdir()
+    shutil.copy(place.program("alone/alone"), folder / "srun")
+    done = run(place, folder / "srun", "idle", "3", status=3)
+    check("nothing was recorded" in done.stderr, f"a launcher was recorded: {done.stderr}")
+    run(place, *mpirun(2, place.program("alone/alone"), "idle"))
+    ranks = Report(place, place.experiment()).data["run"]["ranks"]
+    check(ranks == 2, f"{ranks} processes instead of two")
+
+
+def status(place):
+    run(place, place.program("alone/alone"), "idle", "7", status=7)
+
+
+TESTS = {test.__name__: test for test in
+         (produced, becomes_another, children, beside_openmp, launcher, status)}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
