@@ -41,8 +41,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckMember, location, name, cal
                                                 since_s, waits_for, why, in_circle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckGroup, deadlock, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunFacts, command, program, mpi, openmp, processes,
-                                                records, events, overhead_pct, clock_error_ns,
-                                                cores, stuck, notes, losses)
+                                                sampling_signal, records, events, overhead_pct,
+                                                clock_error_ns, cores, stuck, notes, losses)
 
 namespace {
 

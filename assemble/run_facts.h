@@ -52,6 +52,7 @@ struct RunFacts {
   std::string mpi;      ///< library version, empty: none
   std::string openmp;   ///< runtime version, empty: none
   uint32_t processes = 0;
+  uint64_t sampling_signal = 0;  ///< the signal that samples used; 0: none
   uint64_t records = 0;
   uint64_t events = 0;        ///< that they become, about
   double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -180,6 +181,17 @@ void merge_stuck(const std::vector<assemble::StuckGroup>& groups, blame::Finding
   }
 }
 
+/// Whatever else could have sent it: a program that dies of this signal may have died of culprit.
+std::optional<std::string> end_by_sample(const assemble::RunFacts& facts, int exit_status) {
+  constexpr int kKilled = 128;  // as shells say it
+  const auto signal = static_cast<int>(facts.sampling_signal);
+  if (signal == 0 || (exit_status != kKilled + signal && exit_status != -signal)) return {};
+  return fmt::format(
+      "The program was ended by signal {}, which samples use: culprit may have ended it. Measure "
+      "it with --sampling 0.",
+      signal);
+}
+
 }  // namespace
 
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
@@ -200,6 +212,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   for (const auto& [name, value] : info.parameters) findings.parameters.push_back({name, value});
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
+  if (auto note = end_by_sample(facts, info.exit_status)) run.notes.push_back(std::move(*note));
 }
 
 bool has_raw_records(const fs::path& experiment) {

@@ -17,6 +17,8 @@ void end();
 /// As much has been written as may be (budget.h): recording is over, the program goes on.
 /// Async-signal-safe.
 void stop_at_limit();
+/// The program forbids system calls: recording is over, and nothing that is left makes any.
+void stop_at_confinement();
 
 bool is_active();
 

@@ -68,9 +68,12 @@ void bring_up_to_date(RawProcess& process, const RawProcess& now) {
   process.declined = std::max(process.declined, now.declined);
   process.sampling_hz = std::max(process.sampling_hz, now.sampling_hz);
   for (uint64_t RawProcess::* count :
-       {&RawProcess::dropped_records, &RawProcess::logs, &RawProcess::maps}) {
+       {&RawProcess::dropped_records, &RawProcess::logs, &RawProcess::maps,
+        &RawProcess::sampling_signal, &RawProcess::displaced_samplers,
+        &RawProcess::confined_samplers}) {
     process.*count = std::max(process.*count, now.*count);
   }
+  process.samples_begun = now.samples_begun;
 }
 
 /// The snapshot that counts, brought up to date; damage is noted.

@@ -52,6 +52,8 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
   losses.add(LossKind::stopped_at_limit, process.stopped_at_limit);
   losses.add(LossKind::failed_counters, process.failed_counters);
   losses.add(LossKind::slowed_samplers, process.slowed_samplers);
+  losses.add(LossKind::displaced_samplers, process.displaced_samplers);
+  losses.add(LossKind::confined_samplers, process.confined_samplers);
   losses.add(LossKind::nvtx_ranges_not_placed, process.nvtx_ranges);
   losses.add(LossKind::nvtx_marks, process.nvtx_marks);
   losses.add(LossKind::refused_probes, process.refused_probes);
@@ -61,7 +63,8 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
 }
 
 bool ended_early(const RawProcess& process) {
-  if (process.stopped_at_limit != 0) return false;  // it cannot be known
+  // It cannot be known of those that stopped recording before.
+  if (process.stopped_at_limit != 0 || process.confined_samplers != 0) return false;
   // After MPI_Finalize a process may end as it likes (_exit does not tell).
   const bool uses_mpi = process.world_rank >= 0;
   return uses_mpi ? process.finalized == 0 : process.ended == 0;
@@ -77,6 +80,17 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
                   "without MPI_Finalize. What they did until then is analyzed.",
                   early, folders.size()));
   facts.losses.add(LossKind::early_ends, static_cast<uint64_t>(early));
+}
+
+/// A process that dies inside of our handler may have died of it.
+void note_end_in_sample(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  const auto inside = std::count_if(folders.begin(), folders.end(), [](const auto& folder) {
+    return folder.process.samples_begun != 0 && ended_early(folder.process);
+  });
+  facts.losses.add(LossKind::ended_in_samples, static_cast<uint64_t>(inside));
+  for (const RawProcessFolder& folder : folders) {
+    facts.sampling_signal = std::max(facts.sampling_signal, folder.process.sampling_signal);
+  }
 }
 
 /// What users call that which a function of libgomp stands for.
@@ -252,6 +266,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   note_declined(folders, facts);
   note_static_runtime(folders, facts);
   note_early_end(folders, facts);
+  note_end_in_sample(folders, facts);
 }
 
 }  // namespace culprit::assemble

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "collector/lifecycle.h"
 #include "collector/recorder/process_record.h"
 #include "collector/recorder/recorder.h"
 #include "collector/recorder/system_file.h"
@@ -78,6 +79,7 @@ bool for_each_thread(const Visit& visit) {
 void on_thread_begun() {}
 
 void on_thread_ended() {
+  if (!lifecycle::is_active()) return;
   const KeepErrno keep;
   Use use;
   if (!read_use("/proc/thread-self/schedstat", use)) return;

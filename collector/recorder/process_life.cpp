@@ -38,6 +38,7 @@ enum class Mode : uint32_t {
   active,
   impossible,  ///< not wanted, or the experiment cannot be written
   ended,       ///< exit, or the limit of size: what comes later is no part of the run
+  confined,    ///< ended, and no system call may be made for what is left
   forked,      ///< a child: the record belongs to the parent
 };
 
@@ -181,6 +182,15 @@ void stop_at_limit() {
   take_snapshot(Moment::limit, time);
 }
 
+void stop_at_confinement() {
+  Mode expected = Mode::active;
+  if (g_mode.compare_exchange_strong(expected, Mode::confined)) {
+    take_snapshot();
+  } else if (expected == Mode::inert) {
+    g_mode.compare_exchange_strong(expected, Mode::impossible);
+  }
+}
+
 bool is_active() {
   return g_mode.load(std::memory_order_acquire) == Mode::active;
 }
@@ -248,6 +258,7 @@ void checkpoint() {
     if (ended && is_recorded_process()) take_snapshot();
     return;
   }
+  registry::call_checkpoint_hooks();
   refresh_clock_pair();
   refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();

@@ -369,6 +369,12 @@ void add_hook(const ThreadHook& hook) {
   if (g_hook_count < kMaxHooks) g_hooks[g_hook_count++] = hook;
 }
 
+void call_checkpoint_hooks() {
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (g_hooks[i].checkpoint != nullptr) g_hooks[i].checkpoint();
+  }
+}
+
 ThreadLog* existing_log() {
   const ThreadState& thread = t_state;
   if (thread.phase != Phase::live || thread.busy->load(std::memory_order_relaxed)) return nullptr;

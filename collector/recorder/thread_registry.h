@@ -34,6 +34,8 @@ struct ThreadHook {
   void (*begun)();
   void (*ended)();
   bool begun_is_signal_safe = false;
+  /// Now and then, and when the process ends, on any thread.
+  void (*checkpoint)() = nullptr;
 };
 
 namespace registry {
@@ -44,6 +46,7 @@ void load();
 void begin(const char* folder);
 /// Who is told of logs.
 void add_hook(const ThreadHook& hook);
+void call_checkpoint_hooks();
 
 /// This thread is the program's, not a library's helper: it may have a log before anything but
 /// samples and sleeps is seen of it. It runs `function` (0: main).

@@ -15,9 +15,19 @@
 
 #include <atomic>
 
+#include "collector/sampling/blocking_call.h"
+
 namespace culprit::collector::sampling {
 
 namespace {
+
+constinit Next<int(int, const struct sigaction*, struct sigaction*)> g_sigaction("sigaction");
+
+/// The system's own: what the program sets meanwhile comes to set_guarded_action().
+int set(int signal, const struct sigaction* action, struct sigaction* previous) {
+  auto* const next = g_sigaction.get();
+  return next != nullptr ? next(signal, action, previous) : -1;
+}
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS};
 constexpr unsigned kSignalCount = 2;
@@ -30,7 +40,7 @@ constinit thread_local sigjmp_buf* t_return __attribute__((tls_model("initial-ex
 void end_program(int signal) {
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
-  sigaction(signal, &action, nullptr);
+  set(signal, &action, nullptr);
   raise(signal);  // if blocked here, it comes when this handler returns
 }
 
@@ -65,25 +75,31 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_fault;
 }
 
+/// What the program would find.
+struct sigaction programs(unsigned which) {
+  struct sigaction action = g_previous[which];
+  if (g_spent[which].load()) action.sa_handler = SIG_DFL, action.sa_flags &= ~SA_SIGINFO;
+  return action;
+}
+
 bool install(unsigned which) {
   struct sigaction current;
-  if (sigaction(kSignals[which], nullptr, &current) != 0) return false;
+  if (set(kSignals[which], nullptr, &current) != 0) return false;
   if (is_ours(current)) return true;
   g_previous[which] = current;
   g_spent[which].store(false);
   struct sigaction ours = current;
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (current.sa_flags & (SA_NODEFER | SA_RESTART));
-  return sigaction(kSignals[which], &ours, nullptr) == 0;
+  return set(kSignals[which], &ours, nullptr) == 0;
 }
 
 /// Leaves what the program has installed meanwhile.
 void remove(unsigned which) {
   struct sigaction current;
-  if (sigaction(kSignals[which], nullptr, &current) != 0 || !is_ours(current)) return;
-  struct sigaction previous = g_previous[which];
-  if (g_spent[which].load()) previous.sa_handler = SIG_DFL;
-  sigaction(kSignals[which], &previous, nullptr);
+  if (set(kSignals[which], nullptr, &current) != 0 || !is_ours(current)) return;
+  const struct sigaction previous = programs(which);
+  set(kSignals[which], &previous, nullptr);
 }
 
 /// Held for a few system calls. Who cannot get it soon does without: nobody waits in a handler.
@@ -127,6 +143,25 @@ void end_guard() {
 }
 
 }  // namespace
+
+bool is_guarded(int signal) {
+  return (signal == SIGSEGV || signal == SIGBUS) && g_users.load(std::memory_order_relaxed) != 0;
+}
+
+int set_guarded_action(int signal, const struct sigaction* action, struct sigaction* previous) {
+  const unsigned which = signal == kSignals[0] ? 0 : 1;
+  const Turn turn;
+  struct sigaction current;
+  if (set(signal, nullptr, &current) != 0) return -1;
+  if (!turn || !is_ours(current)) return set(signal, action, previous);
+  const struct sigaction before = programs(which);
+  if (action != nullptr) {
+    g_previous[which] = *action;
+    g_spent[which].store(false);
+  }
+  if (previous != nullptr) *previous = before;
+  return 0;
+}
 
 bool run_guarded(void (*body)(void*), void* argument) {
   if (!begin_guard()) return false;

@@ -8,10 +8,17 @@
 // them.
 #pragma once
 
+#include <signal.h>
+
 namespace culprit::collector::sampling {
 
 /// Calls `body(argument)`, from within a signal handler. False if it faulted; it must hold nothing
 /// that would have to be released.
 bool run_guarded(void (*body)(void*), void* argument);
+
+/// Whether our handler may stand in the place of the program's just now.
+bool is_guarded(int signal);
+/// As sigaction(), for a signal that is guarded: what the program finds is its own.
+int set_guarded_action(int signal, const struct sigaction* action, struct sigaction* previous);
 
 }  // namespace culprit::collector::sampling

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collector/sampling/sampler.h"
+#include "collector/sampling/signals/confinement.h"
+#include "collector/sampling/signals/signal_actions.h"
+#include "collector/sampling/signals/signal_masks.h"
+#include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/sleeps.h"
 #include "collector/sampling/thread_waits.h"
 
@@ -10,6 +14,10 @@ namespace culprit::collector::sampling {
 void load() {
   find_sleeping_calls();
   find_thread_calls();
+  find_action_calls();
+  find_mask_calls();
+  find_confining_calls();
+  find_system_call();
 }
 
 }  // namespace culprit::collector::sampling

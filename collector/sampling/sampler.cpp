@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One timer per thread on its CPU time: threads that sleep are not woken. Threads of the program's
-// own have it from their beginning (the first thread from when this library is loaded, where the
-// program is likely to be recorded), all others from their first event on. The kernel checks such
-// timers at its own ticks, so at high rates one signal stands for several expirations (the record's
-// flags). SIGURG is used, unless the program has a handler of its own there: a program that puts
-// all signals back to the system's default would end by any other, this one is ignored then. The
-// handler takes no sample while the thread is inside the collector, waits (the events around tell
-// that better), or is in the dynamic loader or the unwinder.
+// One timer per thread on its CPU time (sample_timers.h). Threads of the program's own have it from
+// their beginning (the first thread from when this library is loaded, where the program is likely
+// to be recorded), all others from their first event on. The kernel checks such timers at its own
+// ticks, so at high rates one signal stands for several periods (the record's flags). The handler
+// takes no sample while the thread is inside the collector, waits (the events around tell that
+// better), is in the dynamic loader or the unwinder, or runs on a stack without room.
 #include "collector/sampling/sampler.h"
 
 #include <pthread.h>
@@ -20,7 +18,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <initializer_list>
 
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
@@ -35,24 +32,23 @@
 #include "collector/sampling/fault_guard.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
+#include "collector/sampling/signals/sample_signal.h"
+#include "collector/sampling/signals/sample_timers.h"
+#include "collector/sampling/signals/signal_masks.h"
+#include "collector/sampling/signals/signal_turn.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/thread_waits.h"
-
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
 
 namespace culprit::collector::sampling {
 
 namespace {
 
-constexpr int kSignal = SIGURG;
-constexpr int kMaxOverrun = 0xffff;
+constexpr uint64_t kMaxMissed = 0xffff;
+/// What a sample may need of the stack, generously.
+constexpr size_t kLeastStack = size_t{16} << 10;
 
-char g_marker;  ///< its address tells our timers' signals from others
-
-constinit thread_local timer_t t_timer __attribute__((tls_model("initial-exec"))) = nullptr;
-constinit thread_local bool t_has_timer __attribute__((tls_model("initial-exec"))) = false;
+/// This thread is to be sampled as soon as it no longer blocks the signal.
+constinit thread_local bool t_is_blocked __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local Rate t_rate __attribute__((tls_model("initial-exec"))) = {};
 constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"))) = false;
 /// What the kernel takes to bring a signal to a handler and back, measured once.
@@ -61,8 +57,8 @@ std::atomic<pid_t> g_process{0};  ///< in which start() was called; 0: not yet
 /// CPU time, in nanoseconds, since this thread refreshed the clock pair.
 constinit thread_local uint64_t t_since_refresh __attribute__((tls_model("initial-exec"))) = 0;
 
-uintptr_t interrupted_pc(const void* context) {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+uintptr_t interrupted_pc(const ucontext_t& context) {
+  const auto& machine = context.uc_mcontext;
 #if defined(__x86_64__)
   return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
 #elif defined(__aarch64__)
@@ -94,13 +90,6 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
-/// This thread's CPU time: what it waits for a core while it handles a signal is not the sample's.
-uint64_t cpu_nanoseconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 /// After each second of CPU time: a program that is killed has then told how fast its clock is.
 void refresh_clock_now_and_then(uint64_t expirations) {
   // The clock more often: it also says how long a process that waits has lived.
@@ -115,16 +104,8 @@ void refresh_clock_now_and_then(uint64_t expirations) {
   if (log != nullptr && Recorder::impl(*log).may_append_from_signal()) put_cpu_time(*log);
 }
 
-bool set_timer(uint64_t period_ns) {
-  itimerspec period = {};
-  period.it_interval.tv_sec = static_cast<time_t>(period_ns / 1'000'000'000);
-  period.it_interval.tv_nsec = static_cast<long>(period_ns % 1'000'000'000);
-  period.it_value = period.it_interval;
-  return timer_settime(t_timer, 0, &period, nullptr) == 0;
-}
-
 void note_new_rate() {
-  set_timer(t_rate.period_ns());
+  timers::set_period(t_rate.period_ns());
   if (!t_was_slowed) tally(&trace::RawProcess::slowed_samplers);
   t_was_slowed = true;
   if (ThreadLog* log = lifecycle::watched_log_in_signal(); log != nullptr) {
@@ -133,14 +114,21 @@ void note_new_rate() {
   }
 }
 
-void handle(const siginfo_t& info, const void* context) {
-  const int overrun = std::clamp(info.si_overrun, 0, kMaxOverrun);
-  refresh_clock_now_and_then(1 + static_cast<uint64_t>(overrun));
+/// The program's handlers may run on a stack of a few kilobytes, and ours on top of them.
+bool has_room(const ucontext_t& context) {
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const auto begin = reinterpret_cast<uintptr_t>(context.uc_stack.ss_sp);
+  const bool is_inside = here - begin < context.uc_stack.ss_size;
+  return !is_inside || here - begin >= kLeastStack;
+}
+
+void handle(uint64_t missed, const ucontext_t& context) {
+  refresh_clock_now_and_then(1 + missed);
   ThreadLog* log = lifecycle::watched_log_in_signal();
   if (log == nullptr || log->waiting > 0) return;
   const uintptr_t pc = interrupted_pc(context);
   if (!code_map::is_there() || code_map::owner_of(pc) == code_map::Owner::runtime) return;
-  take_sample(*log, pc, static_cast<uint16_t>(overrun));
+  take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
 }
 
 /// A thread that may be cancelled at any moment is not, while it is in here.
@@ -155,72 +143,39 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-void on_signal(int, siginfo_t* info, void* context) {
-  if (!is_our_signal(*info)) return;
-  const KeepErrno keep;
-  if (!lifecycle::is_watching() || selection::is_off()) return;
-  const NoCancellation stays;
-  const uint64_t begin = cpu_nanoseconds();
-  handle(*info, context);
-  const uint64_t cost = cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);
-  if (t_rate.account(cost, 1 + static_cast<uint64_t>(std::max(info->si_overrun, 0)))) {
-    note_new_rate();
-  }
-}
-
-/// Ours already, or free to take. A program that sets its own handler later keeps it: then it gets
-/// our signals, as it would get any timer's.
-bool claim_signal() {
-  struct sigaction current;
-  if (sigaction(kSignal, nullptr, &current) != 0) return false;
-  if ((current.sa_flags & SA_SIGINFO) != 0) return current.sa_sigaction == on_signal;
-  if (current.sa_handler != SIG_DFL && current.sa_handler != SIG_IGN) return false;
-  struct sigaction ours = {};
-  ours.sa_sigaction = on_signal;
-  ours.sa_flags = SA_SIGINFO | SA_RESTART;
-  // A handler of the program that leaves by siglongjmp must not take us along half way.
-  sigfillset(&ours.sa_mask);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT}) {
-    sigdelset(&ours.sa_mask, fault);
-  }
-  return sigaction(kSignal, &ours, nullptr) == 0;
-}
-
-/// The best of a few signals that this thread sends to itself, which the handler ignores.
-/// Not by a thread that blocks it: there it would wait for somebody to fetch it.
-void measure_delivery() {
-  constexpr int kTries = 5;
+bool is_blocked(int signal) {
   sigset_t blocked;
-  if (pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, kSignal) != 0) {
-    return;
-  }
-  const long process = getpid();
-  const long thread = syscall(SYS_gettid);
+  return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, signal) != 0;
+}
+
+/// The best of a few signals that this thread sends to itself. As it has no timer yet, they are no
+/// samples.
+void measure_delivery(int signal) {
+  constexpr int kTries = 5;
   uint64_t best = ~uint64_t{0};
   for (int i = 0; i < kTries; ++i) {
-    const uint64_t begin = cpu_nanoseconds();
-    syscall(SYS_tgkill, process, thread, kSignal);
-    best = std::min(best, cpu_nanoseconds() - begin);
+    const uint64_t begin = timers::cpu_nanoseconds();
+    timers::send_to_self(signal);
+    best = std::min(best, timers::cpu_nanoseconds() - begin);
   }
   g_delivery_ns.store(best, std::memory_order_relaxed);
 }
 
-bool start_timer(unsigned hz) {
-  sigevent event = {};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = kSignal;
-  event.sigev_value.sival_ptr = &g_marker;
-  event.sigev_notify_thread_id = static_cast<int>(syscall(SYS_gettid));
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &t_timer) != 0) return false;
-  t_has_timer = true;
-  t_rate.begin(1'000'000'000 / hz);
-  if (g_delivery_ns.load(std::memory_order_relaxed) == 0) measure_delivery();
-  return set_timer(t_rate.period_ns());
-}
-
 /// Whether it now has one.
 bool give_timer() {
-  return t_has_timer || (claim_signal() && start_timer(environment().sampling));
+  if (timers::has_one()) return true;
+  check_sample_signal();
+  int signal = 0;
+  {
+    const SignalTurn turn;
+    signal = claim_sample_signal();
+  }
+  t_is_blocked = signal != 0 && is_blocked(signal);
+  if (signal == 0 || t_is_blocked) return false;
+  t_rate.begin(1'000'000'000 / environment().sampling);
+  if (g_delivery_ns.load(std::memory_order_relaxed) == 0) measure_delivery(signal);
+  const SignalTurn turn;
+  return sample_signal() != 0 && timers::begin(sample_signal(), t_rate.period_ns());
 }
 
 void on_thread_begun() {
@@ -229,34 +184,33 @@ void on_thread_begun() {
   const bool sampled = give_timer();
   if (trace::RawProcess* record = process(); record != nullptr && sampled) {
     std::atomic_ref<uint32_t>(record->sampling_hz).store(hz, std::memory_order_relaxed);
+    const auto signal = static_cast<uint64_t>(sample_signal());
+    std::atomic_ref<uint64_t>(record->sampling_signal).store(signal, std::memory_order_relaxed);
   }
 }
 
-constinit thread_local sigset_t t_mask_before_fork __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local uint64_t t_mask_before_fork __attribute__((tls_model("initial-exec"))) = 0;
 
 // A fork that a signal interrupts starts again; that of a large process could do so for ever.
 void before_fork() {
-  sigset_t ours;
-  sigemptyset(&ours);
-  sigaddset(&ours, kSignal);
-  pthread_sigmask(SIG_BLOCK, &ours, &t_mask_before_fork);
+  if (!has_started()) return;
+  const int signal = sample_signal();
+  const uint64_t ours = signal != 0 ? uint64_t{1} << (signal - 1) : 0;
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &t_mask_before_fork, sizeof ours);
 }
 
 void after_fork() {
-  pthread_sigmask(SIG_SETMASK, &t_mask_before_fork, nullptr);
+  if (!has_started()) return;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &t_mask_before_fork, nullptr, sizeof t_mask_before_fork);
 }
 
 /// Children inherit no timers.
 void after_fork_in_child() {
-  t_has_timer = false;
+  if (!has_started()) return;
+  forget_sample_signal();
   g_process.store(getpid(), std::memory_order_release);
-  if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
   after_fork();
-}
-
-bool is_blocked() {
-  sigset_t blocked;
-  return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, kSignal) != 0;
+  if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
 }
 
 /// Programs that may yet turn out to be worth recording: they have a runtime that we observe, or
@@ -266,20 +220,59 @@ bool begins_early() {
 }
 
 void on_thread_ended() {
-  if (t_has_timer) timer_delete(t_timer);
-  t_has_timer = false;
+  t_is_blocked = false;
+  if (!has_started() || !timers::has_one()) return;
+  const SignalTurn turn;
+  timers::end();
+}
+
+/// Says in the process's record that a thread is inside a sample: who dies there may have died of
+/// it.
+class Begun {
+ public:
+  Begun() : record_(process()) { add(1); }
+  ~Begun() { add(~uint64_t{0}); }
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+
+ private:
+  void add(uint64_t count) const {
+    if (record_ == nullptr) return;
+    std::atomic_ref<uint64_t>(record_->samples_begun).fetch_add(count, std::memory_order_relaxed);
+  }
+  trace::RawProcess* record_;
+};
+
+void sample(const ucontext_t& context) {
+  const uint64_t begin = timers::cpu_nanoseconds();
+  const uint64_t missed = timers::periods_missed(begin);
+  if (!lifecycle::is_watching() || selection::is_off() || !has_room(context)) return;
+  const NoCancellation stays;
+  handle(missed, context);
+  const uint64_t cost =
+      timers::cpu_nanoseconds() - begin + g_delivery_ns.load(std::memory_order_relaxed);
+  if (t_rate.account(cost, 1 + missed)) note_new_rate();
 }
 
 }  // namespace
 
-bool is_our_signal(const siginfo_t& info) {
-  return info.si_signo == kSignal && info.si_code == SI_TIMER &&
-         info.si_value.sival_ptr == &g_marker;
+void on_sample(const void* context) {
+  if (!timers::has_one()) return;
+  {
+    const Begun begun;
+    sample(*static_cast<const ucontext_t*>(context));
+  }
+  timers::wind_up();
+}
+
+void on_unblocked() {
+  if (t_is_blocked) give_timer();
+  timers::go_on();
 }
 
 void start() {
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
-  registry::add_hook({on_thread_begun, on_thread_ended, true});
+  registry::add_hook({on_thread_begun, on_thread_ended, true, check_sample_signal});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   g_process.store(getpid(), std::memory_order_release);
   if (syscall(SYS_gettid) != getpid()) return;
@@ -292,13 +285,18 @@ bool has_started() {
 }
 
 bool is_same_process() {
-  return g_process.load(std::memory_order_acquire) == getpid();
+  const pid_t process = g_process.load(std::memory_order_acquire);
+  return process != 0 && process == getpid();
+}
+
+void stop_watching() {
+  g_process.store(0, std::memory_order_release);
 }
 
 void begin_own_thread(uintptr_t function) {
   if (!is_same_process()) return;
   registry::begin_own_thread(function);
-  if (registry::is_own_thread() && lifecycle::is_watching() && !is_blocked()) give_timer();
+  if (registry::is_own_thread() && lifecycle::is_watching()) give_timer();
 }
 
 }  // namespace culprit::collector::sampling

@@ -4,8 +4,6 @@
 // The sampling probe: where threads are between their events, by a timer for each.
 #pragma once
 
-#include <signal.h>
-
 #include <cstdint>
 
 namespace culprit::collector::sampling {
@@ -19,8 +17,5 @@ void start();
 
 /// This thread is the program's own, and runs `function`.
 void begin_own_thread(uintptr_t function);
-
-/// One of the timers'.
-bool is_our_signal(const siginfo_t& info);
 
 }  // namespace culprit::collector::sampling

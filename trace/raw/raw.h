@@ -140,8 +140,7 @@ struct RawProcess {
   uint32_t event_cost_ps;     ///< calibrated cost of one record, picoseconds
   uint32_t path_cost_ps;      ///< of one remembered call path
   uint32_t starts_off;        ///< 1: recording is off until the first recording_on
-  uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or SIGURG was
-                            ///< the program's
+  uint32_t sampling_hz;     ///< rate of the threads' timers; 0: no samples asked for, or none taken
   uint64_t start_ticks;     ///< when the collector was loaded
   uint64_t end_ticks;       ///< when the process exited in order or recording stopped, else 0
   uint64_t time_namespace;  ///< its inode; CLOCK_MONOTONIC differs between time namespaces
@@ -169,7 +168,13 @@ struct RawProcess {
   char host[64];
   char boot_id[40];
   char executable[1024];
-  char command[2048];     ///< arguments joined with spaces
+  char command[2016];           ///< arguments joined with spaces
+  uint64_t sampling_signal;     ///< the signal that samples use now; 0: none
+  uint64_t samples_begun;       ///< threads that are inside a sample: at the end it is to be 0
+  uint64_t displaced_samplers;  ///< 1: another runtime has put its handler in the place of ours, so
+                                ///< no samples were taken from then on
+  uint64_t
+      confined_samplers;  ///< 1: the program forbade system calls that a sample makes; likewise
   char mpi_library[256];  ///< MPI_Get_library_version, first line
   char omp_runtime[128];  ///< what OMPT says of itself
   char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none

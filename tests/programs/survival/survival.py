@@ -18,7 +18,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import harness  # noqa: E402
-from harness import Report, Wrong, check, execute  # noqa: E402
+from harness import Report, Wrong, check, execute, succeed  # noqa: E402
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "2", "LC_ALL": "C"}
 
@@ -30,6 +30,8 @@ class Case:
     losses: tuple = ()   # told in the report
     recorded: bool = True  # if not, the sentence says why
     arguments: tuple = ()
+    samples: bool = False  # still after what it does
+    environment: dict = dataclasses.field(default_factory=dict)
     calls: dict = dataclasses.field(default_factory=dict)  # how often in the trace
     way: str = "omp"
 
@@ -58,7 +60,7 @@ def without_culprits(text):
 def measure(place, case, experiment, *options):
     return execute([place.culprit, "run", "--otf2", "--sampling", "1000", *options, "-o", experiment,
                     "--",
-                    *case.program(place)], environment=ENVIRONMENT)
+                    *case.program(place)], environment={**ENVIRONMENT, **case.environment})
 
 
 def judge_behaviour(case, plain, done):
@@ -86,6 +88,15 @@ def judge_experiment(place, case, experiment):
     return report
 
 
+def check_samples(place, experiment):
+    """Samples are taken to the end: in the last regions, in which the program only computes."""
+    dump = succeed([place.build / "tests" / "culprit-rawdump", experiment]).stdout
+    first_thread = dump.split("  thread 0:")[1].split("  thread 1:")[0]
+    kinds = re.findall(r"^ *-?\d+ ([a-z_]+)", first_thread, re.MULTILINE)
+    regions = [i for i, kind in enumerate(kinds) if kind == "omp_parallel_begin"]
+    check("sample" in kinds[regions[-6]:], f"no samples at the end: {kinds[regions[-6]:]}")
+
+
 def check_calls(calls, experiment):
     listing = execute(["otf2-print", f"{experiment}/trace/traces.otf2"]).stdout
     for name, count in calls.items():
@@ -95,7 +106,7 @@ def check_calls(calls, experiment):
 
 def survive(place, case):
     experiment = place.experiment(f"{case.way}.{case.name}")
-    plain = execute(case.program(place), environment=ENVIRONMENT)
+    plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
     done = measure(place, case, experiment)
     judge_behaviour(case, plain, done)
     check(pathlib.Path(experiment).exists() == case.recorded,
@@ -103,6 +114,8 @@ def survive(place, case):
     if case.recorded:
         judge_experiment(place, case, experiment)
         check_calls(case.calls, experiment)
+        if case.samples:
+            check_samples(place, experiment)
     else:
         check("could not write their records" in done.stderr, f"not told why: {done.stderr}")
 
@@ -213,6 +226,22 @@ SIGNALS = [Case(name) for name in (
     "all_ignored", "all_blocked", "waits_for_all", "first_waits_for_all", "own_profiler",
     "first_ask", "ask", "faults_by_design")]
 
+CLAIMS = [Case(name, samples=True) for name in (
+    "fatal", "first_fatal", "by_signal", "first_by_signal", "by_sysv_signal", "by_sigaction",
+    "first_by_sigaction", "by_internal_sigaction", "by_system_call", "all_handled",
+    "first_all_handled", "queued", "signal_file", "waits_for_it", "interrupts", "on_small_stack",
+    "inherited", "own_timer")]
+CLAIMS += [
+    Case("claimed_early", samples=True, environment={"SURVIVE_CLAIMS_EARLY": "1"}),
+    # All signals are blocked to the end.
+    Case("signal_file_of_all"),
+    Case("pending", samples=True),
+    # Where nobody can stand in front of the system call.
+    Case("by_its_own_system_call", losses=("displaced_samplers",)),
+    Case("hands_on", losses=("displaced_samplers",)),
+    Case("all_default_by_itself", losses=("displaced_samplers",)),
+]
+
 # With AddressSanitizer there is no bound to the address space, and no sense in strange stacks.
 if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
     RESOURCES = [case for case in RESOURCES if "memory" not in case.name]
@@ -224,7 +253,7 @@ if os.geteuid() != 0:
 
 GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
           "processes": PROCESSES,
-          "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS}
+          "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS, "claims": CLAIMS}
 
 class SmallDisk:
     """A file system of a few megabytes, mounted while this lives."""
@@ -252,7 +281,7 @@ def full_disk(place):
     with SmallDisk(place.scratch / "disk") as disk:
         case = Case("much", losses=("dropped_records",))
         experiment = str(disk.folder / "experiment")
-        plain = execute(case.program(place), environment=ENVIRONMENT)
+        plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
         done = measure(place, case, experiment)
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
         check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
@@ -266,7 +295,7 @@ def disk_without_any_room(place):
     with SmallDisk(place.scratch / "disk") as disk:
         (disk.folder / "ballast").write_bytes(bytes(2_900_000))
         case = Case("nothing")
-        plain = execute(case.program(place), environment=ENVIRONMENT)
+        plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
         done = measure(place, case, disk.folder / "experiment")
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
         check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
@@ -293,7 +322,7 @@ def folder_removed(place):
     """There is nothing to analyse then; the program must not notice."""
     experiment = place.experiment()
     case = Case("remove_folder", arguments=(experiment,))
-    plain = execute(case.program(place), environment=ENVIRONMENT)
+    plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
     done = measure(place, case, experiment)
     check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
     told = without_culprits(done.stderr)

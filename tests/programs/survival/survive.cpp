@@ -50,7 +50,7 @@ namespace {
 
 void (*find(const char* name))() {
   for (const Case* table :
-       {kEndings, kProcesses, kThreads, kResources, kSignals, kExchange, kFinalize}) {
+       {kEndings, kProcesses, kThreads, kResources, kSignals, kClaims, kExchange, kFinalize}) {
     for (; table->name != nullptr; ++table) {
       if (strcmp(table->name, name) == 0) return table->run;
     }

@@ -21,6 +21,7 @@ extern const Case kProcesses[];
 extern const Case kThreads[];
 extern const Case kResources[];
 extern const Case kSignals[];
+extern const Case kClaims[];
 extern const Case kExchange[];
 extern const Case kFinalize[];
 

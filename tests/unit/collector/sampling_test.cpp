@@ -106,22 +106,30 @@ TEST(Sampling, SkipsThreadsThatWait) {
 
 int g_own_signals = 0;
 
+// Samples use another one.
 TEST(Sampling, LeavesTheProgramItsSignal) {
-  Experiment experiment;
-  const int status = experiment.run(
-      [] {
-        signal(SIGURG, [](int) { ++g_own_signals; });
-        collector::start_probes();
-        if (!activate() || thread_log() == nullptr) return 1;
-        raise(SIGURG);
-        burn(0.1);
-        return g_own_signals == 1 ? 0 : 2;
-      },
-      kFast);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.count(RawKind::sample), 0u);
-  EXPECT_EQ(run.process.sampling_hz, 0u);
+  for (const bool comes_first : {true, false}) {
+    Experiment experiment;
+    const int status = experiment.run(
+        [comes_first] {
+          const auto take = [] { return signal(SIGURG, [](int) { ++g_own_signals; }); };
+          if (comes_first && take() != SIG_DFL) return 1;
+          collector::start_probes();
+          if (!activate() || thread_log() == nullptr) return 2;
+          burn(0.1);
+          if (!comes_first && take() != SIG_DFL) return 3;
+          raise(SIGURG);
+          burn(0.1);
+          return g_own_signals == 1 ? 0 : 4;
+        },
+        kFast);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    const RawRun run = experiment.read_one();
+    EXPECT_GT(run.count(RawKind::sample), 0u);
+    EXPECT_EQ(run.process.sampling_hz, 1000u);
+    EXPECT_EQ(run.process.displaced_samplers, 0u);
+    EXPECT_EQ(run.process.samples_begun, 0u);
+  }
 }
 
 bool sampling_is_blocked() {

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "collector/sampling/sampler.h"
+#include "collector/sampling/signals/sample_timers.h"
 
 namespace culprit::collector::sampling {
 
@@ -66,7 +66,8 @@ int wait_for(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
     end = sum(end, *timeout);
   }
   int signal = wait(set, &found, timeout);
-  while (signal > 0 && is_our_signal(found)) {
+  while (signal > 0 && timers::is_ours(found)) {
+    timers::skip();
     const timespec left = timeout != nullptr ? time_until(end) : timespec{};
     signal = wait(set, &found, timeout != nullptr ? &left : nullptr);
   }

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// SIGURG comes first, because the system ignores it where nobody handles it: runtimes that put all
+// signals back to the default by the bare system call, which nobody can stand in front of, would
+// end by any other. The others are real-time signals in the middle of their range: glibc, .NET and
+// musl use the first ones, PAPI and other profilers those after them, Java and valgrind the last.
+// Those queue: one of the program's is never merged with one of ours. If the program takes them
+// all, the last one is shared with it: then its handler lacks what only the system could give it,
+// that a call which it interrupts ends with EINTR.
+#include "collector/sampling/signals/sample_signal.h"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <initializer_list>
+
+#include "collector/recorder/process_record.h"
+#include "collector/sampling/blocking_call.h"
+#include "collector/sampling/signals/sample_timers.h"
+#include "collector/sampling/signals/signal_turn.h"
+#include "collector/sampling/started.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+constinit Next<int(int, const struct sigaction*, struct sigaction*)> g_sigaction("sigaction");
+
+constexpr int kLastSignal = 64;
+constexpr int kFirstRealTime = 55, kLastRealTime = 42;
+
+/// What our handler stands in front of.
+struct Kept {
+  std::atomic<bool> ours{false};   ///< our handler is installed, as far as we know
+  std::atomic<bool> spent{false};  ///< the action was for one signal, which has come (SA_RESETHAND)
+
+  struct sigaction action() const { return actions_[newest_.load(std::memory_order_acquire)]; }
+  /// Handlers may be reading the one before.
+  void keep(const struct sigaction& action) {
+    const unsigned other = 1 - newest_.load(std::memory_order_relaxed);
+    actions_[other] = action;
+    newest_.store(other, std::memory_order_release);
+    spent.store(false);
+  }
+
+ private:
+  struct sigaction actions_[2] = {};  ///< the program's
+  std::atomic<unsigned> newest_{0};
+};
+constinit Kept g_kept[kLastSignal + 1];
+
+std::atomic<int> g_signal{0};
+std::atomic<bool> g_over{false};
+
+void on_signal(int signal, siginfo_t* info, void* context);
+
+int install(int signal, const struct sigaction* action, struct sigaction* previous) {
+  auto* const next = g_sigaction.get();
+  return next != nullptr ? next(signal, action, previous) : -1;
+}
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_signal;
+}
+
+bool stands(int signal) {
+  struct sigaction current;
+  return install(signal, nullptr, &current) == 0 && is_ours(current);
+}
+
+bool is_plain(const struct sigaction& action, void (*handler)(int)) {
+  return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
+}
+
+/// The handler that takes samples. `program`: what it stands in front of.
+bool install_sampling(int signal, const struct sigaction& program) {
+  struct sigaction ours = {};
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | (program.sa_flags & SA_ONSTACK);
+  // A handler of the program that leaves by siglongjmp must not take us along half way.
+  sigfillset(&ours.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS}) {
+    sigdelset(&ours.sa_mask, fault);
+  }
+  return install(signal, &ours, nullptr) == 0;
+}
+
+/// The handler in front of the program's own: all else is as the program asked.
+bool install_front(int signal, const struct sigaction& program) {
+  struct sigaction ours = program;
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags |= SA_SIGINFO;
+  return install(signal, &ours, nullptr) == 0;
+}
+
+bool take(int signal) {
+  Kept& kept = g_kept[signal];
+  struct sigaction current;
+  if (kept.ours.load() || install(signal, nullptr, &current) != 0) return false;
+  if (!is_plain(current, SIG_DFL)) return false;
+  kept.keep(current);
+  if (!install_sampling(signal, current)) return false;
+  kept.ours.store(true);
+  g_signal.store(signal);
+  if (trace::RawProcess* record = process(); record != nullptr) {
+    std::atomic_ref<uint64_t>(record->sampling_signal).store(static_cast<uint64_t>(signal));
+  }
+  return true;
+}
+
+bool take_a_free_one() {
+  if (take(SIGURG)) return true;
+  for (int signal = kFirstRealTime; signal >= kLastRealTime; --signal) {
+    if (take(signal)) return true;
+  }
+  return false;
+}
+
+/// Samples use another signal from now on. False if there is none.
+bool move_on() {
+  if (!take_a_free_one()) return false;
+  timers::move_all(g_signal.load());
+  return true;
+}
+
+/// The signal is the program's alone again.
+int give_back(int signal, const struct sigaction& action) {
+  g_kept[signal].ours.store(false);
+  return install(signal, &action, nullptr);
+}
+
+/// The system's default, of which there are two among ours.
+void do_default(int signal, const siginfo_t& info) {
+  if (signal == SIGURG || !stands(signal)) return;
+  const struct sigaction standard = {};
+  install(signal, &standard, nullptr);
+  siginfo_t again = info;
+  // It comes when this handler returns.
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &again);
+}
+
+/// Where our handler has the system's flags, and not the program's: its mask.
+void set_program_mask(int signal, const struct sigaction& action, const void* context) {
+  sigset_t mask = action.sa_mask;
+  if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
+  uint64_t wanted = 0, before = 0;
+  const auto& interrupted = static_cast<const ucontext_t*>(context)->uc_sigmask;
+  static_assert(sizeof interrupted >= sizeof before);
+  __builtin_memcpy(&before, &interrupted, sizeof before);
+  __builtin_memcpy(&wanted, &mask, sizeof wanted);
+  wanted |= before;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &wanted, nullptr, sizeof wanted);
+}
+
+/// A signal that is none of ours: the program gets it.
+void hand_over(int signal, siginfo_t* info, void* context) {
+  Kept& kept = g_kept[signal];
+  const struct sigaction action = kept.action();
+  if (is_plain(action, SIG_IGN)) return;
+  const bool once = (action.sa_flags & SA_RESETHAND) != 0;
+  const bool spent = once && kept.spent.exchange(true);
+  if (spent || is_plain(action, SIG_DFL)) return do_default(signal, *info);
+  if (signal == g_signal.load()) set_program_mask(signal, action, context);
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else {
+    action.sa_handler(signal);
+  }
+}
+
+/// One that was on its way when samples moved to another signal. The system has taken it for the
+/// one signal for which the program's handler was set.
+void keep_back(int signal) {
+  const struct sigaction action = g_kept[signal].action();
+  if ((action.sa_flags & SA_RESETHAND) != 0) install_front(signal, action);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const KeepErrno keep;
+  if (!timers::is_ours(*info)) return hand_over(signal, info, context);
+  if (signal != g_signal.load(std::memory_order_relaxed)) return keep_back(signal);
+  on_sample(context);
+}
+
+/// As the program would find it if it had set it itself.
+struct sigaction as_found(const struct sigaction& action, const struct sigaction& current) {
+  struct sigaction found = action;
+  constexpr int kRestorer = 0x04000000;
+  found.sa_flags |= current.sa_flags & kRestorer;
+  found.sa_restorer = current.sa_restorer;
+  sigdelset(&found.sa_mask, SIGKILL);
+  sigdelset(&found.sa_mask, SIGSTOP);
+  return found;
+}
+
+/// What a child finds that shares our memory, or has a copy of it, without our knowledge.
+int set_in_another_process(int signal, const struct sigaction* action, struct sigaction* previous) {
+  struct sigaction found;
+  if (install(signal, action, &found) != 0) return -1;
+  if (previous != nullptr) *previous = is_ours(found) ? g_kept[signal].action() : found;
+  return 0;
+}
+
+}  // namespace
+
+int claim_sample_signal() {
+  if (g_over.load()) return 0;
+  if (g_signal.load() == 0 && !take_a_free_one()) return 0;
+  return g_signal.load();
+}
+
+int sample_signal() {
+  return g_signal.load(std::memory_order_relaxed);
+}
+
+bool has_all_sample_signals(const sigset_t& set) {
+  bool all = sigismember(&set, SIGURG) == 1;
+  for (int signal = kLastRealTime; signal <= kFirstRealTime; ++signal) {
+    all = all && sigismember(&set, signal) == 1;
+  }
+  return all;
+}
+
+bool concerns_us(int signal) {
+  return signal > 0 && signal <= kLastSignal && g_kept[signal].ours.load(std::memory_order_relaxed);
+}
+
+int set_program_action(int signal, const struct sigaction* action, struct sigaction* previous) {
+  if (!is_same_process()) return set_in_another_process(signal, action, previous);
+  const SignalTurn turn;
+  struct sigaction current;
+  if (install(signal, nullptr, &current) != 0) return -1;
+  Kept& kept = g_kept[signal];
+  if (!is_ours(current)) {  // somebody has set another one by the bare system call
+    kept.ours.store(false);
+    if (signal == g_signal.load()) end_sampling(Over::displaced);
+    return install(signal, action, previous);
+  }
+  struct sigaction before = kept.action();
+  if (kept.spent.load()) before.sa_handler = SIG_DFL, before.sa_flags &= ~SA_SIGINFO;
+  const struct sigaction wanted = action != nullptr ? as_found(*action, current) : before;
+  if (previous != nullptr) *previous = before;
+  if (action == nullptr) return 0;
+  const bool is_default = is_plain(wanted, SIG_DFL);
+  const bool in_use = signal == g_signal.load();
+  const bool alone = in_use && !is_default && move_on();
+  kept.keep(wanted);
+  if (in_use && !alone) return install_sampling(signal, wanted) ? 0 : -1;
+  const bool is_harmless = is_plain(wanted, SIG_IGN) || (is_default && signal == SIGURG);
+  if (is_harmless) return give_back(signal, wanted);
+  return install_front(signal, wanted) ? 0 : -1;
+}
+
+void leave_to_program(int signal) {
+  if (!is_same_process()) return;
+  const SignalTurn turn;
+  if (signal != g_signal.load() || !is_plain(g_kept[signal].action(), SIG_DFL)) return;
+  if (move_on()) give_back(signal, g_kept[signal].action());
+}
+
+void end_sampling(Over why) {
+  if (g_over.exchange(true)) return;
+  timers::move_all(0);
+  tally(why == Over::displaced ? &trace::RawProcess::displaced_samplers
+                               : &trace::RawProcess::confined_samplers);
+}
+
+void check_sample_signal() {
+  if (g_over.load() || g_signal.load() == 0 || !is_same_process()) return;
+  const SignalTurn turn;
+  if (!stands(g_signal.load())) end_sampling(Over::displaced);
+}
+
+void forget_sample_signal() {
+  SignalTurn::reset();
+  timers::forget_all();
+}
+
+}  // namespace culprit::collector::sampling
