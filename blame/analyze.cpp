@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/parallel.h"
+#include "base/progress/budget.h"
 #include "base/progress/progress.h"
 #include "blame/delay/analyze_delays.h"
 #include "blame/delay/thread_begins.h"
@@ -51,6 +52,43 @@ class Passes {
   std::vector<PassTime> times;
 };
 
+/// Calls work(budget). False if it was given up: the budget was spent, or there was no memory.
+/// Where several ranks do it together, none may leave the others alone.
+template <class Work>
+bool within(const Allowance& allowance, uint64_t steps, bool alone, const Work& work) {
+  if (!alone) {
+    Budget endless;
+    work(endless);
+    return true;
+  }
+  try {
+    Budget budget(allowance.steps(steps), steps == kEssential ? 1e300 : allowance.cpu_s());
+    work(budget);
+    return true;
+  } catch (const BudgetSpent&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    if (steps == kEssential) throw;
+    return false;
+  }
+}
+
+/// Calls explain(i, budget) for each that is not disabled, and notes which were given up.
+template <class Explain>
+void run_explanations(const Allowance& allowance, const DisabledPasses& disabled, bool alone,
+                      Passes& passes, Findings& findings, const Explain& explain) {
+  std::vector<std::string_view> given_up;
+  for (size_t i = 0; i < kExplanations.size(); ++i) {
+    if (disabled.explanations[i]) continue;
+    passes.run(kExplanations[i].id, [&] {
+      const bool done = within(allowance, kExplanations[i].steps, alone,
+                               [&](Budget& budget) { explain(i, budget); });
+      if (!done) given_up.push_back(kExplanations[i].what);
+    });
+  }
+  if (!given_up.empty()) findings.run.notes.push_back(given_up_note(given_up));
+}
+
 /// What --verify has found.
 struct Verified {
   std::vector<std::string> sentences;
@@ -61,7 +99,7 @@ struct Verified {
 
 /// By place in kExplanations.
 constexpr void (*kExplain[])(const Explained&, Findings&) = {
-#define EXPLANATION(id, what) explain_##id,
+#define EXPLANATION(id, steps, what) explain_##id,
 #include "blame/explanations.def"
 #undef EXPLANATION
 };
@@ -110,20 +148,25 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   Verified verified;
   Result<replay::Run> read = Error{};
   // Every event is read here, once. Beyond this point there are time lines, no events.
+  const double begin_s = Budget::now_s();
   passes.run("read", [&] { read = replay::read_run(source, ranks, threads); });
   if (!read) return read.error();
   replay::Run& run = *read;
+  const Allowance allowance{run.events, Budget::now_s() - begin_s, options.allowance};
   replay::WaitGraph graph;
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   replay::DetectorTimes detectors{};
+  Passes observed;  // while the others are at it
   passes.run("detect waits", [&] {
     graph = replay::detect_waits(run, threads, options.disabled.detectors, &detectors, [&] {
-      if (observer != nullptr) observer->at_operations(run);
+      if (observer == nullptr) return;
+      observed.run("detect.observer", [&] { observer->at_operations(run, allowance); });
     });
   });
   for (size_t i = 0; i < detectors.size(); ++i) {
     passes.times.push_back({"detect." + std::string(replay::kDetectors[i].id), detectors[i]});
   }
+  passes.times.insert(passes.times.end(), observed.times.begin(), observed.times.end());
   if (options.verify) verified.look(verify_timelines(run)), verified.look(verify_waits(run, graph));
   if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
   passes.run("makers", [&] { settle_thread_begins(run, graph, threads); });
@@ -144,10 +187,10 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   if (options.verify) verified.look(verify_path(run, all.path));
   Findings findings;
   passes.run("collect", [&] { findings = collect_findings(run, graph, all, threads); });
-  for (size_t i = 0; i < kExplanations.size(); ++i) {
-    if (options.disabled.explanations[i]) continue;
-    passes.run(kExplanations[i].id, [&] { kExplain[i]({run, graph, all, threads}, findings); });
-  }
+  const auto explain = [&](size_t i, Budget& budget) {
+    kExplain[i]({run, graph, all, threads, budget}, findings);
+  };
+  run_explanations(allowance, options.disabled, ranks.alone(), passes, findings, explain);
   findings.passes = passes.times;
   passes.run("join", [&] {
     join_findings(ranks, findings);

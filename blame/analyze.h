@@ -22,7 +22,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// Times of events are settled, and timelines still hold the operations that detectors use up.
-  virtual void at_operations(const replay::Run&) {}
+  /// What is allowed holds for each of the two calls.
+  virtual void at_operations(const replay::Run&, const Allowance&) {}
   /// The findings are complete and in order.
   virtual void at_end(const replay::Run&, const replay::WaitGraph&, Findings&) {}
 };
@@ -37,6 +38,7 @@ struct AnalyzeOptions {
   /// are, whoever calls catches what is thrown (memory that runs out), and lets all ranks give up.
   replay::Transport* ranks = nullptr;
   Observer* observer = nullptr;
+  double allowance = 1;  ///< for tests: Allowance::scale
 };
 
 /// Analyses a whole trace. Fills everything of Findings but the parts of `run` that the trace does

@@ -66,11 +66,12 @@ class Distributor {
         number_(run.callpaths.size(), kNotTop),
         parallel_(inside_parallel(run)) {}
 
-  std::vector<FoundDistribution> distribute(const Profiles& profiles, unsigned threads) {
+  std::vector<FoundDistribution> distribute(const Profiles& profiles, unsigned threads,
+                                            Budget& budget) {
     choose_top();
     std::vector<Costs> by_location(run_.locations.size());
     parallel_for(run_.locations.size(), threads,
-                 [&](size_t i) { by_location[i] = sum_costs(run_.locations[i]); });
+                 [&](size_t i) { by_location[i] = sum_costs(run_.locations[i], budget); });
     for (const Costs& costs : by_location) {
       for (size_t d = 0; d < costs.slices.size(); ++d) {
         slices_[d].insert(slices_[d].end(), costs.slices[d].begin(), costs.slices[d].end());
@@ -136,13 +137,15 @@ class Distributor {
   }
 
   /// The costs of all waits that `late` caused, at the time of the wait.
-  Costs sum_costs(LocationId late) const {
+  Costs sum_costs(LocationId late, Budget& budget) const {
     if (delays_.caused[late.index()].empty()) return {};
     ExcessReader excess(run_, graph_, delays_, late, top_);
     DelaySlices sums{};
     Costs costs;
+    Spender spender(budget);
     const Column<WaitRef>& caused = delays_.caused[late.index()];
     for (uint32_t place = 0; place < caused.size(); ++place) {
+      spender.step();
       const WaitRef ref = caused[place];
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
@@ -151,6 +154,7 @@ class Distributor {
       const size_t slice = slice_of(wait.begin);
       const bool by_master = run_.is_master(ref.location);
       excess.visit(place, cause, [&](CallPathId path, Duration time) {
+        spender.step();
         const uint8_t delay = number_[path.index()];
         const double part = time.seconds() * cost;
         sums[delay][slice] += part;
@@ -277,8 +281,9 @@ Constancy find_course(std::span<const SliceCost> costs) {
 std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
                                                  const replay::WaitGraph& graph,
                                                  const DelayAnalysis& delays,
-                                                 const Profiles& profiles, unsigned threads) {
-  return Distributor(run, graph, delays).distribute(profiles, threads);
+                                                 const Profiles& profiles, unsigned threads,
+                                                 Budget& budget) {
+  return Distributor(run, graph, delays).distribute(profiles, threads, budget);
 }
 
 }  // namespace culprit::blame

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/progress/budget.h"
 #include "blame/delay/delay.h"
 #include "blame/findings/findings.h"
 #include "blame/path/critical_profile.h"
@@ -65,6 +66,7 @@ inline constexpr size_t kDelaysWithDistribution = 10;
 std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
                                                  const replay::WaitGraph& graph,
                                                  const DelayAnalysis& delays,
-                                                 const Profiles& profiles, unsigned threads);
+                                                 const Profiles& profiles, unsigned threads,
+                                                 Budget& budget);
 
 }  // namespace culprit::blame

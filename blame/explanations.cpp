@@ -53,7 +53,8 @@ void explain_idle_threads(const Explained& given, Findings& found) {
 }
 
 void explain_victims(const Explained& given, Findings& found) {
-  found.victims = find_victims(given.run, given.graph, given.all.delays, given.threads);
+  found.victims =
+      find_victims(given.run, given.graph, given.all.delays, given.threads, given.budget);
 }
 
 void explain_locks(const Explained& given, Findings& found) {
@@ -61,16 +62,17 @@ void explain_locks(const Explained& given, Findings& found) {
 }
 
 void explain_instances(const Explained& given, Findings& found) {
-  found.instances = worst_instances(given.run, given.graph, given.all.delays, given.threads);
+  found.instances =
+      worst_instances(given.run, given.graph, given.all.delays, given.threads, given.budget);
 }
 
 void explain_distributions(const Explained& given, Findings& found) {
   found.distributions = distribute_delays(given.run, given.graph, given.all.delays,
-                                          given.all.profiles, given.threads);
+                                          given.all.profiles, given.threads, given.budget);
 }
 
 void explain_stages(const Explained& given, Findings& found) {
-  found.stages = collect_stages(given.run, given.graph, given.threads);
+  found.stages = collect_stages(given.run, given.graph, given.threads, given.budget);
 }
 
 }  // namespace culprit::blame

@@ -6,6 +6,7 @@
 // collective. explanations.def is the list of them.
 #pragma once
 
+#include "base/progress/budget.h"
 #include "blame/findings/collect.h"
 
 namespace culprit::blame {
@@ -15,6 +16,7 @@ struct Explained {
   const replay::WaitGraph& graph;
   const Explanations& all;
   unsigned threads;
+  Budget& budget;  ///< where it is spent, an explanation throws, and has written nothing
 };
 
 /// Blame shifting for idle threads, and the efficiencies that need it.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Names of passes, and sentences about those that are left out.
 #include "blame/passes.h"
 
 namespace culprit::blame {
@@ -47,6 +48,17 @@ std::string names_of(const DisabledPasses& passes) {
     if (passes.explanations[i]) add(kExplanations[i].id);
   }
   return names;
+}
+
+std::string given_up_note(const std::vector<std::string_view>& what) {
+  std::string list;
+  for (size_t i = 0; i < what.size(); ++i) {
+    list.append(i == 0 ? "" : i + 1 == what.size() ? " and " : ", ").append(what[i]);
+  }
+  return "Some of the analysis was given up, since it would have taken much longer than reading "
+         "the "
+         "trace, or too much memory: " +
+         list + ". All else is complete.";
 }
 
 }  // namespace culprit::blame

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +18,14 @@
 namespace culprit::blame {
 
 struct ExplanationText {
-  std::string_view id, what;
+  std::string_view id;
+  uint64_t steps;
+  std::string_view what;
 };
 
+inline constexpr uint64_t kEssential = UINT64_MAX;
 inline constexpr std::array kExplanations = {
-#define EXPLANATION(id, what) ExplanationText{#id, what},
+#define EXPLANATION(id, steps, what) ExplanationText{#id, steps, what},
 #include "blame/explanations.def"
 #undef EXPLANATION
 };
@@ -45,5 +49,25 @@ bool disable(DisabledPasses& passes, std::string_view name);
 
 /// Their names, joined by commas.
 std::string names_of(const DisabledPasses& passes);
+
+/// What parts of an analysis may take that can be given up: a share of what reading the trace took,
+/// and so much that those of small runs never are.
+struct Allowance {
+  uint64_t events = 0;
+  double read_s = 0;  ///< CPU time
+  double scale = 1;   ///< for tests: of everything
+
+  uint64_t steps(uint64_t an_event, uint64_t least = kLeastSteps) const {
+    if (an_event == kEssential) return an_event;
+    return static_cast<uint64_t>(scale * static_cast<double>(least + an_event * events));
+  }
+  double cpu_s() const { return scale * (kLeast_s + kShare * read_s); }
+
+  static constexpr uint64_t kLeastSteps = 20'000'000;
+  static constexpr double kLeast_s = 5, kShare = 4;
+};
+
+/// For the notes of a run, `what` being what of its analysis was given up.
+std::string given_up_note(const std::vector<std::string_view>& what);
 
 }  // namespace culprit::blame

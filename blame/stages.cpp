@@ -73,12 +73,13 @@ class Stages {
   Stages(const replay::Run& run, const replay::WaitGraph& graph)
       : run_(run), graph_(graph), kinds_(path_kinds(run)) {}
 
-  std::vector<FoundStage> collect(unsigned threads) {
+  std::vector<FoundStage> collect(unsigned threads, Budget& budget) {
     find_tellers();
     std::vector<std::vector<Inside>> inside(tellers_.size());
     parallel_for(tellers_.size(), threads, [&](size_t i) {
+      Spender spender(budget);
       for (const StageVisit& visit : run_.at(tellers_[i]).stages) {
-        inside[i].push_back(look_into(tellers_[i], visit));
+        inside[i].push_back(look_into(tellers_[i], visit, spender));
       }
     });
     for (size_t i = 0; i < tellers_.size(); ++i) add_visits(tellers_[i], inside[i]);
@@ -110,10 +111,11 @@ class Stages {
     });
   }
 
-  Inside look_into(LocationId teller, const StageVisit& visit) const {
+  Inside look_into(LocationId teller, const StageVisit& visit, Spender& spender) const {
     Inside inside;
     for (LocationId id :
          run_.definitions->processes[run_.location(teller).process.index()].locations) {
+      spender.step();
       if (run_.at(id).empty() || run_.is_stream(id)) continue;
       if (id != teller && tell_[id.index()].contains(visit.region)) continue;
       const replay::Run::Life life = run_.life(id);
@@ -122,6 +124,7 @@ class Stages {
       inside.held_s += (end - begin).seconds();
       for_each_stretch(run_, id, graph_.waits[id.index()], begin, end,
                        [&](Time since, Time until, CallPathId path, const Wait* wait) {
+                         spender.step();
                          if (run_.between(id, path)) {
                            inside.held_s -= (until - since).seconds();
                          } else if (wait != nullptr && replay::counts_as_waiting(wait->pattern)) {
@@ -224,8 +227,8 @@ class Stages {
 }  // namespace
 
 std::vector<FoundStage> collect_stages(const replay::Run& run, const replay::WaitGraph& graph,
-                                       unsigned threads) {
-  return Stages(run, graph).collect(threads);
+                                       unsigned threads, Budget& budget) {
+  return Stages(run, graph).collect(threads, budget);
 }
 
 }  // namespace culprit::blame

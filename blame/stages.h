@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/progress/budget.h"
 #include "blame/findings/findings.h"
 #include "replay/waits.h"
 
@@ -15,6 +16,6 @@ namespace culprit::blame {
 /// useful time in place of that outside of MPI, so that mean useful time a thread / longest time of
 /// a process in the stage is the product of both. Of all ranks; collective.
 std::vector<FoundStage> collect_stages(const replay::Run& run, const replay::WaitGraph& graph,
-                                       unsigned threads);
+                                       unsigned threads, Budget& budget);
 
 }  // namespace culprit::blame

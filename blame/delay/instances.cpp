@@ -57,10 +57,11 @@ class Worst {
 
 /// Those of all ranks.
 std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph& graph,
-                                 unsigned threads) {
+                                 unsigned threads, Budget& budget) {
   std::vector<Worst> by_location(run.locations.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
+    budget.spend(graph.waits[id.index()].size());
     for (const Wait& wait : graph.waits[id.index()]) {
       if (replay::counts_as_waiting(wait.pattern)) by_location[i].add(wait, id);
     }
@@ -139,13 +140,15 @@ Explained explain(uint32_t number, const Instance& instance, const replay::Run& 
 }  // namespace
 
 std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
-                                           const DelayAnalysis& delays, unsigned threads) {
-  const std::vector<Instance> worst = find_worst(run, graph, threads);
+                                           const DelayAnalysis& delays, unsigned threads,
+                                           Budget& budget) {
+  const std::vector<Instance> worst = find_worst(run, graph, threads, budget);
   std::vector<Explained> explained;
   std::vector<FoundInstance> found;
   for (const Instance& instance : worst) {
     const Wait& wait = instance.wait;
     if (run.owns(wait.cause)) {
+      budget.spend(delays.shared[wait.cause.index()].size());
       explained.push_back(
           explain(static_cast<uint32_t>(found.size()), instance, run, graph, delays));
     }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/progress/budget.h"
 #include "blame/delay/delay.h"
 #include "blame/findings/findings.h"
 
@@ -16,6 +17,7 @@ inline constexpr size_t kWorstInstances = 5;  ///< of each pattern
 /// Of all ranks, by pattern in the table's order, the longest first; of equal ones the earlier,
 /// then the lower location. Collective.
 std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
-                                           const DelayAnalysis& delays, unsigned threads);
+                                           const DelayAnalysis& delays, unsigned threads,
+                                           Budget& budget);
 
 }  // namespace culprit::blame

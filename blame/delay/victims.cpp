@@ -57,18 +57,24 @@ std::vector<TopDelay> own_top(const std::vector<DelayCost>& costs) {
 class Victims {
  public:
   Victims(const replay::Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays,
-          LocationId late, const std::vector<CallPathId>& paths)
-      : graph_(graph), delays_(delays), late_(late), excess_(run, graph, delays, late, paths) {}
+          LocationId late, const std::vector<CallPathId>& paths, Budget& budget)
+      : graph_(graph),
+        delays_(delays),
+        late_(late),
+        excess_(run, graph, delays, late, paths),
+        spender_(budget) {}
 
   std::vector<FoundVictim> find() {
     const Column<WaitRef>& caused = delays_.caused[late_.index()];
     for (uint32_t place = 0; place < caused.size(); ++place) {
+      spender_.step();
       const WaitRef ref = caused[place];
       const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
       if (!replay::counts_as_waiting(wait.pattern)) continue;
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
       const double cost = wait.amount.seconds() / cause.denominator_s(wait.amount);
       excess_.visit(place, cause, [&](CallPathId path, Duration time) {
+        spender_.step();
         row_of(path, wait, ref.location).time_s += time.seconds() * cost;
       });
     }
@@ -95,6 +101,7 @@ class Victims {
   const DelayAnalysis& delays_;
   const LocationId late_;
   ExcessReader excess_;
+  Spender spender_;
   FlatMap places_;  // of waiters: location and call path
   FlatMap kinds_;   // the delay's call path, and the pattern
   FlatMap row_of_;  // by both
@@ -104,7 +111,8 @@ class Victims {
 }  // namespace
 
 std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::WaitGraph& graph,
-                                      const DelayAnalysis& delays, unsigned threads) {
+                                      const DelayAnalysis& delays, unsigned threads,
+                                      Budget& budget) {
   std::vector<TopDelay> top = replay::concatenate(*run.ranks, own_top(delays.costs));
   std::stable_sort(top.begin(), top.end(),
                    [](const TopDelay& a, const TopDelay& b) { return a.cost_s > b.cost_s; });
@@ -117,7 +125,7 @@ std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::Wait
                                                                           by_location.end());
   std::vector<std::vector<FoundVictim>> found(lates.size());
   parallel_for(lates.size(), threads, [&](size_t i) {
-    found[i] = Victims(run, graph, delays, lates[i].first, lates[i].second).find();
+    found[i] = Victims(run, graph, delays, lates[i].first, lates[i].second, budget).find();
   });
   std::vector<FoundVictim> all;
   for (auto& rows : found) std::move(rows.begin(), rows.end(), std::back_inserter(all));

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/progress/budget.h"
 #include "blame/delay/delay.h"
 #include "blame/findings/findings.h"
 
@@ -16,6 +17,7 @@ inline constexpr size_t kDelaysWithVictims = 50;
 /// Of the costliest (location, call path) of all ranks those on this one: their short-term costs by
 /// pattern, location and call path of the waits. Collective.
 std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::WaitGraph& graph,
-                                      const DelayAnalysis& delays, unsigned threads);
+                                      const DelayAnalysis& delays, unsigned threads,
+                                      Budget& budget);
 
 }  // namespace culprit::blame

@@ -42,7 +42,7 @@ class GraphObserver : public blame::Observer {
   GraphObserver(unsigned threads, AtGraph at_graph)
       : threads_(threads), at_graph_(std::move(at_graph)) {}
 
-  void at_operations(const replay::Run& run) override {
+  void at_operations(const replay::Run& run, const blame::Allowance&) override {
     dependences_ = find_dependences(run, threads_);
   }
   void at_end(const replay::Run& run, const replay::WaitGraph& graph,
