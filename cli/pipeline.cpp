@@ -15,7 +15,6 @@
 #include "cli/message.h"
 #include "cli/terminal.h"
 #include "predict/rerun/gains.h"
-#include "predict/rerun/what_if.h"
 #include "report/db/findings_db.h"
 #include "report/formats.h"
 #include "report/page/layout.h"
@@ -77,14 +76,8 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   analysis.disabled = options.disabled;
   analysis.verify = options.verify;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
-  predict::GraphObserver gains(
-      threads,
-      [&](const replay::Run& run, const predict::EventGraph& graph, blame::Findings& found) {
-        predict::project_gains(run, graph, report::callpaths_of_causes(found), threads, found);
-      });
-  const bool projected =
-      source.expected_events() <= predict::kMostEvents && !options.disabled.any();
-  if (projected) analysis.observer = &gains;
+  predict::GainObserver gains(threads, report::callpaths_of_causes);
+  if (!options.disabled.any()) analysis.observer = &gains;
   return blame::analyze(source, analysis, losses);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Costs are those of findings. Unevenness, which may cost nothing, is taken from the graph.
+// Costs are those of findings, and so is unevenness, which may cost nothing: no event is looked at.
 #include "predict/rerun/candidates.h"
 
 #include <algorithm>
@@ -78,30 +78,19 @@ struct Work {
   }
 };
 
-/// By CallPathId.
-std::vector<double> work_of(const Run& run, const EventGraph& graph, LocationId id) {
-  std::vector<double> seconds(run.callpaths.size());
-  for (const Step& step : graph.steps[id.index()]) {
-    if (step.kind() == StepKind::work)
-      seconds[step.what] += 1e-9 * static_cast<double>(step.amount);
-  }
-  return seconds;
-}
-
-std::vector<Sharers> teams_of(const Run& run, const EventGraph& graph,
-                              const std::vector<bool>& paths) {
+std::vector<Sharers> teams_of(const Run& run, const std::vector<LocationId>& working) {
   std::map<ProcessId, Sharers> teams;
-  std::map<ProcessId, size_t> working;
+  std::map<ProcessId, size_t> count;
   for (LocationId id : run.locations) {
     if (run.is_stream(id)) continue;
     const ProcessId process = run.location(id).process;
-    const bool works = works_at(graph, id, paths);
-    if (works) ++working[process];
+    const bool works = std::binary_search(working.begin(), working.end(), id);
+    if (works) ++count[process];
     if (works || run.at(id).in_teams) teams[process].members.push_back(id);
   }
   std::vector<Sharers> list;
   for (auto& [process, team] : teams) {
-    if (working[process] < 2) continue;  // one alone has nothing to spread
+    if (count[process] < 2) continue;  // one alone has nothing to spread
     team.of_one_process = true;
     list.push_back(std::move(team));
   }
@@ -125,6 +114,38 @@ std::set<uint32_t> late_threads(const Run& run, const Candidate& candidate) {
 }
 
 }  // namespace
+
+WorkTimes::WorkTimes(const Findings& findings) {
+  for (const blame::FoundProfile& row : findings.profile) {
+    rows_.push_back({row.callpath, row.location, row.time_s});
+  }
+  for (const blame::FoundWait& row : findings.waits) {
+    if (row.pattern != "mpi.polling") rows_.push_back({row.callpath, row.location, -row.time_s});
+  }
+  const auto key = [](const Row& row) { return std::tie(row.path, row.location); };
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  size_t kept = 0;
+  for (const Row& row : rows_) {
+    const bool same = kept > 0 && key(rows_[kept - 1]) == key(row);
+    same ? void(rows_[kept - 1].time_s += row.time_s) : void(rows_[kept++] = row);
+  }
+  rows_.resize(kept);
+  constexpr double kNanosecond = 1e-9;
+  std::erase_if(rows_, [](const Row& row) { return row.time_s < kNanosecond / 2; });
+}
+
+std::vector<LocationId> WorkTimes::who_works_at(const std::vector<CallPathId>& paths) const {
+  std::vector<LocationId> locations;
+  for (CallPathId path : paths) {
+    auto row = std::lower_bound(rows_.begin(), rows_.end(), path,
+                                [](const Row& r, CallPathId p) { return r.path < p; });
+    for (; row != rows_.end() && row->path == path; ++row) locations.push_back(row->location);
+  }
+  std::sort(locations.begin(), locations.end());
+  locations.erase(std::unique(locations.begin(), locations.end()), locations.end());
+  return locations;
+}
 
 std::vector<Candidate> costly_paths(const Run& run, const Findings& findings, double least_s,
                                     size_t most) {
@@ -175,14 +196,12 @@ std::vector<std::vector<Candidate>> costly_functions(
   return list;
 }
 
-std::vector<Candidate> uneven_paths(const Run& run, const EventGraph& graph,
+std::vector<Candidate> uneven_paths(const Run& run, const WorkTimes& times,
                                     const Findings& findings, const std::vector<Candidate>& others,
                                     double least_s, size_t most) {
   std::vector<Work> work(run.callpaths.size());
-  for (LocationId id : run.locations) {
-    if (run.is_stream(id)) continue;
-    const std::vector<double> seconds = work_of(run, graph, id);
-    for (size_t i = 0; i < seconds.size(); ++i) work[i].add(seconds[i]);
+  for (const WorkTimes::Row& row : times.rows()) {
+    if (!run.is_stream(row.location)) work[row.path.index()].add(row.time_s);
   }
   for (const Candidate& other : others) {
     for (CallPathId path : other.paths) work[path.index()] = {};
@@ -196,31 +215,29 @@ std::vector<Candidate> uneven_paths(const Run& run, const EventGraph& graph,
     return work[a.index()].excess_s() > work[b.index()].excess_s();
   });
   if (order.size() > most) order.resize(most);
-  std::vector<Candidate> list(order.size());
-  for (size_t i = 0; i < list.size(); ++i) list[i].paths = {order[i]};
-  for (LocationId id : run.locations) {
-    if (run.is_stream(id) || list.empty()) continue;
-    const std::vector<double> seconds = work_of(run, graph, id);
-    for (Candidate& one : list) {
-      const size_t path = one.paths.front().index();
-      const double excess_s = seconds[path] - work[path].mean_s();
-      if (seconds[path] > 0 && excess_s >= 0) one.by_location[id] = excess_s;
-    }
+  std::map<CallPathId, Candidate> chosen;
+  for (CallPathId path : order) chosen[path].paths = {path};
+  for (const WorkTimes::Row& row : times.rows()) {
+    const auto one = chosen.find(row.path);
+    if (one == chosen.end() || run.is_stream(row.location)) continue;
+    const double excess_s = row.time_s - work[row.path.index()].mean_s();
+    if (excess_s >= 0) one->second.by_location[row.location] = excess_s;
   }
+  std::vector<Candidate> list;
+  for (CallPathId path : order) list.push_back(std::move(chosen[path]));
   return list;
 }
 
-std::vector<Sharers> sharers_of(const Run& run, const EventGraph& graph,
+std::vector<Sharers> sharers_of(const Run& run, const WorkTimes& times,
                                 const Candidate& candidate) {
-  std::vector<bool> paths(run.callpaths.size());
-  for (CallPathId path : candidate.paths) paths[path.index()] = true;
+  const std::vector<LocationId> working = times.who_works_at(candidate.paths);
   const bool inside = inside_parallel_region(run, candidate.paths.front());
-  if (of_threads(candidate)) return inside ? teams_of(run, graph, paths) : std::vector<Sharers>();
+  if (of_threads(candidate)) return inside ? teams_of(run, working) : std::vector<Sharers>();
   const std::set<uint32_t> late = late_threads(run, candidate);
   Sharers all;
   std::set<ProcessId> processes;
-  for (LocationId id : run.locations) {
-    if (run.is_stream(id) || !works_at(graph, id, paths)) continue;
+  for (LocationId id : working) {
+    if (run.is_stream(id)) continue;
     if (!inside && !late.contains(run.location(id).thread)) continue;
     all.members.push_back(id);
     processes.insert(run.location(id).process);

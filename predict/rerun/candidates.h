@@ -13,6 +13,24 @@
 
 namespace culprit::predict {
 
+/// What locations do at call paths without waiting there, as far as findings say.
+class WorkTimes {
+ public:
+  struct Row {
+    CallPathId path;
+    LocationId location;
+    double time_s;  ///< above 0
+  };
+  explicit WorkTimes(const blame::Findings& findings);
+  /// In order of call path, then of location.
+  const std::vector<Row>& rows() const { return rows_; }
+  /// In order.
+  std::vector<LocationId> who_works_at(const std::vector<CallPathId>& paths) const;
+
+ private:
+  std::vector<Row> rows_;
+};
+
 /// Call paths that are changed together. All of them lie in parallel regions, or none does.
 struct Candidate {
   std::vector<CallPathId> paths;  ///< the costliest first
@@ -34,7 +52,7 @@ std::vector<std::vector<Candidate>> costly_functions(
 
 /// Other call paths of code: those on whose costliest location most is done beyond the mean, at
 /// least `least_s`. Nobody waits for them as long as others are later still.
-std::vector<Candidate> uneven_paths(const replay::Run& run, const EventGraph& graph,
+std::vector<Candidate> uneven_paths(const replay::Run& run, const WorkTimes& work,
                                     const blame::Findings& findings,
                                     const std::vector<Candidate>& others, double least_s,
                                     size_t most);
@@ -43,7 +61,7 @@ std::vector<Candidate> uneven_paths(const replay::Run& run, const EventGraph& gr
 /// itself, also those that do nothing there if several do; what makes processes wait there, all who
 /// execute it. Elsewhere processes share it, thread by thread. Empty: nobody has anybody to share
 /// it with.
-std::vector<Sharers> sharers_of(const replay::Run& run, const EventGraph& graph,
+std::vector<Sharers> sharers_of(const replay::Run& run, const WorkTimes& work,
                                 const Candidate& candidate);
 
 }  // namespace culprit::predict

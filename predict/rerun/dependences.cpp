@@ -8,6 +8,7 @@
 #include <bit>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace culprit::predict {
@@ -52,15 +53,22 @@ void Untold::add(const Untold& other) {
   polled += other.polled;
 }
 
+/// Marks are most of what dependences take, so they stand for it.
+void Dependences::put(const Mark& mark) {
+  constexpr uint32_t kAtOnce = 256;
+  marks.push_back(mark);
+  if (budget != nullptr && ++unspent_ == kAtOnce) budget->spend(std::exchange(unspent_, 0));
+}
+
 void Dependences::signal(HubId hub, const Moment& at) {
   Hub& to = hubs[hub.index()];
   ++to.signals;
   to.time = std::max(to.time, at.time);
-  marks.push_back(mark_at(at, MarkKind::signal, hub.index(), Deliveries::kNone));
+  put(mark_at(at, MarkKind::signal, hub.index(), Deliveries::kNone));
 }
 
 void Dependences::gate(HubId hub, const Moment& at, const Delivery& delivery) {
-  marks.push_back(mark_at(at, MarkKind::gate, hub.index(), deliveries.add(delivery)));
+  put(mark_at(at, MarkKind::gate, hub.index(), deliveries.add(delivery)));
 }
 
 void Dependences::edge(const Moment& from, const Moment& to, const Delivery& delivery) {
@@ -72,7 +80,7 @@ void Dependences::edge(const Moment& from, const Moment& to, const Delivery& del
 
 void Dependences::hold(const Holding& holding, const Moment& asked, const Moment& released) {
   const auto mark = [&](const Moment& at, MarkKind kind) {
-    marks.push_back(mark_at(at, kind, holdings.size(), Deliveries::kNone));
+    put(mark_at(at, kind, holdings.size(), Deliveries::kNone));
     holdings.push_back(holding);
   };
   mark(asked, MarkKind::lock_asked);
@@ -80,6 +88,12 @@ void Dependences::hold(const Holding& holding, const Moment& asked, const Moment
 }
 
 void Dependences::append(Dependences&& other) {
+  if (marks.empty() && hubs.empty() && idle.empty() && deliveries.size() == 1) {
+    other.untold.add(untold);
+    other.budget = budget;
+    *this = std::exchange(other, {});
+    return;
+  }
   const auto first_hub = static_cast<uint32_t>(hubs.size());
   const auto first_holding = static_cast<uint32_t>(holdings.size());
   const auto first_last = static_cast<uint32_t>(lasts.size());
@@ -106,6 +120,7 @@ void Dependences::append(Dependences&& other) {
   for (const Idle& idle : other.idle) this->idle.push_back(idle);
   untold.add(other.untold);
   locks += other.locks;
+  contended += other.contended;
   other = {};
 }
 
@@ -131,8 +146,9 @@ uint64_t count_choices(const Run& run) {
 
 }  // namespace
 
-Dependences find_dependences(const Run& run, unsigned threads) {
+Dependences find_dependences(const Run& run, unsigned threads, Budget* budget) {
   Dependences found;
+  found.budget = budget;
   found.untold.choices = count_choices(run);
   add_messages(run, threads, found);
   add_collectives(run, threads, found);

@@ -17,6 +17,7 @@
 
 #include "base/column.h"
 #include "base/ids.h"
+#include "base/progress/budget.h"
 #include "base/time.h"
 #include "replay/waits.h"
 
@@ -132,6 +133,8 @@ struct Dependences {
   Deliveries deliveries;
   Untold untold;
   uint32_t locks = 0;
+  uint32_t contended = 0;    ///< locks of these that somebody waited for
+  Budget* budget = nullptr;  ///< a step of it for each mark; null: there is no end
 
   HubId add_hub() {
     hubs.push_back({});
@@ -144,6 +147,10 @@ struct Dependences {
   void hold(const Holding& holding, const Moment& asked, const Moment& released);
   /// Hubs and what they and marks refer to get other numbers.
   void append(Dependences&& other);
+
+ private:
+  void put(const Mark& mark);
+  uint32_t unspent_ = 0;
 };
 
 /// What a location does between its first test for something and the test that found it.
@@ -155,9 +162,9 @@ enum class PollingLoop : uint8_t {
 PollingLoop judge_polling(const replay::Run& run, LocationId id, Time first_test,
                           const replay::Call& success);
 
-/// All of a run's, for Run before its operations are released (replay::detect_waits calls back
-/// then).
-Dependences find_dependences(const replay::Run& run, unsigned threads);
+/// All of a run's, within a budget if there is one, for Run before its operations are released
+/// (replay::detect_waits calls back then).
+Dependences find_dependences(const replay::Run& run, unsigned threads, Budget* budget = nullptr);
 
 /// Those that only show in waits, as far as nothing of what was found ends them: detectors alone
 /// know who let whom go on (polling, devices' messages, tasks that had to be found).

@@ -12,6 +12,7 @@
 #include <optional>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "predict/machine/machine.h"
 
@@ -103,6 +104,7 @@ class Locks {
     return chosen;
   }
 
+  size_t waiting(const Request& request) { return lock_of(request).waiting.size(); }
   Time free_since(const Request& request) { return lock_of(request).free_since; }
 
   /// Waits no longer.
@@ -226,6 +228,30 @@ void add_knot(const Knot& knot, bool instead, Column<Knot>& knots) {
   }
 }
 
+/// Waits no longer.
+void leave_list(HubState& hub, uint32_t location, std::vector<LocationState>& locations) {
+  uint32_t* mark = &hub.waiter;
+  while (*mark != location) mark = &locations[*mark].next_waiter;
+  *mark = locations[location].next_waiter;
+}
+
+/// Spends a budget, if there is one, many steps at a time.
+class Payer {
+ public:
+  explicit Payer(Budget* budget) : budget_(budget) {}
+  void pay(size_t steps) {
+    constexpr size_t kAtOnce = 1024;
+    owed_ += steps;
+    if (owed_ < kAtOnce) return;
+    if (budget_ != nullptr) budget_->spend(owed_);
+    owed_ = 0;
+  }
+
+ private:
+  Budget* budget_;
+  size_t owed_ = 0;
+};
+
 class Engine {
  public:
   Engine(const EventGraph& graph, const Pace& pace, Keep keep)
@@ -234,7 +260,8 @@ class Engine {
         keep_(keep),
         hubs_(graph.hubs.size()),
         locations_(graph.steps.size()),
-        locks_(graph, pace.locks) {
+        locks_(graph, pace.locks),
+        payer_(pace.budget) {
     for (size_t i = 0; i < hubs_.size(); ++i) hubs_[i].missing = graph.hubs[i].signals;
     out_.ends.assign(graph.steps.size(), graph.begin);
     if (keep == Keep::knots) out_.knots.resize(graph.steps.size());
@@ -274,6 +301,7 @@ class Engine {
     const Column<Step>& steps = graph_.steps[location];
     while (state.step < steps.size()) {
       const Step& step = steps[state.step];
+      payer_.pay(1);
       if (step.kind() != StepKind::gate && step.kind() != StepKind::transfer) {
         await_longer(location, state);
       }
@@ -369,6 +397,7 @@ class Engine {
   }
 
   void grant_next(const Request& after) {
+    payer_.pay(locks_.waiting(after));
     while (const auto next = locks_.next(after)) grant(*next);
   }
 
@@ -397,10 +426,11 @@ class Engine {
     }
     if (earliest == kNobody) return false;
     ++out_.forced;
+    payer_.pay(graph_.locations.size());
     LocationState& state = locations_[earliest];
     const Step& step = graph_.steps[earliest][state.step];
     if (step.kind() == StepKind::gate) {
-      leave_list(hubs_[step.what], earliest);
+      leave_list(hubs_[step.what], earliest, locations_);
     } else {
       locks_.forget(earliest, step.what);
     }
@@ -409,18 +439,13 @@ class Engine {
     return true;
   }
 
-  void leave_list(HubState& hub, uint32_t location) {
-    uint32_t* mark = &hub.waiter;
-    while (*mark != location) mark = &locations_[*mark].next_waiter;
-    *mark = locations_[location].next_waiter;
-  }
-
   const EventGraph& graph_;
   const Pace& pace_;
   const Keep keep_;
   std::vector<HubState> hubs_;
   std::vector<LocationState> locations_;
   Locks locks_;
+  Payer payer_;
   std::vector<uint32_t> ready_;
   std::priority_queue<Request, std::vector<Request>, std::greater<>> requests_;
   Execution out_;
@@ -432,19 +457,23 @@ Execution execute(const EventGraph& graph, const Pace& pace, Keep keep) {
   return Engine(graph, pace, keep).run();
 }
 
-LockOrder best_lock_order(const EventGraph& graph) {
-  if (graph.locks == 0) return LockOrder::asked;
-  LockOrder best = LockOrder::asked;
+LockChoice choose_lock_order(const EventGraph& graph, Budget* budget) {
+  LockChoice best;
   int64_t least = INT64_MAX;
   for (const LockOrder order : {LockOrder::asked, LockOrder::earlier, LockOrder::recorded}) {
     Pace pace;
     pace.locks = order;
+    pace.budget = budget;
     const Execution same = execute(graph, pace, Keep::ends);
     const int64_t off = std::abs((same.end - graph.end).nanos());
-    if (off < least) least = off, best = order;
-    if (off * 1000 <= (graph.end - graph.begin).nanos()) break;
+    if (off < least) least = off, best = {order, same.wall(graph)};
+    if (graph.locks == 0 || off * 1000 <= (graph.end - graph.begin).nanos()) break;
   }
   return best;
+}
+
+LockOrder best_lock_order(const EventGraph& graph) {
+  return graph.locks == 0 ? LockOrder::asked : choose_lock_order(graph).order;
 }
 
 }  // namespace culprit::predict

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/progress/budget.h"
 #include "predict/rerun/event_graph.h"
 
 namespace culprit::predict {
@@ -43,6 +44,7 @@ struct Pace {
   std::vector<bool> quiet;  ///< by LocationId: has no noise, as devices
   CallPathId before_begin;  ///< nobody works there yet: no noise either; none
   LockOrder locks = LockOrder::asked;
+  Budget* budget = nullptr;  ///< a step of it for each that is passed; null: there is no end
   /// By LocationId: what its steps take instead, in nanoseconds, or kAsItWas; null: nothing does.
   std::vector<const Column<double>*> times;
 };
@@ -67,7 +69,13 @@ enum class Keep : uint8_t { ends, knots };
 
 Execution execute(const EventGraph& graph, const Pace& pace, Keep keep);
 
+struct LockChoice {
+  LockOrder order = LockOrder::asked;
+  Duration wall;  ///< what the unchanged run takes with it
+};
 /// The first order that leaves an unchanged run by less than a thousandth, or else by the least.
+LockChoice choose_lock_order(const EventGraph& graph, Budget* budget = nullptr);
+/// The same, where nobody needs to know how long that takes.
 LockOrder best_lock_order(const EventGraph& graph);
 
 }  // namespace culprit::predict

@@ -2,14 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Candidates are the call paths and functions whose delays cost most, and call paths that are so
-// uneven that they may stand behind these. Each candidate's change, and each prefix's, is an
-// execution of its own; they run side by side.
+// uneven that they may stand behind these. A run with a change lasts at least as long as the
+// recorded critical path does with it, so a gain is no more than what the change takes off that
+// path: where that is next to nothing, nothing is executed. All others are executed in one walk;
+// where that cannot be, the first few one by one.
 #include "predict/rerun/gains.h"
 
 #include <algorithm>
+#include <map>
+#include <new>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/parallel.h"
+#include "predict/rerun/alterations.h"
 #include "predict/rerun/candidates.h"
+#include "predict/rerun/lanes.h"
 #include "predict/rerun/whole_run.h"
 
 namespace culprit::predict {
@@ -21,141 +31,250 @@ using blame::GainKind;
 using replay::Run;
 
 constexpr size_t kPaths = 6, kUneven = 2, kFunctions = 4;
-/// Executing more steps than these again and again would take longer than the analysis.
-constexpr size_t kManySteps = 20'000'000;
-constexpr size_t kFewPaths = 2, kFewUneven = 1, kFewFunctions = 1;
+static_assert(kPaths + kUneven + 2 * kFunctions <= kMostAlterations);
+static_assert(1 + 2 * (kPaths + kUneven) - 1 + kFunctions <= kMostLanes);
+/// Where each change is an execution of its own.
+constexpr size_t kMostExecutions = 4;
 
-/// Of the run: what costs less, or is less uneven, is not worth a try.
-constexpr double kLeastCost = 0.005, kLeastExcess = 0.01;
+/// For each event that was read. Marks of dependences, with what belongs to them, take some 40
+/// bytes each; about one for each three events is usual. Steps are one or two in each of a few
+/// walks.
+constexpr uint64_t kMarks = 2, kLeastMarks = 1'000'000, kSteps = 64;
+constexpr std::string_view kWhat =
+    "how much shorter the run would be without the costliest delays (culprit whatif tries changes)";
+
+/// Of the run: what costs less, or is less uneven, is not worth a try, nor is what brings less.
+constexpr double kLeastCost = 0.005, kLeastExcess = 0.01, kLeastGain = 0.005;
 /// Of its cost by sharer: where spreading evenly moves less, the load is even over what can be told
 /// apart, and yet others wait: it moves in a way that is not known.
 constexpr double kMovesLittle = 0.1;
 
-class Gains {
+/// What is tried: rows of findings, and the alterations that each makes.
+struct Trials {
+  struct Row {
+    CallPathId path;  ///< that it is named after
+    AlterationSet alone = 0, together = 0;
+  };
+  std::vector<Row> paths, functions;
+  std::vector<Alteration> alterations;
+  std::vector<Candidate> candidates;  ///< by alteration
+};
+
+class TrialMaker {
  public:
-  Gains(const Run& run, const EventGraph& graph) : run_(run), graph_(graph) {
-    locks_ = best_lock_order(graph);
-    unchanged_ = execute_with({});
-  }
+  TrialMaker(const Run& run, const Findings& findings) : run_(run), work_(findings) {}
 
-  /// Adds a candidate's change to others'.
-  void change(const Candidate& candidate, GainKind kind, OtherTimes& times) const {
-    times.resize(run_.timelines.size());
-    const std::vector<bool> paths = paths_of(candidate);
-    if (kind == GainKind::balanced) {
-      for (const Sharers& sharers : sharers_of(run_, graph_, candidate)) {
-        balance(graph_, paths, sharers, times);
-      }
-      return;
+  Trials make(const Findings& findings, const std::vector<std::vector<CallPathId>>& functions) {
+    const double wall_s = run_.wall().seconds(), least_s = kLeastCost * wall_s;
+    std::vector<Candidate> paths = costly_paths(run_, findings, least_s, kPaths);
+    if (paths.empty()) return {};
+    auto uneven = uneven_paths(run_, work_, findings, paths, kLeastExcess * wall_s, kUneven);
+    std::move(uneven.begin(), uneven.end(), std::back_inserter(paths));
+    AlterationSet together = 0;
+    for (Candidate& path : paths) {
+      const CallPathId name = path.paths.front();
+      const AlterationSet alone = add(std::move(path));
+      trials_.paths.push_back({name, alone, together |= alone});
     }
-    for (LocationId id : run_.locations) halve(id, paths, times[id.index()]);
-  }
-
-  GainKind kind_of(const Candidate& candidate) const {
-    const std::vector<Sharers> all = sharers_of(run_, graph_, candidate);
-    const std::vector<bool> paths = paths_of(candidate);
-    OtherTimes scratch(run_.timelines.size());
-    double moved_s = 0, members = 0;
-    for (const Sharers& sharers : all) {
-      moved_s += 1e-9 * balance(graph_, paths, sharers, scratch);
-      members += static_cast<double>(sharers.members.size());
+    for (auto& parts : costly_functions(run_, findings, functions, least_s, kFunctions)) {
+      Trials::Row& row = trials_.functions.emplace_back();
+      row.path = parts.front().paths.front();
+      for (Candidate& part : parts) row.alone |= add(std::move(part));
     }
-    const bool moves = moved_s * members >= kMovesLittle * candidate.cost_s;
-    return !all.empty() && moves ? GainKind::balanced : GainKind::halved;
+    return std::move(trials_);
   }
-
-  double gain_s(const OtherTimes& times) const { return unchanged_ - execute_with(times); }
 
  private:
-  std::vector<bool> paths_of(const Candidate& candidate) const {
-    std::vector<bool> paths(run_.callpaths.size());
-    for (CallPathId path : candidate.paths) paths[path.index()] = true;
-    return paths;
-  }
-
-  double execute_with(const OtherTimes& times) const {
-    Pace pace;
-    pace.locks = locks_;
-    for (const auto& other : times) pace.times.push_back(other.get());
-    return execute(graph_, pace, Keep::ends).wall(graph_).seconds();
-  }
-
-  void halve(LocationId id, const std::vector<bool>& paths,
-             std::unique_ptr<Column<double>>& times) const {
-    if (!works_at(graph_, id, paths)) return;
-    const Column<Step>& steps = graph_.steps[id.index()];
-    Column<double>& own = other_times(graph_, id, times);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].kind() != StepKind::work || !paths[steps[i].what]) continue;
-      double& time = own[i];
-      time = 0.5 * (time == kAsItWas ? static_cast<double>(steps[i].amount) : time);
+  /// A function that has one costly call path is the same as this.
+  AlterationSet add(Candidate candidate) {
+    const std::set<CallPathId> paths(candidate.paths.begin(), candidate.paths.end());
+    const auto same = std::find_if(
+        trials_.candidates.begin(), trials_.candidates.end(), [&](const Candidate& other) {
+          return other.cost_s == candidate.cost_s &&
+                 paths == std::set(other.paths.begin(), other.paths.end());
+        });
+    const auto number = static_cast<size_t>(same - trials_.candidates.begin());
+    if (same == trials_.candidates.end()) {
+      Alteration& alteration = trials_.alterations.emplace_back();
+      alteration.paths = candidate.paths;
+      for (Sharers& sharers : sharers_of(run_, work_, candidate)) {
+        alteration.groups.push_back({std::move(sharers), {}, {}});
+      }
+      alteration.balanced = !alteration.groups.empty();
+      trials_.candidates.push_back(std::move(candidate));
     }
+    return AlterationSet{1} << number;
   }
 
   const Run& run_;
-  const EventGraph& graph_;
-  LockOrder locks_ = LockOrder::asked;
-  double unchanged_ = 0;
+  const WorkTimes work_;
+  Trials trials_;
 };
 
-size_t count_steps(const EventGraph& graph) {
-  size_t steps = 0;
-  for (const Column<Step>& of_location : graph.steps) steps += of_location.size();
-  return steps;
-}
-
-/// Each by itself, and with all before it.
-void project_paths(const Gains& gains, const std::vector<Candidate>& list, unsigned threads,
-                   std::vector<blame::FoundGain>& rows) {
-  rows.resize(list.size());
-  parallel_for(list.size(), threads, [&](size_t i) {
-    rows[i].callpath = list[i].paths.front();
-    rows[i].kind = gains.kind_of(list[i]);
-  });
-  parallel_for(2 * list.size(), threads, [&](size_t work) {
-    const size_t last = work / 2;
-    const bool alone = work % 2 == 0;
-    OtherTimes times;
-    for (size_t c = alone ? last : 0; c <= last; ++c) gains.change(list[c], rows[c].kind, times);
-    (alone ? rows[last].gain_s : rows[last].together_s) = gains.gain_s(times);
-  });
-}
-
-void project_functions(const Gains& gains, const std::vector<std::vector<Candidate>>& list,
-                       unsigned threads, std::vector<blame::FoundFunctionGain>& rows) {
-  rows.resize(list.size());
-  parallel_for(list.size(), threads, [&](size_t i) {
-    OtherTimes times;
-    blame::FoundFunctionGain& row = rows[i];
-    row.callpath = list[i].front().paths.front();
-    row.kind = gains.kind_of(list[i].front());
-    for (const Candidate& half : list[i]) {
-      const GainKind kind = gains.kind_of(half);
-      gains.change(half, kind, times);
-      if (kind != row.kind) row.kind = GainKind::mixed;
+/// Those alterations of which it turns out that they move next to nothing make work faster instead.
+void settle_kinds(const std::vector<Candidate>& candidates, Alterations& all) {
+  for (size_t a = 0; a < all.size(); ++a) {
+    Alteration& alteration = all[a];
+    double moved_s = 0, members = 0;
+    for (const Alteration::Group& group : alteration.groups) {
+      moved_s += group.moved_s();
+      members += static_cast<double>(group.sharers.members.size());
     }
-    row.gain_s = gains.gain_s(times);
+    alteration.balanced &= moved_s * members >= kMovesLittle * candidates[a].cost_s;
+    if (alteration.balanced) continue;
+    for (Alteration::Group& group : alteration.groups) group.own = {}, group.mean = {};
+  }
+}
+
+/// By alteration: what it takes off the recorded critical path at most.
+std::vector<double> most_gains(const Findings& findings, const std::vector<Alteration>& list) {
+  std::map<CallPathId, double> critical_s;
+  for (const blame::FoundCriticalPath& row : findings.critical_path) {
+    critical_s[row.callpath] += row.time_s;
+  }
+  std::vector<double> most;
+  for (const Alteration& alteration : list) {
+    double sum_s = 0;
+    for (CallPathId path : alteration.paths) {
+      const auto found = critical_s.find(path);
+      if (found != critical_s.end()) sum_s += found->second;
+    }
+    most.push_back(alteration.balanced ? sum_s : sum_s / 2);
+  }
+  return most;
+}
+
+bool brings_something(const Trials& trials, const Findings& findings, double least_s) {
+  const std::vector<double> most = most_gains(findings, trials.alterations);
+  const auto of = [&](AlterationSet set) {
+    double sum_s = 0;
+    for (size_t a = 0; a < most.size(); ++a) sum_s += (set >> a & 1) != 0 ? most[a] : 0;
+    return sum_s;
+  };
+  const auto is_worth_it = [&](const Trials::Row& row) {
+    return std::max(of(row.alone), of(row.together)) >= least_s;
+  };
+  return std::any_of(trials.paths.begin(), trials.paths.end(), is_worth_it) ||
+         std::any_of(trials.functions.begin(), trials.functions.end(), is_worth_it);
+}
+
+/// By what alterations how much shorter the run gets.
+using Gains = std::map<AlterationSet, double>;
+
+/// In the order of their worth.
+std::vector<AlterationSet> sets_of(const Trials& trials) {
+  std::vector<AlterationSet> sets;
+  const auto add = [&](AlterationSet set) {
+    if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
+  };
+  if (!trials.functions.empty()) add(trials.functions.front().alone);
+  for (const Trials::Row& row : trials.paths) add(row.alone), add(row.together);
+  for (const Trials::Row& row : trials.functions) add(row.alone);
+  return sets;
+}
+
+std::optional<Gains> execute_together(const Outline& outline, const Alterations& all,
+                                      const std::vector<AlterationSet>& sets, Budget& budget) {
+  std::vector<AlterationSet> lanes{0};
+  lanes.insert(lanes.end(), sets.begin(), sets.end());
+  const auto nanos = execute_lanes(outline, all, lanes, budget);
+  if (!nanos) return std::nullopt;
+  Gains gains;
+  for (size_t k = 1; k < lanes.size(); ++k) gains[lanes[k]] = 1e-9 * (nanos->front() - (*nanos)[k]);
+  return gains;
+}
+
+Gains execute_apart(Outline outline, const Alterations& all, std::vector<AlterationSet> sets,
+                    unsigned threads, Budget& budget) {
+  if (sets.size() > kMostExecutions) sets.resize(kMostExecutions);
+  const EventGraph graph = build_graph(std::move(outline), threads);
+  const LockChoice unchanged = choose_lock_order(graph, &budget);
+  std::vector<double> gains(sets.size());
+  parallel_for(sets.size(), threads, [&](size_t i) {
+    const OtherTimes times = times_with(all, sets[i], graph);
+    Pace pace;
+    pace.budget = &budget;
+    pace.locks = unchanged.order;
+    for (const auto& other : times) pace.times.push_back(other.get());
+    gains[i] = (unchanged.wall - execute(graph, pace, Keep::ends).wall(graph)).seconds();
   });
+  Gains found;
+  for (size_t i = 0; i < sets.size(); ++i) found[sets[i]] = gains[i];
+  return found;
+}
+
+GainKind kind_of(AlterationSet set, const Alterations& all) {
+  bool balanced = false, halved = false;
+  for (size_t a = 0; a < all.size(); ++a) {
+    if ((set >> a & 1) != 0) (all[a].balanced ? balanced : halved) = true;
+  }
+  return !balanced ? GainKind::halved : halved ? GainKind::mixed : GainKind::balanced;
+}
+
+/// Up to the first whose gain is not known.
+void write_rows(const Trials& trials, const Alterations& all, const Gains& gains,
+                Findings& findings) {
+  for (const Trials::Row& row : trials.paths) {
+    const auto alone = gains.find(row.alone), together = gains.find(row.together);
+    if (alone == gains.end() || together == gains.end()) break;
+    findings.gains.push_back({row.path, kind_of(row.alone, all), alone->second, together->second});
+  }
+  for (const Trials::Row& row : trials.functions) {
+    const auto alone = gains.find(row.alone);
+    if (alone == gains.end()) break;
+    findings.function_gains.push_back({row.path, kind_of(row.alone, all), alone->second});
+  }
 }
 
 }  // namespace
 
-void project_gains(const Run& run, const EventGraph& graph,
+void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
-                   Findings& findings) {
+                   Budget& budget, Findings& findings) {
   if (!check_whole(findings)) return;
-  const bool many = count_steps(graph) > kManySteps;
-  const double wall_s = run.wall().seconds(), least_s = kLeastCost * wall_s;
-  std::vector<Candidate> list = costly_paths(run, findings, least_s, many ? kFewPaths : kPaths);
-  if (list.empty()) return;
-  auto uneven =
-      uneven_paths(run, graph, findings, list, kLeastExcess * wall_s, many ? kFewUneven : kUneven);
-  for (Candidate& one : uneven) list.push_back(std::move(one));
-  const Gains gains(run, graph);
-  project_paths(gains, list, threads, findings.gains);
-  project_functions(
-      gains, costly_functions(run, findings, functions, least_s, many ? kFewFunctions : kFunctions),
-      threads, findings.function_gains);
+  Trials trials = TrialMaker(run, findings).make(findings, functions);
+  if (trials.paths.empty()) return;
+  const bool worth_it = brings_something(trials, findings, kLeastGain * run.wall().seconds());
+  const std::vector<AlterationSet> sets = sets_of(trials);
+  Alterations all(std::move(trials.alterations), run.callpaths.size(), run.timelines.size());
+  Gains gains;
+  if (worth_it) {
+    Outline outline = outline_run(run, graph, std::move(found), threads);
+    all.measure(outline, threads, budget);
+    settle_kinds(trials.candidates, all);
+    auto together = execute_together(outline, all, sets, budget);
+    gains = together ? std::move(*together)
+                     : execute_apart(std::move(outline), all, sets, threads, budget);
+  } else {
+    for (AlterationSet set : sets) gains[set] = 0;
+  }
+  write_rows(trials, all, gains, findings);
+}
+
+void GainObserver::at_operations(const Run& run, const blame::Allowance& allowance) {
+  allowance_ = allowance;
+  try {
+    Budget budget(allowance.steps(kMarks, kLeastMarks), allowance.cpu_s());
+    found_ = find_dependences(run, threads_, &budget);
+    found_->budget = nullptr;
+  } catch (const BudgetSpent&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void GainObserver::at_end(const Run& run, const replay::WaitGraph& graph, Findings& findings) {
+  bool done = false;
+  try {
+    Budget budget(allowance_.steps(kSteps), allowance_.cpu_s());
+    if (found_) {
+      project_gains(run, graph, std::move(*found_), functions_(findings), threads_, budget,
+                    findings);
+      done = true;
+    }
+  } catch (const BudgetSpent&) {
+  } catch (const std::bad_alloc&) {
+  }
+  if (!done) findings.run.notes.push_back(blame::given_up_note({kWhat}));
 }
 
 }  // namespace culprit::predict

@@ -8,22 +8,42 @@
 // already waiting behind it. So call paths that cost nothing are tried, too, where they are uneven.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "blame/analyze.h"
 #include "blame/findings/findings.h"
-#include "predict/rerun/event_graph.h"
+#include "predict/rerun/dependences.h"
 
 namespace culprit::predict {
 
 /// Fills Findings::gains and function_gains, by cost; `functions` are the call paths at which each
 /// is to blame. What stands for code alone: calls of MPI and barriers are nobody's. Nothing of a
 /// run that lacks events, ended early or hung: whatever was missing might have been waited for.
-void project_gains(const replay::Run& run, const EventGraph& graph,
+/// Throws BudgetSpent, and has written nothing then.
+void project_gains(const replay::Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
-                   blame::Findings& findings);
+                   Budget& budget, blame::Findings& findings);
 
-/// Of runs with more events the graph is not built beside the analysis: it takes about a hundred
-/// bytes an event. culprit whatif does it on request.
-inline constexpr uint64_t kMostEvents = 20'000'000;
+/// Projects gains while a run is analysed, as far as they take no more than they may.
+class GainObserver : public blame::Observer {
+ public:
+  /// Which functions there are, once it is known what is to blame.
+  using Functions = std::function<std::vector<std::vector<CallPathId>>(const blame::Findings&)>;
+  GainObserver(unsigned threads, Functions functions)
+      : threads_(threads), functions_(std::move(functions)) {}
+
+  void at_operations(const replay::Run& run, const blame::Allowance& allowance) override;
+  void at_end(const replay::Run& run, const replay::WaitGraph& graph,
+              blame::Findings& findings) override;
+
+ private:
+  const unsigned threads_;
+  const Functions functions_;
+  blame::Allowance allowance_;
+  std::optional<Dependences> found_;  ///< none: they were given up
+};
 
 }  // namespace culprit::predict

@@ -77,12 +77,11 @@ struct Sharers {
 };
 
 /// The time at these call paths, spread evenly over the members, in each part of the run between
-/// two operations that all of them pass; if there are none, in the run as a whole. A visit is what
-/// a member does there without communicating meanwhile: in a part in which all have as many, the
-/// first takes each the mean of the first, and so on. Who does nothing there in a part gets its
-/// share, before that operation: what it does last takes longer. Returns the nanoseconds that other
-/// members take then.
-double balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
-               OtherTimes& times);
+/// two operations that all of them pass; if there are none, in the run as a whole. In a part in
+/// which all have as many visits (visits.h), the first takes each the mean of the first, and so on.
+/// Who does nothing there in a part gets its share, before that operation: what it does last takes
+/// longer.
+void balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
+             OtherTimes& times);
 
 }  // namespace culprit::predict

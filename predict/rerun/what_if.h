@@ -47,7 +47,9 @@ class GraphObserver : public blame::Observer {
   }
   void at_end(const replay::Run& run, const replay::WaitGraph& graph,
               blame::Findings& findings) override {
-    at_graph_(run, build_graph(run, graph, std::move(dependences_), threads_), findings);
+    at_graph_(run,
+              build_graph(outline_run(run, graph, std::move(dependences_), threads_), threads_),
+              findings);
   }
 
  private:

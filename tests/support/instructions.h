@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace culprit::test {
+namespace culprit::testing_support {
 
 /// Nothing if it takes more than `most`, if it crashes, or if this process may trace nobody.
 template <class Work>
@@ -45,4 +45,4 @@ std::optional<uint64_t> instructions_of(const Work& work, uint64_t most) {
   return count;
 }
 
-}  // namespace culprit::test
+}  // namespace culprit::testing_support

@@ -27,7 +27,9 @@ class Operations final : public replay::OperationVisitor {
  public:
   Operations(const Run& run, const CollectiveShapes& shapes, const Routes& routes, Dependences& all,
              std::mutex& mutex)
-      : run_(run), shapes_(shapes), routes_(routes), all_(all), mutex_(mutex) {}
+      : run_(run), shapes_(shapes), routes_(routes), all_(all), mutex_(mutex) {
+    own_.budget = all.budget;
+  }
   ~Operations() override {
     const std::lock_guard lock(mutex_);
     all_.append(std::move(own_));

@@ -98,11 +98,14 @@ void add_turns(const Lock& lock, Dependences& found) {
 
 void add_lock(const Lock& lock, Dependences& found) {
   const LockId id(found.locks++);
+  bool contended = false;
   for (size_t i = 0; i < lock.held.size(); ++i) {
     const Held& held = lock.held[i];
+    contended |= i > 0 && held.asked < lock.held[i - 1].released;
     found.hold({id, static_cast<uint32_t>(i)}, passes(lock, i),
                {held.releaser, held.released, held.acquired});
   }
+  found.contended += contended;
 }
 
 }  // namespace

@@ -88,13 +88,21 @@ Moment moment_in(LocationId location, const Call& call, Time time) {
   return {location, std::clamp(time, call.enter, call.leave), call.enter};
 }
 
+/// Which messages' sends are kept as Held. Small ones are most of all there are, and of no interest
+/// unless it turns out that the library holds back small ones, too: then they are gone through once
+/// more.
+enum class Sends : uint8_t { all_but_small, small };
+
 /// The messages that one process received.
 class Receipts final : public replay::MessageVisitor {
  public:
-  Receipts(const Run& run, ProcessId process, Found& all)
-      : run_(run), all_(all), probes_(run, process) {}
+  Receipts(const Run& run, ProcessId process, Sends sends, Found& all)
+      : run_(run), sends_(sends), all_(all), probes_(run, process) {
+    own_.budget = all.dependences.budget;
+  }
 
   void visit(const MatchedMessage& message) override {
+    if (sends_ == Sends::small) return hold_send(message);
     const replay::SentMessage& sent = message.sent;
     const CallRef completed_ref = run_.ref(message.receiver, message.recv.completed);
     const Call completed = run_.call(completed_ref);
@@ -113,6 +121,11 @@ class Receipts final : public replay::MessageVisitor {
   }
 
   void finish() override {
+    if (sends_ == Sends::small) {
+      const std::lock_guard lock(all_.mutex);
+      all_.held.insert(all_.held.end(), held_.begin(), held_.end());
+      return;
+    }
     probes_.finish([&](const replay::FoundProbe& found) {
       own_.edge({found.sender, found.sent.enter, found.sent.enter},
                 moment_in(found.location, found.call, found.sent.enter));
@@ -197,6 +210,8 @@ class Receipts final : public replay::MessageVisitor {
       seen.eager = std::max(seen.eager, delivery.bytes);
     }
     if (sent.completed_at == posted_ref.location || sending.leave <= posted) return;
+    const bool small = mode == SendMode::ordinary && !held && delivery.bytes <= kSmall;
+    if (small != (sends_ == Sends::small)) return;
     held_.push_back({{posted_ref.location, posted, posted},
                      moment_in(sent.completed_at, sending, posted),
                      delivery,
@@ -211,6 +226,7 @@ class Receipts final : public replay::MessageVisitor {
   }
 
   const Run& run_;
+  const Sends sends_;
   Found& all_;
   replay::ProbeFinder probes_;
   Dependences own_;
@@ -224,6 +240,9 @@ class Receipts final : public replay::MessageVisitor {
 
 /// A call that waits for several things lasts until the last of them: it tells of that one alone.
 void judge_seen(Found& all) {
+  if (std::none_of(all.held.begin(), all.held.end(), [](const Held& held) { return held.seen; })) {
+    return;
+  }
   for (const Held& held : all.held) {
     if (!held.seen) continue;
     all.came.push_back({held.completed.location, held.completed.call, held.completed.time});
@@ -276,10 +295,15 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
   const Routes routes(run);
   Found all{{}, found, routes, modes_of(run), {}, {}, {}, {}, {}};
   Losses told;  // the detectors tell of them
-  replay::match_messages(
-      run, threads,
-      [&](ProcessId process) { return std::make_unique<Receipts>(run, process, all); }, told);
+  const auto go_through = [&](Sends sends) {
+    replay::match_messages(
+        run, threads,
+        [&](ProcessId process) { return std::make_unique<Receipts>(run, process, sends, all); },
+        told);
+  };
+  go_through(Sends::all_but_small);
   judge_seen(all);
+  if (std::min(all.seen[0].held_back, all.seen[1].held_back) <= kSmall) go_through(Sends::small);
   for (const Held& held : all.held) {
     switch (handing_of(held, all.seen[held.far() ? 1 : 0])) {
       case Handing::at_once:

@@ -187,14 +187,17 @@ void add_part(std::vector<Held>& part, Dependences& found) {
   sort_held(part);
   const LockId lock(found.locks++);
   Free free;
+  bool contended = false;
   for (size_t i = 0; i < part.size(); ++i) {
     const Held& held = part[i];
+    contended |= held.epoch->lock.enter < free.of(held);
     const Holding holding{lock, static_cast<uint32_t>(i), held.shared()};
     const Moment asked = taken(held, free.of(held));
     const Time unlocked = std::max(asked.time, held.epoch->unlock.enter);
     found.hold(holding, asked, {held.epoch->location, unlocked, held.epoch->unlock.enter});
     free.see(held, unlocked);
   }
+  found.contended += contended;
 }
 
 }  // namespace

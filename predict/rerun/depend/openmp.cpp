@@ -164,6 +164,7 @@ void add_openmp(const Run& run, unsigned threads, Dependences& found) {
       if (!run.at(id).empty()) locations.push_back(id);
     }
     std::sort(locations.begin(), locations.end());
+    parts[p].budget = found.budget;
     const Teams teams(run, locations);
     const ProcessTasks tasks(teams);
     add_forks(run, teams, parts[p]);

@@ -167,7 +167,8 @@ void Pen::collective(int64_t begin, int64_t end, size_t region, trace::Collectiv
 std::span<const PatternKind> pattern_kinds() {
   static const std::vector<PatternKind> all = [] {
     std::vector<PatternKind> kinds;
-    for (const auto& some : {mpi_patterns(), openmp_patterns(), adversarial_patterns()}) {
+    for (const auto& some :
+         {mpi_patterns(), openmp_patterns(), adversarial_patterns(), uneven_patterns()}) {
       kinds.insert(kinds.end(), some.begin(), some.end());
     }
     return kinds;

@@ -108,5 +108,6 @@ constexpr PatternKind kind_of(std::string_view name, std::string_view what, bool
 std::span<const PatternKind> mpi_patterns();
 std::span<const PatternKind> openmp_patterns();
 std::span<const PatternKind> adversarial_patterns();
+std::span<const PatternKind> uneven_patterns();
 
 }  // namespace culprit::bench

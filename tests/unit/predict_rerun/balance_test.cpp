@@ -133,9 +133,9 @@ TEST(Balance, GivesAllTheSame) {
 TEST(Balance, CostsAsMuchAsThereAreSteps) {
   for (const Shape& shape : kShapes) {
     const EventGraph few = graph_of(shape, 1), many = graph_of(shape, 4);
-    const auto once = test::instructions_of([&] { balanced(few); }, 100'000);
+    const auto once = testing_support::instructions_of([&] { balanced(few); }, 100'000);
     ASSERT_TRUE(once) << shape.name;
-    EXPECT_TRUE(test::instructions_of([&] { balanced(many); }, *once * 9 / 2))
+    EXPECT_TRUE(testing_support::instructions_of([&] { balanced(many); }, *once * 9 / 2))
         << shape.name << ": more than " << *once * 9 / 2;
   }
 }

@@ -32,9 +32,7 @@ Findings projected(const char* picture, const Losses& losses = {}) {
     ADD_FAILURE() << trace.error().sentence;
     return {};
   }
-  GraphObserver observer(1, [](const auto& run, const EventGraph& graph, Findings& findings) {
-    project_gains(run, graph, functions_of(findings), 1, findings);
-  });
+  GainObserver observer(1, functions_of);
   blame::AnalyzeOptions options;
   options.threads = 1;
   options.observer = &observer;

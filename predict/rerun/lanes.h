@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Executes a run again under many changes at once. Without locks that anybody waits for, an
+// execution is sums and maxima, and who may go on next does not depend on how long anything takes:
+// so a location's time is a row of times, one for each lane, and all lanes pass the same steps in
+// one walk. (Locks are given to who asks first, which may be another one in each lane: execute.h is
+// for these.)
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "predict/rerun/alterations.h"
+
+namespace culprit::predict {
+
+inline constexpr size_t kMostLanes = 24;
+
+/// How many nanoseconds the run takes in each lane, which makes some alterations. Nothing if the
+/// run has contended locks or a circle: what comes first has to be decided in each lane by itself.
+std::optional<std::vector<double>> execute_lanes(const Outline& outline,
+                                                 const Alterations& alterations,
+                                                 const std::vector<AlterationSet>& lanes,
+                                                 Budget& budget);
+
+}  // namespace culprit::predict
