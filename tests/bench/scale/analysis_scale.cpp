@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the cost of the whole analysis grows: time against a bare read of the same archive with OTF2
-// alone, by as many threads (pairs side by side, median of the ratios), and peak memory, each
-// measurement in a process of its own. For each series the exponent: the slope of the least
-// squares line through log(time) over log(what grows).
+// How the cost of `culprit analyze` grows, the installed command as users run it: CPU time against
+// a bare read of the same archive with OTF2 alone, by as many threads (pairs side by side, median
+// of the ratios), and peak memory, each measurement in a process of its own. What part of the
+// passes projects gains is beside it. Fails if the command, or one of its passes, grows faster than
+// reading does (growth.h).
 //
 //     analysis_scale [SERIES...] [--full] [--pairs N] [--threads N] [--folder SCRATCH]
 //
@@ -13,8 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,11 +22,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "blame/analyze.h"
+#include "report/db/findings_db.h"
 #include "tests/bench/bare_read.h"
+#include "tests/bench/scale/growth.h"
 #include "tests/bench/scale/measured_child.h"
 #include "tests/bench/scale/series.h"
-#include "trace/otf2/reader.h"
 
 namespace culprit::bench {
 namespace {
@@ -35,32 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kLimit_s = 300;
-
-// --- the measured processes -----------------------------------------------------------------
-
-template <class Work>
-double seconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-int play_bare(const fs::path& anchor, unsigned threads) {
-  std::printf("%.9f\n", seconds([&] { bare_read(anchor, threads); }));
-  return 0;
-}
-
-int play_analysis(const fs::path& anchor, unsigned threads) {
-  std::printf("%.9f\n", seconds([&] {
-                Losses losses;
-                auto source = trace::open_otf2(anchor, losses);
-                CULPRIT_CHECK(source.ok());
-                CULPRIT_CHECK(blame::analyze(**source, {threads}, losses).ok());
-              }));
-  return 0;
-}
-
-// --- the measuring one ------------------------------------------------------------------------
+/// The pass that collects what projecting gains needs; the other one is "observer".
+constexpr const char* kDependences = "detect.observer";
 
 struct Options {
   std::set<std::string> wanted;  ///< series; empty: all
@@ -70,29 +45,9 @@ struct Options {
   fs::path folder = fs::temp_directory_path();
 };
 
-struct Row {
-  double x = 0;  ///< what grows
-  double analysis_s = 0;
-  double bare_s = 0;
-};
-
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-/// Slope of log(y) over log(x); both above 0.
-double exponent(const std::vector<Row>& rows, double Row::* y) {
-  double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
-  for (const Row& row : rows) {
-    const double lx = std::log(row.x), ly = std::log(row.*y);
-    sum_x += lx;
-    sum_y += ly;
-    sum_xx += lx * lx;
-    sum_xy += lx * ly;
-  }
-  const auto n = static_cast<double>(rows.size());
-  return (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
 }
 
 uint64_t available_memory() {
@@ -113,6 +68,20 @@ std::string no_room(uint64_t events, const fs::path& folder) {
   return "";
 }
 
+/// What the passes of a kept analysis took.
+std::map<std::string, double> passes_of(const fs::path& experiment) {
+  std::map<std::string, double> passes;
+  const auto findings = report::load_findings(experiment / "findings.db");
+  if (!findings) return passes;
+  for (const auto& pass : findings->passes) passes[pass.name] += pass.time_s;
+  // Parts of another one.
+  std::erase_if(passes, [](const auto& pass) {
+    return pass.first.starts_with("detect.") && pass.first != kDependences;
+  });
+  passes["detect waits"] -= passes[kDependences];
+  return passes;
+}
+
 /// The measurements of one archive, in pairs.
 class Pairs {
  public:
@@ -122,27 +91,36 @@ class Pairs {
     const fs::path findings = anchor.parent_path().parent_path() / "findings";
     for (int i = 0; i < options.pairs; ++i) {
       const auto bare = run_measured({self, "--bare", anchor, threads}, kLimit_s);
-      const auto analysis = run_measured({self, "--analysis", anchor, threads}, kLimit_s);
       fs::remove_all(findings);
       const auto command = run_measured(
           {CULPRIT_PROGRAM, "analyze", anchor, "-o", findings, "-j", threads}, kLimit_s);
-      if (!bare || !analysis || !command) return false;
-      bare_s.push_back(std::stod(bare->output));
-      analysis_s.push_back(std::stod(analysis->output));
-      command_s.push_back(command->wall_s);
-      ratio.push_back(analysis_s.back() / bare_s.back());
-      command_ratio.push_back(command_s.back() / bare_s.back());
-      peak.push_back(static_cast<double>(analysis->peak_bytes));
+      if (!bare || !command) return false;
+      bare_s.push_back(bare->cpu_s);
+      command_s.push_back(command->cpu_s);
+      ratio.push_back(command->cpu_s / bare->cpu_s);
+      peak.push_back(static_cast<double>(command->peak_bytes));
+      passes = passes_of(findings);
     }
     return true;
   }
-  std::vector<double> bare_s, analysis_s, command_s, ratio, command_ratio, peak;
+  std::vector<double> bare_s, command_s, ratio, peak;
+  std::map<std::string, double> passes;  ///< of the last
 };
+
+/// The part of the passes that projecting gains has.
+double share_of_gains(const std::map<std::string, double>& passes) {
+  double gains = 0, all = 0;
+  for (const auto& [name, time_s] : passes) {
+    all += time_s;
+    if (name == kDependences || name == "observer") gains += time_s;
+  }
+  return all > 0 ? gains / all : 0;
+}
 
 void print_head() {
   std::printf(
-      "| series | locations | events | bare read, ns/event | analysis, ns/event | ratio | "
-      "whole command | peak, bytes/event |\n|---|---|---|---|---|---|---|---|\n");
+      "| series | locations | events | bare read, ns/event | command, ns/event | ratio | gains | "
+      "peak, bytes/event |\n|---|---|---|---|---|---|---|---|\n");
 }
 
 /// Generates, measures and prints one trace; nothing if there was no room or no end.
@@ -168,27 +146,33 @@ bool measure_step(const Series& series, const Step& step, const Options& options
     std::printf("failed, or longer than %u s | | | | |\n", kLimit_s);
     return false;
   }
-  row = {series.grows == "events" ? static_cast<double>(events) : locations,
-         median(pairs.analysis_s), median(pairs.bare_s)};
+  row = {series.grows == "events" ? static_cast<double>(events) : locations, median(pairs.bare_s),
+         median(pairs.command_s), pairs.passes};
   const double nanos = 1e9 / static_cast<double>(events);
-  std::printf("%.1f | %.1f | %.2f | %.2f | %.1f |\n", row.bare_s * nanos, row.analysis_s * nanos,
-              median(pairs.ratio), median(pairs.command_ratio),
+  std::printf("%.1f | %.1f | %.2f | %.0f %% | %.1f |\n", row.bare_s * nanos, row.command_s * nanos,
+              median(pairs.ratio), 100 * share_of_gains(pairs.passes),
               median(pairs.peak) / static_cast<double>(events));
   return true;
 }
 
-void measure_series(const Series& series, const Options& options) {
+/// False: something grows too fast, or did not come to an end.
+bool measure_series(const Series& series, const Options& options) {
   std::vector<Row> rows;
+  bool good = true;
   for (const Step& step : series.steps) {
     if (step.full && !options.full) continue;
     Row row;
-    if (measure_step(series, step, options, row)) rows.push_back(row);
+    const bool done = measure_step(series, step, options, row);
+    if (done) rows.push_back(row);
+    good &= done || !no_room(step.events, options.folder).empty();
     std::fflush(stdout);
   }
-  if (rows.size() < 2) return;
-  std::printf("| %s | | | %s^%.2f | %s^%.2f | | | |\n", series.name.c_str(), series.grows.c_str(),
-              exponent(rows, &Row::bare_s), series.grows.c_str(), exponent(rows, &Row::analysis_s));
+  for (const std::string& sentence : too_fast(rows)) {
+    std::printf("| %s | | | **%s** | | | | |\n", series.name.c_str(), sentence.c_str());
+    good = false;
+  }
   std::fflush(stdout);
+  return good;
 }
 
 int usage() {
@@ -221,12 +205,13 @@ int measure_all(int argc, char** argv) {
     }
   }
   print_head();
+  bool good = true;
   for (const Series& series : all_series()) {
     if (options.wanted.empty() || options.wanted.contains(series.name)) {
-      measure_series(series, options);
+      good &= measure_series(series, options);
     }
   }
-  return 0;
+  return good ? 0 : 1;
 }
 
 }  // namespace
@@ -235,9 +220,9 @@ int measure_all(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace culprit::bench;
   const std::string role = argc == 4 ? argv[1] : "";
-  if (role == "--bare") return play_bare(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
-  if (role == "--analysis") {
-    return play_analysis(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
+  if (role == "--bare") {
+    bare_read(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
+    return 0;
   }
   return measure_all(argc, argv);
 }

@@ -48,6 +48,10 @@ std::optional<Measured> run_measured(const std::vector<std::string>& command, un
   CULPRIT_CHECK(wait4(child, &status, 0, &usage) == child);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   measured.wall_s = wall.count();
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  measured.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   measured.peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
   return measured;

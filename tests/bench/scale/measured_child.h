@@ -15,6 +15,7 @@ namespace culprit::bench {
 struct Measured {
   std::string output;       ///< what it printed
   double wall_s = 0;        ///< from start to end
+  double cpu_s = 0;         ///< of all its threads
   uint64_t peak_bytes = 0;  ///< resident, at most
 };
 
