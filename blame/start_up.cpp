@@ -19,7 +19,7 @@ constexpr std::string_view kFunctions[] = {
     "MPI_Session_init", "MPI_Session_finalize", "cuInit",
     "cudaDeviceReset",  "clCreateContext",      "clCreateContextFromType",
     "clReleaseContext", "clBuildProgram",       "clCompileProgram",
-    "clLinkProgram",
+    "clLinkProgram",    trace::kDeviceStartUp,
 };
 
 /// Versions of one function, and those that do the same for files, data and so on.

@@ -156,9 +156,14 @@ void point_passed(const Point& point) {
   });
 }
 
-void runtime_took(uint64_t nanoseconds) {
-  with_log(
-      [&](DeviceLog& state) { state.log->put(now(), raw::device_overhead{.time = nanoseconds}); });
+void runtime_took(RawDeviceTime what, uint64_t begin, uint64_t end, OperationNumber number) {
+  if (end <= begin) return;
+  with_log([&](DeviceLog& state) {
+    state.log->put(now(), raw::device_overhead{.what = what,
+                                               .time = end - begin,
+                                               .number = static_cast<uint64_t>(number),
+                                               .begin = begin});
+  });
 }
 
 void clock_was(DeviceNumber device, uint64_t nanoseconds, uint64_t ticks_at_least,

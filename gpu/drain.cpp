@@ -33,6 +33,7 @@ struct Drain {
   Collect last = nullptr;
   unsigned requests = 0;
   unsigned answers = 0;
+  bool hurried = false;
   bool running = false;
   bool stopping = false;
 };
@@ -66,13 +67,14 @@ void* run(void*) {
   pthread_mutex_lock(&drain.mutex);
   while (!drain.stopping || drain.requests != drain.answers) {
     const timespec until = in(pause);
-    if (drain.requests == drain.answers) {
+    if (drain.requests == drain.answers && !drain.hurried) {
       pthread_cond_clockwait(&drain.asked, &drain.mutex, CLOCK_MONOTONIC, &until);
     }
     if (drain.requests != drain.answers) {
       answer(drain);
       continue;
     }
+    drain.hurried = false;
     pthread_mutex_unlock(&drain.mutex);
     const bool some = collector::is_active() && drain.collect();
     pause = some ? kShortest : std::min(2 * pause, kLongest);
@@ -103,6 +105,14 @@ void start_drain(Collect collect) {
   if (started.exchange(true)) return;
   g_drain.collect = collect;
   g_drain.running = create_thread();
+}
+
+void hurry_drain() {
+  Drain& drain = g_drain;
+  pthread_mutex_lock(&drain.mutex);
+  drain.hurried = true;
+  pthread_cond_signal(&drain.asked);
+  pthread_mutex_unlock(&drain.mutex);
 }
 
 bool drain_now(Collect last, milliseconds limit, bool stop) {

@@ -18,6 +18,9 @@ using Collect = bool (*)();
 /// else less often.
 void start_drain(Collect collect);
 
+/// Has `collect` called soon. It waits for nothing, and may be called from anywhere.
+void hurry_drain();
+
 /// Has `last` called on the thread and waits for it, not longer than `limit`. False if it has not
 /// returned (counted). The thread goes on unless `stop`. Not for the drain's own thread.
 bool drain_now(Collect last, std::chrono::milliseconds limit, bool stop);

@@ -31,6 +31,7 @@ using trace::HostMemory;
 using trace::OperationNumber;
 using trace::RawDeviceLoss;
 using trace::RawDevicePoint;
+using trace::RawDeviceTime;
 
 enum class DeviceNumber : uint32_t {};
 enum class QueueNumber : uint32_t { none = trace::kRawNoQueue };
@@ -89,8 +90,9 @@ struct Point {
   uint64_t event_sync = 0;  ///< the same for a recording and those who wait for it; 0: not told
 };
 void point_passed(const Point&);
-/// Time that the runtime spent for the sake of tools.
-void runtime_took(uint64_t nanoseconds);
+/// Time that the runtime itself took on the host, in nanoseconds of the device's clock; in the call
+/// that handed over this operation, if there was one.
+void runtime_took(RawDeviceTime what, uint64_t begin, uint64_t end, OperationNumber number);
 /// The device's clock showed `nanoseconds` at some moment between two of ours.
 void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
 void device_records_lost(RawDeviceLoss, uint64_t count = 1);
@@ -103,12 +105,21 @@ void runtime_is(DeviceApi, std::string_view description,
 /// Returns false if the call is not recorded; then none of the others may follow. `name` must live
 /// for ever.
 bool call_begins(const char* name);
+/// The same of a call that began at `since` (in our ticks), when nothing was recorded yet, and that
+/// has been making what the runtime needs until now.
+bool call_begins_with_start_up(const char* name, uint64_t since);
+/// Since its begin the call at hand has been making what the runtime needs.
+void call_started_up();
 void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber);
 /// What the operation told last waits for, besides the order of its queue.
 void call_ordered_after(const OperationNumber* operations, size_t count);
 void call_waited_for(OperationNumber);
 void call_waited_for(QueueNumber);
 void call_waited_for(DeviceNumber);
+/// The call's name says that it waited for all of a device, and the runtime may confirm it, by this
+/// number, or say otherwise; or for a queue, which the runtime has yet to name.
+void call_waited_for(DeviceNumber, OperationNumber call);
+void call_waited_for_queue_of(OperationNumber call);
 void call_ends(const char* name);
 
 /// A number that no other operation of this process has. Numbers of at most 32 bits are left to

@@ -26,16 +26,36 @@ void wait_record(DeviceWaitFor what, uint32_t place, OperationNumber operation) 
   }
 }
 
+ThreadLog* log_of_calls() {
+  return is_on() && collector::recording() ? thread_log() : nullptr;
+}
+
+void put_enter(ThreadLog& log, uint64_t time, const char* name) {
+  const auto path = static_cast<uint32_t>(log.current_path());
+  log.put(time, raw::device_enter{.path = path, .name = static_cast<uint16_t>(log.name(name))});
+  ++log.waiting;
+}
+
 }  // namespace
 
 bool call_begins(const char* name) {
-  ThreadLog* log = is_on() && collector::recording() ? thread_log() : nullptr;
+  ThreadLog* log = log_of_calls();
+  if (log == nullptr) return false;
+  put_enter(*log, now(), name);
+  return true;
+}
+
+bool call_begins_with_start_up(const char* name, uint64_t since) {
+  ThreadLog* log = log_of_calls();
   if (log == nullptr) return false;
   const uint64_t time = now();
-  const auto path = static_cast<uint32_t>(log->current_path());
-  log->put(time, raw::device_enter{.path = path, .name = static_cast<uint16_t>(log->name(name))});
-  ++log->waiting;
+  log->put(time, raw::device_start_up{.since = since});
+  put_enter(*log, time, name);
   return true;
+}
+
+void call_started_up() {
+  if (ThreadLog* log = thread_log()) log->put(now(), raw::device_start_up{.since = 0});
 }
 
 void call_handed_over(DeviceOpKind kind, QueueNumber queue, OperationNumber number) {
@@ -68,7 +88,15 @@ void call_waited_for(QueueNumber queue) {
 }
 
 void call_waited_for(DeviceNumber device) {
-  wait_record(DeviceWaitFor::device, static_cast<uint32_t>(device), OperationNumber::none);
+  call_waited_for(device, OperationNumber::none);
+}
+
+void call_waited_for(DeviceNumber device, OperationNumber call) {
+  wait_record(DeviceWaitFor::device, static_cast<uint32_t>(device), call);
+}
+
+void call_waited_for_queue_of(OperationNumber call) {
+  wait_record(DeviceWaitFor::queue, trace::kRawNoQueue, call);
 }
 
 void call_ends(const char* name) {

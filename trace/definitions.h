@@ -47,6 +47,10 @@ inline constexpr std::string_view kNotRecorded = "(not recorded)";
 /// kind.
 inline constexpr std::string_view kNotSampled = "(not sampled)";
 
+/// What a device's runtime does in a call of the program's for its own sake: it makes a context, or
+/// loads and compiles code. It nests in the call.
+inline constexpr std::string_view kDeviceStartUp = "device start-up";
+
 /// How the creator of archives begins that culprit's own assembly has written.
 inline constexpr std::string_view kOwnCreator = "culprit ";
 

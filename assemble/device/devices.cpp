@@ -60,8 +60,7 @@ class Reader {
       case RawKind::device_point:
         return point(record.as<raw::device_point>());
       case RawKind::device_overhead:
-        result_.overhead_ns += record.as<raw::device_overhead>().time;
-        return;
+        return runtime_took(record.as<raw::device_overhead>());
       case RawKind::device_lost:
         return lose(record.as<raw::device_lost>());
       case RawKind::device_runtime:
@@ -142,6 +141,16 @@ class Reader {
     result_.devices[device->second].moments.push_back({met.time, met.earliest, met.latest});
   }
 
+  void runtime_took(const raw::device_overhead& took) {
+    if (took.what > trace::RawDeviceTime::full_queue) return void(++senseless_);
+    if (took.what == trace::RawDeviceTime::tools) {
+      result_.overhead_ns += took.time;
+    } else if (took.number != 0 && took.begin != 0) {
+      if (std::max(took.begin, took.time) > kFarthest) return void(++senseless_);
+      result_.runtime_times[took.number].push_back({took.what, took.begin, took.begin + took.time});
+    }
+  }
+
   void lose(const raw::device_lost& lost) {
     const auto what = static_cast<size_t>(lost.what);
     if (what < kLosses) lost_[what] += lost.count;
@@ -149,14 +158,12 @@ class Reader {
 
   void point(const raw::device_point& point) {
     using Point = trace::RawDevicePoint;
-    if (point.what > Point::host_waits_for_device) return void(++senseless_);
+    if (point.what > Point::host_waits) return void(++senseless_);
     DeviceCall call;
     call.what = point.what;
     if (call.what == Point::host_waits_for_device) {
-      const auto device = result_.device_index.find(point.place);
-      if (device == result_.device_index.end()) return void(++senseless_);
-      call.device = device->second;
-    } else if (call.what != Point::host_waits_for_event) {
+      if (!result_.device_index.contains(point.place)) return void(++senseless_);
+    } else if (point.place != trace::kRawNoQueue || needs_queue(call.what)) {
       const auto queue = result_.queue_index.find(point.place);
       if (queue == result_.queue_index.end()) return void(++senseless_);
       call.queue = queue->second;
@@ -166,13 +173,17 @@ class Reader {
       result_.queue_of_operation.emplace(point.number, call.queue);
       recordings_[point.event].push_back(point.number);
       if (point.recording != 0) recording_of_sync_.emplace(point.recording, point.number);
-    } else if (call.what != Point::host_waits_for_queue &&
-               call.what != Point::host_waits_for_device) {
+    } else {
       waits_.push_back({point.number, point.event, point.recording});
     }
     if (call.what == Point::queue_waits_for_event) {
       result_.queue_of_operation.emplace(point.number, call.queue);
     }
+  }
+
+  static bool needs_queue(trace::RawDevicePoint what) {
+    return what == trace::RawDevicePoint::event_recorded ||
+           what == trace::RawDevicePoint::queue_waits_for_event;
   }
 
   /// Who waits for an event waits for its last recording before the wait; calls are numbered in

@@ -61,9 +61,15 @@ struct DeviceLane {
 /// What a call turns out to have done or waited for, by the runtime's own record of it.
 struct DeviceCall {
   trace::RawDevicePoint what = trace::RawDevicePoint::event_recorded;
-  uint32_t queue = trace::kNoDeviceQueue;  ///< index
-  uint32_t device = 0;                     ///< index; of host_waits_for_device
+  uint32_t queue = trace::kNoDeviceQueue;                           ///< index, if it is told
   trace::OperationNumber recording = trace::OperationNumber::none;  ///< of the event waited for
+};
+
+/// Time that the runtime took on the host while an operation was handed over.
+struct RuntimeTime {
+  trace::RawDeviceTime what = trace::RawDeviceTime::tools;
+  uint64_t begin = 0;  ///< nanoseconds of the device's clock
+  uint64_t end = 0;
 };
 
 struct ProcessDevices {
@@ -76,7 +82,9 @@ struct ProcessDevices {
   /// Of runtimes that tell of queues and waits on the device's side only, by number.
   std::unordered_map<uint64_t, uint32_t> queue_of_operation;
   std::unordered_map<uint64_t, DeviceCall> calls;
-  uint64_t overhead_ns = 0;
+  uint64_t overhead_ns = 0;  ///< for the sake of tools
+  /// The rest that it took, by number of operation.
+  std::unordered_map<uint64_t, std::vector<RuntimeTime>> runtime_times;
   std::vector<std::string> refusals;  ///< sentences: runtimes that are not observed
 };
 

@@ -143,6 +143,10 @@ RegionId Regions::device_call(std::string_view name) {
   return intern({std::string(name), RegionRole::function, paradigm, "", 0});
 }
 
+RegionId Regions::device_start_up(Paradigm paradigm) {
+  return intern({std::string(trace::kDeviceStartUp), RegionRole::function, paradigm, "", 0});
+}
+
 RegionId Regions::on_device(std::string_view name, RegionRole role, Paradigm paradigm) {
   std::string plain(name);
   if (!plain.starts_with("operator")) std::replace(plain.begin(), plain.end(), '/', '|');

@@ -37,6 +37,8 @@ class Regions {
   RegionId system_call(std::string_view name);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
+  /// What such a runtime does in a call for its own sake (trace::kDeviceStartUp).
+  RegionId device_start_up(trace::Paradigm paradigm);
   /// What a device executes: a kernel, or the kind of operation.
   RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
   /// Time that the collector itself took.

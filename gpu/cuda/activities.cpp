@@ -5,34 +5,20 @@
 // thread of its own, and gets its buffers back at once.
 #include "gpu/cuda/activities.h"
 
-#include <pthread.h>
-
 #include <cstdlib>
-#include <vector>
 
+#include "gpu/cuda/buffers.h"
 #include "gpu/cuda/contexts.h"
 #include "gpu/face.h"
-#include "gpu/lock.h"
 
 namespace culprit::gpu::cuda {
 
 namespace {
 
-constexpr size_t kBufferBytes = size_t{4} << 20;
-constexpr size_t kAlignment = 8;
-constexpr size_t kMostBuffers = 16;
-/// From this version on CUPTI survives that it gets no buffer.
-constexpr uint32_t kTakesNoForAnAnswer = 27;
 /// CUPTI's "does not apply".
 constexpr uint32_t kNoStream = ~uint32_t{0};
 
 const Cupti* g_cupti = nullptr;
-pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-size_t g_in_use = 0;
-std::vector<uint8_t*>& spare_buffers() {
-  static auto* const spare = new std::vector<uint8_t*>;  // never torn down
-  return *spare;
-}
 
 // --- What records say ---
 
@@ -49,6 +35,16 @@ struct CudaEventTail {
   uint64_t event_sync_id;
 };
 constexpr uint32_t kHasSyncIds = 130000;
+/// What CUDA 12.4's record of overhead has behind that of CUDA 12.2, which added the number.
+struct OverheadTail {
+  CUpti_ActivityOverhead2 common;
+  void* data;
+};
+constexpr uint32_t kOverheadHasNumber = 20;
+constexpr uint32_t kOverheadHasData = 22;
+constexpr unsigned kModuleLoading = 4u << 16;
+constexpr unsigned kLazyFunctionLoading = 5u << 16;
+constexpr unsigned kCommandBufferFull = 6u << 16;
 #if CUPTI_API_VERSION >= 130000
 static_assert(offsetof(SynchronizationTail, event_sync_id) ==
               offsetof(CUpti_ActivitySynchronization2, cudaEventSyncId));
@@ -63,7 +59,12 @@ static_assert(offsetof(CUpti_ActivityGraphTrace, streamId) ==
               offsetof(CUpti_ActivityGraphTrace2, streamId));
 static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter2, processId) ==
               offsetof(CUpti_ActivityUnifiedMemoryCounter3, processId));
-static_assert(offsetof(CUpti_ActivityOverhead2, end) == offsetof(CUpti_ActivityOverhead3, end));
+static_assert(offsetof(CUpti_ActivityOverhead2, correlationId) ==
+              offsetof(CUpti_ActivityOverhead3, correlationId));
+static_assert(offsetof(OverheadTail, data) == offsetof(CUpti_ActivityOverhead3, overheadData));
+static_assert(kModuleLoading == CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING);
+static_assert(kLazyFunctionLoading == CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING);
+static_assert(kCommandBufferFull == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
 #endif
 
 template <class Record>
@@ -172,31 +173,35 @@ void see_migration(const CUpti_ActivityUnifiedMemoryCounter2& record) {
   operation_executed(op);
 }
 
+RawDevicePoint point_of(CUpti_ActivitySynchronizationType type) {
+  switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+      return RawDevicePoint::host_waits_for_event;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+      return RawDevicePoint::queue_waits_for_event;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+      return RawDevicePoint::host_waits_for_queue;
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+      return RawDevicePoint::host_waits_for_device;
+    default:
+      return RawDevicePoint::host_waits;
+  }
+}
+
+/// All that the record has is told, also what its type says to be of no interest: types are known
+/// to be wrong, and the name of the call decides.
 void see_synchronization(const CUpti_ActivitySynchronization& record) {
   Point point;
+  point.what = point_of(record.type);
   point.number = OperationNumber{record.correlationId};
   point.event = record.cudaEventId | uint64_t{record.contextId} << 32;
   if (g_cupti->version >= kHasSyncIds) {
     point.event_sync = reinterpret_cast<const SynchronizationTail&>(record).event_sync_id;
   }
-  switch (record.type) {
-    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
-      point.what = RawDevicePoint::host_waits_for_event;
-      break;
-    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
-      point.what = RawDevicePoint::queue_waits_for_event;
-      point.queue = queue_of(record.contextId, record.streamId);
-      break;
-    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
-      point.what = RawDevicePoint::host_waits_for_queue;
-      point.queue = queue_of(record.contextId, record.streamId);
-      break;
-    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
-      point.what = RawDevicePoint::host_waits_for_device;
-      point.device = device_of_context(record.contextId);
-      break;
-    default:
-      return;
+  if (point.what == RawDevicePoint::host_waits_for_device) {
+    point.device = device_of_context(record.contextId);
+  } else if (record.streamId != kNoStream) {
+    point.queue = queue_of(record.contextId, record.streamId);
   }
   point_passed(point);
 }
@@ -214,7 +219,40 @@ void see_event(const CUpti_ActivityCudaEvent& record) {
   point_passed(point);
 }
 
-void see(const CUpti_Activity& record) {
+/// What CUPTI calls overhead is not all for its own sake: a program loads and compiles its code
+/// without it, too, and waits where the device cannot take more.
+RawDeviceTime time_of(CUpti_ActivityOverheadKind kind) {
+  switch (static_cast<unsigned>(kind)) {
+    case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
+    case kModuleLoading:
+    case kLazyFunctionLoading:
+      return RawDeviceTime::start_up;
+    case kCommandBufferFull:
+      return RawDeviceTime::full_queue;
+    default:
+      return RawDeviceTime::tools;
+  }
+}
+
+/// CUPTI leaves it to its clients to free what a record of a full command buffer points to. No
+/// library is trusted to have the record in full: what is freed lies within the buffer, which ends
+/// at `end`, and is an address.
+void free_data(const CUpti_ActivityOverhead2& record, const uint8_t* end) {
+  constexpr uintptr_t kNoAddress = 1 << 20;
+  if (g_cupti->version < kOverheadHasData || record.overheadKind != kCommandBufferFull) return;
+  const auto& whole = reinterpret_cast<const OverheadTail&>(record);
+  if (reinterpret_cast<const uint8_t*>(&whole + 1) > end) return;
+  if (reinterpret_cast<uintptr_t>(whole.data) >= kNoAddress) free(whole.data);
+}
+
+void see_overhead(const CUpti_ActivityOverhead2& record, const uint8_t* end) {
+  OperationNumber number = OperationNumber::none;
+  if (g_cupti->version >= kOverheadHasNumber) number = OperationNumber{record.correlationId};
+  runtime_took(time_of(record.overheadKind), record.start, record.end, number);
+  free_data(record, end);
+}
+
+void see(const CUpti_Activity& record, const uint8_t* end) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -234,57 +272,33 @@ void see(const CUpti_Activity& record) {
       return see_synchronization(reinterpret_cast<const CUpti_ActivitySynchronization&>(record));
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
       return see_event(reinterpret_cast<const CUpti_ActivityCudaEvent&>(record));
-    case CUPTI_ACTIVITY_KIND_OVERHEAD: {
-      const auto& overhead = reinterpret_cast<const CUpti_ActivityOverhead2&>(record);
-      if (overhead.end > overhead.start) runtime_took(overhead.end - overhead.start);
-      return;
-    }
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return see_overhead(reinterpret_cast<const CUpti_ActivityOverhead2&>(record), end);
     default:
       return;
   }
 }
 
-// --- Buffers: kept for later, but where the process is not recorded, as a forked child ---
+// --- Buffers: shared, but where the process is not recorded, as a forked child ---
 
-/// Gives a spare buffer, if there is one. False: there are enough of them.
-bool take_place(uint8_t*& buffer) {
-  const Lock lock(g_mutex);
-  if (g_in_use >= kMostBuffers && g_cupti->version >= kTakesNoForAnAnswer) return false;
-  ++g_in_use;
-  if (spare_buffers().empty()) return true;
-  buffer = spare_buffers().back();
-  spare_buffers().pop_back();
-  return true;
-}
-
-void give_back(uint8_t* buffer) {
-  const Lock lock(g_mutex);
-  if (g_in_use > 0) --g_in_use;
-  if (buffer != nullptr) spare_buffers().push_back(buffer);
-}
+/// From this version on CUPTI survives that it gets no buffer.
+constexpr uint32_t kTakesNoForAnAnswer = 27;
+constexpr size_t kUnshared = size_t{1} << 20;
 
 void CUPTIAPI on_request(uint8_t** buffer, size_t* size, size_t* most_records) {
   *most_records = 0;
-  *buffer = nullptr;
-  *size = 0;
-  const bool shared = is_on();
-  if (shared && !take_place(*buffer)) return;
-  if (*buffer == nullptr) {
-    *buffer = static_cast<uint8_t*>(aligned_alloc(kAlignment, kBufferBytes));
-  }
-  if (*buffer != nullptr) {
-    *size = kBufferBytes;
-  } else if (shared) {
-    give_back(nullptr);
-  }
+  const Buffer given = is_on() ? take_buffer(g_cupti->version < kTakesNoForAnAnswer)
+                               : Buffer{new_buffer(kUnshared), kUnshared};
+  *buffer = given.memory;
+  *size = given.memory != nullptr ? given.bytes : 0;
 }
 
-void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
+void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t size,
                           size_t valid) {
   CUpti_Activity* record = nullptr;
   while (is_on() && buffer != nullptr && valid > 0 &&
          g_cupti->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-    see(*record);
+    see(*record, buffer + valid);
   }
   size_t dropped = 0;
   if (g_cupti->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
@@ -292,7 +306,7 @@ void CUPTIAPI on_complete(CUcontext context, uint32_t stream, uint8_t* buffer, s
   }
   if (buffer == nullptr) return;
   if (is_on()) {
-    give_back(buffer);
+    give_back_buffer({buffer, size});
   } else {
     free(buffer);
   }

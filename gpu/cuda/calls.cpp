@@ -15,31 +15,41 @@ struct Rule {
   std::string_view prefix;  ///< behind "cuda" or "cu"
   CallKind kind;
   DeviceOpKind operation = DeviceOpKind::other;
+  CallWaits waits = CallWaits::no;
 };
 
+constexpr Rule waits_for(std::string_view prefix, CallWaits waits) {
+  return {prefix, CallKind::plain, DeviceOpKind::other, waits};
+}
+
 /// The first that fits counts. The driver's functions on contexts and memory have names of their
-/// own ("cuCtxSynchronize", "cuMemFree").
+/// own ("cuCtxSynchronize", "cuMemFree"). Freeing memory of a device waits for the device, unless a
+/// stream does it.
 constexpr Rule kRules[] = {
     {"LaunchHostFunc", CallKind::hands_over, DeviceOpKind::host},
     {"StreamAddCallback", CallKind::hands_over, DeviceOpKind::host},
     {"Launch", CallKind::hands_over, DeviceOpKind::kernel},
     {"GraphLaunch", CallKind::hands_over, DeviceOpKind::graph},
     {"GraphInstantiate", CallKind::plain},
-    {"Memcpy", CallKind::hands_over, DeviceOpKind::copy},
+    {"Memcpy", CallKind::hands_over, DeviceOpKind::copy, CallWaits::own_operation},
     {"Memset", CallKind::hands_over, DeviceOpKind::fill},
     {"MemPrefetch", CallKind::hands_over, DeviceOpKind::migrate},
     {"EventRecord", CallKind::hands_over, DeviceOpKind::marker},
     {"StreamWaitEvent", CallKind::hands_over, DeviceOpKind::wait},
-    {"StreamSynchronize", CallKind::synchronises},
-    {"EventSynchronize", CallKind::synchronises},
-    {"DeviceSynchronize", CallKind::synchronises},
-    {"ThreadSynchronize", CallKind::synchronises},
-    {"CtxSynchronize", CallKind::synchronises},
+    waits_for("StreamSynchronize", CallWaits::stream),
+    waits_for("EventSynchronize", CallWaits::event),
+    waits_for("DeviceSynchronize", CallWaits::device),
+    waits_for("ThreadSynchronize", CallWaits::device),
+    waits_for("CtxSynchronize", CallWaits::device),
     {"DeviceReset", CallKind::plain},
     {"Malloc", CallKind::plain},
-    {"Free", CallKind::plain},
+    {"FreeAsync", CallKind::plain},
+    {"FreeHost", CallKind::plain},
+    waits_for("Free", CallWaits::device_untracked),
     {"MemAlloc", CallKind::plain},
-    {"MemFree", CallKind::plain},
+    {"MemFreeAsync", CallKind::plain},
+    {"MemFreeHost", CallKind::plain},
+    waits_for("MemFree", CallWaits::device_untracked),
     {"MemHostAlloc", CallKind::plain},
     {"MemHostRegister", CallKind::plain},
     {"HostAlloc", CallKind::plain},
@@ -51,6 +61,14 @@ constexpr Rule kRules[] = {
     {"StreamDestroy", CallKind::plain},
     {"CtxCreate", CallKind::plain},
     {"CtxDestroy", CallKind::plain},
+    {"DevicePrimaryCtxRetain", CallKind::plain},
+    {"SetDevice", CallKind::first},
+    {"InitDevice", CallKind::first},
+    {"EventCreate", CallKind::first},
+    {"MemGetInfo", CallKind::first},
+    {"FuncGetAttributes", CallKind::first},
+    {"FuncSetAttribute", CallKind::first},
+    {"OccupancyMax", CallKind::first},
 };
 
 bool ends_with_version(std::string_view name, size_t mark) {
@@ -58,12 +76,6 @@ bool ends_with_version(std::string_view name, size_t mark) {
     if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) return false;
   }
   return mark + 2 < name.size();
-}
-
-/// Freeing memory of a device waits for the device, unless a stream does it.
-bool frees(std::string_view function) {
-  return function == "Free" || function == "FreeArray" || function == "MemFree" ||
-         function == "FreeMipmappedArray";
 }
 
 }  // namespace
@@ -94,9 +106,8 @@ Call call_named(std::string_view full_name) {
     Call call;
     call.kind = rule.kind;
     call.operation = rule.operation;
-    call.waits_for_operation =
-        rule.operation == DeviceOpKind::copy && function.find("Async") == std::string_view::npos;
-    call.waits_for_device = frees(function);
+    const bool returns_at_once = function.find("Async") != std::string_view::npos;
+    if (!returns_at_once) call.waits = rule.waits;
     return call;
   }
   return {};

@@ -17,18 +17,28 @@
 namespace culprit::gpu::cuda {
 
 enum class CallKind : uint8_t {
-  none,         ///< of no interest
-  plain,        ///< may take long, hands nothing over
-  hands_over,   ///< an operation
-  synchronises  ///< waits for what CUPTI's record of it tells
+  none,       ///< of no interest
+  first,      ///< only if the runtime starts up in it
+  plain,      ///< may take long, hands nothing over
+  hands_over  ///< an operation
+};
+
+/// For what a call waits before it returns. Which stream or event that is, CUPTI's record of the
+/// call tells; of the rest it may have none, or one of another type.
+enum class CallWaits : uint8_t {
+  no,
+  own_operation,    ///< a blocking copy
+  event,            ///< its last recording
+  stream,           ///< all of it
+  device,           ///< all of it; CUPTI should have a record
+  device_untracked  ///< likewise, and CUPTI has none: freeing memory
 };
 
 struct Call {
   const char* name = nullptr;  ///< without the version at its end; lives for ever
   CallKind kind = CallKind::none;
   DeviceOpKind operation = DeviceOpKind::other;
-  bool waits_for_operation = false;  ///< a blocking copy
-  bool waits_for_device = false;     ///< freeing memory
+  CallWaits waits = CallWaits::no;
 };
 
 /// What a function of this name (as CUPTI has it) does.

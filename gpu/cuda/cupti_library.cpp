@@ -18,6 +18,11 @@ namespace {
 
 constexpr int kMajors[] = {13, 12};
 
+/// CUPTI of 12.6 Update 2, which has the number of 12.6, to 13.0: where a clock is registered, the
+/// times of kernels may be zero. 13.1 is mended.
+constexpr uint32_t kFirstWithoutTimes = 24;
+constexpr uint32_t kFirstWithTimesAgain = 130100;
+
 std::string library_name(int major) {
   return "libcupti.so." + std::to_string(major);
 }
@@ -95,6 +100,11 @@ std::string Cupti::text_of(CUptiResult result) const {
   const char* text = nullptr;
   const bool known = cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr;
   return known ? text : "error " + std::to_string(static_cast<int>(result));
+}
+
+bool Cupti::takes_a_clock() const {
+  const bool loses_times = version >= kFirstWithoutTimes && version < kFirstWithTimesAgain;
+  return cuptiActivityRegisterTimestampCallback != nullptr && !loses_times;
 }
 
 bool open_cupti(Cupti& cupti) {

@@ -40,6 +40,9 @@ struct Cupti {
   uint32_t version = 0;
 
   std::string text_of(CUptiResult result) const;
+  /// Whether records may be told by a clock of ours: the function is there, and this version is
+  /// none of those that give kernels no times then.
+  bool takes_a_clock() const;
 };
 
 /// False if no library is found that has all that is needed.

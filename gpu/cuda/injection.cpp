@@ -16,6 +16,7 @@
 #include "collector/recorder/environment.h"
 #include "collector/recorder/recorder.h"
 #include "gpu/cuda/activities.h"
+#include "gpu/cuda/buffers.h"
 #include "gpu/cuda/calls.h"
 #include "gpu/cuda/contexts.h"
 #include "gpu/drain.h"
@@ -37,12 +38,14 @@ Calls g_calls;
 bool g_own_clock = false;
 std::atomic<bool> g_begun{false};
 
-/// Of this thread: how deep it is inside of CUDA's functions, and whether the outermost is
-/// recorded. In static storage of threads: the dynamic one is allocated, and ends the program where
-/// memory does.
+/// Of this thread: how deep it is inside of CUDA's functions, the outermost of them, and whether
+/// that is recorded; if not, since when it goes on. In static storage of threads: the dynamic one
+/// is allocated, and ends the program where memory does.
 struct InCall {
   int depth = 0;
   bool recorded = false;
+  const char* name = nullptr;
+  uint64_t since = 0;
 };
 constinit thread_local InCall t_call __attribute__((tls_model("initial-exec"))) = {};
 
@@ -82,7 +85,8 @@ bool flush_all() {
 
 bool collect() {
   static unsigned rounds = 0;
-  return ++rounds % kRoundsBetweenFlushes == 0 && flush_complete();
+  const bool due = ++rounds % kRoundsBetweenFlushes == 0;
+  return (buffers_run_short() || due) && flush_complete();
 }
 
 void at_exit() {
@@ -104,15 +108,32 @@ void tell(const Call& call, const CUpti_CallbackData& data) {
   if (call.kind == CallKind::hands_over) {
     call_handed_over(call.operation, QueueNumber::none, number);
   }
-  if (call.kind == CallKind::synchronises || call.waits_for_operation) call_waited_for(number);
-  if (call.waits_for_device) call_waited_for(device_of_context(data.contextUid));
+  switch (call.waits) {
+    case CallWaits::no:
+      return;
+    case CallWaits::own_operation:
+    case CallWaits::event:
+      return call_waited_for(number);
+    case CallWaits::stream:
+      return call_waited_for_queue_of(number);
+    case CallWaits::device:
+      return call_waited_for(device_of_context(data.contextUid), number);
+    case CallWaits::device_untracked:
+      return call_waited_for(device_of_context(data.contextUid));
+  }
+}
+
+void enter(InCall& in, const Call& call) {
+  in.name = call.name;
+  in.recorded = call.kind != CallKind::first && call_begins(call.name);
+  if (!in.recorded) in.since = collector::now();
 }
 
 /// The runtime's functions call the driver's: the outermost counts.
 void on_call(const Call& call, const CUpti_CallbackData& data) {
   InCall& in = t_call;
   if (data.callbackSite == CUPTI_API_ENTER) {
-    if (in.depth++ == 0) in.recorded = call_begins(call.name);
+    if (in.depth++ == 0) enter(in, call);
     return;
   }
   if (in.depth == 0 || --in.depth > 0 || !in.recorded) return;
@@ -121,14 +142,36 @@ void on_call(const Call& call, const CUpti_CallbackData& data) {
   call_ends(call.name);
 }
 
+/// A context or a module is there now: what the call at hand has done until now was for its sake.
+void runtime_started_up() {
+  InCall& in = t_call;
+  if (in.depth == 0) return;
+  if (in.recorded) {
+    call_started_up();
+  } else {
+    in.recorded = call_begins_with_start_up(in.name, in.since);
+  }
+}
+
+void context_created(CUcontext context) {
+  begin_following();
+  if (!is_on()) return;
+  add_context(g_cupti, context);
+  pair_clocks(device_nanoseconds);
+  runtime_started_up();
+}
+
 void on_resource(uint32_t what, const CUpti_ResourceData& data) {
-  if (what == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-    begin_following();
-    if (!is_on()) return;
-    add_context(g_cupti, data.context);
-    pair_clocks(device_nanoseconds);
-  } else if (what == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    drain_now(flush_complete, kFlushOfContext, false);
+  switch (what) {
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      return context_created(data.context);
+    case CUPTI_CBID_RESOURCE_MODULE_LOADED:
+      return runtime_started_up();
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      drain_now(flush_complete, kFlushOfContext, false);
+      return;
+    default:
+      return;
   }
 }
 
@@ -176,15 +219,15 @@ void start() {
                       "cuptiSubscribe: " + g_cupti.text_of(result));
   }
   // Once only, and before any record: CUPTI mixes up clocks otherwise.
-  g_own_clock = g_cupti.cuptiActivityRegisterTimestampCallback != nullptr &&
+  g_own_clock = g_cupti.takes_a_clock() &&
                 g_cupti.cuptiActivityRegisterTimestampCallback(own_clock) == CUPTI_SUCCESS;
   result = enable_activities(g_cupti, collector::environment().cuda_graphs == "nodes");
   if (result != CUPTI_SUCCESS) {
     return go_without(trace::RawDeviceRefusal::failed,
                       "cuptiActivityEnable: " + g_cupti.text_of(result));
   }
-  for (const auto what :
-       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+  for (const auto what : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+                          CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
     g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                                 static_cast<CUpti_CallbackId>(what));
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -20,6 +21,13 @@ namespace {
 using Record = std::vector<char>;
 
 constexpr uint32_t kVersion = 130001;
+/// What versions do wrong, each from the first to before the last.
+struct Versions {
+  uint32_t first, end;
+  bool contain(uint32_t version) const { return version >= first && version < end; }
+};
+constexpr Versions kNoTimesWithAClock = {24, 130100};
+constexpr Versions kNoDeviceSync = {130000, 130001};
 
 /// Function names as CUPTI lists them; the index is the number, from 1.
 constexpr const char* kRuntime[] = {"cudaLaunchKernel_v7000",
@@ -33,12 +41,35 @@ constexpr const char* kRuntime[] = {"cudaLaunchKernel_v7000",
                                     "cudaGraphLaunch_v10000",
                                     "cudaMemsetAsync_v3020",
                                     "cudaFree_v3020",
-                                    "cudaGetLastError_v3020"};
-constexpr const char* kDriver[] = {"cuLaunchKernel", "cuMemcpyDtoH_v2", "cuLaunchKernel_ptsz"};
+                                    "cudaGetLastError_v3020",
+                                    "cudaMalloc_v3020",
+                                    "cudaSetDevice_v3020",
+                                    "cudaThreadSynchronize_v3020"};
+constexpr const char* kDriver[] = {"cuLaunchKernel",      "cuMemcpyDtoH_v2",
+                                   "cuLaunchKernel_ptsz", "cuCtxSynchronize",
+                                   "cuCtxSynchronize_v2", "cuStreamSynchronize_ptsz"};
+
+FakeCuptiWishes wishes_of_environment() {
+  FakeCuptiWishes wishes{};
+  if (const char* version = getenv("FAKE_CUPTI_VERSION")) {
+    wishes.version = static_cast<uint32_t>(atoi(version));
+  }
+  wishes.event_sync = getenv("FAKE_CUPTI_EVENT_SYNC") != nullptr;
+  wishes.per_thread = getenv("FAKE_CUPTI_PER_THREAD") != nullptr;
+  return wishes;
+}
+
+/// A thread's own buffer.
+struct Own {
+  uint8_t* buffer = nullptr;
+  size_t size = 0, used = 0;
+  uint64_t complete_at = 0;  ///< when all that it tells of is over
+};
 
 struct Fake {
   std::mutex mutex;
-  FakeCuptiWishes wishes{};
+  FakeCuptiWishes wishes = wishes_of_environment();
+  std::vector<Own*> owns;  ///< of all threads that there have ever been
   CUpti_CallbackFunc callback = nullptr;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
@@ -103,6 +134,33 @@ bool is_of_context(const Record& record, uint32_t context) {
   return kernel.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kernel.contextId == context;
 }
 
+uint32_t version() {
+  return fake().wishes.version != 0 ? fake().wishes.version : kVersion;
+}
+
+/// The record as this version tells it; empty if it does not.
+Record as_told(Record record) {
+  CUpti_ActivityKind kind;
+  memcpy(&kind, record.data(), sizeof kind);
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake().clock != nullptr &&
+      kNoTimesWithAClock.contain(version())) {
+    CUpti_ActivityKernel9 kernel;
+    memcpy(&kernel, record.data(), sizeof kernel);
+    kernel.start = kernel.end = 0;
+    memcpy(record.data(), &kernel, sizeof kernel);
+  }
+  if (kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) return record;
+  CUpti_ActivitySynchronization sync;
+  memcpy(&sync, record.data(), sizeof sync);
+  if (sync.type != CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE) return record;
+  if (kNoDeviceSync.contain(version())) return {};
+  if (!fake().wishes.event_sync) return record;
+  sync.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+  sync.cudaEventId = sync.streamId = ~0u;
+  memcpy(record.data(), &sync, sizeof sync);
+  return record;
+}
+
 void resource(CUpti_CallbackIdResource what, uint32_t ordinal) {
   if (!fake().enabled.contains({CUPTI_CB_DOMAIN_RESOURCE, what})) return;
   CUpti_ResourceData data{};
@@ -114,7 +172,74 @@ size_t stride(size_t size) {
   return (size + 7) / 8 * 8;
 }
 
-/// Full buffers one after the other. Records are found again by their sizes, in front of them.
+/// Puts it into the buffer, with its size in front of it, by which it is found again. False if
+/// there is no room.
+bool put(const Record& record, uint8_t* buffer, size_t size, size_t& used) {
+  const uint64_t length = stride(record.size());
+  if (used + sizeof length + length > size) return false;
+  memcpy(buffer + used, &length, sizeof length);
+  memcpy(buffer + used + sizeof length, record.data(), record.size());
+  used += sizeof length + length;
+  return true;
+}
+
+Own& own_buffer() {
+  thread_local Own* own = nullptr;
+  if (own == nullptr) {
+    own = new Own;
+    const std::lock_guard lock(fake().mutex);
+    fake().owns.push_back(own);
+  }
+  return *own;
+}
+
+void request_own(Own& own) {
+  size_t most = 0;
+  own = {};
+  fake().request(&own.buffer, &own.size, &most);
+  if (own.buffer != nullptr && fake().wishes.buffer_bytes != 0) {
+    own.size = std::min(own.size, fake().wishes.buffer_bytes);
+  }
+}
+
+/// A buffer that is full goes back at once.
+void keep_per_thread(const Record& record) {
+  Own& own = own_buffer();
+  CUpti_ActivityKernel9 kernel{};
+  memcpy(&kernel, record.data(), std::min(record.size(), sizeof kernel));
+  Own full;
+  {
+    const std::lock_guard lock(fake().mutex);
+    if (own.buffer != nullptr && put(record, own.buffer, own.size, own.used)) {
+      own.complete_at = std::max(own.complete_at, is_complete(record) ? 0 : kernel.end);
+      return;
+    }
+    full = std::exchange(own, {});
+  }
+  if (full.buffer != nullptr) fake().complete(nullptr, 0, full.buffer, full.size, full.used);
+  Own fresh;
+  request_own(fresh);
+  const std::lock_guard lock(fake().mutex);
+  own = fresh;
+  own.complete_at = is_complete(record) ? 0 : kernel.end;
+  if (own.buffer == nullptr || !put(record, own.buffer, own.size, own.used)) ++fake().dropped;
+}
+
+/// As CUPTI does: a buffer goes back if all in it is over, or by force; whether its thread is still
+/// there makes no difference.
+void flush_per_thread(bool by_force) {
+  std::vector<Own> taken;
+  {
+    const std::lock_guard lock(fake().mutex);
+    for (Own* own : fake().owns) {
+      const bool may_go = by_force || own->complete_at <= fake_cupti_now();
+      if (own->buffer != nullptr && may_go) taken.push_back(std::exchange(*own, {}));
+    }
+  }
+  for (const Own& own : taken) fake().complete(nullptr, 0, own.buffer, own.size, own.used);
+}
+
+/// Full buffers one after the other.
 void deliver(std::vector<Record> records) {
   size_t next = 0;
   while (next < records.size()) {
@@ -126,13 +251,7 @@ void deliver(std::vector<Record> records) {
       break;
     }
     if (fake().wishes.buffer_bytes != 0) size = std::min(size, fake().wishes.buffer_bytes);
-    for (; next < records.size(); ++next) {
-      const uint64_t length = stride(records[next].size());
-      if (used + sizeof length + length > size) break;
-      memcpy(buffer + used, &length, sizeof length);
-      memcpy(buffer + used + sizeof length, records[next].data(), records[next].size());
-      used += sizeof length + length;
-    }
+    while (next < records.size() && put(records[next], buffer, size, used)) ++next;
     fake().complete(nullptr, 0, buffer, size, used);
   }
 }
@@ -157,6 +276,9 @@ EXPORT uint64_t fake_cupti_now() {
 EXPORT void fake_cupti_context(uint32_t ordinal) {
   resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ordinal);
 }
+EXPORT void fake_cupti_module() {
+  resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, 0);
+}
 EXPORT void fake_cupti_context_ends(uint32_t ordinal) {
   resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ordinal);
   // What has not been fetched by now is gone with the context.
@@ -173,8 +295,11 @@ EXPORT void fake_cupti_record(const void* record, size_t size) {
   CUpti_ActivityKind kind;
   memcpy(&kind, bytes, sizeof kind);
   if (!fake().kinds.contains(kind)) return;
+  Record told = as_told(Record(bytes, bytes + size));
+  if (told.empty()) return;
+  if (fake().wishes.per_thread) return keep_per_thread(told);
   const std::lock_guard lock(fake().mutex);
-  fake().kept.emplace_back(bytes, bytes + size);
+  fake().kept.push_back(std::move(told));
 }
 EXPORT bool fake_cupti_wants(int kind) {
   return fake().kinds.contains(kind);
@@ -210,8 +335,8 @@ EXPORT int fake_cupti_misdeeds() {
 
 // --- CUPTI ---
 
-EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
-  *version = kVersion;
+EXPORT CUptiResult cuptiGetVersion(uint32_t* answer) {
+  *answer = version();
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
@@ -277,6 +402,7 @@ EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbac
 }
 EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   while (flag != 0 && fake().wishes.hang) pause();
+  if (fake().wishes.per_thread) flush_per_thread(flag != 0);
   deliver(flag == 0 ? take_if(is_complete) : take());
   return CUPTI_SUCCESS;
 }

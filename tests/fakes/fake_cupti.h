@@ -4,7 +4,12 @@
 // A libcupti.so without a device behind it: the functions that culprit uses, and these, by which a
 // program plays driver and device. Records wait until a flush, as CUPTI's do: a forced one brings
 // all, another those whose kernel is over; those of a context that ends are gone. The program may
-// have them delivered in the order that it likes.
+// have them delivered in the order that it likes. What versions of CUPTI are known to do wrong, it
+// does as that version: give kernels no times once a clock is registered (12.6 Update 2 to 13.0),
+// or have no record of the device being waited for (13.0).
+//
+// The environment may wish, too, for programs that know nothing of this: FAKE_CUPTI_VERSION (a
+// number), FAKE_CUPTI_EVENT_SYNC and FAKE_CUPTI_PER_THREAD (set).
 #pragma once
 
 #include <cupti.h>
@@ -18,6 +23,9 @@ struct FakeCuptiWishes {
   bool old_clock;         ///< no registration of a clock: times are CUPTI's own
   bool hang;              ///< the forced flush never returns
   size_t buffer_bytes;    ///< of each buffer, how much is used; 0: all
+  uint32_t version;       ///< what cuptiGetVersion answers; 0: 13.0 Update 1
+  bool event_sync;        ///< waits for a device are told as waits for an event
+  bool per_thread;        ///< each thread has a buffer of its own, from its first record to a flush
 };
 void fake_cupti_wish(const FakeCuptiWishes* wishes);
 
@@ -26,6 +34,8 @@ uint64_t fake_cupti_now();
 /// A context on device `ordinal`; its number is 1 + ordinal.
 void fake_cupti_context(uint32_t ordinal);
 void fake_cupti_context_ends(uint32_t ordinal);
+/// A module was loaded.
+void fake_cupti_module();
 
 /// The runtime's or the driver's function of this name begins or ends, in context 1.
 void fake_cupti_enter(const char* function, uint32_t correlation);

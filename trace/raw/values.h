@@ -55,6 +55,14 @@ enum class RawDevicePoint : uint16_t {
   host_waits_for_event = 2,
   host_waits_for_queue = 3,
   host_waits_for_device = 4,
+  host_waits = 5,  ///< the runtime does not say for what
+};
+
+/// What a device runtime took time for.
+enum class RawDeviceTime : uint16_t {
+  tools = 0,      ///< being measured
+  start_up = 1,   ///< loading and compiling what is to be executed
+  full_queue = 2  ///< the host waited until what it handed over had a place
 };
 
 enum class RawDeviceLoss : uint16_t {

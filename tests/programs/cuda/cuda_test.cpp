@@ -32,7 +32,7 @@ class Tale : public EventSink {
     entered_ = time;
     const std::string& name = definitions_.regions[region.index()].name;
     // Samples may find the program's own functions between the calls.
-    if (stream_ || name.starts_with("cu")) text_ << name << '\n';
+    if (stream_ || name.starts_with("cu") || name == kDeviceStartUp) text_ << name << '\n';
   }
   void leave(Time time, RegionId) override {
     if (!stream_) return;
@@ -82,8 +82,9 @@ class CudaTest : public testing::Test {
   ~CudaTest() override { fs::remove_all(folder_); }
 
   int run(const std::string& way, const std::string& options = "") {
-    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run --otf2 " + options + " -o " +
-                             (folder_ / "e").string() + " -- " CULPRIT_DRIVER " " + way + " 2>&1";
+    const std::string line = environment_ + " timeout 60 " CULPRIT_PROGRAM " run --otf2 " +
+                             options + " -o " + (folder_ / "e").string() +
+                             " -- " CULPRIT_DRIVER " " + way + " 2>&1";
     FILE* pipe = popen(line.c_str(), "r");
     char buffer[4096];
     while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output_.append(buffer, n);
@@ -104,7 +105,15 @@ class CudaTest : public testing::Test {
   }
   bool reports(const std::string& words) const { return output_.find(words) != std::string::npos; }
 
+  /// What the report says the measurement cost, in percent of the run.
+  double overhead() const {
+    const std::string words = "Measurement overhead: about ";
+    const size_t at = output_.find(words);
+    return at == std::string::npos ? 0 : std::stod(output_.substr(at + words.size()));
+  }
+
   fs::path folder_;
+  std::string environment_;  ///< of the program
   std::string output_;
   Definitions definitions_;
   std::map<std::string, std::string> tales_;  ///< by location
@@ -247,6 +256,109 @@ TEST_F(CudaTest, ThreadsLaunchWhileRecordsAreFetched) {
     EXPECT_EQ(occurrences(tales_[name], "saxpy"), 2000u) << name;
   }
   EXPECT_FALSE(reports("Data loss")) << output_;
+}
+
+TEST_F(CudaTest, EachThreadMayHaveABufferOfItsOwn) {
+  record("per_thread");
+  size_t kernels = 0;
+  for (const auto& [location, tale] : tales_) {
+    if (location.starts_with("stream")) kernels += occurrences(tale, "saxpy");
+  }
+  EXPECT_EQ(kernels, 64u * 20 + 2 * 300);
+  EXPECT_FALSE(reports("Data loss")) << output_;
+}
+
+TEST_F(CudaTest, TheNameOfACallSaysWhatItWaitsFor) {
+  record("waits");
+  const std::string host = tales_["Master thread"];
+  const auto told = [&](const std::string& call, size_t nth = 0) {
+    size_t at = 0;
+    for (size_t i = 0; i <= nth; ++i) at = host.find("cu" + call + "\n", at) + 1;
+    const size_t line = host.find('\n', at) + 1;
+    return host.substr(line, host.find('\n', line) - line);
+  };
+  EXPECT_EQ(told("daDeviceSynchronize"), "  waits for device 0") << host;
+  EXPECT_EQ(told("daStreamSynchronize").substr(0, 17), "  waits for queue") << host;
+  EXPECT_EQ(told("daEventSynchronize"), "  waits for 22") << host;
+  EXPECT_EQ(told("CtxSynchronize"), "  waits for device 0") << host;
+  EXPECT_EQ(told("daThreadSynchronize"), "  waits for device 0") << host;
+  EXPECT_TRUE(reports("device_waits_by_name: 4")) << output_;
+  EXPECT_TRUE(reports("device_waits_unknown: 2")) << output_;
+}
+
+// Of 13.0, and as an export of Nsight Systems 2024.5 has it.
+TEST_F(CudaTest, WaitsForADeviceNeedNoRecord) {
+  for (const char* wish : {"FAKE_CUPTI_VERSION=130000", "FAKE_CUPTI_EVENT_SYNC=1"}) {
+    environment_ = wish;
+    output_.clear();
+    record("everything");
+    EXPECT_NE(tales_["Master thread"].find("cudaDeviceSynchronize\n  waits for device 0"),
+              std::string::npos)
+        << wish << tales_["Master thread"];
+    EXPECT_TRUE(reports("device_waits_by_name: 1")) << wish << output_;
+    fs::remove_all(folder_ / "e");
+  }
+}
+
+/// When the calls and the one kernel were.
+struct Times : EventSink {
+  explicit Times(const Definitions& of) : definitions(of) {}
+  void enter(Time time, RegionId region) override {
+    begin[definitions.regions[region.index()].name] = time;
+    inside.push_back(region);
+  }
+  void leave(Time time, RegionId region) override {
+    end[definitions.regions[region.index()].name] = time;
+    inside.pop_back();
+  }
+  const Definitions& definitions;
+  std::map<std::string, Time> begin, end;
+  std::vector<RegionId> inside;
+};
+
+// On a clock of ours, or on CUPTI's where it would give kernels no times with ours.
+TEST_F(CudaTest, KernelsHaveTheirTimesInEveryVersion) {
+  for (const char* version : {"23", "24", "28", "130000", "130001", "130100"}) {
+    environment_ = std::string("FAKE_CUPTI_VERSION=") + version;
+    output_.clear();
+    record("clock");
+    EXPECT_EQ(tales_["stream 7 of CUDA device 0"], "saxpy\n  is 10 kind 0\n  10 ms\n") << version;
+    EXPECT_FALSE(reports("device_times_missing")) << version << output_;
+    auto source = open_otf2(folder_ / "e" / "trace" / "traces.otf2", losses_);
+    ASSERT_TRUE(source.ok());
+    Times times(definitions_);
+    for (size_t i = 0; i < definitions_.locations.size(); ++i) {
+      ASSERT_TRUE((*source)->read(LocationId(i), times, losses_).ok());
+    }
+    EXPECT_LT(times.end["cudaLaunchKernel"], times.begin["saxpy"]) << version;
+    EXPECT_LT(times.end["saxpy"], times.begin["cudaDeviceSynchronize"]) << version;
+    fs::remove_all(folder_ / "e");
+  }
+}
+
+TEST_F(CudaTest, StartUpStandsApart) {
+  record("start_up");
+  const std::string host = tales_["Master thread"];
+  EXPECT_EQ(host.substr(host.find("cuda"), host.find("saxpy")),
+            "cudaSetDevice\ndevice start-up\n"
+            "cudaLaunchKernel\ndevice start-up\n  launches 10 kind 0 on 0\n"
+            "cudaLaunchKernel\ndevice start-up\n  launches 11 kind 0 on 0\n"
+            "cudaLaunchKernel\n  launches 12 kind 0 on 0\n  waits for 10\n")
+      << host;
+  EXPECT_TRUE(reports("Start-up and shutdown: ")) << output_;
+  EXPECT_TRUE(reports("device start-up")) << output_;
+}
+
+// A minute is longer than the run.
+TEST_F(CudaTest, NotAllThatCuptiCallsOverheadIsOurs) {
+  ASSERT_EQ(run("tools"), 0);
+  EXPECT_GT(overhead(), 100) << output_;
+  for (const char* kind : {"compiling", "loading", "full_queue"}) {
+    fs::remove_all(folder_ / "e");
+    output_.clear();
+    ASSERT_EQ(run(kind), 0) << output_;
+    EXPECT_LT(overhead(), 100) << kind << output_;
+  }
 }
 
 TEST_F(CudaTest, AnotherToolIsToldOf) {

@@ -102,6 +102,14 @@ void event(uint32_t correlation, uint32_t stream, uint32_t number, uint64_t sync
   keep(record);
 }
 
+/// Wishes that differ from those of the environment in this one.
+template <class Field>
+void wish(Field FakeCuptiWishes::* field, Field value) {
+  FakeCuptiWishes wishes{};
+  wishes.*field = value;
+  fake_cupti_wish(&wishes);
+}
+
 void start() {
   inject();
   call("cudaLaunchKernel_v7000", 1);  // before there is a context: nobody's
@@ -163,8 +171,7 @@ void everything() {
 
 /// In buffers that hold two records each, in the order of the devices' time, the calls last.
 void small_buffers() {
-  const FakeCuptiWishes wishes{CUPTI_SUCCESS, false, false, 600};
-  fake_cupti_wish(&wishes);
+  wish(&FakeCuptiWishes::buffer_bytes, size_t{600});
   start();
   for (uint32_t i = 0; i < 100; ++i) kernel(10 + i, 7, i, 1);
   fake_cupti_deliver(false);
@@ -200,8 +207,7 @@ void late() {
 }
 
 void hang() {
-  const FakeCuptiWishes wishes{CUPTI_SUCCESS, false, true, 0};
-  fake_cupti_wish(&wishes);
+  wish(&FakeCuptiWishes::hang, true);
   start();
   call("cudaLaunchKernel_v7000", 10);
   kernel(10, 7, 0, 10);
@@ -210,8 +216,7 @@ void hang() {
 }
 
 void old_clock() {
-  const FakeCuptiWishes wishes{CUPTI_SUCCESS, true, false, 0};
-  fake_cupti_wish(&wishes);
+  wish(&FakeCuptiWishes::old_clock, true);
   late();
 }
 
@@ -273,20 +278,168 @@ void forked() {
   if (status != 0) std::exit(3);
 }
 
-/// More buffers are asked for than there may be: what is refused is lost, and no more.
+/// More buffers are asked for than there may be: what is refused is lost, and no more. There are
+/// enough for hundreds of threads.
 void no_buffers() {
-  constexpr int kMost = 16;
+  constexpr int kMany = 10'000, kThreads = 500;
   start();
   call("cudaLaunchKernel_v7000", 10);
   call("cudaLaunchKernel_v7000", 11);
-  if (fake_cupti_hoard(kMost + 5) != kMost) std::exit(4);
+  const int most = fake_cupti_hoard(kMany);
+  if (most < kThreads || most == kMany) std::exit(4);
   kernel(10, 7, 0, 10);
   fake_cupti_deliver(false);
   fake_cupti_let_go();
   kernel(11, 7, 20, 10);
   fake_cupti_deliver(false);
-  if (fake_cupti_hoard(kMost + 1) != kMost) std::exit(5);
+  if (fake_cupti_hoard(kMany) != most) std::exit(5);
   fake_cupti_let_go();
+}
+
+/// A kernel that this thread launches, of half a millisecond from now on.
+void launch_now(uint32_t correlation, uint32_t stream) {
+  call("cudaLaunchKernel_v7000", correlation);
+  CUpti_ActivityKernel10 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.contextId = 1;
+  record.streamId = stream;
+  record.correlationId = correlation;
+  record.start = fake_cupti_now();
+  record.end = record.start + kMillisecond / 2;
+  record.name = "_Z5saxpyfPf";
+  keep(record);
+}
+
+/// Threads that live long with a buffer each, and many that end at once and leave theirs behind.
+void per_thread() {
+  constexpr uint32_t kLong = 64, kEach = 20, kShort = 300;
+  wish(&FakeCuptiWishes::per_thread, true);
+  start();
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kLong; ++t) {
+    threads.emplace_back([=] {
+      for (uint32_t i = 0; i < kEach; ++i) launch_now(1000 + t * kEach + i, 7 + t);
+    });
+  }
+  for (uint32_t t = 0; t < kShort; ++t) {
+    std::thread([=] {
+      launch_now(10'000 + 2 * t, 7);
+      launch_now(10'001 + 2 * t, 7);
+    }).join();
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// A kernel that begins after its launch and ends before the host asks for it, by milliseconds.
+void clock() {
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  usleep(5000);
+  CUpti_ActivityKernel10 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.contextId = 1;
+  record.streamId = 7;
+  record.correlationId = 10;
+  record.start = fake_cupti_now();
+  record.end = record.start + 10 * kMillisecond;
+  record.name = "_Z5saxpyfPf";
+  keep(record);
+  usleep(20'000);
+  call("cudaDeviceSynchronize_v3020", 11);
+  fake_cupti_deliver(false);
+}
+
+/// Calls that wait, and what CUPTI has of them: nothing, or what is not so.
+void waits() {
+  start();
+  call("cudaLaunchKernel_v7000", 10);
+  call("cuLaunchKernel", 11);
+  call("cudaDeviceSynchronize_v3020", 20);
+  call("cudaStreamSynchronize_v3020", 21);
+  call("cudaEventRecord_v3020", 22);
+  call("cudaEventSynchronize_v3020", 23);
+  call("cuCtxSynchronize_v2", 24);
+  call("cudaThreadSynchronize_v3020", 25);
+  call("cuStreamSynchronize_ptsz", 26);
+  call("cudaEventSynchronize_v3020", 27);
+  kernel(10, 7, 0, 10);
+  kernel(11, 8, 0, 10);
+  event(22, 8, 3, 900);
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, 20, ~0u, ~0u, 0);
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 21, 8, ~0u, 0);
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN, 23, ~0u, 3, 900);
+  synchronisation(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 25, 7, ~0u, 0);
+  fake_cupti_deliver(false);
+}
+
+void overhead(unsigned kind, uint32_t correlation, uint64_t begin, uint64_t end) {
+  CUpti_ActivityOverhead3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  record.overheadKind = static_cast<CUpti_ActivityOverheadKind>(kind);
+  record.correlationId = correlation;
+  record.start = begin;
+  record.end = end;
+  if (kind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) record.overheadData = malloc(16);
+  keep(record);
+}
+
+/// A launch that takes 15 ms, the last 10 for a reason of this kind that CUPTI tells of; when that
+/// was over.
+uint64_t slow_launch(unsigned kind, uint32_t correlation) {
+  fake_cupti_enter("cudaLaunchKernel_v7000", correlation);
+  usleep(5000);
+  const uint64_t begin = fake_cupti_now();
+  usleep(10'000);
+  const uint64_t end = fake_cupti_now();
+  fake_cupti_leave("cudaLaunchKernel_v7000", correlation);
+  overhead(kind, correlation, begin, end);
+  return end;
+}
+
+/// The first call makes the context, the first launch loads a module as the driver tells, a later
+/// one as only a record tells, and the last finds no room until the first kernel has ended.
+void start_up() {
+  inject();
+  fake_cupti_enter("cudaSetDevice_v3020", 1);
+  usleep(20'000);
+  fake_cupti_context(0);
+  fake_cupti_leave("cudaSetDevice_v3020", 1);
+  call("cudaSetDevice_v3020", 2);  // of no interest any more
+  fake_cupti_enter("cudaLaunchKernel_v7000", 10);
+  usleep(10'000);
+  fake_cupti_module();
+  fake_cupti_leave("cudaLaunchKernel_v7000", 10);
+  const uint64_t begin = fake_cupti_now();
+  slow_launch(CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, 11);
+  const uint64_t had_room = slow_launch(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, 12);
+  auto first =
+      record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 10, 7, 0, 0);
+  first.start = begin;
+  first.end = had_room - 5 * kMillisecond;  // while the last launch waited
+  first.name = "_Z5saxpyfPf";
+  keep(first);
+  g_begin = fake_cupti_now();
+  kernel(11, 7, 0, 5);
+  kernel(12, 7, 5, 5);
+  fake_cupti_deliver(false);
+}
+
+/// CUPTI tells of a minute of overhead of some kind, which belongs to no launch.
+void a_minute_of(unsigned kind) {
+  late();
+  overhead(kind, 0, g_begin, g_begin + 60'000 * kMillisecond);
+}
+void a_minute_of_tools() {
+  a_minute_of(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION);
+}
+void a_minute_of_compiling() {
+  a_minute_of(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER);
+}
+void a_minute_of_loading() {
+  a_minute_of(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING);
+}
+void a_minute_of_full_queue() {
+  a_minute_of(CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
 }
 
 /// Threads launch while the drain's fetches records.
@@ -318,8 +471,7 @@ void storm() {
 
 /// CUPTI refuses. Something else makes the process worth recording.
 void refused_with(CUptiResult answer) {
-  const FakeCuptiWishes wishes{answer, false, false, 0};
-  fake_cupti_wish(&wishes);
+  wish(&FakeCuptiWishes::subscribe, answer);
   inject();
   call("cudaLaunchKernel_v7000", 10);
   fake_cupti_context(0);
@@ -361,6 +513,14 @@ int main(int argc, char** argv) {
                                                           {"forked", forked},
                                                           {"no_buffers", no_buffers},
                                                           {"storm", storm},
+                                                          {"per_thread", per_thread},
+                                                          {"clock", clock},
+                                                          {"waits", waits},
+                                                          {"start_up", start_up},
+                                                          {"tools", a_minute_of_tools},
+                                                          {"compiling", a_minute_of_compiling},
+                                                          {"loading", a_minute_of_loading},
+                                                          {"full_queue", a_minute_of_full_queue},
                                                           {"no_context", no_context}};
   const auto way = argc > 1 ? kWays.find(argv[1]) : kWays.end();
   if (way == kWays.end()) return 2;

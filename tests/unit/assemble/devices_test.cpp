@@ -220,6 +220,135 @@ TEST_F(DevicesTest, CallsTellWhatTheyHandOverAndWaitFor) {
 )");
 }
 
+// The first call began before anything was recorded; in the second a module is loaded.
+TEST_F(DevicesTest, WhatIsMadeForTheRuntimeStandsApart) {
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    thread.put(RawKind::string_def, 30, 4, 9, packed("clGo"));
+    thread.put(RawKind::device_start_up, 30, 0, 0, {kTicksAtZero + 10});
+    thread.put(RawKind::device_enter, 30, 9, thread.path(in_main({})));
+    thread.put(RawKind::device_leave, 50, 9, 0);
+    thread.put(RawKind::device_start_up, 55, 0, 0, {0});  // in no call: of nobody
+    thread.put(RawKind::device_enter, 60, 9, thread.path(in_main({})));
+    thread.put(RawKind::device_start_up, 70, 0, 0, {0});
+    thread.put(RawKind::device_launch, 75, 0, kFirst, {7});
+    thread.put(RawKind::device_leave, 80, 9, 0);
+    DeviceLog(p->thread(kLog)).op(7, 76, 90);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   clGo
+10     device start-up
+30     -
+50   -
+60   clGo
+60     device start-up
+70     -
+75     launch 7 kind 0 on 0
+80   -
+100 -
+)");
+}
+
+// The runtime tells of it later, by its clock: loading in the first launch, and in the second a
+// wait that ended when the first operation did.
+TEST_F(DevicesTest, WhatTheRuntimeTookInALaunchIsWhatItIs) {
+  using trace::RawDeviceTime;
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    launch(thread, 10, 1);
+    thread.put(RawKind::device_enter, 20, 9, thread.path(in_main({"run"})));
+    thread.put(RawKind::device_launch, 40, 0, kFirst, {2});
+    thread.put(RawKind::device_leave, 41, 9, 0);
+    thread.put(RawKind::device_enter, 50, 9, thread.path(in_main({"run"})));
+    thread.put(RawKind::device_launch, 70, 0, kFirst, {3});
+    thread.put(RawKind::device_leave, 71, 9, 0);
+    RawThread& log = p->thread(kLog);
+    DeviceLog(log).op(1, 15, 65).op(2, 65, 75).op(3, 75, 80);
+    const auto took = [&](RawDeviceTime what, uint64_t begin, uint64_t time, uint64_t number) {
+      log.put(RawKind::device_overhead, 90, static_cast<uint16_t>(what), 0,
+              {time, number, begin + DeviceLog::kBehind});
+    };
+    took(RawDeviceTime::start_up, 25, 10, 2);
+    took(RawDeviceTime::full_queue, 55, 12, 3);
+    took(RawDeviceTime::full_queue, 45, 5, 2);  // nothing ended meanwhile
+    log.put(RawKind::device_overhead, 90, 9, 0, {5});
+  }
+  const RunFacts facts = play();
+  const std::string host = listing.text("0.0");
+  EXPECT_EQ(host.substr(host.find("20     clGo")), R"(20     clGo
+25       device start-up
+35       -
+40       launch 2 kind 0 on 0
+41     -
+50     clGo
+70       launch 3 kind 0 on 0
+70       wait for operation 1
+71     -
+71   -
+100 -
+)");
+  EXPECT_EQ(losses(facts, "device_records_senseless"), 1u);
+}
+
+// What a call waits for is told by its name; which queue or event that is, by the runtime's record.
+TEST_F(DevicesTest, TheRuntimesRecordOfAWaitMayBeMissingOrWrong) {
+  using trace::RawDevicePoint;
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    launch(thread, 10, 1);
+    thread.put(RawKind::device_enter, 20, 9, thread.path(in_main({"run"})));
+    const auto waits = [&](uint64_t time, trace::DeviceWaitFor what, uint32_t place,
+                           uint64_t number) {
+      thread.put(RawKind::device_wait, time, static_cast<uint16_t>(what), place, {number});
+    };
+    const auto some_queue = trace::kRawNoQueue;
+    using enum trace::DeviceWaitFor;
+    waits(30, device, kFirst, 11);     // confirmed
+    waits(31, device, kFirst, 12);     // said to be an event
+    waits(32, device, kFirst, 13);     // no record
+    waits(33, queue, some_queue, 14);  // confirmed
+    waits(34, queue, some_queue, 15);  // said to be an event, of this queue
+    waits(35, operation, 0, 16);       // an event, confirmed; never recorded
+    waits(36, operation, 0, 17);       // an event without a type, recorded by 9
+    waits(37, operation, 0, 18);       // no record
+    thread.put(RawKind::device_leave, 50, 9, 0);
+    RawThread& log = p->thread(kLog);
+    DeviceLog(log).op(1, 15, 65);
+    const auto point = [&](RawDevicePoint what, uint64_t number, uint32_t place, uint64_t event) {
+      log.put(RawKind::device_point, 90, static_cast<uint16_t>(what), place, {number, event, 0});
+    };
+    point(RawDevicePoint::event_recorded, 9, kFirst, 77);
+    point(RawDevicePoint::host_waits_for_device, 11, kFirst, 0);
+    point(RawDevicePoint::host_waits_for_event, 12, some_queue, 0);
+    point(RawDevicePoint::host_waits_for_queue, 14, kFirst, 0);
+    point(RawDevicePoint::host_waits_for_event, 15, kFirst, 0);
+    point(RawDevicePoint::host_waits_for_event, 16, some_queue, 78);
+    point(RawDevicePoint::host_waits, 17, some_queue, 77);
+  }
+  const RunFacts facts = play();
+  const std::string host = listing.text("0.0");
+  EXPECT_EQ(host.substr(host.find("20     clGo")), R"(20     clGo
+30       wait for device 0
+31       wait for device 0
+32       wait for device 0
+33       wait for queue 0
+34       wait for queue 0
+36       wait for operation 9
+50     -
+50   -
+100 -
+)");
+  EXPECT_EQ(losses(facts, "device_waits_by_name"), 4u);
+  EXPECT_EQ(losses(facts, "device_waits_unknown"), 1u);
+}
+
 TEST_F(DevicesTest, ProcessesShareADevice) {
   for (const char* name : {"node1.1.a", "node1.2.b"}) {
     auto p = process(name);
