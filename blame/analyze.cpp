@@ -194,9 +194,9 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   findings.passes = passes.times;
   passes.run("join", [&] {
     join_findings(ranks, findings);
+    findings.losses.merge(losses);
     if (ranks.rank() == 0) finish(findings, threads);
   });
-  findings.losses.merge(losses);
   if (observer != nullptr) {
     passes.run("observer", [&] { observer->at_end(run, graph, findings); });
   }

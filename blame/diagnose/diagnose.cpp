@@ -140,21 +140,42 @@ void diagnose_repeated_messages(const Findings& findings, std::vector<FoundDiagn
   if (row.count > 0) found.push_back(row);
 }
 
+namespace {
+
+using Diagnose = void (*)(const Findings&, std::vector<FoundDiagnosis>&);
+
+constexpr Diagnose kDiagnoses[] = {
+    diagnose_start_up,          diagnose_polling,         diagnose_empty_messages,
+    diagnose_repeated_messages, diagnose_pageable_copies,
+};
+
+/// What would be wrong if a device had done more than is known.
+constexpr Diagnose kOfWholeDevices[] = {
+    diagnose_idle_devices,        diagnose_device_advice,   diagnose_launch_bound_kernels,
+    diagnose_launch_bound_phases, diagnose_redundant_waits,
+};
+
+/// With any of these, operations are missing; nobody knows how long they took.
+constexpr LossKind kMissingOperations[] = {
+    LossKind::device_not_observed,     LossKind::device_records_senseless,
+    LossKind::device_times_missing,    LossKind::device_times_reversed,
+    LossKind::device_ops_not_followed, LossKind::device_records_dropped,
+    LossKind::device_flushes_hung,     LossKind::device_launches_without_operation,
+};
+
+}  // namespace
+
+bool device_operations_are_missing(const Findings& findings) {
+  return !findings.devices.empty() &&
+         std::any_of(std::begin(kMissingOperations), std::end(kMissingOperations),
+                     [&](LossKind kind) { return findings.losses.contains(kind); });
+}
+
 void diagnose(Findings& findings) {
-  static constexpr void (*kDiagnoses[])(const Findings&, std::vector<FoundDiagnosis>&) = {
-      diagnose_start_up,
-      diagnose_polling,
-      diagnose_empty_messages,
-      diagnose_repeated_messages,
-      diagnose_idle_devices,
-      diagnose_device_advice,
-      diagnose_launch_bound_kernels,
-      diagnose_launch_bound_phases,
-      diagnose_redundant_waits,
-      diagnose_pageable_copies,
-  };
   findings.diagnoses.clear();
   for (const auto each : kDiagnoses) each(findings, findings.diagnoses);
+  if (device_operations_are_missing(findings)) return;
+  for (const auto each : kOfWholeDevices) each(findings, findings.diagnoses);
 }
 
 }  // namespace culprit::blame

@@ -20,6 +20,9 @@ inline constexpr double kWorthALine = 0.01;
 /// Fills findings.diagnoses from the joined rows, each of which is in its order.
 void diagnose(Findings& findings);
 
+/// Whether devices have done more than is known: then there is no diagnosis of what they did.
+bool device_operations_are_missing(const Findings& findings);
+
 /// The row of that kind, if it is there and matters; else null.
 const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind);
 

@@ -266,6 +266,11 @@ class Section {
 }  // namespace
 
 std::string device_verdict(const Findings& findings, const PageNames& names) {
+  if (blame::device_operations_are_missing(findings)) {
+    return findings.devices.size() == 1
+               ? "There is no verdict about the device, because some of its operations are missing."
+               : "There is no verdict about devices, because some of their operations are missing.";
+  }
   const FoundDiagnosis* const row = find_diagnosis(findings, Diagnosis::idle_devices);
   if (row == nullptr) return "";
   const bool one = findings.devices.size() == 1;

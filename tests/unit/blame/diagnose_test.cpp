@@ -153,6 +153,20 @@ TEST(Diagnose, KernelsThatTakeLongerToStartThanToRun) {
   EXPECT_EQ(row->callpath, kSolveAgain);
 }
 
+// Whoever waits for what is missing seems to wait for nothing, and a device to be idle.
+TEST(Diagnose, NothingIsSaidOfDevicesWhoseOperationsAreMissing) {
+  Findings f = with_device();
+  f.device_calls = {{kSolve, kHost, 20, 9, 4, 1}};
+  f.losses.add(LossKind::device_starts_before_launch);  // takes nothing away
+  diagnose(f);
+  EXPECT_FALSE(device_operations_are_missing(f));
+  EXPECT_NE(find_diagnosis(f, Diagnosis::redundant_waits), nullptr);
+  f.losses.add(LossKind::device_records_dropped);
+  diagnose(f);
+  EXPECT_TRUE(device_operations_are_missing(f));
+  EXPECT_EQ(find_diagnosis(f, Diagnosis::redundant_waits), nullptr);
+}
+
 // Two phases of a device, of 4 and 2 s: what touches is one.
 TEST(Diagnose, PhasesOfLaunching) {
   Findings f = with_device();
