@@ -5,7 +5,8 @@
 // anywhere. A device here is a clock: each stream has a time up to which it is busy, operations
 // have lengths, and those who wait sleep. A kernel named `busy` lasts as many nanoseconds as its
 // first argument says, any other 1.5 us; nothing is computed. As the driver does, it opens the
-// injected library at the start; what that library's fake CUPTI wants to know, it is told. Assumes:
+// injected library at the start; what that library's fake CUPTI wants to know, it is told. The
+// context is made in the first call, and each kernel's code is loaded at its first launch. Assumes:
 // graphs are captured from one stream. Nothing is torn down at the end of the process: threads may
 // still be in here.
 
@@ -32,6 +33,8 @@ constexpr uint64_t kShortKernel = 1500;
 constexpr uint64_t kBytesPerMicrosecond = 10'000;
 constexpr uint64_t kCopyLatency = 2'000;
 constexpr uint32_t kContext = 1;
+constexpr uint64_t kContextTime = 20'000'000;
+constexpr uint64_t kLoadingTime = 2'000'000;
 
 struct Node {
   const char* name;
@@ -45,6 +48,8 @@ struct Tool {
   decltype(&fake_cupti_enter) enter = nullptr;
   decltype(&fake_cupti_leave) leave = nullptr;
   decltype(&fake_cupti_record) record = nullptr;
+  decltype(&fake_cupti_context) context = nullptr;
+  decltype(&fake_cupti_module) module = nullptr;
 };
 
 }  // namespace
@@ -69,6 +74,7 @@ struct CUgraphExec_st {
 };
 struct CUkern_st {
   std::string name;
+  bool loaded = false;
 };
 
 namespace {
@@ -103,7 +109,7 @@ void look_up(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
-/// As the driver does: the injected library first, then a context.
+/// As the driver does: the injected library comes first, the context when it is needed.
 void attach(Tool& tool) {
   const char* injected = getenv("CUDA_INJECTION64_PATH");
   void* const library = injected != nullptr ? dlopen(injected, RTLD_NOW) : nullptr;
@@ -112,14 +118,13 @@ void attach(Tool& tool) {
   if (start != nullptr) start();
   void* const cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
   if (cupti == nullptr || dlsym(cupti, "fake_cupti_record") == nullptr) return;
-  decltype(&fake_cupti_context) context = nullptr;
   look_up(cupti, "fake_cupti_now", tool.now);
   look_up(cupti, "fake_cupti_wants", tool.wants);
   look_up(cupti, "fake_cupti_enter", tool.enter);
   look_up(cupti, "fake_cupti_leave", tool.leave);
   look_up(cupti, "fake_cupti_record", tool.record);
-  look_up(cupti, "fake_cupti_context", context);
-  context(0);
+  look_up(cupti, "fake_cupti_context", tool.context);
+  look_up(cupti, "fake_cupti_module", tool.module);
 }
 
 Device& device() {
@@ -149,11 +154,26 @@ void sleep_until(uint64_t moment) {
   }
 }
 
+void take(uint64_t nanoseconds) {
+  sleep_until(now() + nanoseconds);
+}
+
+/// The first to need it makes it, and all others wait for it.
+void need_context() {
+  static const bool made = [] {
+    take(kContextTime);
+    if (device().tool.context != nullptr) device().tool.context(0);
+    return true;
+  }();
+  static_cast<void>(made);
+}
+
 /// One call of the runtime, as CUPTI's callbacks show it.
 class Call {
  public:
   explicit Call(const char* name) : name_(name), number_(++device().calls) {
     if (device().tool.enter != nullptr) device().tool.enter(name_, number_);
+    need_context();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -257,10 +277,25 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, CUstrea
   tell(record);
 }
 
+/// As lazy loading does; CUPTI tells of it in two ways.
+void load(CUkern_st& kern, uint32_t call) {
+  if (std::exchange(kern.loaded, true)) return;
+  CUpti_ActivityOverhead3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  record.overheadKind = CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING;
+  record.correlationId = call;
+  record.start = now();
+  take(kLoadingTime);
+  record.end = now();
+  if (device().tool.module != nullptr) device().tool.module();
+  tell(record);
+}
+
 cudaError_t launch(cudaKernel_t kernel, void** arguments, cudaStream_t on) {
   const Call call("cudaLaunchKernel_v7000");
   const std::lock_guard lock(device().mutex);
-  const auto& kern = *reinterpret_cast<CUkern_st*>(kernel);
+  auto& kern = *reinterpret_cast<CUkern_st*>(kernel);
+  load(kern, call.number());
   Node node{kern.name.c_str(), kShortKernel};
   if (kern.name.find("busy") != std::string::npos) memcpy(&node.nanoseconds, arguments[0], 8);
   CUstream_st& stream = stream_of(on);
@@ -335,11 +370,11 @@ EXPORT cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 EXPORT cudaError_t cudaSetDevice(int) {
-  device();
+  const Call call("cudaSetDevice_v3020");
   return cudaSuccess;
 }
 EXPORT cudaError_t cudaMalloc(void** memory, size_t bytes) {
-  device();
+  const Call call("cudaMalloc_v3020");
   *memory = std::malloc(bytes);
   return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }

@@ -101,6 +101,7 @@ for program in opencl_late_launch opencl_oversync; do
 done
 
 install -m 755 "$here/check.sh" "$stage/check.sh"
+install -m 644 "$here/checks.sh" "$stage/checks.sh"
 install -m 644 "$root/docs/gpu-kit.md" "$stage/README.md"
 tar -C "$build/package" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" |
   xz -T0 -6 > "$build/package/$name.tar.xz"
