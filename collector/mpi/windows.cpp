@@ -4,9 +4,10 @@
 // One-sided communication (handlers.h). An operation and a lock's request are told of when they are
 // posted; everything that synchronises when it is over. Which operations a synchronisation
 // completes follows from the records, so nothing is kept here. MPI_PROC_NULL exchanges nothing and
-// leaves no record.
+// leaves no record, be it in an operation, a lock or a flush.
 
 #include <atomic>
+#include <optional>
 
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
@@ -46,7 +47,11 @@ uint16_t with_assertions(Begun begun, int assertions) {
                                    << trace::kRawRmaAssertionsShift);
 }
 
-uint64_t target_of(int rank) {
+/// As records have it; none: there is nobody.
+using Target = std::optional<uint64_t>;
+
+Target target_of(int rank) {
+  if (rank == MPI_PROC_NULL) return std::nullopt;
   return static_cast<uint32_t>(rank);
 }
 
@@ -128,7 +133,7 @@ void put_operation(const CallRegion& region, uint32_t window, const OneSided& op
   const Bytes bytes = bytes_in(operation);
   region.log().put(region.begin(), raw::rma_op{.window = window,
                                                .op = operation.op,
-                                               .target = target_of(operation.target),
+                                               .target = static_cast<uint32_t>(operation.target),
                                                .sent = bytes.sent,
                                                .received = bytes.received,
                                                .request = request});
@@ -141,32 +146,34 @@ void put_lock(const CallRegion& region, uint64_t time, trace::RawRmaLock lock, i
       raw::rma_lock{.window = window, .what = with_assertions(lock, assertions), .target = target});
 }
 
-int lock(const Function& function, trace::RawRmaLock kind, uint64_t target, int assertions,
+int lock(const Function& function, trace::RawRmaLock kind, Target target, int assertions,
          MPI_Win win, RealCall call) {
   CallRegion region(function);
   const Object window = window_of(region, win);
-  if (window) put_lock(region, region.begin(), kind, assertions, window.number(), target);
+  if (window && target) {
+    put_lock(region, region.begin(), kind, assertions, window.number(), *target);
+  }
   return region.run(call);
 }
 
-int unlock(const Function& function, uint64_t target, MPI_Win win, RealCall call) {
+int unlock(const Function& function, Target target, MPI_Win win, RealCall call) {
   CallRegion region(function);
   const Object window = window_of(region, win);
   const int rc = region.run(call);
-  if (window && rc == MPI_SUCCESS) {
-    put_lock(region, region.end(), trace::RawRmaLock::release, 0, window.number(), target);
+  if (window && target && rc == MPI_SUCCESS) {
+    put_lock(region, region.end(), trace::RawRmaLock::release, 0, window.number(), *target);
   }
   return rc;
 }
 
-int flush(const Function& function, trace::RmaSyncKind kind, uint64_t target, MPI_Win win,
+int flush(const Function& function, trace::RmaSyncKind kind, Target target, MPI_Win win,
           RealCall call) {
   CallRegion region(function);
   const Object window = window_of(region, win);
   const int rc = region.run(call);
-  if (window && rc == MPI_SUCCESS) {
+  if (window && target && rc == MPI_SUCCESS) {
     region.log().put(region.end(),
-                     raw::rma_sync{.window = window.number(), .kind = kind, .target = target});
+                     raw::rma_sync{.window = window.number(), .kind = kind, .target = *target});
   }
   return rc;
 }

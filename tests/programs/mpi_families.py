@@ -10,7 +10,7 @@ import harness
 from harness import Report, Skip, check, execute, succeed
 
 # Programs of tests/programs/mpi_records, and with how many processes.
-PROGRAMS = {"core_c": 3, "more": 3, "partners": 4, "threads": 2}
+PROGRAMS = {"core_c": 3, "more": 3, "partners": 4, "threads": 2, "nobody": 4}
 
 
 def family(mpi, name, argument=None):

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ class Otf2Source final : public Source {
   Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive)
       : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {
     plain_files_ = has_plain_files(reader_.get());
+    localized_ = std::make_unique<std::once_flag[]>(archive_.definitions.locations.size());
   }
   ~Otf2Source() override {
     OTF2_Reader_CloseEvtFiles(reader_.get());
@@ -63,6 +65,8 @@ class Otf2Source final : public Source {
   bool plain_files_ = false;
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
+  /// By location: OTF2 keeps what its local definitions say, and takes a second reading for damage.
+  std::unique_ptr<std::once_flag[]> localized_;
 };
 
 /// Looked up beforehand, because OTF2's own words for it ("file interaction failed") help nobody.
@@ -112,7 +116,8 @@ uint64_t Otf2Source::expected_events() const {
 Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& losses) const {
   const Location& wanted = archive_.definitions.locations[location.index()];
   take_otf2_complaint();
-  apply_local_definitions(wanted.file_id, losses);
+  std::call_once(localized_[location.index()],
+                 [&] { apply_local_definitions(wanted.file_id, losses); });
   const FileState file = state(wanted.file_id, ".evt");
   const bool absent = file == FileState::missing;
   if (absent && wanted.event_count == 0) return {};

@@ -94,7 +94,11 @@ TEST(Otf2Foreign, LocalIdsAreMapped) {
   Losses losses;
   const auto source = archive.open(losses);
   ASSERT_TRUE(source);
-  EXPECT_EQ(lines(*source, 0, losses), (std::vector<std::string>{"1 enter 2", "2 leave 2"}));
+  // Each time that the location is read.
+  for (int reading = 0; reading < 2; ++reading) {
+    EXPECT_EQ(lines(*source, 0, losses), (std::vector<std::string>{"1 enter 2", "2 leave 2"}));
+  }
+  EXPECT_FALSE(losses.contains(LossKind::damaged_local_definitions));
 }
 
 /// Score-P measures each process's clock against the first one's, at the begin and the end, and
@@ -133,10 +137,13 @@ TEST(Otf2Foreign, ClockOffsetsAreApplied) {
       lines(*source, 0, losses),
       (std::vector<std::string>{"1000 enter 0", "1500 enter 0", "2000 enter 0", "3000 enter 0",
                                 "3000 leave 0", "3000 leave 0", "3000 leave 0", "3001 leave 0"}));
-  EXPECT_EQ(
-      lines(*source, 1, losses),
-      (std::vector<std::string>{"1100 enter 0", "1650 enter 0", "2200 enter 0", "3300 enter 0",
-                                "3300 leave 0", "3300 leave 0", "3300 leave 0", "3301 leave 0"}));
+  for (int reading = 0; reading < 2; ++reading) {
+    EXPECT_EQ(
+        lines(*source, 1, losses),
+        (std::vector<std::string>{"1100 enter 0", "1650 enter 0", "2200 enter 0", "3300 enter 0",
+                                  "3300 leave 0", "3300 leave 0", "3300 leave 0", "3301 leave 0"}));
+  }
+  EXPECT_FALSE(losses.contains(LossKind::damaged_local_definitions));
 }
 
 TEST(Otf2Foreign, RanksThreadsAndDevicesFindTheirPlaces) {
