@@ -99,12 +99,20 @@ class Pairs {
       command_s.push_back(command->cpu_s);
       ratio.push_back(command->cpu_s / bare->cpu_s);
       peak.push_back(static_cast<double>(command->peak_bytes));
-      passes = passes_of(findings);
+      keep_best(passes_of(findings));
     }
     return true;
   }
   std::vector<double> bare_s, command_s, ratio, peak;
-  std::map<std::string, double> passes;  ///< of the last
+  std::map<std::string, double> passes;  ///< each the best
+
+ private:
+  void keep_best(const std::map<std::string, double>& one) {
+    for (const auto& [name, time_s] : one) {
+      double& best = passes.try_emplace(name, time_s).first->second;
+      best = std::min(best, time_s);
+    }
+  }
 };
 
 /// The part of the passes that projecting gains has.

@@ -12,11 +12,11 @@ namespace culprit::bench {
 
 namespace {
 
-/// CPU time of a process differs by a tenth from run to run; passes are wall-clock time, which
-/// differs by a factor of two on a busy machine.
-constexpr double kCommand = 0.25, kPass = 0.5;
+/// CPU time of a process differs by a tenth from run to run. Passes are wall-clock time, which on a
+/// busy machine differs by a factor of several, the best of a few runs by less.
+constexpr double kCommand = 0.25, kPass = 0.7;
 constexpr double kMatters = 0.05;  ///< of the passes' time, in the largest size
-constexpr double kLeast_s = 1e-4;  ///< below is start-up
+constexpr double kLeast_s = 5e-3;  ///< below is start-up
 
 /// Of a pass that was too short to be measured in small sizes, these are left out.
 double exponent_of(const std::vector<Row>& rows, const std::string& pass) {
