@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "assemble/names/kept_names.h"
 #include "assemble/raw/process.h"
@@ -26,8 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path names_file(const fs::path& experiment) {
-  return experiment / "names";
+GuardedPath names_file(const fs::path& experiment) {
+  return GuardedPath(experiment) / "names";
+}
+
+GuardedPath records_of(const fs::path& experiment) {
+  return GuardedPath(experiment) / "raw";
 }
 
 PassOptions options_for(const fs::path& experiment, unsigned threads) {
@@ -49,18 +54,16 @@ void add_missing(const Losses& found, Losses& noted) {
 }  // namespace
 
 bool has_records(const fs::path& experiment) {
-  std::error_code error;
-  const fs::directory_iterator folders(experiment / "raw", error);
-  return std::any_of(begin(folders), end(folders), [](const fs::directory_entry& entry) {
-    std::error_code ignored;
-    return entry.is_directory(ignored);
-  });
+  const GuardedPath raw = records_of(experiment);
+  const std::vector<std::string> names = raw.list();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return (raw / name).is_folder(); });
 }
 
 bool still_runs(const fs::path& experiment) {
   constexpr int64_t kSilent = 10'000'000'000;
   if (!has_records(experiment) || read_facts(experiment)) return false;
-  if (const auto mark = read_heartbeat(experiment / "raw")) {
+  if (const auto mark = read_heartbeat(records_of(experiment))) {
     timespec now = {};
     clock_gettime(CLOCK_REALTIME, &now);
     const int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
@@ -69,10 +72,10 @@ bool still_runs(const fs::path& experiment) {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, HOST_NAME_MAX);
   std::error_code error;
-  for (const auto& folder : fs::directory_iterator(experiment / "raw", error)) {
-    const auto process = read_process(folder.path() / "process");
+  const GuardedPath raw = records_of(experiment);
+  for (const std::string& name : raw.list()) {  // <host>.<pid>.<start>
+    const auto process = read_process(raw / name / "process");
     if (!process || process->process.ended != 0) continue;
-    const std::string name = folder.path().filename().string();  // <host>.<pid>.<start>
     const size_t start = name.rfind('.'), pid = name.rfind('.', start - 1);
     if (start == name.npos || pid == name.npos || name.substr(0, pid) != host) continue;
     if (fs::exists("/proc/" + name.substr(pid + 1, start - pid - 1), error)) return true;
@@ -81,11 +84,11 @@ bool still_runs(const fs::path& experiment) {
 }
 
 Result<std::vector<StuckGroup>> look_for_stuck(const fs::path& experiment, unsigned threads) {
-  return find_stuck_now(experiment / "raw", options_for(experiment, threads));
+  return find_stuck_now(records_of(experiment), options_for(experiment, threads));
 }
 
 Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what) {
-  auto run = prepare_run(experiment / "raw", options_for(experiment, threads));
+  auto run = prepare_run(records_of(experiment), options_for(experiment, threads));
   if (!run) return run.error();
   OpenRecords opened;
   auto known = read_facts(experiment);

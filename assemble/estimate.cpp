@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <unordered_map>
 
 #include "assemble/raw/reader.h"
@@ -20,7 +18,6 @@
 namespace culprit::assemble {
 namespace {
 
-namespace fs = std::filesystem;
 using trace::RawKind;
 
 struct CostClass {
@@ -64,13 +61,13 @@ size_t used_of(const std::string& window) {
 
 /// How many times as much was recorded as lies in the file.
 double growth_of(const RawProcessFolder& folder, uint32_t thread) {
-  const fs::path events = folder.path / ("events." + std::to_string(thread));
-  std::error_code error;
-  const auto kept = static_cast<double>(fs::file_size(events, error));
-  std::ifstream tail_file(events.string() + ".tail", std::ios::binary);
-  std::string window(std::istreambuf_iterator<char>(tail_file), {});
+  constexpr uint64_t kLargest = trace::kRawWindow + sizeof(trace::RawTail);
+  const std::string name = "events." + std::to_string(thread);
+  const auto events = (folder.folder / name).open();
+  const auto kept = static_cast<double>(events ? events->size() : 0);
+  std::string window = (folder.folder / (name + ".tail")).read(kLargest).value_or("");
   trace::RawTail tail{};
-  if (error || window.size() < sizeof tail) return 1;
+  if (!events || window.size() < sizeof tail) return 1;
   std::memcpy(&tail, window.data() + window.size() - sizeof tail, sizeof tail);
   window.resize(window.size() - sizeof tail);
   const uint64_t filled = tail.window * window.size();
@@ -158,7 +155,7 @@ class Estimator {
 
 }  // namespace
 
-Result<Estimate> estimate(const fs::path& raw) {
+Result<Estimate> estimate(const GuardedPath& raw) {
   Losses ignored;
   Estimator estimator;
   for (const RawProcessFolder& folder : read_raw(raw, ignored)) {

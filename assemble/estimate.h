@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/files/guarded_path.h"
 #include "base/result.h"
 
 namespace culprit::assemble {
@@ -37,6 +37,6 @@ struct Estimate {
 };
 
 /// Error if there are no records.
-Result<Estimate> estimate(const std::filesystem::path& raw);
+Result<Estimate> estimate(const GuardedPath& raw);
 
 }  // namespace culprit::assemble

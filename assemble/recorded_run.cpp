@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr log::Component kLog("assemble");
 
-void read_and_survey(RecordedRun& run, const fs::path& raw, unsigned threads) {
+void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
   run.folders = read_raw(raw, run.facts.losses, threads);
   run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
   run.accounts = survey_threads(run.folders, threads);
@@ -126,7 +126,7 @@ stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
 }
 
 /// If any process did not come to its end.
-void look_at_end(RecordedRun& run, const fs::path& raw, unsigned threads) {
+void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
   const bool cut =
       std::any_of(run.folders.begin(), run.folders.end(), [](const RawProcessFolder& folder) {
         const trace::RawProcess& process = folder.process;
@@ -280,15 +280,14 @@ void note_refused_counters(RecordedRun& run) {
   }
 }
 
-Error why_there_is_nothing(const RecordedRun& run, const fs::path& raw) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(raw, ignored)) {
-    const auto version = other_version(entry.path() / "process");
+Error why_there_is_nothing(const RecordedRun& run, const GuardedPath& raw) {
+  for (const std::string& name : raw.list()) {
+    const auto version = other_version(raw / name / "process");
     if (!version) continue;
     return Error{fmt::format(
         "the records in {} were made by another version of culprit (their format is {}; this one "
         "reads {}): analyze them with that version, or have it write an OTF2 archive",
-        raw.string(), *version, trace::kRawVersion)};
+        raw.path().string(), *version, trace::kRawVersion)};
   }
   const std::string why = why_openmp_is_not_observed(run.folders);
   if (!why.empty()) return Error{"nothing was recorded. " + why};
@@ -299,7 +298,8 @@ Error why_there_is_nothing(const RecordedRun& run, const fs::path& raw) {
 
 }  // namespace
 
-Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const PassOptions& options) {
+Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
+                                                 const PassOptions& options) {
   auto made = std::make_unique<RecordedRun>();
   RecordedRun& run = *made;
   RunFacts& facts = run.facts;
@@ -323,7 +323,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const fs::path& raw, const Pass
   return made;
 }
 
-Result<std::vector<StuckGroup>> find_stuck_now(const fs::path& raw, const PassOptions& options) {
+Result<std::vector<StuckGroup>> find_stuck_now(const GuardedPath& raw, const PassOptions& options) {
   RecordedRun run;
   const unsigned threads = thread_count(options.threads);
   read_and_survey(run, raw, threads);

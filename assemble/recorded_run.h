@@ -80,12 +80,11 @@ struct RecordedRun {
 };
 
 /// Error if there are no records.
-Result<std::unique_ptr<RecordedRun>> prepare_run(const std::filesystem::path& raw,
+Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options);
 
 /// The passes as far as needed to say who is stuck at the moment.
-Result<std::vector<StuckGroup>> find_stuck_now(const std::filesystem::path& raw,
-                                               const PassOptions& options);
+Result<std::vector<StuckGroup>> find_stuck_now(const GuardedPath& raw, const PassOptions& options);
 
 /// Plays one location. What made no sense is counted.
 void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,

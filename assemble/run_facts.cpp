@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
+#include <utility>
+
+#include "base/files/guarded_path.h"
+#include "base/files/json_text.h"
 
 namespace culprit {
 
@@ -47,31 +49,25 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunFacts, command, program, mpi,
 namespace {
 
 /// The whole of experiment.json; an empty object if there is none or it is damaged.
-nlohmann::json read_experiment(const std::filesystem::path& experiment) {
-  std::ifstream in(experiment / "experiment.json");
-  nlohmann::json whole = nlohmann::json::parse(in, nullptr, false);
+nlohmann::json read_experiment(const GuardedPath& file) {
+  const std::string text = file.read(kLargestJson).value_or("");
+  nlohmann::json whole;
+  if (is_shallow_json(text)) whole = nlohmann::json::parse(text, nullptr, false);
   return whole.is_object() ? whole : nlohmann::json::object();
 }
 
 }  // namespace
 
 Result<void> write_facts(const std::filesystem::path& experiment, const RunFacts& facts) {
-  nlohmann::json whole = read_experiment(experiment);
+  const GuardedPath file = GuardedPath(experiment) / "experiment.json";
+  nlohmann::json whole = read_experiment(file);
   whole["measured"] = facts;
-  const auto file = experiment / "experiment.json";
-  const auto temporary = experiment / "experiment.json.tmp";
-  std::ofstream out(temporary);
   // Command lines are bytes; JSON is UTF-8.
-  out << whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, file, error);
-  if (!out || error) return Error{fmt::format("cannot write {}", file.string())};
-  return {};
+  return file.replace(whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
 Result<RunFacts> read_facts(const std::filesystem::path& experiment) {
-  const nlohmann::json whole = read_experiment(experiment);
+  const nlohmann::json whole = read_experiment(GuardedPath(experiment) / "experiment.json");
   const auto measured = whole.find("measured");
   if (measured == whole.end() || !measured->is_object()) {
     return Error{fmt::format("{} keeps no facts about its run yet", experiment.string())};

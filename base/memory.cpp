@@ -9,10 +9,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "base/files/regular_file.h"
 
 namespace culprit {
 
@@ -20,15 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::istringstream text_of(const fs::path& file) {
+  return std::istringstream(read_regular_file(file, Owner::anybody).value_or(""));
+}
+
 std::optional<uint64_t> number_in(const fs::path& file) {
-  std::ifstream in(file);
+  std::istringstream in = text_of(file);
   uint64_t value = 0;
   if (in >> value) return value;
   return std::nullopt;  // no such file, or "max"
 }
 
 uint64_t free_on_machine(const fs::path& root) {
-  std::ifstream in(root / "proc/meminfo");
+  std::istringstream in = text_of(root / "proc/meminfo");
   std::string key, unit;
   for (uint64_t kib = 0; in >> key >> kib; std::getline(in, unit)) {
     if (key == "MemAvailable:") return kib * 1024;
@@ -38,7 +43,7 @@ uint64_t free_on_machine(const fs::path& root) {
 
 /// Pages of files count as used, but give way.
 uint64_t pages_of_files(const fs::path& group, bool whole_tree) {
-  std::ifstream in(group / "memory.stat");
+  std::istringstream in = text_of(group / "memory.stat");
   const std::string prefix = whole_tree ? "total_" : "";
   uint64_t sum = 0, value = 0;
   for (std::string key; in >> key >> value;) {
@@ -64,7 +69,7 @@ uint64_t left_in_group(const fs::path& top, const fs::path& group, const char* l
 /// Lines are "0::/group" (version 2) or "5:memory:/group" (version 1).
 uint64_t left_in_groups(const fs::path& root) {
   uint64_t left = UINT64_MAX;
-  std::ifstream in(root / "proc/self/cgroup");
+  std::istringstream in = text_of(root / "proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {
     std::istringstream fields(line);
     std::string number, controllers, group;

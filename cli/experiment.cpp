@@ -6,20 +6,19 @@
 #include "cli/experiment.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <ctime>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "base/regular_file.h"
+#include "base/files/guarded_path.h"
+#include "base/files/json_text.h"
 #include "cli/installation.h"
 
 namespace culprit::cli {
@@ -41,8 +40,10 @@ Error cannot_make(const fs::path& folder, const std::error_code& code) {
 }
 
 /// Null if there is none or it is no JSON object.
-Json parsed(const fs::path& file) {
-  Json json = Json::parse(read_regular_file(file, Owner::anybody).value_or(""), nullptr, false);
+Json parsed(const GuardedPath& file) {
+  const std::string text = file.read(kLargestJson).value_or("");
+  Json json;
+  if (is_shallow_json(text)) json = Json::parse(text, nullptr, false);
   return json.is_object() ? json : Json();
 }
 
@@ -120,7 +121,7 @@ Result<fs::path> create_experiment(const fs::path& wanted, const std::string& na
 }
 
 Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) {
-  Json json = parsed(info_file(experiment));
+  Json json = parsed(GuardedPath::of_file(info_file(experiment)));
   if (json.is_null()) json = Json::object();
   json["culprit"] = kVersion;
   json["command"] = info.command;
@@ -131,15 +132,8 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
   if (!info.selected.empty()) json["selected"] = info.selected;
   if (!info.parameters.empty()) json["parameters"] = info.parameters;
   if (!info.trace.empty()) json["trace"] = info.trace;
-  const fs::path temporary = experiment / (".experiment.json." + std::to_string(getpid()) + ".tmp");
-  std::ofstream stream(temporary);
-  stream << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  stream.close();
-  std::error_code code;
-  if (stream) fs::rename(temporary, info_file(experiment), code);
-  if (stream && !code) return {};
-  fs::remove(temporary, code);
-  return Error{"cannot write into '" + experiment.string() + "'"};
+  return GuardedPath::of_file(info_file(experiment))
+      .replace(json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 Result<ExperimentInfo> read_info(const fs::path& experiment) {
@@ -147,7 +141,7 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   if (!fs::exists(experiment, code)) {
     return Error{"there is no '" + experiment.string() + "'"};
   }
-  const Json json = parsed(info_file(experiment));
+  const Json json = parsed(GuardedPath::of_file(info_file(experiment)));
   if (json.is_null() || !json.contains("culprit")) {
     return Error{"'" + experiment.string() + "' is not an experiment of culprit"};
   }
@@ -216,13 +210,12 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
 }
 
 bool has_raw_records(const fs::path& experiment) {
-  std::error_code code;
-  for (const auto& process : fs::directory_iterator(experiment / "raw", code)) {
-    std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(process.path(), ignored)) {
-      if (file.path().filename().string().starts_with("events.") && file.file_size(ignored) > 0) {
-        return true;
-      }
+  const GuardedPath raw = GuardedPath(experiment) / "raw";
+  for (const std::string& process : raw.list()) {
+    for (const std::string& name : (raw / process).list()) {
+      if (!name.starts_with("events.")) continue;
+      const auto file = (raw / process / name).open();
+      if (file && file->size() > 0) return true;
     }
   }
   return false;

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
+#include <sstream>
 
 namespace culprit::assemble {
 
-AddressMap AddressMap::read(const std::vector<std::filesystem::path>& copies) {
+AddressMap AddressMap::read(const std::vector<GuardedPath>& copies) {
   AddressMap map;
-  for (const auto& path : copies) {
+  for (const GuardedPath& copy : copies) {
     std::vector<Mapping> mappings;
-    std::ifstream in(path);
+    std::istringstream in(copy.read(kLargestMaps).value_or(""));
     for (std::string line; std::getline(in, line);) {
       Mapping mapping;
       char permissions[8] = "";

@@ -7,11 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/files/guarded_path.h"
 
 namespace culprit::assemble {
 
@@ -21,10 +22,13 @@ struct CodePlace {
   uint64_t offset = 0;      ///< in the file
 };
 
+/// Larger copies of a process's map count as missing.
+inline constexpr uint64_t kLargestMaps = uint64_t{64} << 20;
+
 class AddressMap {
  public:
   /// `copies`: the most complete first. Lines that make no sense are skipped.
-  static AddressMap read(const std::vector<std::filesystem::path>& copies);
+  static AddressMap read(const std::vector<GuardedPath>& copies);
 
   std::optional<CodePlace> find(uint64_t address) const;
 

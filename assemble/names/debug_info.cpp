@@ -9,8 +9,13 @@
 
 #include <algorithm>
 
+#include "assemble/names/open_object.h"
+
 namespace culprit::assemble {
 namespace {
+
+/// Of entries in entries; those of damaged files may go on for ever.
+constexpr unsigned kDeepest = 1000;
 
 /// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
 /// file, and clang uses it; libdw's own function still takes it for "no file", and gives up the
@@ -79,6 +84,29 @@ void for_each_range(Dwarf_Die* die, const Use& use) {
   }
 }
 
+/// Without looking for the attribute elsewhere, which may open files.
+std::string own_string(Dwarf_Die* die, unsigned kind) {
+  Dwarf_Attribute attribute;
+  const char* text =
+      dwarf_attr(die, kind, &attribute) != nullptr ? dwarf_formstring(&attribute) : nullptr;
+  return text != nullptr ? text : "";
+}
+
+/// Whether libdw would open what is no file as the one that the compiler has split this unit's
+/// contents off into; its name stands in the unit.
+bool leads_astray(Dwarf_Die* unit, const std::vector<std::filesystem::path>& folders) {
+  const std::string compiled_in = own_string(unit, DW_AT_comp_dir);
+  for (const unsigned kind : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
+    const std::string name = own_string(unit, kind);
+    for (const std::filesystem::path& folder : folders) {
+      if (!name.empty() && (is_trap(folder / name) || is_trap(folder / compiled_in / name))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool has_code(Dwarf_Die* die) {
   return dwarf_hasattr(die, DW_AT_low_pc) != 0 || dwarf_hasattr(die, DW_AT_ranges) != 0;
 }
@@ -91,13 +119,15 @@ void sort_by_address(std::vector<Range>& ranges) {
 
 }  // namespace
 
-DebugInfo::DebugInfo(Dwarf* dwarf) {
+DebugInfo::DebugInfo(Dwarf* dwarf, const std::vector<std::filesystem::path>& folders) {
   if (dwarf == nullptr) return;
   Dwarf_CU* cu = nullptr;
   Unit unit{};
   uint8_t type = 0;
-  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &unit.die, &unit.content) == 0) {
+  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &unit.die, nullptr) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    if (type == DW_UT_skeleton && leads_astray(&unit.die, folders)) continue;
+    dwarf_cu_info(cu, nullptr, nullptr, nullptr, &unit.content, nullptr, nullptr, nullptr);
     if (type == DW_UT_compile || unit.content.addr == nullptr) unit.content = unit.die;
     for_each_range(&unit.die, [this](uint64_t begin, uint64_t end) {
       ranges_.push_back({begin, end, units_.size()});
@@ -116,9 +146,10 @@ DebugInfo::Unit* DebugInfo::unit_at(uint64_t code) {
 }
 
 /// Functions lie in namespaces and in modules, whose names are part of Fortran's linkage names.
-void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit) {
+void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit,
+                                unsigned depth) {
   Dwarf_Die child;
-  if (dwarf_child(&parent, &child) != 0) return;
+  if (depth > kDeepest || dwarf_child(&parent, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_subprogram) {
@@ -131,18 +162,20 @@ void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Uni
     } else if (tag == DW_TAG_namespace) {
       const char* name = dwarf_diename(&child);
       index_functions(child,
-                      scope + (name != nullptr ? name : "(anonymous namespace)") + "::", unit);
+                      scope + (name != nullptr ? name : "(anonymous namespace)") + "::", unit,
+                      depth + 1);
     } else if (tag == DW_TAG_module) {
-      index_functions(child, scope, unit);
+      index_functions(child, scope, unit, depth + 1);
     }
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
 /// Functions inside of functions, that is where gfortran puts the bodies of parallel regions. Asked
 /// only where no other function is found, since this walks through everything.
-void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions) {
+void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions,
+                             unsigned depth) {
   Dwarf_Die child;
-  if (dwarf_child(&parent, &child) != 0) return;
+  if (depth > kDeepest || dwarf_child(&parent, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_subprogram) {
@@ -151,7 +184,7 @@ void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& func
     }
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
         tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module) {
-      index_nested(child, functions);
+      index_nested(child, functions, depth + 1);
     }
   } while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -174,9 +207,10 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
 
 /// Appends the functions that were inlined at `code` into the function or block `parent`, from the
 /// outermost on.
-void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol) {
+void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
+                            unsigned depth) {
   Dwarf_Die child;
-  if (dwarf_child(parent, &child) != 0) return;
+  if (depth > kDeepest || dwarf_child(parent, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
@@ -187,7 +221,7 @@ void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, 
       SourceFrame frame = frame_of(unit, &child);
       if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
     }
-    add_inlined(unit, &child, code, symbol);
+    add_inlined(unit, &child, code, symbol, depth + 1);
     if (holds) return;
   } while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -208,13 +242,13 @@ bool DebugInfo::find_among(const std::vector<FunctionRange>& functions, uint64_t
 bool DebugInfo::find_function(Unit& unit, uint64_t code, Dwarf_Die& found) {
   if (!unit.indexed) {
     unit.indexed = true;
-    index_functions(unit.content, "", unit);
+    index_functions(unit.content, "", unit, 0);
     sort_by_address(unit.functions);
   }
   if (find_among(unit.functions, code, found)) return true;
   if (!unit.indexed_nested) {
     unit.indexed_nested = true;
-    index_nested(unit.content, unit.nested);
+    index_nested(unit.content, unit.nested, 0);
     sort_by_address(unit.nested);
   }
   return find_among(unit.nested, code, found);
@@ -229,7 +263,7 @@ bool DebugInfo::name(uint64_t code, Symbol& symbol) {
   SourceFrame frame = frame_of(*unit, &function);
   if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
   symbol.program = dwarf_hasattr(&function, DW_AT_main_subprogram) != 0;
-  add_inlined(*unit, &function, code, symbol);
+  add_inlined(*unit, &function, code, symbol, 0);
   return !symbol.frames.empty();
 }
 

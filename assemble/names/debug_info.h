@@ -10,6 +10,7 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,8 @@ class DebugInfo {
  public:
   DebugInfo() = default;
   /// `dwarf` must outlive this; nullptr: there is none, and nothing is found.
-  explicit DebugInfo(Dwarf* dwarf);
+  /// `folders`: where the files that it names may lie.
+  DebugInfo(Dwarf* dwarf, const std::vector<std::filesystem::path>& folders);
 
   /// Adds what is known of the code at this address of the debug information: the line, the
   /// function, and outermost first what was inlined into it. False if no function is known.
@@ -55,10 +57,13 @@ class DebugInfo {
 
   Unit* unit_at(uint64_t code);
   static bool find_function(Unit& unit, uint64_t code, Dwarf_Die& found);
-  static void index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit);
-  static void index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions);
+  static void index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit,
+                              unsigned depth);
+  static void index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions,
+                           unsigned depth);
   static SourceFrame frame_of(const Unit& unit, Dwarf_Die* die);
-  static void add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol);
+  static void add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
+                          unsigned depth);
   static bool find_among(const std::vector<FunctionRange>& functions, uint64_t code,
                          Dwarf_Die& found);
 

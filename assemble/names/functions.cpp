@@ -5,12 +5,11 @@
 // by their mangled names.
 #include "assemble/names/functions.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <unistd.h>
 
 #include <string_view>
 
+#include "assemble/names/open_object.h"
 #include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
@@ -58,14 +57,13 @@ Found read_tables(Elf* elf) {
 
 std::vector<NamedFunction> instrumented_functions(const std::string& path) {
   elf_version(EV_CURRENT);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  const auto file = open_object_file(path);
+  if (!file) return {};
   Found found;
-  if (Elf* elf = elf_begin(file, ELF_C_READ_MMAP, nullptr)) {
+  if (Elf* elf = elf_begin(file->descriptor(), ELF_C_READ_MMAP, nullptr)) {
     if (elf_kind(elf) == ELF_K_ELF) found = read_tables(elf);
     elf_end(elf);
   }
-  close(file);
   if (!found.instrumented) found.functions.clear();
   return std::move(found.functions);
 }

@@ -3,22 +3,21 @@
 
 #include "assemble/names/kept_names.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "assemble/names/symbol_pack.h"
-#include "base/regular_file.h"
+#include "base/files/guarded_path.h"
 
 namespace culprit::assemble {
 namespace {
 
+constexpr uint64_t kLargest = uint64_t{256} << 20;
 constexpr std::string_view kHead = "culprit names of a run 1\n";
 
 }  // namespace
 
-KeptNames KeptNames::read(const std::filesystem::path& file) {
-  const std::string all = read_regular_file(file, Owner::anybody).value_or("");
+KeptNames KeptNames::read(const GuardedPath& file) {
+  const std::string all = file.read(kLargest).value_or("");
   SymbolUnpacker unpacker(unsealed(kHead, all));
   std::map<std::string, KeptModule, std::less<>> modules;
   const auto count = unpacker.number<uint32_t>();
@@ -30,7 +29,7 @@ KeptNames KeptNames::read(const std::filesystem::path& file) {
   return unpacker.damaged() ? KeptNames() : KeptNames(std::move(modules));
 }
 
-Result<void> KeptNames::write(const std::filesystem::path& file) const {
+Result<void> KeptNames::write(const GuardedPath& file) const {
   SymbolPacker packer;
   packer.number(static_cast<uint32_t>(modules_.size()));
   for (const auto& [path, module] : modules_) {
@@ -38,8 +37,7 @@ Result<void> KeptNames::write(const std::filesystem::path& file) const {
     packer.text(module.build_id);
     packer.symbols(module.symbols);
   }
-  if (write_whole(file, sealed(kHead, packer.take()))) return {};
-  return Error{fmt::format("cannot write {}", file.string())};
+  return file.replace(sealed(kHead, packer.take()));
 }
 
 const KeptModule* KeptNames::find(std::string_view path) const {

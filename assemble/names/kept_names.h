@@ -7,12 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "assemble/names/symbol.h"
+#include "base/files/guarded_path.h"
 #include "base/result.h"
 
 namespace culprit::assemble {
@@ -29,8 +29,8 @@ class KeptNames {
       : modules_(std::move(modules)) {}
 
   /// None if there is no such file, or it is of another version or damaged.
-  static KeptNames read(const std::filesystem::path& file);
-  Result<void> write(const std::filesystem::path& file) const;
+  static KeptNames read(const GuardedPath& file);
+  Result<void> write(const GuardedPath& file) const;
 
   /// Null: nothing is known of the object file at `path`.
   const KeptModule* find(std::string_view path) const;

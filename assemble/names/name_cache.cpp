@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "assemble/names/symbol_pack.h"
-#include "base/regular_file.h"
+#include "base/files/guarded_path.h"
 #include "base/settings.h"
 
 namespace culprit::assemble {
@@ -45,9 +44,8 @@ bool is_ours(const fs::path& file) {
     return false;
   }
   std::string head(kAnyHead.size(), '\0');
-  std::ifstream(file, std::ios::binary)
-      .read(head.data(), static_cast<std::streamsize>(head.size()));
-  return head == kAnyHead;
+  const auto opened = open_regular_file(file, Owner::self);
+  return opened && opened->read_at(0, head.data(), head.size()) == head.size() && head == kAnyHead;
 }
 
 std::optional<std::string> variable(const char* name) {
@@ -82,7 +80,7 @@ void KnownNames::save() const {
   packer.symbols(symbols_);
   std::error_code ignored;
   fs::create_directories(file_.parent_path(), ignored);
-  static_cast<void>(write_whole(file_, sealed(kHead, packer.take())));
+  static_cast<void>(GuardedPath::of_file(file_).replace(sealed(kHead, packer.take())).ok());
 }
 
 NameCache NameCache::of_user() {
@@ -113,11 +111,12 @@ void NameCache::trim() const {
   uint64_t total = 0;
   std::error_code error;
   if (folder_.empty()) return;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    if (!is_ours(entry.path())) continue;
-    const uint64_t bytes = entry.file_size(error);
+  for (const std::string& name : GuardedPath(folder_).list()) {
+    const fs::path file = folder_ / name;
+    if (!is_ours(file)) continue;
+    const uint64_t bytes = fs::file_size(file, error);
     if (error) continue;
-    files.push_back({entry.last_write_time(error), bytes, entry.path()});
+    files.push_back({fs::last_write_time(file, error), bytes, file});
     total += bytes;
   }
   std::sort(files.begin(), files.end(),

@@ -7,22 +7,50 @@
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
+#include <vector>
 
+#include "assemble/names/open_object.h"
 #include "assemble/names/unwind_table.h"
 
 namespace culprit::assemble {
 namespace {
 
+namespace fs = std::filesystem;
+
+/// The folder of the file that was found to hold debug information; empty: none was.
+fs::path debug_folder(Dwfl_Module* module) {
+  const char* file = nullptr;
+  dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &file);
+  return file != nullptr ? fs::path(file).parent_path() : fs::path();
+}
+
+/// As the standard one, which looks for files by names that the file itself gives, unless it would
+/// meet something that is no file.
+int find_debug_info(Dwfl_Module* module, void** data, const char* module_name, Dwarf_Addr base,
+                    const char* file, const char* link, GElf_Word sum, char** found) {
+  const fs::path main = file != nullptr ? file : "";
+  std::vector<fs::path> names = {main.filename().string() + ".debug", main.filename()};
+  if (link != nullptr) names.emplace_back(link);
+  // What several files share is named relative to where the debug information was.
+  const fs::path folders[] = {main.parent_path(), debug_folder(module)};
+  for (const fs::path& folder : folders) {
+    for (const fs::path& name : names) {
+      if (is_trap(folder / name) || is_trap(folder / ".debug" / name)) return -1;
+    }
+  }
+  return dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, sum, found);
+}
+
 const Dwfl_Callbacks kCallbacks = {
     .find_elf = nullptr,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = find_debug_info,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
@@ -45,17 +73,16 @@ std::optional<GElf_Phdr> find_segment(Elf* elf, Predicate predicate) {
 
 std::string build_id_of(const std::string& path) {
   elf_version(EV_CURRENT);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  const auto file = open_object_file(path);
+  if (!file) return {};
   std::string digits;
-  if (Elf* elf = elf_begin(file, ELF_C_READ_MMAP, nullptr)) {
+  if (Elf* elf = elf_begin(file->descriptor(), ELF_C_READ_MMAP, nullptr)) {
     const void* id = nullptr;
     const auto bytes = dwelf_elf_gnu_build_id(elf, &id);
     const auto* byte = static_cast<const unsigned char*>(id);
     for (ssize_t i = 0; i < bytes; ++i) digits += fmt::format("{:02x}", byte[i]);
     elf_end(elf);
   }
-  close(file);
   return digits;
 }
 
@@ -64,17 +91,24 @@ void ObjectFile::End::operator()(Dwfl* dwfl) const {
 }
 
 ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
+  auto file = open_object_file(path);
+  if (!file) return;
   dwfl_.reset(dwfl_begin(&kCallbacks));
   if (!dwfl_) return;
   dwfl_report_begin(dwfl_.get());
-  module_ = dwfl_report_offline(dwfl_.get(), name_.c_str(), path.c_str(), -1);
+  const int own = dup(file->descriptor());  // libdwfl closes it, if it can use it
+  module_ = dwfl_report_offline(dwfl_.get(), name_.c_str(), path.c_str(), own);
   dwfl_report_end(dwfl_.get(), nullptr, nullptr);
-  if (module_ == nullptr) return;
+  if (module_ == nullptr) {
+    Descriptor unused(own);
+    return;
+  }
   GElf_Addr bias = 0;
   elf_ = dwfl_module_getelf(module_, &bias);
   bias_ = bias;
   Dwarf_Addr debug_bias = 0;
-  debug_info_ = DebugInfo(dwfl_module_getdwarf(module_, &debug_bias));
+  Dwarf* const dwarf = dwfl_module_getdwarf(module_, &debug_bias);
+  debug_info_ = DebugInfo(dwarf, {fs::path(path).parent_path(), debug_folder(module_)});
   debug_bias_ = debug_bias;
 }
 

@@ -5,14 +5,14 @@
 // symbols whether libgomp's functions lie inside. A stripped program keeps that to itself.
 #include "assemble/names/static_parts.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+
+#include "assemble/names/open_object.h"
 
 namespace culprit::assemble {
 namespace {
@@ -100,16 +100,15 @@ std::string sentence(Elf* elf, const std::string& name) {
 
 std::string static_parts_of(const std::string& path) {
   elf_version(EV_CURRENT);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return "";
+  const auto file = open_object_file(path);
+  if (!file) return "";
   std::string found;
-  if (Elf* elf = elf_begin(file, ELF_C_READ_MMAP, nullptr)) {
+  if (Elf* elf = elf_begin(file->descriptor(), ELF_C_READ_MMAP, nullptr)) {
     if (elf_kind(elf) == ELF_K_ELF) {
       found = sentence(elf, std::filesystem::path(path).filename().string());
     }
     elf_end(elf);
   }
-  close(file);
   return found;
 }
 

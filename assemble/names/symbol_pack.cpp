@@ -5,11 +5,6 @@
 // agrees, and no number before it is in range.
 #include "assemble/names/symbol_pack.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <system_error>
-
 #include "base/fnv.h"
 
 namespace culprit::assemble {
@@ -84,23 +79,6 @@ std::string_view unsealed(std::string_view head, std::string_view content) {
   std::memcpy(&sum, content.data(), sizeof sum);
   content.remove_prefix(sizeof sum);
   return fnv1a(content) == sum ? content : std::string_view();
-}
-
-bool write_whole(const std::filesystem::path& file, std::string_view content) {
-  std::string unfinished = file.string() + ".XXXXXX";
-  const int descriptor = mkstemp(unfinished.data());
-  if (descriptor < 0) return false;
-  size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t bytes = write(descriptor, content.data() + written, content.size() - written);
-    if (bytes <= 0) break;
-    written += static_cast<size_t>(bytes);
-  }
-  const bool complete = close(descriptor) == 0 && written == content.size();
-  if (complete && rename(unfinished.c_str(), file.c_str()) == 0) return true;
-  std::error_code ignored;
-  std::filesystem::remove(unfinished, ignored);
-  return false;
 }
 
 }  // namespace culprit::assemble

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -93,9 +92,5 @@ class SymbolUnpacker {
 std::string sealed(std::string_view head, std::string_view packed);
 /// What was sealed; empty if it was with another head, or is damaged.
 std::string_view unsealed(std::string_view head, std::string_view content);
-
-/// Writes `file` under a name of its own first, so that nobody ever sees half of it. False if that
-/// cannot be.
-bool write_whole(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace culprit::assemble

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -113,6 +114,8 @@ std::vector<Task> split(const std::vector<Search>& searches, unsigned threads) {
 
 void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
                       const KeptNames& kept) {
+  // Or elfutils asks servers for each build that the records name, and waits 90 s for each answer.
+  unsetenv("DEBUGINFOD_URLS");
   std::vector<Search> searches;
   for (auto& [path, module] : modules_) {
     searches.push_back({path, module.build_id, module.symbols, {}, {}});

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Maps the two files of a log one behind the other, and checks the seals (trace/raw/raw.h).
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "assemble/raw/reader.h"
 #include "assemble/raw/salvage.h"
@@ -30,38 +30,31 @@ constexpr size_t kPage = 4096;
 constexpr size_t kWord = sizeof(uint64_t);
 
 /// A file to be mapped; one that is not there has no bytes.
-class OpenFile {
+class LogPart {
  public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat status{};
-    if (file_ >= 0 && fstat(file_, &status) == 0) size_ = static_cast<size_t>(status.st_size);
-  }
-  ~OpenFile() {
-    if (file_ >= 0) close(file_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+  explicit LogPart(const GuardedPath& path) : file_(path.open()) {}
 
-  size_t size() const { return size_; }
+  size_t size() const { return file_ ? file_->size() : 0; }
+  std::vector<Extent> data() const { return file_ ? file_->data() : std::vector<Extent>(); }
 
   /// Puts the file's first bytes in place of the memory at `place`.
   bool map_at(void* place, size_t bytes) const {
-    return bytes == 0 ||
-           mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_, 0) != MAP_FAILED;
+    return bytes == 0 || mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file_->descriptor(),
+                              0) != MAP_FAILED;
   }
 
   /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
   size_t window() const {
-    const size_t window = size_ < sizeof(RawTail) ? 0 : size_ - sizeof(RawTail);
+    const size_t window = size() < sizeof(RawTail) ? 0 : size() - sizeof(RawTail);
     return std::has_single_bit(window) && window >= kPage && window <= kRawWindow ? window : 0;
   }
 
   std::optional<RawTail> tail() const {
     RawTail tail;
-    if (window() == 0) return std::nullopt;
-    const auto got = pread(file_, &tail, sizeof tail, static_cast<off_t>(window()));
-    return got == static_cast<ssize_t>(sizeof tail) ? std::optional(tail) : std::nullopt;
+    if (window() == 0 || file_->read_at(window(), &tail, sizeof tail) < sizeof tail) {
+      return std::nullopt;
+    }
+    return tail;
   }
 
   /// What the thread is in. Of one that goes on, what changes between two looks is over.
@@ -77,8 +70,7 @@ class OpenFile {
   }
 
  private:
-  int file_;
-  size_t size_ = 0;
+  std::optional<RegularFile> file_;
 };
 
 constexpr size_t rounded_up(size_t bytes, size_t unit) {
@@ -90,7 +82,10 @@ constexpr size_t rounded_up(size_t bytes, size_t unit) {
 /// Finds out which stretches of a log are sound.
 class LogCheck {
  public:
-  LogCheck(RawLog& log, uint64_t start_ticks) : log_(log), start_ticks_(start_ticks) {}
+  /// `data`: what of the events is no hole. A log has none; a file that is nearly all hole is no
+  /// reason to read terabytes of zeros.
+  LogCheck(RawLog& log, uint64_t start_ticks, std::vector<Extent> data)
+      : log_(log), start_ticks_(start_ticks), data_(std::move(data)) {}
 
   /// `events_size` bytes of whole windows and maybe a part of one, the end of a thread that ended.
   void check_ended(size_t events_size) {
@@ -107,13 +102,15 @@ class LogCheck {
 
   /// As many whole windows as fit into `events_size`.
   size_t check_windows(size_t events_size, size_t window) {
-    for (size_t begin = 0; begin + window <= events_size; begin += window) {
-      if (is_sealed(begin, window, begin / window)) {
-        log_.stretches_.push_back({begin, begin + window - kRawSealBytes});
-      } else {
-        add_damaged(begin, begin + window);
-      }
+    const size_t whole = events_size / window;
+    size_t next = 0;
+    for (const Extent& extent : data_) {
+      const size_t first = std::min(std::max<size_t>(next, extent.begin / window), whole);
+      log_.damage_.windows += first - next;
+      next = std::max(first, std::min(whole, rounded_up(extent.end, window) / window));
+      for (size_t i = first; i < next; ++i) check_window(i, window);
     }
+    log_.damage_.windows += whole - next;
     return events_size % window;
   }
 
@@ -130,6 +127,15 @@ class LogCheck {
   }
 
  private:
+  void check_window(size_t index, size_t window) {
+    const size_t begin = index * window;
+    if (is_sealed(begin, window, index)) {
+      log_.stretches_.push_back({begin, begin + window - kRawSealBytes});
+    } else {
+      add_damaged(begin, begin + window);
+    }
+  }
+
   const std::byte* at(size_t offset) const { return log_.data_.get() + offset; }
 
   RawHeader header_at(size_t offset) const {
@@ -157,9 +163,12 @@ class LogCheck {
   /// How large windows are: where their seals lie.
   size_t window_by_seals(size_t events_size) const {
     for (size_t window = kPage; window < kRawWindow; window *= 2) {
-      for (size_t end = window; end <= events_size; end += window) {
-        const RawHeader header = header_at(end - kRawSealBytes);
-        if (header.kind == RawKind::seal && header.arg == window - kRawSealBytes) return window;
+      for (const Extent& extent : data_) {
+        const size_t last = std::min<size_t>(events_size, extent.end);
+        for (size_t end = rounded_up(extent.begin + 1, window); end <= last; end += window) {
+          const RawHeader header = header_at(end - kRawSealBytes);
+          if (header.kind == RawKind::seal && header.arg == window - kRawSealBytes) return window;
+        }
       }
     }
     return kRawWindow;
@@ -193,12 +202,13 @@ class LogCheck {
 
   RawLog& log_;
   const uint64_t start_ticks_;
+  const std::vector<Extent> data_;
 };
 
-std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t thread,
+std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread,
                                   uint64_t start_ticks) {
-  const OpenFile events(file);
-  const OpenFile tail_file(file.string() + ".tail");
+  const LogPart events(folder / fmt::format("events.{}", thread));
+  const LogPart tail_file(folder / fmt::format("events.{}.tail", thread));
   const std::optional<RawTail> tail = tail_file.tail();
   const size_t window = tail_file.window();
   if (events.size() == 0 && !tail) return std::nullopt;
@@ -212,7 +222,7 @@ std::optional<RawLog> RawLog::map(const std::filesystem::path& file, uint32_t th
                [data, room](const std::byte*) { munmap(data, room); }};
   if (!events.map_at(data, events.size())) return std::nullopt;
   log.open_ = tail_file.slots();
-  LogCheck check(log, start_ticks);
+  LogCheck check(log, start_ticks, events.data());
   if (!tail) {
     check.check_ended(events.size());
     return log;

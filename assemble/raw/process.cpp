@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 
 #include "trace/raw/seal.h"
@@ -137,14 +136,14 @@ void terminate_texts(RawProcess& process) {
 
 }  // namespace
 
-std::optional<ProcessRecord> read_process(const std::filesystem::path& file) {
+std::optional<ProcessRecord> read_process(const GuardedPath& file) {
   const auto read = std::make_unique<RawProcessFile>();
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(read.get()), sizeof *read);
-  if (static_cast<size_t>(in.gcount()) < sizeof(RawProcess)) return std::nullopt;
+  const auto opened = file.open();
+  const size_t bytes = opened ? opened->read_at(0, read.get(), sizeof *read) : 0;
+  if (bytes < sizeof(RawProcess)) return std::nullopt;
   ProcessRecord found = combine(*read);
   // It is made in its full length: a shorter one was cut, and the newest snapshot may be gone.
-  found.damaged = found.damaged || static_cast<size_t>(in.gcount()) < sizeof *read;
+  found.damaged = found.damaged || bytes < sizeof *read;
   if (!is_record(found.process)) return std::nullopt;
   if (found.damaged && !makes_sense(found.process)) return std::nullopt;
   if (!has_ended(found.process)) found.process.end_ticks = 0;
@@ -152,15 +151,15 @@ std::optional<ProcessRecord> read_process(const std::filesystem::path& file) {
   return found;
 }
 
-std::optional<uint32_t> other_version(const std::filesystem::path& file) {
+std::optional<uint32_t> other_version(const GuardedPath& file) {
   struct Head {
     decltype(RawProcess::magic) magic{};
     decltype(RawProcess::version) version{};
   } head;
   static_assert(offsetof(RawProcess, version) == offsetof(Head, version));
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(&head), sizeof head);
-  if (static_cast<size_t>(in.gcount()) < sizeof head || head.magic != trace::kRawMagic) {
+  const auto opened = file.open();
+  if (!opened || opened->read_at(0, &head, sizeof head) < sizeof head ||
+      head.magic != trace::kRawMagic) {
     return std::nullopt;
   }
   if (head.version == trace::kRawVersion) return std::nullopt;

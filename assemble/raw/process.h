@@ -6,9 +6,9 @@
 // contradict each other is no record: every time would be wrong by any amount.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 
+#include "base/files/guarded_path.h"
 #include "trace/raw/raw.h"
 
 namespace culprit::assemble {
@@ -19,9 +19,9 @@ struct ProcessRecord {
 };
 
 /// None if the file is unreadable, another version's, or senseless.
-std::optional<ProcessRecord> read_process(const std::filesystem::path& file);
+std::optional<ProcessRecord> read_process(const GuardedPath& file);
 
 /// The version of the format, if it is one that read_process() does not know.
-std::optional<uint32_t> other_version(const std::filesystem::path& file);
+std::optional<uint32_t> other_version(const GuardedPath& file);
 
 }  // namespace culprit::assemble

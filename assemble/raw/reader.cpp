@@ -10,23 +10,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 
+#include "assemble/names/address_map.h"
 #include "assemble/raw/process.h"
 #include "base/fnv.h"
 #include "base/parallel.h"
 
 namespace culprit::assemble {
 namespace {
-
-namespace fs = std::filesystem;
 
 using trace::RawHeader;
 using trace::RawKind;
@@ -62,15 +58,13 @@ RawKind first_kind(const RawLog& log) {
 /// What a folder holds, by name.
 struct Listing {
   std::set<uint32_t> logs;
-  std::map<uint32_t, fs::path, std::greater<>> maps;
+  std::map<uint32_t, GuardedPath, std::greater<>> maps;
 };
 
-Listing list_files(const fs::path& folder) {
+Listing list_files(const GuardedPath& folder) {
   Listing found;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    std::string name = entry.path().filename();
-    if (const auto number = number_after(name, "maps.")) found.maps[*number] = entry.path();
+  for (std::string& name : folder.list()) {
+    if (const auto number = number_after(name, "maps.")) found.maps[*number] = folder / name;
     if (name.ends_with(kTail)) name.resize(name.size() - kTail.size());
     if (const auto thread = number_after(name, "events.")) found.logs.insert(*thread);
   }
@@ -78,9 +72,8 @@ Listing list_files(const fs::path& folder) {
 }
 
 /// Whether its last line is true of what stands before.
-bool is_whole_copy(const fs::path& maps) {
-  std::ifstream in(maps, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), {});
+bool is_whole_copy(const GuardedPath& maps) {
+  const std::string text = maps.read(kLargestMaps).value_or("");
   const size_t mark = text.rfind("# ");
   if (mark == std::string::npos) return false;
   return text.substr(mark) ==
@@ -95,7 +88,7 @@ struct Job {
 };
 
 void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses) {
-  Listing found = list_files(folder.path);
+  Listing found = list_files(folder.folder);
   for (const uint32_t thread : found.logs) jobs.push_back({&folder, thread, std::nullopt});
   uint64_t whole = 0;
   for (auto& [number, path] : found.maps) {
@@ -249,24 +242,23 @@ bool RawLog::Cursor::next_open(RawRecord& record) {
   return true;
 }
 
-std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsigned threads) {
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads) {
   std::vector<RawProcessFolder> folders;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(raw, ignored)) {
-    if (!entry.is_directory()) continue;
-    const auto record = read_process(entry.path() / "process");
+  for (const std::string& name : raw.list()) {
+    if (!(raw / name).is_folder()) continue;
+    const auto record = read_process(raw / name / "process");
     losses.add(LossKind::unreadable_processes, record ? 0 : 1);
     losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
     if (!record) continue;
     RawProcessFolder& folder = folders.emplace_back();
-    folder.path = entry.path();
+    folder.folder = raw / name;
     folder.process = record->process;
   }
   std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
     const auto& p = a.process;
     const auto& q = b.process;
-    return std::tie(p.first.realtime_ns, p.start_ticks, a.path) <
-           std::tie(q.first.realtime_ns, q.start_ticks, b.path);
+    return std::tie(p.first.realtime_ns, p.start_ticks, a.folder.path()) <
+           std::tie(q.first.realtime_ns, q.start_ticks, b.folder.path());
   });
   std::vector<Job> jobs;
   std::vector<size_t> ends;
@@ -276,8 +268,7 @@ std::vector<RawProcessFolder> read_raw(const fs::path& raw, Losses& losses, unsi
   }
   parallel_for(jobs.size(), threads, [&](size_t i) {
     Job& job = jobs[i];
-    job.log = RawLog::map(job.folder->path / fmt::format("events.{}", job.thread), job.thread,
-                          job.folder->process.start_ticks);
+    job.log = RawLog::map(job.folder->folder, job.thread, job.folder->process.start_ticks);
   });
   size_t begin = 0;
   for (size_t i = 0; i < folders.size(); begin = ends[i++]) {

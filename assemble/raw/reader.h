@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/guarded_path.h"
 #include "base/losses.h"
 #include "trace/raw/records.h"
 
@@ -129,9 +129,9 @@ class RawLog {
     bool damaged_ = false;
   };
 
-  /// The log of a thread of the process that began at `start_ticks`, its checksums checked. None if
-  /// there are no files, or nothing was ever written to them.
-  static std::optional<RawLog> map(const std::filesystem::path& file, uint32_t thread,
+  /// The log of a thread of the process with this folder that began at `start_ticks`, its checksums
+  /// checked. None if there are no files, or nothing was ever written to them.
+  static std::optional<RawLog> map(const GuardedPath& folder, uint32_t thread,
                                    uint64_t start_ticks);
 
   Cursor cursor() const { return Cursor(*this); }
@@ -161,16 +161,16 @@ inline constexpr int kUnknownKind = -1;
 int words_of(trace::RawKind kind);
 
 struct RawProcessFolder {
-  std::filesystem::path path;
+  GuardedPath folder;
   trace::RawProcess process{};
-  std::vector<RawLog> logs;                 ///< by thread number; empty logs are left out
-  std::vector<RawLog> device_logs;          ///< of no thread: what devices did
-  std::vector<std::filesystem::path> maps;  ///< the most complete first
+  std::vector<RawLog> logs;         ///< by thread number; empty logs are left out
+  std::vector<RawLog> device_logs;  ///< of no thread: what devices did
+  std::vector<GuardedPath> maps;    ///< the most complete first
 };
 
 /// The processes under `raw`, in order of their start; checked on `threads` threads (0: all cores).
 /// What cannot be read is counted and left out.
-std::vector<RawProcessFolder> read_raw(const std::filesystem::path& raw, Losses& losses,
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses,
                                        unsigned threads = 1);
 
 }  // namespace culprit::assemble

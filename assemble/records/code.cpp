@@ -177,7 +177,8 @@ const UserPath& Paths::user_path(uint32_t id) {
   path.in_construct = begin > 0;
   if (begin > 0 && begin <= frames.size()) path.base_site = frames[begin - 1].site;
   for (size_t i = begin; i < frames.size(); ++i) {
-    if (frames[i].kind != CodeKind::user) continue;
+    // What starts a program has no region; damaged paths and odd modules have it anywhere.
+    if (frames[i].kind != CodeKind::user || !frames[i].region.valid()) continue;
     path.frames.push_back(frames[i].region);
     path.sites.push_back(frames[i].site);
   }

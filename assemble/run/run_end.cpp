@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 namespace culprit::assemble {
 namespace {
@@ -21,7 +20,7 @@ constexpr Duration kSignsApart = Duration::from_nanos(1'000'000'000);
 constexpr Duration kSlowLauncher = Duration::from_nanos(30'000'000'000);
 
 /// When the mark was made.
-std::optional<Time> marked_end(const std::filesystem::path& raw,
+std::optional<Time> marked_end(const GuardedPath& raw,
                                const std::vector<RawProcessFolder>& processes, const Clock& clock) {
   const auto mark = read_heartbeat(raw);
   if (!mark) return std::nullopt;
@@ -58,16 +57,16 @@ std::optional<Time> end_of_spinning(const std::vector<RawProcessFolder>& process
 
 }  // namespace
 
-std::optional<trace::RawHeartbeat> read_heartbeat(const std::filesystem::path& raw) {
-  std::ifstream in(raw / trace::kRawHeartbeatFile, std::ios::binary);
+std::optional<trace::RawHeartbeat> read_heartbeat(const GuardedPath& raw) {
+  const auto file = (raw / trace::kRawHeartbeatFile).open();
   trace::RawHeartbeat mark = {};
-  if (!in.read(reinterpret_cast<char*>(&mark), sizeof mark)) return std::nullopt;
+  if (!file || file->read_at(0, &mark, sizeof mark) < sizeof mark) return std::nullopt;
   if (mark.magic != trace::kRawMagic || mark.version != trace::kRawVersion) return std::nullopt;
   mark.boot_id[sizeof mark.boot_id - 1] = '\0';
   return mark;
 }
 
-std::optional<Time> find_run_end(const std::filesystem::path& raw,
+std::optional<Time> find_run_end(const GuardedPath& raw,
                                  const std::vector<RawProcessFolder>& processes,
                                  const std::vector<ProcessAccount>& accounts, const Clock& clock) {
   if (processes.empty()) return std::nullopt;

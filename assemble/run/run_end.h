@@ -8,23 +8,23 @@
 // and the launcher came seconds later, the last of these moments is when it died.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <vector>
 
 #include "assemble/raw/reader.h"
 #include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
+#include "base/files/guarded_path.h"
 #include "base/time.h"
 #include "trace/raw/raw.h"
 
 namespace culprit::assemble {
 
 /// The mark beside the records. None if there is none that can be read.
-std::optional<trace::RawHeartbeat> read_heartbeat(const std::filesystem::path& raw);
+std::optional<trace::RawHeartbeat> read_heartbeat(const GuardedPath& raw);
 
 /// `accounts` by process. None if it is unknown.
-std::optional<Time> find_run_end(const std::filesystem::path& raw,
+std::optional<Time> find_run_end(const GuardedPath& raw,
                                  const std::vector<RawProcessFolder>& processes,
                                  const std::vector<ProcessAccount>& accounts, const Clock& clock);
 

@@ -12,7 +12,6 @@
 
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -20,6 +19,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/files/regular_file.h"
 #include "base/printable.h"
 #include "cli/commands/subcommands.h"
 #include "cli/installation.h"
@@ -81,10 +81,8 @@ class Library {
 };
 
 std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
+  const std::string text = read_regular_file(file, Owner::anybody).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 void check_collector(Diagnosis& diagnosis) {
@@ -280,8 +278,7 @@ void check_opencl() {
                     why_absent("OpenCL", "libculprit-opencl.so") + ".");
   }
   // Loaders take layers since ocl-icd 2.3.0 and Khronos's of 2020; what they know stands in them.
-  std::ifstream stream(loader.path(), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = read_regular_file(loader.path(), Owner::anybody).value_or("");
   const bool layers = text.find("OPENCL_LAYERS") != std::string::npos;
   tell(
       layers ? Health::good : Health::missing, "OpenCL",
@@ -293,8 +290,7 @@ void check_opencl() {
 void check_clock() {
   const std::string source =
       first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  const std::string text{std::istreambuf_iterator<char>(cpuinfo), {}};
+  const std::string text = read_regular_file("/proc/cpuinfo", Owner::anybody).value_or("");
   const bool steady = text.find("nonstop_tsc") != std::string::npos;
   tell(Health::good, "clock",
        fmt::format(

@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <set>
-#include <system_error>
+#include <string>
 
 #include "assemble/names/functions.h"
+#include "base/files/guarded_path.h"
 #include "base/glob.h"
 #include "cli/launch/child.h"
 #include "trace/raw/filter.h"
@@ -33,10 +32,10 @@ std::set<uint64_t> excluded_in(const std::string& program, const std::string& pa
   return addresses;
 }
 
-bool write_table(const fs::path& file, const std::set<uint64_t>& addresses) {
+Result<void> write_table(const GuardedPath& file, const std::set<uint64_t>& addresses) {
   RawFilter head{RawFilter::kMagic, 1};
   while ((uint64_t{1} << head.bits) < 2 * addresses.size()) ++head.bits;
-  if (head.bits > trace::kMaxRawFilterBits) return false;
+  if (head.bits > trace::kMaxRawFilterBits) return Error{"too many functions are excluded"};
   std::vector<uint64_t> slots(size_t{1} << head.bits);
   for (const uint64_t address : addresses) {
     size_t slot = trace::raw_filter_slot(address, head.bits);
@@ -44,15 +43,9 @@ bool write_table(const fs::path& file, const std::set<uint64_t>& addresses) {
     slots[slot] = address;
   }
   // The ranks of a launcher write the same at the same time.
-  const fs::path temporary = fmt::format("{}.{}", file.string(), getpid());
-  std::ofstream stream(temporary, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(&head), sizeof head);
-  stream.write(reinterpret_cast<const char*>(slots.data()),
-               static_cast<std::streamsize>(slots.size() * sizeof slots[0]));
-  stream.close();
-  std::error_code code;
-  if (stream) fs::rename(temporary, file, code);
-  return stream && !code;
+  std::string table(reinterpret_cast<const char*>(&head), sizeof head);
+  table.append(reinterpret_cast<const char*>(slots.data()), slots.size() * sizeof slots[0]);
+  return file.replace(table);
 }
 
 }  // namespace
@@ -67,12 +60,11 @@ Result<size_t> exclude_functions(const std::vector<std::string>& command,
     if (program.empty() || !seen.insert(program).second) continue;
     const std::set<uint64_t> addresses = excluded_in(program, patterns);
     if (addresses.empty() || stat(program.c_str(), &state) != 0) continue;
-    const fs::path folder = experiment / "exclude";
-    std::error_code code;
-    fs::create_directory(folder, code);
-    if (!write_table(folder / fmt::format("{}.{}", state.st_ino, state.st_size), addresses)) {
-      return Error{fmt::format("cannot write into '{}'", folder.string())};
-    }
+    const GuardedPath folder = GuardedPath(experiment) / "exclude";
+    static_cast<void>(folder.make_folder().ok());  // other ranks may have made it
+    auto written =
+        write_table(folder / fmt::format("{}.{}", state.st_ino, state.st_size), addresses);
+    if (!written) return written.error();
     count += addresses.size();
   }
   return count;

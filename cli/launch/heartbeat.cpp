@@ -3,12 +3,11 @@
 
 #include "cli/launch/heartbeat.h"
 
-#include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cstring>
+#include <string>
 
+#include "base/files/guarded_path.h"
 #include "trace/raw/raw.h"
 
 namespace culprit::cli {
@@ -22,19 +21,13 @@ uint64_t nanoseconds(clockid_t clock) {
 
 template <size_t size>
 void read_text(const char* file, char (&text)[size]) {
-  const int fd = open(file, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  const ssize_t length = read(fd, text, size - 1);
-  if (length > 0) text[strcspn(text, "\n")] = '\0';
-  close(fd);
+  const std::string read = read_regular_file(file, Owner::anybody).value_or("");
+  text[read.substr(0, read.find('\n')).copy(text, size - 1)] = '\0';
 }
 
 }  // namespace
 
 void beat(const std::filesystem::path& experiment, bool ended) {
-  const auto file = experiment / "raw" / trace::kRawHeartbeatFile;
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) return;
   trace::RawHeartbeat mark = {};
   mark.magic = trace::kRawMagic;
   mark.version = trace::kRawVersion;
@@ -42,8 +35,8 @@ void beat(const std::filesystem::path& experiment, bool ended) {
   mark.realtime_ns = nanoseconds(CLOCK_REALTIME);
   mark.monotonic_ns = nanoseconds(CLOCK_MONOTONIC);
   read_text("/proc/sys/kernel/random/boot_id", mark.boot_id);
-  (void)!pwrite(fd, &mark, sizeof mark, 0);
-  close(fd);
+  (GuardedPath(experiment) / "raw" / trace::kRawHeartbeatFile)
+      .overwrite({reinterpret_cast<const char*>(&mark), sizeof mark});
 }
 
 }  // namespace culprit::cli

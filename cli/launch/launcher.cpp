@@ -14,11 +14,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 
+#include "base/files/regular_file.h"
 #include "base/launch/launchers.h"
 
 namespace culprit::cli {
@@ -32,8 +31,7 @@ std::optional<uint32_t> number(const std::string& text) {
 }
 
 std::string file_text(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_regular_file(name, Owner::anybody).value_or("");
 }
 
 /// Hydra's proxies, one a node, are all told the port of the mpiexec that they serve.

@@ -115,7 +115,7 @@ void remove_folder(const fs::path& folder) {
 
 /// Prints how large the trace would be; nothing is kept.
 void print_estimate(const fs::path& experiment) {
-  const auto found = assemble::estimate(experiment / "raw");
+  const auto found = assemble::estimate(GuardedPath(experiment) / "raw");
   remove_folder(experiment);
   if (!found) {
     fail(found.error());

@@ -7,25 +7,23 @@
 
 #include "cli/launch/rendezvous.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <thread>
 
+#include "base/files/guarded_path.h"
 #include "base/fnv.h"
-#include "base/regular_file.h"
 
 namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint64_t kLongestMark = 4096;
 constexpr auto kPatience = std::chrono::seconds(5);
 constexpr auto kStep = std::chrono::milliseconds(20);
 /// How long other ranks let rank 0 go first, so that folders rarely have to be made in vain.
@@ -37,30 +35,23 @@ std::string hash_of(const std::string& text) {
   return digits;
 }
 
-fs::path mark(const fs::path& experiment, uint32_t rank, const char* what) {
-  return experiment / "log" / ("rank-" + std::to_string(rank) + "." + what);
+GuardedPath log_of(const fs::path& experiment) {
+  return GuardedPath(experiment) / "log";
 }
 
-/// Makes a file that must not exist yet.
-bool make_exclusively(const fs::path& file, const std::string& content) {
-  const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
-  const bool written =
-      write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
-  return close(fd) == 0 && written;
+GuardedPath mark(const fs::path& experiment, uint32_t rank, const char* what) {
+  return log_of(experiment) / ("rank-" + std::to_string(rank) + "." + what);
 }
 
 /// Registers this rank in a folder of its job; false if it has been there before.
 bool enter(const Job& job, const fs::path& experiment) {
-  return make_exclusively(mark(experiment, job.rank, "start"), std::to_string(getpid()) + "\n");
+  return mark(experiment, job.rank, "start").create(std::to_string(getpid()) + "\n").ok();
 }
 
 /// Makes ready what others must find in a new folder: marks first, since experiment.json invites
 /// them.
 Result<void> furnish(const fs::path& experiment, const ExperimentInfo& info) {
-  std::error_code code;
-  fs::create_directory(experiment / "log", code);
-  if (code) return Error{"cannot write into '" + experiment.string() + "': " + code.message()};
+  if (auto made = log_of(experiment).make_folder(); !made) return made.error();
   return write_info(experiment, info);
 }
 
@@ -111,11 +102,10 @@ std::optional<MeetingPlace> join(const Job& job, const fs::path& pointer) {
 
 /// Publishes `folder`; false if another rank was first.
 bool publish(const fs::path& folder, const fs::path& pointer) {
-  const fs::path draft = folder / "log" / "pointer";
-  if (!make_exclusively(draft, folder.filename().string())) return false;
-  const bool first = link(draft.c_str(), pointer.c_str()) == 0;
-  std::error_code ignored;
-  fs::remove(draft, ignored);
+  const GuardedPath draft = log_of(folder) / "pointer";
+  if (!draft.create(folder.filename().string())) return false;
+  const bool first = link(draft.path().c_str(), pointer.c_str()) == 0;
+  draft.remove();
   return first;
 }
 
@@ -161,21 +151,19 @@ bool is_of_another_job(const Job& job, const fs::path& wanted) {
 
 bool is_last(const Job& job, const MeetingPlace& place, int status) {
   // Making the mark changes the folder, so that NFS looks at it afresh for the marks of others.
-  const fs::path done = mark(place.experiment, job.rank, "done");
-  const fs::path draft = done.string() + ".tmp";
-  std::error_code ignored;
-  if (make_exclusively(draft, std::to_string(status) + "\n")) fs::rename(draft, done, ignored);
+  static_cast<void>(
+      mark(place.experiment, job.rank, "done").replace(std::to_string(status) + "\n").ok());
   for (uint32_t rank = 0; rank < job.size; ++rank) {
-    std::error_code code;
-    if (!fs::exists(mark(place.experiment, rank, "done"), code)) return false;
+    if (!mark(place.experiment, rank, "done").is_file()) return false;
   }
-  return make_exclusively(place.experiment / "log" / "finish", std::to_string(job.rank) + "\n");
+  return (log_of(place.experiment) / "finish").create(std::to_string(job.rank) + "\n").ok();
 }
 
 int worst_status(const Job& job, const MeetingPlace& place) {
   int worst = 0;
   for (uint32_t rank = 0; rank < job.size; ++rank) {
-    const auto text = read_regular_file(mark(place.experiment, rank, "done"), Owner::self);
+    const auto file = mark(place.experiment, rank, "done").open();
+    const auto text = file && file->owner() == geteuid() ? file->read(kLongestMark) : std::nullopt;
     if (text) worst = std::max(worst, std::atoi(text->c_str()));
   }
   return worst;

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "assemble/assemble.h"
+#include "base/files/regular_file.h"
 #include "base/log.h"
-#include "base/regular_file.h"
 #include "blame/excerpt/excerpt.h"
 #include "cli/commands/open_findings.h"
 #include "cli/pipeline.h"

@@ -123,7 +123,7 @@ bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
   int to = -1;
   if (g_folder != nullptr) {
     snprintf(work.path, sizeof work.path, "%s/maps.%u", g_folder, number);
-    to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    to = open(work.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0644);
   }
   bool writing = to >= 0;
   uint64_t sum = kFnvSeed;

@@ -18,6 +18,10 @@ namespace culprit::collector {
 
 namespace {
 
+/// What is written lies in a folder that others may be able to write to: not through a link of
+/// theirs.
+constexpr int kOwn = O_NOFOLLOW | O_NOCTTY;
+
 int open_again(const char* path, int flags, mode_t mode = 0) {
   int file;
   do {
@@ -58,7 +62,7 @@ void unmap_memory(void* memory, size_t bytes) {
 }
 
 void* map_file(const char* path, size_t bytes) {
-  const int file = open_again(path, O_RDWR | O_CREAT, 0644);
+  const int file = open_again(path, O_RDWR | O_CREAT | kOwn, 0644);
   if (file < 0) return nullptr;
   void* memory = MAP_FAILED;
   if (reserve(file, bytes)) {
@@ -69,7 +73,7 @@ void* map_file(const char* path, size_t bytes) {
 }
 
 void touch_file(const char* path) {
-  const int file = open_again(path, O_WRONLY | O_CREAT, 0644);
+  const int file = open_again(path, O_WRONLY | O_CREAT | kOwn, 0644);
   if (file >= 0) close(file);
 }
 
@@ -88,7 +92,7 @@ bool write_at(int file, size_t offset, const char* data, size_t bytes) {
 
 bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
   if (!is_within_size_limit(offset + bytes)) return false;
-  const int file = open_again(path, O_WRONLY);
+  const int file = open_again(path, O_WRONLY | kOwn);
   if (file < 0) return false;
   const bool written = write_at(file, offset, data, bytes);
   close(file);

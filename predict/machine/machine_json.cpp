@@ -11,7 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/regular_file.h"
+#include "base/files/json_text.h"
+#include "base/files/regular_file.h"
 #include "predict/machine/machine.h"
 
 namespace culprit::predict {
@@ -243,7 +244,8 @@ std::string to_json(const Machine& machine) {
 
 Result<Machine> from_json(const std::string& content, const std::filesystem::path& file) {
   try {
-    const Json json = Json::parse(content, nullptr, false);
+    Json json;
+    if (is_shallow_json(content)) json = Json::parse(content, nullptr, false);
     if (!json.is_object()) throw Wrong{"it is no JSON object"};
     return machine_from(json);
   } catch (const Wrong& wrong) {
@@ -252,7 +254,7 @@ Result<Machine> from_json(const std::string& content, const std::filesystem::pat
 }
 
 Result<Machine> read_machine(const std::filesystem::path& file) {
-  const auto content = read_regular_file(file, Owner::anybody);
+  const auto content = read_regular_file(file, Owner::anybody, kLargestJson);
   if (!content) return Error{fmt::format("cannot read '{}'", file.string())};
   return from_json(*content, file);
 }

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/files/json_text.h"
 #include "base/words.h"
 #include "predict/model/fit.h"
 #include "predict/model/measurements.h"
@@ -129,7 +130,9 @@ Result<Measurements> read_json_lines(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (!read.take(Json::parse(line, nullptr, /*allow_exceptions=*/false))) {
+    Json row;
+    if (is_shallow_json(line)) row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!read.take(row)) {
       return Error{fmt::format(
           R"(line {} is none of Extra-P's JSON Lines, such as {{"params":{{"p":8}},"value":1.5}})",
           number)};

@@ -7,17 +7,17 @@
 
 #include "report/db/findings_db.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/files/guarded_path.h"
+#include "base/memory.h"
 #include "report/db/findings_schema.h"
 #include "report/db/sqlite.h"
 #include "report/page/patterns.h"
@@ -143,13 +143,17 @@ void write_all(Database& database, const Findings& f) {
 
 class Reader {
  public:
-  explicit Reader(Database& database) : database_(database) {}
+  /// `room`: bytes of memory that what is read may take.
+  Reader(Database& database, uint64_t room) : database_(database), room_(room) {}
 
   template <class Row>
   std::vector<Row> rows() {
     std::vector<Row> rows;
+    plain_tables_ &= database_.is_plain_table(std::string(Table<Row>::kName));
+    if (!plain_tables_) return rows;
     Statement statement(database_, select_statement<Row>());
     while (statement.next()) {
+      if (!take_room(sizeof(Row))) return rows;
       Row& row = rows.emplace_back();
       blame::visit_fields(row, [&](auto& field) { fetch(statement, field); });
     }
@@ -166,8 +170,9 @@ class Reader {
     for (Row& row : rows<Row>()) sentences.push_back(std::move(row.sentence));
     return sentences;
   }
-  /// All words were such that findings may have.
-  bool knows_words() const { return knows_words_; }
+  /// All tables are tables, and all words such that findings may have.
+  bool understood() const { return plain_tables_ && knows_words_; }
+  bool had_room() const { return room_ > 0; }
 
  private:
   template <class Row>
@@ -177,7 +182,15 @@ class Reader {
            " ORDER BY id";
   }
 
-  void fetch(Statement& s, std::string& value) { value = s.text(); }
+  bool take_room(uint64_t bytes) {
+    room_ -= std::min(room_, bytes);
+    return room_ > 0;
+  }
+
+  void fetch(Statement& s, std::string& value) {
+    value = s.text();
+    take_room(value.size());
+  }
   void fetch(Statement& s, double& value) { value = s.real(); }
   template <std::integral T>
   void fetch(Statement& s, T& value) {
@@ -201,7 +214,9 @@ class Reader {
   }
 
   Database& database_;
+  uint64_t room_;
   bool knows_words_ = true;
+  bool plain_tables_ = true;
 };
 
 Losses read_losses(Reader& file) {
@@ -257,15 +272,16 @@ bool ids_in_range(const Findings& f) {
 }  // namespace
 
 Result<void> save_findings(const Findings& findings, const fs::path& file) {
-  fs::path temporary = file;
-  temporary += "." + std::to_string(getpid()) + ".tmp";
-  std::error_code ignored;
-  fs::remove(temporary, ignored);
-  Database database(temporary, Database::Mode::create);
+  const auto cannot = [&](const std::string& why) {
+    return Error{"cannot write the findings to '" + file.string() + "': " + why};
+  };
+  auto draft = GuardedPath::of_file(file).draft();
+  if (!draft) return draft.error();
+  Database database(draft->descriptor(), Database::Mode::create);
   // Ids come from places in lists, so that they refer to rows that exist; checking each again would
   // take longer than all the rest.
   database.execute(
-      "PRAGMA page_size = 32768; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+      "PRAGMA page_size = 32768; PRAGMA synchronous = OFF;"
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA foreign_keys = OFF");
   database.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   database.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
@@ -275,23 +291,33 @@ Result<void> save_findings(const Findings& findings, const fs::path& file) {
   database.execute(kIndices);
   database.execute("COMMIT");
   database.close();
-  std::string failure = database.failure();
-  if (database.ok()) {
-    std::error_code code;
-    fs::rename(temporary, file, code);
-    if (!code) return {};
-    failure = code.message();
-  }
-  fs::remove(temporary, ignored);
-  return Error{"cannot write the findings to '" + file.string() + "': " + failure};
+  return database.ok() ? draft->publish() : cannot(database.failure());
 }
 
+namespace {
+
+/// Bytes of a file in which something is written: one may be nearly all hole.
+uint64_t written_in(const RegularFile& file) {
+  uint64_t bytes = 0;
+  for (const Extent& extent : file.data()) bytes += extent.end - extent.begin;
+  return bytes;
+}
+
+/// What rows of a file of so many bytes can take in memory. Pages that refer to each other may hold
+/// any number of rows.
+uint64_t room_for(uint64_t bytes) {
+  constexpr uint64_t kLeast = 64 << 20, kTimes = 64;
+  return std::min(kLeast + kTimes * bytes, available_memory() / 2 + 1);
+}
+
+}  // namespace
+
 Result<Findings> load_findings(const fs::path& file) {
-  std::error_code code;
-  if (!fs::is_regular_file(file, code)) {
-    return Error{"there are no findings at '" + file.string() + "'"};
-  }
-  Database database(file, Database::Mode::read);
+  constexpr uint64_t kFewSteps = 10'000'000;
+  const auto opened = GuardedPath::of_file(file).open();
+  if (!opened) return Error{"there are no findings at '" + file.string() + "'"};
+  const uint64_t bytes = written_in(*opened);
+  Database database(opened->descriptor(), Database::Mode::read, kFewSteps + 8 * bytes);
   if (database.number("PRAGMA application_id") != kApplicationId) {
     return Error{"'" + file.string() + "' is not a findings file of culprit"};
   }
@@ -299,9 +325,13 @@ Result<Findings> load_findings(const fs::path& file) {
     return Error{"'" + file.string() +
                  "' was written by another version of culprit: run `culprit analyze` again"};
   }
-  Reader reader(database);
+  Reader reader(database, room_for(bytes));
   Findings findings = read_all(reader);
-  if (!database.ok() || !reader.knows_words() || !ids_in_range(findings)) {
+  if (!reader.had_room()) {
+    return Error{"the findings in '" + file.string() +
+                 "' are damaged, or the memory that is free " + "cannot hold them"};
+  }
+  if (!database.ok() || !reader.understood() || !ids_in_range(findings)) {
     return Error{"the findings in '" + file.string() + "' are damaged" +
                  (database.ok() ? "" : " (" + database.failure() + ")") +
                  ": run `culprit analyze` again"};

@@ -1,43 +1,81 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See sqlite.h. A file is opened for reading without creating anything beside it (immutable), so
-// that reports can be made from folders that the reader may not write to.
+// See sqlite.h. What is read may come from anybody: what a schema can make SQLite do is switched
+// off, and what it may take is limited.
 
 #include "report/db/sqlite.h"
 
+#include <algorithm>
+
 #include "base/printable.h"
+#include "report/db/descriptor_files.h"
 
 namespace culprit::report {
 namespace {
 
-/// A file name as SQLite's URI form wants it: what has a meaning there is escaped.
-std::string escape(const std::string& name) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string escaped;
-  for (const char c : name) {
-    if (c == '?' || c == '#' || c == '%') {
-      const auto byte = static_cast<unsigned char>(c);
-      escaped += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    } else {
-      escaped += c;
-    }
+/// Virtual machine's steps between two looks at how many are left.
+constexpr int kStepsApart = 1000;
+
+void distrust(sqlite3* database) {
+  constexpr struct {
+    int option, value;
+  } kOptions[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                  {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                  {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                  {SQLITE_DBCONFIG_ENABLE_VIEW, 0}};
+  for (const auto& each : kOptions) {
+    sqlite3_db_config(database, each.option, each.value, nullptr);
   }
-  return escaped;
+  constexpr struct {
+    int what, most;
+  } kLimits[] = {{SQLITE_LIMIT_LENGTH, 64 << 20},
+                 {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                 {SQLITE_LIMIT_EXPR_DEPTH, 50},
+                 {SQLITE_LIMIT_COMPOUND_SELECT, 2},
+                 {SQLITE_LIMIT_ATTACHED, 0},
+                 {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                 {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 9},
+                 {SQLITE_LIMIT_WORKER_THREADS, 0}};
+  for (const auto& each : kLimits) sqlite3_limit(database, each.what, each.most);
 }
 
 }  // namespace
 
-Database::Database(const std::filesystem::path& file, Mode mode) {
-  const bool create = mode == Mode::create;
-  const std::string absolute = std::filesystem::absolute(file).string();
-  const std::string name = create ? absolute : "file://" + escape(absolute) + "?immutable=1";
+Database::Database(int descriptor, Mode mode, uint64_t most_steps) : steps_left_(most_steps) {
   const int flags =
-      create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+      mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+  const int code =
+      sqlite3_open_v2(name_of_descriptor(descriptor).c_str(), &raw, flags, descriptor_files());
   handle_.reset(raw);
   note(code);
+  if (!ok()) return;
+  if (mode == Mode::read) distrust(raw);
+  sqlite3_progress_handler(raw, kStepsApart, count_steps, this);
+  execute("PRAGMA temp_store = MEMORY");
+  if (mode == Mode::create) execute("PRAGMA journal_mode = OFF");
+}
+
+int Database::count_steps(void* database) {
+  uint64_t& left = static_cast<Database*>(database)->steps_left_;
+  left -= std::min<uint64_t>(left, kStepsApart);
+  return left == 0 ? 1 : 0;
+}
+
+bool Database::is_plain_table(const std::string& name) {
+  constexpr int kHidden = 6;  // of table_xinfo: more than 0 are computed columns
+  Statement table(*this,
+                  "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND "
+                  "name = '" +
+                      name + "'");
+  if (!table.next() || table.integer() != 1) return false;
+  Statement columns(*this, "PRAGMA table_xinfo(" + name + ")");
+  while (columns.next()) {
+    for (int i = 0; i < kHidden; ++i) columns.skip();
+    if (columns.integer() != 0) return false;
+  }
+  return ok();
 }
 
 void Database::note(int code) {

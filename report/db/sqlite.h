@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The little of SQLite that findings need, as owners: a Database and its prepared Statements. The
-// first failure is remembered and later calls do nothing, so that a long list of inserts needs one
-// check at its end. Only report/ includes this.
+// The little of SQLite that findings need, as owners: a Database and its prepared Statements. Files
+// are open already (descriptor_files.h). The first failure is remembered and later calls do
+// nothing, so that a long list of inserts needs one check at its end. Only report/ includes this.
 // MT: externally synchronised.
 #pragma once
 
 #include <sqlite3.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,9 +18,20 @@ namespace culprit::report {
 
 class Database {
  public:
-  enum class Mode { create, read };
+  enum class Mode {
+    create,  ///< an empty file, which becomes a database
+    read,    ///< a file from somebody else
+  };
 
-  Database(const std::filesystem::path& file, Mode mode);
+  /// An open file, which must stay open as long. All statements together fail after `most_steps`
+  /// steps of SQLite's machine.
+  Database(int descriptor, Mode mode, uint64_t most_steps = UINT64_MAX);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  /// Whether this is a table as save_findings() makes them: no view, which may never end, and no
+  /// columns that are computed.
+  bool is_plain_table(const std::string& name);
 
   /// Runs statements that return nothing.
   void execute(const std::string& sql);
@@ -40,9 +50,11 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   void note(int code);
+  static int count_steps(void* database);
 
   std::unique_ptr<sqlite3, Closer> handle_;
   std::string failure_;
+  uint64_t steps_left_;
 };
 
 /// One prepared statement. Columns and parameters are bound and read from left to right.

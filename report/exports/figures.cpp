@@ -6,10 +6,8 @@
 #include "report/exports/figures.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <system_error>
+
+#include "base/files/guarded_path.h"
 
 namespace culprit::report {
 
@@ -64,18 +62,7 @@ std::vector<CallPathId> chain(const std::vector<blame::FoundCallPath>& callpaths
 }
 
 Result<void> write_new_file(const std::filesystem::path& file, std::string_view content) {
-  std::FILE* const out = std::fopen(file.c_str(), "wbx");
-  if (out == nullptr) {
-    const std::string why = errno == EEXIST ? "it exists already" : std::strerror(errno);
-    return Error{"cannot create '" + file.string() + "': " + why};
-  }
-  const bool written = std::fwrite(content.data(), 1, content.size(), out) == content.size();
-  const bool closed = std::fclose(out) == 0;
-  if (written && closed) return {};
-  const std::string why = std::strerror(errno);
-  std::error_code ignored;
-  std::filesystem::remove(file, ignored);
-  return Error{"cannot write '" + file.string() + "': " + why};
+  return GuardedPath::of_file(file).create(content);
 }
 
 }  // namespace culprit::report

@@ -6,9 +6,10 @@
 #include "report/page/source.h"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <system_error>
+
+#include "base/files/regular_file.h"
 
 namespace culprit::report {
 namespace {
@@ -20,12 +21,10 @@ constexpr int kMostDepth = 4;
 /// How many lines from where a function is said to begin its name may stand: a return type or an
 /// attribute may be above it.
 constexpr size_t kNear = 2;
-constexpr uintmax_t kLargestFile = 4 << 20;
+constexpr uint64_t kLargestFile = 4 << 20;
 
 std::vector<std::string> lines_of(const fs::path& file) {
-  std::error_code code;
-  if (fs::file_size(file, code) > kLargestFile || code) return {};
-  std::ifstream stream(file);
+  std::istringstream stream(read_regular_file(file, Owner::anybody, kLargestFile).value_or(""));
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import dependencies
+import files
 import findings_doc
 import losses_doc
 import page
@@ -339,6 +340,7 @@ RULES = {
     "sizes": check_sizes,
     "format": check_format,
     "words": check_words,
+    "files": lambda tree: files.check(tree, without_comments_and_strings),
     "docs": check_docs,
     "links": check_links,
     "width": check_width,

@@ -242,6 +242,19 @@ class Rules(unittest.TestCase):
         self.assertRegex(narrow, r"\n1\. [^\n]+\n   word [^\n]+`two words` \[a link\]\(b.md\)\n\n")
         self.assertEqual(rules.prose.narrowed(narrow), narrow)
 
+    def test_files(self):
+        for line in ("std::ofstream out(x);", "int f = ::open(p, O_RDONLY);", "open(p,\n O_WRONLY | O_CREAT);",
+                     "fopen (p, m);", "openat(d, p, O_RDONLY);", "sqlite3_open_v2(a);",
+                     "for (auto& e : fs::directory_iterator(p)) {}", "popen(x, y);", "mkstemp(t);", "creat(a, 0);"):
+            self.assertTrue(breaches("files", assemble__a_dot_cpp=line), line)
+            self.assertFalse(breaches("files", base__files__a_dot_cpp=line), line)
+            self.assertFalse(breaches("files", collector__a_dot_cpp=line), line)
+            self.assertFalse(breaches("files", tests__a_dot_cpp=line), line)
+            self.assertFalse(breaches("files", assemble__a_dot_cpp="// " + line.replace("\n", "")), line)
+        for line in ("cache.open(id);", "void open(Member& m);", "file->open(a, O_RDONLY);", "reopen(p, O_RDWR);",
+                     "std::stringstream s;", "file_system(x);"):
+            self.assertFalse(breaches("files", assemble__a_dot_cpp=line), line)
+
     def test_docs(self):
         self.assertTrue(breaches("docs", docs__a_dot_md="see cli/commands/run.cpp:12\n", cli__run_dot_cpp=""))
         self.assertFalse(breaches("docs", docs__a_dot_md="    report: run.cpp:12\n", cli__run_dot_cpp=""))

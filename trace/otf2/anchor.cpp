@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+
+#include "base/files/guarded_path.h"
 
 namespace culprit::trace {
 
@@ -25,7 +25,7 @@ constexpr std::string_view kMagic = "OTF2";
 constexpr size_t kSubstrateAt = 28;
 constexpr size_t kCompressionAt = 29;
 constexpr size_t kStringsAt = 46;
-constexpr uintmax_t kLargest = uintmax_t{64} << 20;
+constexpr uint64_t kLargest = uint64_t{64} << 20;
 
 /// Walks over the variable part.
 class Cursor {
@@ -70,16 +70,12 @@ bool complete(std::string_view bytes) {
 }  // namespace
 
 std::string anchor_refusal(const fs::path& anchor) {
-  std::error_code error;
-  const fs::file_status status = fs::status(anchor, error);
-  if (!fs::exists(status)) return "there is no such file";
-  if (!fs::is_regular_file(status)) return "it is not a file";
-  const uintmax_t size = fs::file_size(anchor, error);
-  if (size == 0) return "the file is empty";
-  std::ifstream in(anchor, std::ios::binary);
-  if (!in) return "it cannot be opened for reading";
-  if (size > kLargest) return "it is not an OTF2 anchor file";
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  const GuardedPath place = GuardedPath::of_file(anchor);
+  if (!place.exists()) return "there is no such file";
+  const auto file = place.open();
+  if (!file) return place.is_file() ? "it cannot be opened for reading" : "it is not a file";
+  if (file->size() == 0) return "the file is empty";
+  const std::string bytes = file->read(kLargest).value_or("");
   if (bytes.compare(std::min(kMagicAt, bytes.size()), kMagic.size(), kMagic) != 0) {
     return "it is not an OTF2 anchor file";
   }
@@ -89,10 +85,32 @@ std::string anchor_refusal(const fs::path& anchor) {
   return "";
 }
 
+std::string refusal_of_files(const fs::path& anchor) {
+  const fs::path folder = anchor.parent_path();
+  const GuardedPath around(folder.empty() ? fs::path(".") : folder);
+  const std::string stem = anchor.stem().string();
+  const auto odd = [](const GuardedPath& file) { return file.exists() && !file.is_file(); };
+  const auto refusal = [](const GuardedPath& file) {
+    return "'" + file.path().string() + "' is a link, a device or a pipe, and no file";
+  };
+  for (const char* extension : {".def", ".marker", ".thumb"}) {
+    const GuardedPath file = around / (stem + extension);
+    if (odd(file)) return refusal(file);
+  }
+  const GuardedPath locations = around / stem;
+  if (!locations.exists()) return "";
+  if (!locations.is_folder()) return "'" + locations.path().string() + "' is no folder";
+  for (const std::string& name : locations.list()) {
+    if (odd(locations / name)) return refusal(locations / name);
+  }
+  return "";
+}
+
 std::string needed_of_library(const fs::path& anchor) {
   constexpr char kSionlib = 2, kZlib = 2;
   char head[kStringsAt] = {};
-  if (!std::ifstream(anchor, std::ios::binary).read(head, sizeof head)) return "";
+  const auto file = GuardedPath::of_file(anchor).open();
+  if (!file || file->read_at(0, head, sizeof head) < sizeof head) return "";
   if (head[kSubstrateAt] == kSionlib) {
     return "its locations are stored in SIONlib containers, which the OTF2 library here cannot "
            "read";
@@ -104,13 +122,13 @@ std::string needed_of_library(const fs::path& anchor) {
 }
 
 fs::path find_anchor(const fs::path& folder) {
-  std::error_code code;
-  if (fs::exists(folder / "traces.otf2", code)) return folder / "traces.otf2";
+  const GuardedPath place(folder);
+  if ((place / "traces.otf2").exists()) return folder / "traces.otf2";
   fs::path found;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    if (entry.path().extension() != ".otf2") continue;
+  for (const std::string& name : place.list()) {
+    if (fs::path(name).extension() != ".otf2") continue;
     if (!found.empty()) return {};
-    found = entry.path();
+    found = folder / name;
   }
   return found;
 }

@@ -13,6 +13,10 @@ namespace culprit::trace {
 /// Why the file cannot be an OTF2 anchor; empty if it looks like one.
 std::string anchor_refusal(const std::filesystem::path& anchor);
 
+/// Which of the archive's other files OTF2 must not open, since it opens them by name: links, pipes
+/// and devices lead it elsewhere or hold it up. Empty if all are files.
+std::string refusal_of_files(const std::filesystem::path& anchor);
+
 /// What of an archive the OTF2 library may have been built without, as a clause for its refusal;
 /// for an anchor file that OTF2 does not open. Empty if there is nothing special about it.
 std::string needed_of_library(const std::filesystem::path& anchor);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/guarded_path.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
 #include "trace/otf2/loss_properties.h"
@@ -48,20 +49,22 @@ Result<void> write_archive(const Source& source, const fs::path& folder, unsigne
 
 Result<void> export_otf2(const Source& source, const fs::path& folder, unsigned threads,
                          Losses& losses) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  const fs::path named = whole.has_filename() ? whole : whole.parent_path();
+  const GuardedPath place = GuardedPath::of_file(named);
+  if (place.exists() && (!place.is_folder() || !place.list().empty())) {
+    return Error{
+        "cannot create the trace " + folder.string() + ": " +
+        (place.is_folder() ? "the folder exists and is not empty" : "it exists and is no folder")};
+  }
   std::error_code error;
-  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder))) {
-    return Error{"cannot create the trace " + folder.string() +
-                 ": the folder exists and is not empty"};
-  }
-  const fs::path unfinished = folder.string() + ".tmp";
-  fs::remove_all(unfinished, error);
-  Result<void> written = write_archive(source, unfinished, threads, losses);
-  if (written) {
-    fs::rename(unfinished, folder, error);
-    if (!error) return {};
-    written = Error{"cannot write " + folder.string() + ": " + error.message()};
-  }
-  fs::remove_all(unfinished, error);
+  fs::create_directories(named.parent_path(), error);
+  // OTF2 makes its files by their names: in a folder whose name nobody could know beforehand.
+  const GuardedPath draft = GuardedPath(named.parent_path()) / ("." + unguessable() + ".tmp");
+  if (auto made = draft.make_folder(); !made) return made;
+  Result<void> written = write_archive(source, draft.path(), threads, losses);
+  if (written) written = draft.rename_folder(named.filename().string());
+  if (!written) fs::remove_all(draft.path(), error);
   return written;
 }
 

@@ -5,15 +5,13 @@
 // the first counts: what follows it are OTF2's callers reporting the same on the way up.
 #include "trace/otf2/library.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <otf2/OTF2_Pthread_Locks.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <mutex>
 #include <utility>
+
+#include "base/files/guarded_path.h"
 
 namespace culprit::trace {
 
@@ -67,22 +65,22 @@ ZeroedMemory::~ZeroedMemory() {
 
 FileState state_of(const std::filesystem::path& file) {
   constexpr char kEndOfBuffer = 2, kEndOfChunk = 1;
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? FileState::missing : FileState::cut_short;
-  struct stat status{};
+  const GuardedPath place = GuardedPath::of_file(file);
+  const auto opened = place.open();
+  if (!opened) return place.exists() ? FileState::cut_short : FileState::missing;
   char end[2] = {};
-  const bool read = ::fstat(fd, &status) == 0 && status.st_size >= 2 &&
-                    ::pread(fd, end, 2, status.st_size - 2) == 2;
-  ::close(fd);
+  const bool read = opened->size() >= 2 && opened->read_at(opened->size() - 2, end, 2) == 2;
   return read && end[0] == kEndOfBuffer && end[1] == kEndOfChunk ? FileState::whole
                                                                  : FileState::cut_short;
 }
 
 uint64_t more_records_than(const std::filesystem::path& file) {
   constexpr uint64_t kSmallestRecord = 2;  // its kind and its length
-  std::error_code missing;
-  const uintmax_t size = std::filesystem::file_size(file, missing);
-  return missing ? UINT64_MAX : size / kSmallestRecord + 1;
+  const auto opened = GuardedPath::of_file(file).open();
+  if (!opened) return UINT64_MAX;
+  uint64_t bytes = 0;  // those in a hole are no records
+  for (const Extent& extent : opened->data()) bytes += extent.end - extent.begin;
+  return bytes / kSmallestRecord + 1;
 }
 
 }  // namespace culprit::trace

@@ -180,6 +180,8 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   silence_otf2();
   take_otf2_complaint();
   if (std::string why = anchor_refusal(anchor); !why.empty()) return cannot_open(anchor, why);
+  // OTF2 opens all others by their names.
+  if (std::string why = refusal_of_files(anchor); !why.empty()) return cannot_open(anchor, why);
 
   ReaderHandle reader(OTF2_Reader_Open(anchor.c_str()));
   if (!reader) {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files/regular_file.h"
 #include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/experiment.h"
@@ -117,16 +117,6 @@ Result<std::map<std::string, double>> targets_of(const std::vector<std::string>&
   return parse_parameters(list);
 }
 
-Result<std::string> read_text(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream || fs::is_directory(file)) {
-    return Error{"cannot read '" + file.string() + "'"};
-  }
-  return text.str();
-}
-
 /// Where figures come from, and what is told of it.
 struct Source {
   predict::Measurements measurements;
@@ -139,8 +129,8 @@ Result<Source> source_of_file(const ModelArguments& arguments) {
     return Error{"a file has its own parameters: --param and --over are for runs"};
   }
   if (arguments.next) return Error{"--next is for runs: a file does not say what a run costs"};
-  const auto text = read_text(arguments.json_lines);
-  if (!text) return text.error();
+  const auto text = read_regular_file(arguments.json_lines, Owner::anybody);
+  if (!text) return Error{"cannot read '" + arguments.json_lines.string() + "'"};
   auto read = predict::read_json_lines(*text);
   if (!read) return Error{arguments.json_lines.string() + ": " + read.error().sentence};
   return Source{std::move(*read), {}};

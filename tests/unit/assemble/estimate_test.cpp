@@ -15,7 +15,7 @@ using trace::RawKind;
 
 class EstimateTest : public AssembleTest {
  protected:
-  Estimate made() { return estimate(folder_ / "raw").value(); }
+  Estimate made() { return estimate(GuardedPath(folder_) / "raw").value(); }
   static const EstimateRow* row(const Estimate& estimate, const std::string& what) {
     for (const EstimateRow& row : estimate.rows) {
       if (row.what == what) return &row;
@@ -98,7 +98,7 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
 }
 
 TEST_F(EstimateTest, NothingToGoByIsAnError) {
-  EXPECT_FALSE(estimate(folder_ / "raw"));
+  EXPECT_FALSE(estimate(GuardedPath(folder_) / "raw"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class AssembleTest : public testing::Test {
 
   /// Plays everything; the facts must be there. With the losses of the play.
   RunFacts play() {
-    auto run = prepare_run(folder_ / "raw", {1, code.symbols()});
+    auto run = prepare_run(GuardedPath(folder_) / "raw", {1, code.symbols()});
     EXPECT_TRUE(run.ok()) << (run ? "" : run.error().sentence);
     if (!run) return RunFacts();
     RunFacts facts = run.value()->facts;
@@ -52,7 +52,7 @@ class AssembleTest : public testing::Test {
 
   /// Plays whatever is there.
   void play_damaged() {
-    auto run = prepare_run(folder_ / "raw", {1, code.symbols()});
+    auto run = prepare_run(GuardedPath(folder_) / "raw", {1, code.symbols()});
     for (size_t i = 0; run && i < run.value()->lanes.size(); ++i) {
       trace::EventSink nowhere;
       Losses losses;

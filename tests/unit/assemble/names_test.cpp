@@ -116,7 +116,7 @@ __attribute__((noinline)) uint64_t here() {
 TEST(ObjectFile, FindsFunctionFileAndLineOfThisProgram) {
   const uint64_t address = here();
   const uint32_t line = __LINE__ - 1;
-  const AddressMap map = AddressMap::read({"/proc/self/maps"});
+  const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
   const auto place = map.find(address);
   ASSERT_TRUE(place);
   const Symbol symbol = ObjectFile(std::string(place->module)).symbol(place->offset);
@@ -136,7 +136,7 @@ TEST(ObjectFile, FindsWhereFunctionsAreDeclaredWhateverTheCompiler) {
     void* const handle = dlopen(library.c_str(), RTLD_NOW);
     ASSERT_NE(handle, nullptr) << dlerror();
     const auto address = reinterpret_cast<uint64_t>(dlsym(handle, "declared"));
-    const AddressMap map = AddressMap::read({"/proc/self/maps"});
+    const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
     const auto place = map.find(address);
     ASSERT_TRUE(place);
     const Symbol symbol = ObjectFile(library).symbol(place->offset);
@@ -157,7 +157,7 @@ TEST(ObjectFile, TellsInlinedFunctionsWhereverTheirDebugInformationLies) {
     ASSERT_NE(handle, nullptr) << dlerror();
     const auto* address = static_cast<const uint64_t*>(dlsym(handle, "mark_address"));
     ASSERT_NE(address, nullptr);
-    const AddressMap map = AddressMap::read({"/proc/self/maps"});
+    const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
     const auto place = map.find(*address);
     ASSERT_TRUE(place);
     const Symbol symbol = ObjectFile(library).symbol(place->offset);

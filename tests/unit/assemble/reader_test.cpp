@@ -33,7 +33,7 @@ class ReaderTest : public AssembleTest {
   /// The records' times; what is wrong is in damage_ and skipped_.
   std::vector<uint64_t> times(RecordBounds bounds = {0, 1000, 1000}) {
     std::vector<uint64_t> times;
-    auto log = RawLog::map(folder_ / "events.0", 0, kStart);
+    auto log = RawLog::map(GuardedPath(folder_), 0, kStart);
     if (!log) return times;
     log->salvage(bounds);
     damage_ = log->damage();
@@ -87,7 +87,16 @@ TEST_F(ReaderTest, ALogEndsWithItsSeal) {
     EXPECT_EQ(damage_.cut, 1u) << size;
   }
   write("events.0", "");
-  EXPECT_FALSE(RawLog::map(folder_ / "events.0", 0, kStart));
+  EXPECT_FALSE(RawLog::map(GuardedPath(folder_), 0, kStart));
+}
+
+TEST_F(ReaderTest, HolesAreDamageThatIsNotRead) {
+  write("events.0", sealed(record(RawKind::sample, 1), kStart, 0));
+  std::error_code code;
+  std::filesystem::resize_file(folder_ / "events.0", uintmax_t{200} << 30, code);
+  if (code) GTEST_SKIP() << "the file system has no sparse files";
+  times();
+  EXPECT_GT(damage_.windows, 100'000u);
 }
 
 TEST_F(ReaderTest, AnyFlippedBitIsNoticed) {
@@ -240,7 +249,7 @@ TEST_F(ReaderTest, MomentsNotedInAnAcquireAreRecordsOfTheirOwn) {
                    record(RawKind::omp_mutex_acquire, 50, {7, 1, 0}),
                kStart, 0));
   EXPECT_EQ(times(), (std::vector<uint64_t>{10, 13, 18, 20, 23, 25, 30, 40, 48, 50}));
-  const auto log = RawLog::map(folder_ / "events.0", 0, kStart);
+  const auto log = RawLog::map(GuardedPath(folder_), 0, kStart);
   auto cursor = log->cursor();
   std::vector<RawKind> kinds;
   for (RawRecord at; kinds.size() < 3 && cursor.next(at);) {

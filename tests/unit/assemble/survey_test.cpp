@@ -15,7 +15,7 @@ class SurveyTest : public AssembleTest {
   /// Of the first thread.
   ThreadSurvey made() {
     Losses losses;
-    const auto folders = read_raw(folder_ / "raw", losses);
+    const auto folders = read_raw(GuardedPath(folder_) / "raw", losses);
     return survey_log(folders.at(0).logs.at(0));
   }
 };

@@ -37,6 +37,19 @@ TEST_F(ThreadsTest, OfOneLogAreInTheFunctionsThatTheyRun) {
 )");
 }
 
+TEST_F(ThreadsTest, WhatStartsProgramsHasNoRegionWhereverItStands) {
+  {
+    auto p = process();
+    p->ended(100);
+    p->thread(0).begin_user(10, trace::RawUserRegion::phase, "solve",
+                            {"_start", "main", "_start", "run"});
+    p->thread(0).sample(20, {"_start", "main", "_start", "run", "_start"});
+  }
+  play();
+  EXPECT_NE(listing.text("0.0").find("run"), std::string::npos) << listing.text("0.0");
+  EXPECT_EQ(listing.text("0.0").find("_start"), std::string::npos) << listing.text("0.0");
+}
+
 TEST_F(ThreadsTest, TheLastOfALogMayBeStuck) {
   const auto entry = [&](std::string_view function) { return code.at(function, 0) - 1; };
   const auto waits_for = [&](RawThread& log, uint64_t rank) {

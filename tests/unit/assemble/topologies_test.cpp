@@ -80,7 +80,8 @@ TEST_F(TopologyRecords, ThatAreCutShortOrWrongAreIgnored) {
       .put(RawKind::mpi_graph, 14, 0, 5, {3, 7})
       .put(RawKind::mpi_graph, 15, 0, 6, {0});
   Losses losses;
-  const Survey survey = survey_log(read_raw(folder_ / "raw", losses).at(0).logs.at(0)).survey;
+  const Survey survey =
+      survey_log(read_raw(GuardedPath(folder_) / "raw", losses).at(0).logs.at(0)).survey;
   ASSERT_EQ(survey.grids.size(), 1u);
   EXPECT_EQ(survey.grids[0].dimensions, (std::vector<trace::GridDimension>{{4, true}, {5, false}}));
   EXPECT_EQ(survey.grids[0].coordinates, (std::vector<uint32_t>{3, 0}));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What lies in folders that others can write to is taken for a file only if it is one.
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -5,11 +5,13 @@
 
 #include "report/db/findings_db.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "base/files/regular_file.h"
 #include "report/db/sqlite.h"
 #include "report/formats.h"
 #include "samples.h"
@@ -32,7 +34,15 @@ class FindingsDb : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
+  /// A descriptor of it for a database; stays open until the test ends.
+  int opened(const fs::path& file) {
+    return open_.emplace_back(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)).number();
+  }
+
   fs::path folder_, file_;
+
+ private:
+  std::vector<Descriptor> open_;
 };
 
 template <class Row>
@@ -113,7 +123,7 @@ TEST_F(FindingsDb, ReadsFromAnOddlyNamedFolder) {
 
 TEST_F(FindingsDb, ShowsLossesThatThisBuildDoesNotKnow) {
   ASSERT_TRUE(save_findings(hybrid_chain(), file_));
-  Database edited(file_, Database::Mode::create);
+  Database edited(opened(file_), Database::Mode::create);
   edited.execute("PRAGMA ignore_check_constraints = ON");
   edited.execute(
       "INSERT INTO losses (name, count, severity, advice) VALUES"
@@ -152,7 +162,7 @@ TEST_F(FindingsDb, SaysWhenItIsSomethingElse) {
   EXPECT_NE(text.error().sentence.find("not a findings file"), std::string::npos);
 
   fs::remove(file_);
-  Database other(file_, Database::Mode::create);
+  Database other(opened(file_), Database::Mode::create);
   other.execute("CREATE TABLE t (x)");
   other.close();
   const auto foreign = load_findings(file_);
@@ -168,7 +178,7 @@ TEST_F(FindingsDb, SaysWhenItIsTruncated) {
 
 TEST_F(FindingsDb, RefusesIdsThatLeadNowhere) {
   ASSERT_TRUE(save_findings(every_field(), file_));
-  Database edited(file_, Database::Mode::create);
+  Database edited(opened(file_), Database::Mode::create);
   edited.execute("UPDATE waits SET callpath = 99 WHERE id = 0");
   edited.close();
   const auto result = load_findings(file_);
@@ -178,11 +188,11 @@ TEST_F(FindingsDb, RefusesIdsThatLeadNowhere) {
 
 TEST_F(FindingsDb, RefusesWordsThatNoFindingHas) {
   ASSERT_TRUE(save_findings(every_field(), file_));
-  Database checked(file_, Database::Mode::create);
+  Database checked(opened(file_), Database::Mode::create);
   checked.execute("UPDATE distributions SET shape = 'odd'");
   EXPECT_NE(checked.failure().find("CHECK"), std::string::npos) << checked.failure();
   checked.close();
-  Database edited(file_, Database::Mode::create);
+  Database edited(opened(file_), Database::Mode::create);
   edited.execute("PRAGMA ignore_check_constraints = ON");
   edited.execute("UPDATE distributions SET shape = 'odd'");
   edited.close();
@@ -194,15 +204,72 @@ TEST_F(FindingsDb, RefusesWordsThatNoFindingHas) {
 
 TEST_F(FindingsDb, RefusesCallPathsThatLieInThemselves) {
   ASSERT_TRUE(save_findings(every_field(), file_));
-  Database edited(file_, Database::Mode::create);
+  Database edited(opened(file_), Database::Mode::create);
   edited.execute("UPDATE callpaths SET parent = 1 WHERE id = 1");
   edited.close();
   EXPECT_FALSE(load_findings(file_));
 }
 
+TEST_F(FindingsDb, RefusesViewsInPlaceOfTables) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database edited(opened(file_), Database::Mode::create);
+  edited.execute("DROP TABLE notes");
+  edited.execute(
+      "CREATE VIEW notes AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+      " SELECT x AS id, x AS sentence FROM c");
+  edited.close();
+  ASSERT_TRUE(edited.ok()) << edited.failure();
+  const auto result = load_findings(file_);
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().sentence.find("damaged"), std::string::npos);
+}
+
+TEST_F(FindingsDb, RefusesColumnsThatAreComputed) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database edited(opened(file_), Database::Mode::create);
+  edited.execute("DROP TABLE notes");
+  edited.execute(
+      "CREATE TABLE notes (id INTEGER PRIMARY KEY, sentence TEXT AS (hex(zeroblob(1000000))))");
+  edited.execute("INSERT INTO notes (id) VALUES (1)");
+  edited.close();
+  ASSERT_TRUE(edited.ok()) << edited.failure();
+  EXPECT_FALSE(load_findings(file_));
+}
+
+TEST_F(FindingsDb, TakesNoStepsWithoutEnd) {
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  Database database(opened(file_), Database::Mode::read, 100'000);
+  database.number(
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c");
+  EXPECT_FALSE(database.ok());
+}
+
+TEST_F(FindingsDb, LooksAtNoJournal) {
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    std::ofstream(file_.string() + suffix) << "not looked at";
+  }
+  EXPECT_TRUE(load_findings(file_));
+  ASSERT_TRUE(save_findings(every_field(), file_));
+  EXPECT_TRUE(load_findings(file_));
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    EXPECT_EQ(read_regular_file(file_.string() + suffix, Owner::self), "not looked at");
+  }
+}
+
+TEST_F(FindingsDb, FollowsNoLinks) {
+  const fs::path other = folder_ / "other.db";
+  ASSERT_TRUE(save_findings(every_field(), other));
+  fs::create_symlink(other, file_);
+  EXPECT_FALSE(load_findings(file_));
+  ASSERT_TRUE(save_findings(hybrid_chain(), file_));
+  expect_same(load_findings(file_).value(), hybrid_chain());
+  expect_same(load_findings(other).value(), every_field());
+}
+
 TEST_F(FindingsDb, AnswersQuestionsBySql) {
   ASSERT_TRUE(save_findings(hybrid_chain(), file_));
-  Database database(file_, Database::Mode::read);
+  Database database(opened(file_), Database::Mode::create);
   Statement worst(database,
                   "SELECT callpath, location, short_s + long_s FROM delays_named ORDER BY 3 DESC");
   ASSERT_TRUE(worst.next()) << database.failure();

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// SQLite opens files by name, follows links on the way, and looks for journals beside them, which
+// it plays into whatever it finds. In a folder from somebody else it must not: here it is given
+// files that are open already, one a database, and no other. What it wants temporarily it keeps in
+// memory.
+#pragma once
+
+#include <string>
+
+namespace culprit::report {
+
+/// The name of the way for sqlite3_open_v2(), registered at the first call.
+const char* descriptor_files();
+
+/// The name under which the file is known there. It must stay open as long as the database is.
+std::string name_of_descriptor(int descriptor);
+
+}  // namespace culprit::report
