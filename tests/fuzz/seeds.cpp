@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the archives that fuzzing begins with into a folder: small synthetic traces of every
-// pattern, and one with every kind of record. `fuzz_seeds FOLDER`
+// Writes what fuzzing begins with into a folder: archives, small synthetic traces of every pattern
+// and one with every kind of record; in folders/ experiments, made by hand, and the small real ones
+// that are named. `fuzz_seeds FOLDER [EXPERIMENT...]`
 #include <cstdio>
 #include <fstream>
 #include <string>
 
 #include "tests/bench/generate/generate.h"
 #include "tests/fuzz/archive_pack.h"
+#include "tests/fuzz/folder_seeds.h"
 #include "tests/unit/trace/otf2_fixture.h"
 
 namespace {
@@ -28,8 +30,8 @@ void shrink_chunks(std::string& anchor) {
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
   using namespace culprit;
-  if (argc != 2) {
-    std::puts("usage: fuzz_seeds FOLDER");
+  if (argc < 2) {
+    std::puts("usage: fuzz_seeds FOLDER [EXPERIMENT...]");
     return 2;
   }
   const fs::path folder = argv[1];
@@ -47,4 +49,9 @@ int main(int argc, char** argv) {
   }
   trace::write_rich_archive(scratch.path() / "rich");
   keep("rich");
+  fs::create_directories(folder / "folders");
+  fuzz::write_folder_seeds(folder / "folders", scratch.path() / "folders");
+  for (int i = 2; i < argc; ++i) {
+    fuzz::write_folder_seed(argv[i], folder / "folders", scratch.path() / "real");
+  }
 }
