@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "counted.h"
+
 enum { kCalls = 200000, kSlowCalls = 50000, kDepth = 5 };
 
 static double cpu_ns(void) {
@@ -17,11 +19,15 @@ static double cpu_ns(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-#define TIMED(name, count, call)                             \
-  do {                                                       \
-    const double begin = cpu_ns();                           \
-    for (int i = 0; i < (count); ++i) call;                  \
-    printf("%s %.1f\n", name, (cpu_ns() - begin) / (count)); \
+#define TIMED(name, count, call)                            \
+  do {                                                      \
+    const int rounds = rounds_of(count);                    \
+    call; /* what the first one alone has to do */          \
+    const double begin = cpu_ns();                          \
+    CALLGRIND_ZERO_STATS;                                   \
+    for (int i = 0; i < rounds; ++i) call;                  \
+    CALLGRIND_DUMP_STATS_AT(name);                          \
+    printf("%s %.1f\n", name, (cpu_ns() - begin) / rounds); \
   } while (0)
 
 static void time_calls(void) {

@@ -6,6 +6,8 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "counted.h"
+
 enum { kCount = 20000, kRounds = 10 };
 
 static omp_lock_t g_lock;
@@ -47,9 +49,12 @@ static void regions(void) {
   }
 }
 
-static double nanoseconds(void (*body)(void)) {
+/* `body` has kCount rounds. */
+static double nanoseconds(const char* name, void (*body)(void)) {
   const double begin = omp_get_wtime();
+  CALLGRIND_ZERO_STATS;
   body();
+  CALLGRIND_DUMP_STATS_AT(name);
   return (omp_get_wtime() - begin) * 1e9 / kCount;
 }
 
@@ -66,13 +71,13 @@ int main(void) {
   omp_init_lock(&g_lock);
   for (unsigned c = 0; c < sizeof constructs / sizeof constructs[0]; ++c) {
     double best = 1e30;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds_of(kRounds); ++round) {
       double time = 0;
       if (constructs[c].in_team) {
 #pragma omp parallel num_threads(1)
-        time = nanoseconds(constructs[c].body);
+        time = nanoseconds(constructs[c].name, constructs[c].body);
       } else {
-        time = nanoseconds(constructs[c].body);
+        time = nanoseconds(constructs[c].name, constructs[c].body);
       }
       if (time < best) best = time;
     }
