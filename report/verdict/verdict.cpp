@@ -30,14 +30,20 @@ constexpr double kMostOfIt = 0.5;
 constexpr double kWorthSaying = 0.1;  ///< of a whole
 
 /// In calls that could not return before the run was ended: those of the stuck, where there are
-/// any.
-double unanswered_waiting(const Findings& findings) {
+/// any. A part of blame::own_waiting(): what start-up and shutdown made them wait is in neither.
+double own_unanswered_waiting(const Findings& findings) {
+  constexpr std::string_view kUnanswered = "run.unanswered";
   if (findings.stuck.empty()) return 0;
   double sum = 0;
   for (const blame::FoundWait& row : findings.waits) {
-    if (row.pattern == "run.unanswered") sum += row.time_s;
+    if (row.pattern == kUnanswered) sum += row.time_s;
   }
-  return sum;
+  for (const blame::FoundDelay& row : findings.delays) {
+    const bool by_start_up =
+        row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
+    if (row.pattern == kUnanswered && by_start_up) sum -= row.short_s + row.long_s;
+  }
+  return std::clamp(sum, 0.0, blame::own_waiting(findings));  // of roundings
 }
 
 std::string start_up_first(const Findings& findings, const TimeFormat& time) {
@@ -81,7 +87,7 @@ class Judge {
 
   Verdict judge() {
     verdict_.cores = core_shortage(findings_);
-    unanswered_s_ = unanswered_waiting(findings_);
+    unanswered_s_ = own_unanswered_waiting(findings_);
     look_at_waiting();
     if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * blame::own_waiting(findings_)) {
       verdict_.kind = VerdictKind::stuck;

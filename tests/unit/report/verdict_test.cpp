@@ -323,6 +323,19 @@ TEST(Verdict, LeavesARunThatHangsToItsFirstLine) {
   EXPECT_EQ(v.text.find("no cause was found"), std::string::npos) << v.text;
 }
 
+TEST(Verdict, TakesAPartAndItsWholeWithoutStartUp) {
+  Drawing d(2);
+  d.delay("main/MPI_Init", 0, 10);
+  d.findings().delays.back().pattern = "run.unanswered";
+  d.findings().waits = {{"run.unanswered", d.path("main/MPI_Recv"), LocationId(1), 1, 16, 0, 16}};
+  d.findings().stuck.resize(1);
+  d.findings().identities.waiting_s += 6;
+  d.findings().identities.unattributed_s = 6;
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::stuck);
+  EXPECT_NE(v.text.find("100.0 % of it in the calls named above"), std::string::npos) << v.text;
+}
+
 TEST(Verdict, NamesBothOfTwoCauses) {
   Drawing d(4);
   d.delay("main/assemble", 0, 40);
