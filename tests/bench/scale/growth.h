@@ -20,9 +20,9 @@ struct Row {
 /// Slope of the least squares line through log(y) over log(x); both are above 0.
 double exponent(const std::vector<double>& x, const std::vector<double>& y);
 
-/// What grows faster than reading does by more than noise explains: the command as a whole, or a
-/// pass that matters, each as a sentence. A linear cost beside a linear one has a difference of
-/// exponents of 0, n log n of less than 0.1, a square of 1.
-std::vector<std::string> too_fast(const std::vector<Row>& rows);
+/// What grows faster than reading does by more than noise explains: the command as a whole, or, if
+/// `judge_passes`, a pass that matters, each as a sentence. A linear cost beside a linear one has a
+/// difference of exponents of 0, n log n of less than 0.1, a square of 1.
+std::vector<std::string> too_fast(const std::vector<Row>& rows, bool judge_passes);
 
 }  // namespace culprit::bench
