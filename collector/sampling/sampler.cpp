@@ -10,6 +10,7 @@
 #include "collector/sampling/sampler.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -53,7 +54,8 @@ constinit thread_local Rate t_rate __attribute__((tls_model("initial-exec"))) = 
 constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"))) = false;
 /// What the kernel takes to bring a signal to a handler and back, measured once.
 std::atomic<uint64_t> g_delivery_ns{0};
-std::atomic<pid_t> g_process{0};  ///< in which start() was called; 0: not yet
+std::atomic<uint64_t> g_inside{0};  ///< threads that are inside a sample
+std::atomic<pid_t> g_process{0};    ///< in which start() was called; 0: not yet
 /// CPU time, in nanoseconds, since this thread refreshed the clock pair.
 constinit thread_local uint64_t t_since_refresh __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -208,6 +210,7 @@ void after_fork() {
 void after_fork_in_child() {
   if (!has_started()) return;
   forget_sample_signal();
+  g_inside.store(0);
   g_process.store(getpid(), std::memory_order_release);
   after_fork();
   if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
@@ -237,6 +240,7 @@ class Begun {
 
  private:
   void add(uint64_t count) const {
+    g_inside.fetch_add(count);
     if (record_ == nullptr) return;
     std::atomic_ref<uint64_t>(record_->samples_begun).fetch_add(count, std::memory_order_relaxed);
   }
@@ -290,7 +294,9 @@ bool is_same_process() {
 }
 
 void stop_watching() {
+  constexpr int kPatience = 10'000;
   g_process.store(0, std::memory_order_release);
+  for (int tries = 0; g_inside.load() != 0 && tries < kPatience; ++tries) sched_yield();
 }
 
 void begin_own_thread(uintptr_t function) {

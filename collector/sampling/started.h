@@ -11,7 +11,7 @@ namespace culprit::collector::sampling {
 bool has_started();
 /// Not a child that was made without fork's handlers (clone): it shares the mapped files.
 bool is_same_process();
-/// Nothing is watched any more. Makes no system call, nor does what was watching until now.
+/// Nothing is watched any more: once it returns, what was watching makes no system calls.
 void stop_watching();
 
 }  // namespace culprit::collector::sampling

@@ -55,6 +55,8 @@ constinit Kept g_kept[kLastSignal + 1];
 
 std::atomic<int> g_signal{0};
 std::atomic<bool> g_over{false};
+/// What the record is still to say of that: the process may have none yet.
+std::atomic<uint64_t trace::RawProcess::*> g_untold{nullptr};
 
 void on_signal(int signal, siginfo_t* info, void* context);
 
@@ -205,11 +207,16 @@ int set_in_another_process(int signal, const struct sigaction* action, struct si
   return 0;
 }
 
+void tell_end() {
+  if (process() == nullptr) return;
+  if (auto counter = g_untold.exchange(nullptr); counter != nullptr) tally(counter);
+}
+
 }  // namespace
 
 int claim_sample_signal() {
   if (g_over.load()) return 0;
-  if (g_signal.load() == 0 && !take_a_free_one()) return 0;
+  if (g_signal.load() == 0 && !take_a_free_one()) end_sampling(Over::displaced);
   return g_signal.load();
 }
 
@@ -264,13 +271,16 @@ void leave_to_program(int signal) {
 
 void end_sampling(Over why) {
   if (g_over.exchange(true)) return;
+  g_signal.store(0);  // what is still on its way is kept back
   timers::move_all(0);
-  tally(why == Over::displaced ? &trace::RawProcess::displaced_samplers
-                               : &trace::RawProcess::confined_samplers);
+  g_untold.store(why == Over::displaced ? &trace::RawProcess::displaced_samplers
+                                        : &trace::RawProcess::confined_samplers);
+  tell_end();
 }
 
 void check_sample_signal() {
-  if (g_over.load() || g_signal.load() == 0 || !is_same_process()) return;
+  if (g_over.load()) return tell_end();
+  if (g_signal.load() == 0 || !is_same_process()) return;
   const SignalTurn turn;
   if (!stands(g_signal.load())) end_sampling(Over::displaced);
 }

@@ -41,8 +41,9 @@ int will_block(int how, const sigset_t& set, int signal) {
 template <class Call>
 int change(int how, const sigset_t* set, const Call& call) {
   const int signal = sample_signal();
-  if (signal == 0 || set == nullptr || !is_same_process()) return call();
+  if (signal == 0 || set == nullptr) return call();
   int blocks = will_block(how, *set, signal);
+  if (blocks == -1 || !is_same_process()) return call();
   if (blocks == 1 && !has_all_sample_signals(*set)) {
     leave_to_program(signal);
     blocks = will_block(how, *set, sample_signal());

@@ -242,6 +242,10 @@ CLAIMS += [
     Case("all_default_by_itself", losses=("displaced_samplers",)),
 ]
 
+CONFINED = [Case(name, losses=("confined_samplers",)) for name in (
+    "to_little", "to_little_by_prctl", "to_little_with_trap", "strictly", "one_thread")]
+CONFINED.append(Case("loosely", samples=True))
+
 # With AddressSanitizer there is no bound to the address space, and no sense in strange stacks.
 if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
     RESOURCES = [case for case in RESOURCES if "memory" not in case.name]
@@ -253,7 +257,8 @@ if os.geteuid() != 0:
 
 GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
           "processes": PROCESSES,
-          "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS, "claims": CLAIMS}
+          "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS, "claims": CLAIMS,
+          "confined": CONFINED}
 
 class SmallDisk:
     """A file system of a few megabytes, mounted while this lives."""

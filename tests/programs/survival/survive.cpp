@@ -49,8 +49,8 @@ void say(const char* what) {
 namespace {
 
 void (*find(const char* name))() {
-  for (const Case* table :
-       {kEndings, kProcesses, kThreads, kResources, kSignals, kClaims, kExchange, kFinalize}) {
+  for (const Case* table : {kEndings, kProcesses, kThreads, kResources, kSignals, kClaims,
+                            kConfined, kExchange, kFinalize}) {
     for (; table->name != nullptr; ++table) {
       if (strcmp(table->name, name) == 0) return table->run;
     }

@@ -22,6 +22,7 @@ extern const Case kThreads[];
 extern const Case kResources[];
 extern const Case kSignals[];
 extern const Case kClaims[];
+extern const Case kConfined[];
 extern const Case kExchange[];
 extern const Case kFinalize[];
 
