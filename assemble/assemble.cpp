@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "assemble/look/note.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/raw/process.h"
 #include "assemble/recorded_run.h"
@@ -83,8 +84,11 @@ bool still_runs(const fs::path& experiment) {
   return false;
 }
 
-Result<std::vector<StuckGroup>> look_for_stuck(const fs::path& experiment, unsigned threads) {
-  return find_stuck_now(records_of(experiment), options_for(experiment, threads));
+Result<RunState> look_for_stuck(const fs::path& experiment, unsigned threads, look::Look& look) {
+  const GuardedPath raw = records_of(experiment);
+  look = look::look_at_run(raw, look::Which::all,
+                           look.processes.empty() ? look::read_notes(raw) : look);
+  return find_stuck_now(raw, options_for(experiment, threads), look);
 }
 
 Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "assemble/look/look.h"
 #include "assemble/run_facts.h"
 #include "base/result.h"
 #include "trace/source.h"
@@ -34,11 +35,12 @@ enum class Keep : uint8_t { nothing, names_and_facts };
 Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsigned threads,
                                  Keep what = Keep::names_and_facts);
 
-/// Who cannot go on in a run that has not ended, from its records as they are at the moment; what
-/// it says of processes that were read at different moments may be out of date. Writes nothing.
-/// Error if nothing has been recorded yet.
-Result<std::vector<StuckGroup>> look_for_stuck(const std::filesystem::path& experiment,
-                                               unsigned threads);
+/// Who cannot go on in a run, and where everybody is, from its records as they are at the moment
+/// and from what the system says of processes of this host; what it says of processes that were
+/// read at different moments may be out of date. `look`: the one before, which becomes the newest.
+/// Writes nothing. Error if nothing has been recorded yet.
+Result<RunState> look_for_stuck(const std::filesystem::path& experiment, unsigned threads,
+                                look::Look& look);
 
 /// Whether the program that records there still runs: nobody has completed the experiment yet, and
 /// whoever started the program saw it run in the last seconds, or where nobody watches, as behind a

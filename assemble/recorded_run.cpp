@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "assemble/device/device_stream.h"
+#include "assemble/look/note.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
 #include "assemble/run/gather_facts.h"
@@ -35,6 +36,29 @@ void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads)
   run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
   run.accounts = survey_threads(run.folders, threads);
   for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;
+}
+
+bool was_cut(const RawProcessFolder& folder) {
+  const trace::RawProcess& process = folder.process;
+  return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
+}
+
+/// What the system said of processes that did not come to their end. The addresses on their
+/// threads' stacks are to be named as well.
+void add_looks(RecordedRun& run, const look::Look& newest) {
+  run.looks.resize(run.folders.size());
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    if (!was_cut(run.folders[i])) continue;
+    if (const auto* look = newest.of(run.folders[i].folder.name())) {
+      run.looks[i] = *look;
+    } else {
+      run.looks[i] = look::read_note(run.folders[i].folder);
+    }
+    if (!run.looks[i]) continue;
+    for (const look::ThreadLook& thread : run.looks[i]->threads) {
+      run.accounts[i].survey.addresses.insert(thread.stack.begin(), thread.stack.end());
+    }
+  }
 }
 
 /// Programs without symbols, each once: their users must know why there are no names.
@@ -115,8 +139,9 @@ void charge_device_overhead(RecordedRun& run) {
 }
 
 stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
-  stuck::EndedRun end{run.folders, run.processes, run.code, run.accounts, run.comms,
-                      run.objects, *run.clock,    {},       threads};
+  stuck::EndedRun end{run.folders, run.processes, run.code,   run.accounts,
+                      run.comms,   run.objects,   *run.clock, {},
+                      run.looks,   run.end,       threads};
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     const Lane& lane = run.lanes[i];
     if (lane.device != nullptr) continue;
@@ -127,12 +152,7 @@ stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
 
 /// If any process did not come to its end.
 void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
-  const bool cut =
-      std::any_of(run.folders.begin(), run.folders.end(), [](const RawProcessFolder& folder) {
-        const trace::RawProcess& process = folder.process;
-        return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
-      });
-  if (!cut) return;
+  if (std::none_of(run.folders.begin(), run.folders.end(), was_cut)) return;
   run.end = find_run_end(raw, run.folders, run.accounts, *run.clock);
   stuck::Found found = stuck::find(at_end(run, threads));
   run.facts.stuck = std::move(found.groups);
@@ -310,6 +330,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
   kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(), run.lanes.size(),
              run.devices.all.size());
   if (run.lanes.empty()) return why_there_is_nothing(run, raw);
+  add_looks(run, {});
   name_code(run, options, threads);
   kLog.debug("named the code; reading clocks and communicators");
   unify(run);
@@ -323,16 +344,36 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
   return made;
 }
 
-Result<std::vector<StuckGroup>> find_stuck_now(const GuardedPath& raw, const PassOptions& options) {
+/// When somebody last saw it run: now, if it does.
+Time last_seen(const RecordedRun& run, const GuardedPath& raw, const look::Look& look) {
+  std::optional<Time> end = find_run_end(raw, run.folders, run.accounts, *run.clock);
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    end = std::max(end.value_or(Time()), run.clock->time(i, run.folders[i].process.last.ticks));
+    const auto* seen = look.of(run.folders[i].folder.name());
+    if (seen == nullptr) continue;
+    const trace::RawClockPair& known = run.folders[i].process.last;
+    const auto since = static_cast<int64_t>(seen->at_ns - known.monotonic_ns);
+    end = std::max(end.value_or(Time()),
+                   run.clock->time(i, known.ticks) + Duration::from_nanos(since));
+  }
+  return end.value_or(Time());
+}
+
+Result<RunState> find_stuck_now(const GuardedPath& raw, const PassOptions& options,
+                                const look::Look& look) {
   RecordedRun run;
   const unsigned threads = thread_count(options.threads);
   read_and_survey(run, raw, threads);
   run.devices.by_folder.resize(run.folders.size());
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
   if (run.lanes.empty()) return Error{"nothing has been recorded yet"};
+  add_looks(run, look);
   name_code(run, options, threads);
   unify(run);
-  return stuck::find(at_end(run, threads)).groups;
+  run.end = last_seen(run, raw, look);
+  stuck::Found found = stuck::find(at_end(run, threads));
+  return RunState{std::move(found.groups), std::move(found.everybody),
+                  (*run.end - Time()).seconds()};
 }
 
 void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,

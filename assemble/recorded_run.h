@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "assemble/device/run_devices.h"
+#include "assemble/look/thread_look.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/symbols.h"
@@ -66,6 +67,7 @@ struct RecordedRun {
   std::optional<Clock> clock;     ///< always, once made
   CommTable comms;
   ObjectTable objects;
+  std::vector<std::optional<look::ProcessLook>> looks;  ///< by folder, of processes that were cut
   std::optional<Time> end;                   ///< of a run whose processes did not come to their end
   std::map<LocationId, LocationId> awaited;  ///< who waits for whom then
   std::vector<ProcessContext> contexts;      ///< by folder
@@ -83,8 +85,10 @@ struct RecordedRun {
 Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options);
 
-/// The passes as far as needed to say who is stuck at the moment.
-Result<std::vector<StuckGroup>> find_stuck_now(const GuardedPath& raw, const PassOptions& options);
+/// The passes as far as needed to say who is stuck at the moment. `look`: the newest at the
+/// processes that are alive here; of others what was noted last is used.
+Result<RunState> find_stuck_now(const GuardedPath& raw, const PassOptions& options,
+                                const look::Look& look);
 
 /// Plays one location. What made no sense is counted.
 void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,

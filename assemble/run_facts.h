@@ -45,6 +45,23 @@ struct StuckGroup {
   std::vector<StuckMember> members;
 };
 
+/// Where a thread was when the run ended, or was looked at.
+struct Whereabouts {
+  std::string name;       ///< "rank 3, thread 1"
+  std::string what;       ///< "is in MPI_Recv (halo.c:12, in exchange)"
+  std::string why;        ///< what it waits for, if that is known: "for a message from rank 1"
+  double since_s = 0;     ///< it has been there since then; of one that computes, when it was seen
+  double core = -1;       ///< share of a core that it used lately; < 0: unknown
+  bool computes = false;  ///< it makes progress, as far as can be seen
+};
+
+/// A run at one moment.
+struct RunState {
+  std::vector<StuckGroup> groups;      ///< who cannot go on
+  std::vector<Whereabouts> everybody;  ///< who has not ended
+  double now_s = 0;                    ///< the moment, since the start of the run
+};
+
 /// With what was lost before the replay.
 struct RunFacts {
   std::string command;  ///< of rank 0

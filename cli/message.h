@@ -18,6 +18,7 @@ inline constexpr int kDamaged = 3;          ///< there are findings, but of a da
 inline constexpr int kContradiction = 4;    ///< there are findings, but their sums do not add up
 inline constexpr int kRegression = 6;       ///< what culprit diff was to look for
 inline constexpr int kStuck = 5;            ///< there are findings, and the run was stuck
+inline constexpr int kNoProgress = 6;       ///< culprit stuck: nobody is known to be, nor to go on
 inline constexpr int kCannotExecute = 126;  ///< as a shell has it
 inline constexpr int kNotFound = 127;
 

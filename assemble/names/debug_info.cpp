@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "assemble/names/cxx_library.h"
 #include "assemble/names/open_object.h"
 
 namespace culprit::assemble {
@@ -17,17 +18,17 @@ namespace {
 /// Of entries in entries; those of damaged files may go on for ever.
 constexpr unsigned kDeepest = 1000;
 
-/// The file in which `die` is declared, or nullptr. From DWARF 5 on, index 0 is the unit's own
-/// file, and clang uses it; libdw's own function still takes it for "no file", and gives up the
-/// program on units that the compiler split off.
-const char* declared_in(Dwarf_Die* die) {
+/// The file that an attribute of `die` names (where it is declared, or called), or nullptr. From
+/// DWARF 5 on, index 0 is the unit's own file, and clang uses it; libdw's own function still takes
+/// it for "no file", and gives up the program on units that the compiler split off.
+const char* file_in(Dwarf_Die* die, unsigned named_by) {
   Dwarf_Attribute attribute;
   Dwarf_Word index = 0;
   Dwarf_Half version = 0;
   Dwarf_Die unit;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+  if (dwarf_attr_integrate(die, named_by, &attribute) == nullptr ||
       dwarf_formudata(&attribute, &index) != 0 ||
       dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
           0 ||
@@ -117,6 +118,25 @@ void sort_by_address(std::vector<Range>& ranges) {
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
 }
 
+/// Where C++'s library is all that was inlined from the `depth`-th function on, the place is where
+/// its user calls it.
+void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
+  if (depth < 2 || depth > symbol.frames.size()) return;
+  const bool is_library =
+      std::all_of(symbol.frames.begin() + static_cast<std::ptrdiff_t>(depth - 1),
+                  symbol.frames.end(), is_of_cxx_library);
+  if (!is_library || is_of_cxx_library(symbol.frames[depth - 2])) return;
+  Dwarf_Attribute attribute;
+  Dwarf_Word line = 0;
+  const char* file = file_in(call, DW_AT_call_file);
+  if (file == nullptr || dwarf_attr(call, DW_AT_call_line, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &line) != 0) {
+    return;
+  }
+  symbol.file = base_name(file);
+  symbol.line = static_cast<uint32_t>(line);
+}
+
 }  // namespace
 
 DebugInfo::DebugInfo(Dwarf* dwarf, const std::vector<std::filesystem::path>& folders) {
@@ -199,7 +219,7 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
     if (scope != unit.scopes.end()) frame.function = scope->second;
     frame.function += readable_name(name);
   }
-  if (const char* file = declared_in(die)) frame.file = base_name(file);
+  if (const char* file = file_in(die, DW_AT_decl_file)) frame.file = base_name(file);
   int line = 0;
   if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
   return frame;
@@ -221,7 +241,9 @@ void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, 
       SourceFrame frame = frame_of(unit, &child);
       if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
     }
+    const size_t known = symbol.frames.size();
     add_inlined(unit, &child, code, symbol, depth + 1);
+    if (tag == DW_TAG_inlined_subroutine) leave_library(&child, known, symbol);
     if (holds) return;
   } while (dwarf_siblingof(&child, &child) == 0);
 }

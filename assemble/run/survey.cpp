@@ -59,7 +59,8 @@ class Surveyor {
     }
     if (facts.group != RawGroup::definitions) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
-      if (record.kind != RawKind::cpu_time) result_.survey.last_act_ticks = record.ticks;
+      const bool is_act = record.kind != RawKind::cpu_time && record.kind != RawKind::spin;
+      if (is_act) result_.survey.last_act_ticks = record.ticks;
     }
   }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "assemble/stuck/needs_of_mpi.h"
+#include "assemble/stuck/needs_of_system.h"
 
 namespace culprit::assemble::stuck {
 namespace {
@@ -24,8 +25,8 @@ const Membership* membership(const ThreadEnd& end, uint64_t region) {
 class Threads {
  public:
   Threads(const EndedRun& run, const std::vector<ThreadEnd>& ends,
-          const std::vector<ProcessEnd>& processes)
-      : run_(run), ends_(ends), processes_(processes) {}
+          const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked)
+      : run_(run), ends_(ends), processes_(processes), parked_(parked) {}
 
   std::vector<Need> of(size_t lane) const {
     switch (ends_[lane].call.kind) {
@@ -66,7 +67,45 @@ class Threads {
                        has_come ? fmt::format("for {} to complete its task", thread(other))
                                 : fmt::format("for {} to reach the barrier", thread(other))});
     }
-    return needs;
+    return needs.empty() ? at_end_of_tasks(lane) : needs;
+  }
+
+  /// All of the team wait; the event of a task that they created may still be open.
+  std::vector<Need> at_end_of_tasks(size_t lane) const {
+    for (const size_t creator : team_mates(lane)) {
+      for (const auto& [task, parent] : ends_[creator].tasks) {
+        if (is_detached(lane, task)) return {for_event(lane)};
+      }
+    }
+    return {};
+  }
+
+  /// Its body is over, and its event is not fulfilled.
+  bool is_detached(size_t lane, uint64_t task) const {
+    bool left = false;
+    for (const size_t other : team_mates(lane)) {
+      const auto holds = [&](const std::vector<uint64_t>& tasks) {
+        return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+      };
+      if (holds(ends_[other].tasks_done)) return false;
+      left = left || holds(ends_[other].detached);
+    }
+    return left;
+  }
+
+  /// Any thread may fulfil it that does not wait for the same.
+  Need for_event(size_t lane) const {
+    const OpenCall& call = ends_[lane].call;
+    Need need{{}, lane, "for the event of a detached task"};
+    for (const size_t other : team_mates(lane)) {
+      const OpenCall& there = ends_[other].call;
+      const bool waits_too = there.kind == CallKind::barrier && there.region == call.region;
+      if (other == lane || waits_too || ends_[other].ended || parked_[other]) continue;
+      need.any_of.push_back(other);
+    }
+    if (need.any_of.empty()) need.why += ", which nobody is left to fulfil";
+    if (!need.any_of.empty()) need.whom = need.any_of.front();
+    return need;
   }
 
   bool is_in_task(size_t lane) const { return !ends_[lane].tasks_inside.empty(); }
@@ -86,6 +125,10 @@ class Threads {
     const std::vector<uint64_t> open = open_children(lane);
     std::vector<Need> needs;
     for (const uint64_t task : open) {
+      if (is_detached(lane, task)) {
+        needs.push_back(for_event(lane));
+        continue;
+      }
       const std::optional<size_t> runner = runner_of(lane, task);
       if (!runner) return {};
       if (*runner == lane) continue;
@@ -125,6 +168,7 @@ class Threads {
   const EndedRun& run_;
   const std::vector<ThreadEnd>& ends_;
   const std::vector<ProcessEnd>& processes_;
+  const std::vector<bool>& parked_;
 };
 
 /// Workers whose region is over wait for the next one, which is no wait.
@@ -140,18 +184,31 @@ bool is_parked(const EndedRun& run, const ThreadAtEnd& lane, const ThreadEnd& en
 
 std::vector<Node> nodes_of(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                            const std::vector<ProcessEnd>& processes) {
-  const Threads threads(run, ends, processes);
   std::vector<bool> parked(run.lanes.size());
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     const ThreadAtEnd& lane = run.lanes[i];
     parked[i] = is_parked(run, lane, ends[i], processes[lane.process.index()]);
   }
+  const Threads threads(run, ends, processes, parked);
   const NeedsOfMpi mpi(run, ends, processes, parked);
+  const NeedsOfSystem blocked(run, ends, processes, parked);
   std::vector<Node> nodes(run.lanes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     const ProcessEnd& process = processes[run.lanes[i].process.index()];
+    nodes[i].parked = parked[i];
     if (parked[i] || ends[i].ended || process.gone) continue;
-    nodes[i].needs = ends[i].call.kind == CallKind::mpi ? mpi.of(i) : threads.of(i);
+    switch (ends[i].call.kind) {
+      case CallKind::mpi:
+      case CallKind::tests:
+        nodes[i].needs = mpi.of(i);
+        break;
+      case CallKind::thread:
+      case CallKind::system:
+        nodes[i].needs = blocked.of(i);
+        break;
+      default:
+        nodes[i].needs = threads.of(i);
+    }
     nodes[i].waits = !nodes[i].needs.empty();
   }
   return nodes;

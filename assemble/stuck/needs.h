@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What each open call needs in order to return, as nodes of the graph of waiting (wait_graph.h).
-// Where the records do not say what a call needs (MPI_Win_unlock, waiting for a device, locks of
-// pthreads), its thread counts as one that goes on: a deadlock is called so only where all of it
-// was seen.
+// Where neither the records nor the system say what a call needs (MPI_Win_unlock, waiting for a
+// device), its thread counts as one that goes on: a deadlock is called so only where all of it was
+// seen.
 #pragma once
 
 #include <vector>

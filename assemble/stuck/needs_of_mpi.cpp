@@ -95,6 +95,7 @@ std::vector<Need> NeedsOfMpi::of(size_t lane) const {
   for (const OpenMessage& message : messages_) {
     if (message.request == 0 && message.lane == lane) append(needs, for_message(message));
   }
+  if (call.kind == CallKind::tests) append(needs, for_tests(lane));
   if (call.lock) append(needs, for_lock(lane, *call.lock));
   if (call.awaited) append(needs, for_call(lane, *call.awaited));
   return needs;
@@ -148,7 +149,8 @@ std::vector<Need> NeedsOfMpi::for_receive(const OpenMessage& message) const {
 
 // --- Requests ---
 
-std::vector<Need> NeedsOfMpi::for_request(const Pending& pending, ProcessId process) const {
+std::vector<Need> NeedsOfMpi::for_request(const Pending& pending, size_t lane) const {
+  const ProcessId process = run_.lanes[lane].process;
   if (pending.kind == Pending::Kind::collective) {
     const auto& local = run_.comms.local[process.index()];
     const auto comm = local.find(pending.message.comm);
@@ -156,8 +158,32 @@ std::vector<Need> NeedsOfMpi::for_request(const Pending& pending, ProcessId proc
     return for_collective({process, pending.place, pending.op, kNoRoot, /*nonblocking=*/true},
                           comm->second, "the nonblocking collective");
   }
+  if (pending.in_partitions) return {for_partitions(process, lane)};
   const auto at = by_request_.find({process, pending.request});
-  return at == by_request_.end() ? std::vector<Need>() : for_message(messages_[at->second]);
+  if (at == by_request_.end()) return {};
+  const OpenMessage& message = messages_[at->second];
+  if (!message.sends && message.peer && has_open_partitions(message))
+    return {for_partitions(*message.peer, lane)};
+  return for_message(message);
+}
+
+/// Whoever sends says of each partition when it is ready (MPI_Pready).
+Need NeedsOfMpi::for_partitions(ProcessId sender, size_t lane) const {
+  Need one = need(
+      sender, fmt::format("for {} to mark the last partitions of a message ready", name(sender)));
+  std::erase(one.any_of, lane);  // it waits
+  return one;
+}
+
+/// Of what is sent to this receive.
+bool NeedsOfMpi::has_open_partitions(const OpenMessage& receive) const {
+  const std::vector<Pending>& sends = processes_[receive.peer->index()].pending;
+  return std::any_of(sends.begin(), sends.end(), [&](const Pending& one) {
+    const auto at = by_request_.find({*receive.peer, one.request});
+    if (!one.in_partitions || at == by_request_.end()) return false;
+    const OpenMessage& send = messages_[at->second];
+    return send.comm == receive.comm && send.peer == receive.process && send.tag == receive.tag;
+  });
 }
 
 std::vector<Need> NeedsOfMpi::for_requests(size_t lane, const Awaited& awaited) const {
@@ -169,13 +195,29 @@ std::vector<Need> NeedsOfMpi::for_requests(size_t lane, const Awaited& awaited) 
     const auto at = std::find_if(pending.rbegin(), pending.rend(),
                                  [&](const Pending& one) { return one.handle == handle; });
     std::vector<Need> more =
-        at == pending.rend() || handle == 0 ? std::vector<Need>() : for_request(*at, process);
+        at == pending.rend() || handle == 0 ? std::vector<Need>() : for_request(*at, lane);
     // One that is complete, or of which nothing is known, may be enough.
     if (awaited.what == RawAwaits::any_request && more.empty()) return {};
     append(needs, std::move(more));
   }
   if (awaited.what == RawAwaits::all_requests || needs.size() < 2) return needs;
   if (awaited.arg > awaited.words.size()) return {};
+  std::string why = fmt::format("{} (or one of {} more)", needs.front().why, needs.size() - 1);
+  return {any(std::move(needs), std::move(why))};
+}
+
+/// Which requests it tests, the records do not say: if nobody will complete any that is open, it is
+/// one of these. (Probes stand among the messages.)
+std::vector<Need> NeedsOfMpi::for_tests(size_t lane) const {
+  if (ends_[lane].call.name.find("robe") != std::string::npos) return {};
+  const ProcessId process = run_.lanes[lane].process;
+  std::vector<Need> needs;
+  for (const Pending& pending : processes_[process.index()].pending) {
+    std::vector<Need> more = for_request(pending, lane);
+    if (more.empty()) return {};
+    append(needs, std::move(more));
+  }
+  if (needs.size() < 2) return needs;
   std::string why = fmt::format("{} (or one of {} more)", needs.front().why, needs.size() - 1);
   return {any(std::move(needs), std::move(why))};
 }

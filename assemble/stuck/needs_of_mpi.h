@@ -44,7 +44,10 @@ class NeedsOfMpi {
   std::vector<Need> for_message(const OpenMessage& message) const;
   std::vector<Need> for_receive(const OpenMessage& message) const;
   std::vector<Need> for_requests(size_t lane, const Awaited& awaited) const;
-  std::vector<Need> for_request(const Pending& pending, ProcessId process) const;
+  std::vector<Need> for_request(const Pending& pending, size_t lane) const;
+  Need for_partitions(ProcessId sender, size_t lane) const;
+  bool has_open_partitions(const OpenMessage& receive) const;
+  std::vector<Need> for_tests(size_t lane) const;
   std::vector<Need> for_call(size_t lane, const Awaited& awaited) const;
   std::optional<std::string> absence(ProcessId member, const Place& own, CommId comm,
                                      const std::string& call) const;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// What a thread began another one may have completed or handed over: only the process as a whole
+// knows what is open.
 #include "assemble/stuck/processes_at_end.h"
 
 #include <algorithm>
@@ -12,6 +14,17 @@ namespace {
 void add_thread(const ThreadEnd& end, ProcessEnd& process) {
   for (const auto& [request, pending] : end.pending) process.pending.push_back(pending);
   for (const auto& [channel, count] : end.done) process.done[channel] += count;
+}
+
+/// Any thread may hand over partitions.
+void note_handed_over(const std::vector<ThreadEnd>& ends, ProcessEnd& process) {
+  std::unordered_set<uint64_t> ready;
+  for (const size_t lane : process.lanes) {
+    ready.insert(ends[lane].handed_over.begin(), ends[lane].handed_over.end());
+  }
+  for (Pending& one : process.pending) {
+    one.in_partitions = one.in_partitions && !ready.contains(one.request);
+  }
 }
 
 /// Of those that one thread began and another one completed.
@@ -48,6 +61,7 @@ std::vector<ProcessEnd> processes_at_end(const EndedRun& run, const std::vector<
     process.finalized = record.finalized != 0 || finalized > initialized;
     process.left_mpi = process.gone || process.finalized;
     drop_completed(ends, process);
+    note_handed_over(ends, process);
     std::stable_sort(process.pending.begin(), process.pending.end(),
                      [](const Pending& a, const Pending& b) { return a.ticks < b.ticks; });
     for (const auto& [number, comm] : run.comms.local[p]) {

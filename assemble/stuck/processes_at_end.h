@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "assemble/look/thread_look.h"
 #include "assemble/records/code.h"
 #include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
@@ -28,6 +29,7 @@ struct ThreadAtEnd {
   ProcessId process;
   uint32_t thread = 0;
   const RawLog* log = nullptr;  ///< nullptr: it left no records
+  uint32_t tid = 0;             ///< of one that left none, and that the system knows of
 };
 
 struct EndedRun {
@@ -39,6 +41,9 @@ struct EndedRun {
   const ObjectTable& objects;
   const Clock& clock;
   std::vector<ThreadAtEnd> lanes;
+  std::vector<std::optional<look::ProcessLook>> looks;  ///< by folder: at processes, as the last
+                                                        ///< that could be had
+  std::optional<Time> end = {};                         ///< or when it was looked at
   unsigned threads = 1;
 };
 

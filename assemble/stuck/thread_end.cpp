@@ -9,6 +9,7 @@
 
 #include "assemble/openmp/ompt_names.h"
 #include "assemble/records/epoch_ranks.h"
+#include "assemble/stuck/waiting_calls.h"
 
 namespace culprit::assemble::stuck {
 namespace {
@@ -23,6 +24,7 @@ class Walk {
 
   void see(const RawRecord& record) {
     const RawGroup group = trace::facts_of(record.kind).group;
+    end_.trail.see(record);
     if (group == RawGroup::definitions) return define(record);
     end_.last_ticks = std::max(end_.last_ticks, record.ticks);
     switch (group) {
@@ -47,10 +49,20 @@ class Walk {
 
   ThreadEnd take() {
     if (!calls_.empty()) end_.call = std::move(calls_.back());
+    if (end_.call.kind == CallKind::none && end_.trail.tests) be_testing();
     return std::move(end_);
   }
 
  private:
+  /// A call that goes on for as long as the tests do.
+  void be_testing() {
+    const Repeated& tests = end_.trail.tests;
+    end_.call.kind = CallKind::tests;
+    end_.call.since = tests.since;
+    end_.call.path = tests.path;
+    end_.call.name = names_[tests.name];
+  }
+
   void define(const RawRecord& record) {
     if (record.kind == RawKind::path_def) {
       const auto path = record.as<raw::path_def>();
@@ -112,6 +124,9 @@ class Walk {
         return end_request(record.as<raw::mpi_irecv>().request);
       case RawKind::mpi_icoll:
         return end_request(record.as<raw::mpi_icoll>().request);
+      case RawKind::mpi_part_ready:
+        end_.handed_over.push_back(record.as<raw::mpi_part_ready>().request);
+        return;
       case RawKind::mpi_collective:
         // In its place the others may be in another.
         if (const OpenCall* call = innermost(CallKind::mpi); call && call->name == "MPI_Finalize")
@@ -145,6 +160,7 @@ class Walk {
       const auto send = record.as<raw::mpi_isend>();
       Pending& pending = pend(record, Pending::Kind::send, send.request, send.handle);
       pending.message = {send.comm, send.peer, send.tag};
+      pending.in_partitions = send.matching == trace::RawMatching::partitioned;
     } else if (record.kind == RawKind::mpi_irecv_post) {
       const auto receive = record.as<raw::mpi_irecv_post>();
       Pending& pending = pend(record, Pending::Kind::recv, receive.request, receive.handle);
@@ -292,6 +308,11 @@ class Walk {
         return;
       case RawKind::omp_task_switch:
         return switch_task(record);
+      case RawKind::omp_task_fulfilled: {
+        const auto over = record.as<raw::omp_task_fulfilled>();
+        if (ends_without_being_left(over.status)) end_task(over.task);
+        return;
+      }
       default:
         return see_mutex(record);
     }
@@ -337,6 +358,10 @@ class Walk {
     if (sync == SyncClass::taskwait) end_call(CallKind::tasks);
   }
 
+  void end_task(uint64_t task) {
+    if (end_.tasks.erase(task) == 0) end_.tasks_done.push_back(task);
+  }
+
   /// A thread that runs a task inside a barrier does not wait.
   void switch_task(const RawRecord& record) {
     const auto [status, running, left] = record.as<raw::omp_task_switch>();
@@ -345,9 +370,8 @@ class Walk {
     });
     if (left != 0 && entered != calls_.end()) calls_.erase(entered, calls_.end());
     std::erase(end_.tasks_inside, left);
-    if (left != 0 && is_task_end(status) && end_.tasks.erase(left) == 0) {
-      end_.tasks_done.push_back(left);
-    }
+    if (left != 0 && is_task_end(status)) end_task(left);
+    if (left != 0 && is_task_left(status) && !is_task_end(status)) end_.detached.push_back(left);
     if (running == 0) return;
     std::erase(end_.tasks_inside, running);
     end_.tasks_inside.push_back(running);
@@ -362,6 +386,9 @@ class Walk {
         return begin_named(record, CallKind::device);
       case RawKind::device_leave:
         return end_call(CallKind::device);
+      case RawKind::thread_awaits:
+        if (!end_.ended) begin_wait(record);
+        return;
       case RawKind::thread_begun:  // another one goes on with the log
         end_.ended = false;
         return;
@@ -377,6 +404,21 @@ class Walk {
     }
   }
 
+  void begin_wait(const RawRecord& record) {
+    const auto awaits = record.as<raw::thread_awaits>();
+    OpenCall& call = begin_call(record, CallKind::thread);
+    call.name = names_[awaits.name];
+    call.code = awaits.code;
+    call.object = awaits.object;
+    ThreadWait wait;
+    wait.kind = thread_wait_kind(call.name).value_or(ThreadWait::Kind::word);
+    wait.timed = call.name.find("timed") != std::string::npos ||
+                 call.name.find("clock") != std::string::npos;
+    wait.shared = awaits.owner == ~uint32_t{0};
+    wait.owner = wait.shared ? 0 : awaits.owner;
+    call.thread_wait = wait;
+  }
+
   ThreadEnd end_;
   std::vector<OpenCall> calls_;  ///< open ones, outermost first
   uint32_t thread_;
@@ -387,8 +429,12 @@ class Walk {
 }  // namespace
 
 std::vector<uint64_t> ThreadEnd::addresses() const {
+  return call.stack.empty() ? addresses(call.path) : call.stack;
+}
+
+std::vector<uint64_t> ThreadEnd::addresses(uint32_t path) const {
   std::vector<uint64_t> found;
-  for (uint32_t id = call.path; id != 0 && found.size() < paths.size() + 1;) {
+  for (uint32_t id = path; id != 0 && found.size() < paths.size() + 1;) {
     const auto at = paths.find(id);
     if (at == paths.end()) break;
     found.push_back(at->second.second);

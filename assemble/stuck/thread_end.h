@@ -15,7 +15,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "assemble/look/system_calls.h"
 #include "assemble/raw/reader.h"
+#include "assemble/stuck/thread_wait.h"
+#include "assemble/stuck/trail.h"
 #include "trace/events.h"
 
 namespace culprit::assemble::stuck {
@@ -41,6 +44,17 @@ enum class CallKind : uint8_t {
   tasks,    ///< taskwait, taskgroup
   mutex,
   device,
+  tests,   ///< calls of MPI that test, again and again
+  thread,  ///< it is blocked by another thread of its process, as the system says
+  system,  ///< it is blocked in a system call, likewise
+};
+
+/// What a thread waits for in a call of the system.
+struct SystemWait {
+  look::CallSort sort = look::CallSort::other;
+  std::string object;
+  std::vector<uint32_t> holders;  ///< processes that could let it go on
+  char state = '?';
 };
 
 struct OpenCall {
@@ -58,7 +72,10 @@ struct OpenCall {
     uint64_t target;
     bool exclusive;
   };
-  std::optional<Lock> lock;  ///< MPI_Win_lock
+  std::optional<Lock> lock;     ///< MPI_Win_lock
+  std::vector<uint64_t> stack;  ///< thread, system: return addresses, innermost first
+  std::optional<ThreadWait> thread_wait;
+  std::optional<SystemWait> in_system;
 };
 
 /// An operation that goes on beside the calls.
@@ -72,6 +89,7 @@ struct Pending {
   uint64_t place = 0;  ///< collective: how many came before it on its communicator, of this thread;
                        ///< send: how many with the same communicator, peer and tag
   uint32_t thread = 0;
+  bool in_partitions = false;  ///< send: some of its partitions are not ready yet
 };
 
 /// What all members of something do in the same order.
@@ -103,21 +121,28 @@ struct ThreadEnd {
   std::vector<Membership> teams;                  ///< outermost first
   std::unordered_map<uint64_t, Pending> pending;  ///< by request
   std::vector<uint64_t> completed;                ///< requests that another thread has posted
+  std::vector<uint64_t> handed_over;              ///< requests of which all partitions are ready
   std::map<Channel, uint64_t> done;               ///< how many operations on it are over, or begun
   std::unordered_set<uint64_t> holds;             ///< mutexes
   std::unordered_map<uint64_t, uint64_t> tasks;  ///< created here and, as far as this thread knows,
                                                  ///< not complete -> parent
   std::vector<uint64_t> tasks_done;              ///< of other threads
+  std::vector<uint64_t> detached;                ///< of which the body ended here
   std::vector<uint64_t> tasks_inside;            ///< that it is in, outermost first
   std::vector<RmaHold> locks;                    ///< of windows
   std::map<uint32_t, std::vector<uint32_t>> exposed;   ///< window -> ranks it was posted to
   std::map<uint32_t, std::vector<uint32_t>> accessed;  ///< window -> ranks of the open access epoch
   uint64_t initialized = 0;  ///< when MPI was, in ticks; 0: not by this thread
   uint64_t finalized = 0;    ///< likewise
+  Trail trail;
+  bool runs = false;  ///< or would, if it had a core
+  double core = -1;   ///< share of a core that it used lately; < 0: unknown
   std::unordered_map<uint32_t, std::pair<uint32_t, uint64_t>> paths;  ///< id -> parent, address
 
   /// Return addresses of the call's path, innermost first.
   std::vector<uint64_t> addresses() const;
+  /// Likewise, of any path of the thread's.
+  std::vector<uint64_t> addresses(uint32_t path) const;
 };
 
 ThreadEnd end_of(const RawLog& log);

@@ -23,6 +23,7 @@ struct Need {
 
 struct Node {
   bool waits = false;
+  bool parked = false;      ///< for work alone: it does nothing until somebody gives it some
   std::vector<Need> needs;  ///< none: nobody knows of what, so it counts as going on
 };
 

@@ -129,6 +129,9 @@ results were found, but their sums do not agree: a bug in culprit
 {stuck}
 results were found, and the run was stuck: a deadlock, or a wait for what never comes
 .TP
+{idle}
+\fBculprit stuck\fR: nobody is known to be stuck, and nobody makes progress; \fBculprit diff\fR: a regression
+.TP
 {cannot}, {absent}
 the program cannot be executed, or was not found
 .PP
@@ -151,7 +154,8 @@ std::string exit_status_text() {
   return fmt::format(fmt::runtime(kExitStatus), fmt::arg("failure", kFailure),
                      fmt::arg("usage", kUsage), fmt::arg("damaged", kDamaged),
                      fmt::arg("contradiction", kContradiction), fmt::arg("stuck", kStuck),
-                     fmt::arg("cannot", kCannotExecute), fmt::arg("absent", kNotFound));
+                     fmt::arg("idle", kNoProgress), fmt::arg("cannot", kCannotExecute),
+                     fmt::arg("absent", kNotFound));
 }
 
 std::string manual(const CLI::App& root) {

@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit stuck: asks a run that does not go on who waits for whom, without disturbing it: its
-// records lie in files that can be read at any moment. Processes are not read at the same moment,
-// so what was true of one may be over for another: only what is still so a second later is said.
+// culprit stuck: asks a run that does not go on who waits for whom, and where everybody is, without
+// disturbing it: its records lie in files that can be read at any moment, and of processes on this
+// host the system tells more. Processes are not read at the same moment, so what was true of one
+// may be over for another: only what is still so a second later is said.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <thread>
 
 #include "assemble/assemble.h"
 #include "base/printable.h"
 #include "cli/commands/subcommands.h"
+#include "cli/commands/whereabouts.h"
 #include "cli/experiment.h"
 #include "cli/message.h"
 #include "report/page/layout.h"
@@ -24,13 +27,27 @@ namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using assemble::RunState;
 using assemble::StuckGroup;
 using assemble::StuckMember;
+
+struct Arguments {
+  fs::path experiment;
+  unsigned threads = 0;
+  double after_s = 2;
+};
+
+/// The clock of a run that goes on is known better from moment to moment.
+bool is_same(const StuckMember& a, const StuckMember& b) {
+  constexpr double kClock = 0.05;
+  return a.location == b.location && a.name == b.name && a.call == b.call &&
+         std::abs(a.since_s - b.since_s) < kClock;
+}
 
 bool holds_member(const std::vector<StuckGroup>& groups, const StuckMember& wanted) {
   for (const StuckGroup& group : groups) {
     for (const StuckMember& member : group.members) {
-      if (member.location == wanted.location && member.since_s == wanted.since_s) return true;
+      if (is_same(member, wanted)) return true;
     }
   }
   return false;
@@ -46,16 +63,37 @@ std::vector<StuckGroup> lasting(const std::vector<StuckGroup>& before,
   return later;
 }
 
-Result<std::vector<StuckGroup>> look(const fs::path& experiment, unsigned threads) {
+/// Of a run that goes on: looks again until somebody is stuck for sure, somebody goes on, or nobody
+/// has for as long as is asked.
+Result<RunState> watch(const fs::path& experiment, const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> patience(arguments.after_s + 1);
+  assemble::look::Look look;
+  auto before = assemble::look_for_stuck(experiment, arguments.threads, look);
+  if (!before || !assemble::still_runs(experiment)) return before;
+  while (true) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    auto later = assemble::look_for_stuck(experiment, arguments.threads, look);
+    if (!later) return later;
+    const bool is_new = before.value().groups.empty() && !later.value().groups.empty();
+    std::vector<StuckGroup> now = later.value().groups;
+    later.value().groups = lasting(before.value().groups, std::move(later.value().groups));
+    const double idle_s = idle_seconds(later.value());
+    const bool is_known =
+        !later.value().groups.empty() || idle_s == 0 || (idle_s >= arguments.after_s && !is_new);
+    if (is_known || std::chrono::steady_clock::now() - begin > patience) return later;
+    later.value().groups = std::move(now);
+    before = std::move(later);
+  }
+}
+
+Result<RunState> look(const fs::path& experiment, const Arguments& arguments) {
+  if (assemble::has_records(experiment)) return watch(experiment, arguments);
   const auto facts = assemble::read_facts(experiment);
-  if (facts) return facts.value().stuck;
-  if (!assemble::has_records(experiment)) return facts.error();
-  const auto before = assemble::look_for_stuck(experiment, threads);
-  if (!before || before.value().empty()) return before;
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  auto later = assemble::look_for_stuck(experiment, threads);
-  if (!later) return later;
-  return lasting(before.value(), std::move(later.value()));
+  if (!facts) return facts.error();
+  RunState state;
+  state.groups = facts.value().stuck;
+  return state;
 }
 
 std::vector<report::StuckPart> stuck_parts(const StuckGroup& group) {
@@ -67,37 +105,54 @@ std::vector<report::StuckPart> stuck_parts(const StuckGroup& group) {
   return parts;
 }
 
-int stuck(const fs::path& experiment, unsigned threads) {
+std::string sentence_of(const StuckGroup& group) {
+  return report::wrapped(report::stuck_sentence(group.deadlock, stuck_parts(group)), 0);
+}
+
+std::string verdict_on_idle(const RunState& state, double after_s) {
+  if (state.everybody.empty()) return "Nothing is stuck: all have come to their end.";
+  const double idle_s = idle_seconds(state);
+  if (idle_s < after_s) {
+    return "Nothing is stuck, as far as culprit can see: each call that waits, waits for a rank or "
+           "thread that goes on.";
+  }
+  return fmt::format(
+      "No progress for {:.1f} s: no call returned, and nobody computes. Nobody is known to be "
+      "stuck for ever; what each waits for may still come.",
+      idle_s);
+}
+
+int stuck(const fs::path& experiment, const Arguments& arguments) {
   if (const auto info = read_info(experiment); !info) return fail(info.error());
-  const auto groups = look(experiment, threads);
-  if (!groups) return fail(groups.error());
-  if (groups.value().empty()) {
-    std::puts(
-        "Nothing is stuck, as far as culprit can see: each call that waits, waits for a rank or "
-        "thread\nthat goes on.");
-    return 0;
+  const auto state = look(experiment, arguments);
+  if (!state) return fail(state.error());
+  std::string page;
+  for (const StuckGroup& group : state.value().groups) page += sentence_of(group);
+  if (page.empty()) page = report::wrapped(verdict_on_idle(state.value(), arguments.after_s), 0);
+  if (!state.value().everybody.empty()) {
+    page += "\nWhere everybody is:\n" + whereabouts_lines(state.value());
   }
-  for (const StuckGroup& group : groups.value()) {
-    const std::string text =
-        report::wrapped(report::stuck_sentence(group.deadlock, stuck_parts(group)), 0);
-    std::fputs(printable(text, "\n").c_str(), stdout);
-  }
-  return kStuck;
+  std::fputs(printable(page, "\n").c_str(), stdout);
+  if (!state.value().groups.empty()) return kStuck;
+  return !state.value().everybody.empty() && idle_seconds(state.value()) >= arguments.after_s
+             ? kNoProgress
+             : 0;
 }
 
 }  // namespace
 
 Action add_stuck(CLI::App& command, const Program&) {
-  struct Arguments {
-    fs::path experiment;
-    unsigned threads = 0;
-  };
   auto arguments = std::make_shared<Arguments>();
   command
       .add_option("experiment", arguments->experiment, "the experiment of a run, going on or not")
       ->required();
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
-  return [arguments] { return stuck(arguments->experiment, arguments->threads); };
+  command
+      .add_option("--after", arguments->after_s,
+                  "seconds without progress after which the status is 6")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  return [arguments] { return stuck(arguments->experiment, *arguments); };
 }
 
 }  // namespace culprit::cli

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "assemble/look/keeper.h"
 #include "cli/commands/estimate.h"
 #include "cli/installation.h"
 #include "cli/launch/child.h"
@@ -101,8 +102,11 @@ ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
   }
   // Of thousands of ranks, not all shall write to one file every second.
   const bool in_front = !farewell.empty();
-  Attendance attendance{.farewell = farewell};
-  if (in_front) attendance.every_second = [&] { beat(experiment, /*ended=*/false); };
+  assemble::look::WhereaboutsKeeper keeper(experiment);
+  const Attendance attendance{.farewell = farewell, .every_second = [&] {
+                                if (in_front) beat(experiment, /*ended=*/false);
+                                keeper.step();
+                              }};
   ChildResult child = run_child(held, launch->command, launch->environment, attendance);
   if (child.started) beat(experiment, /*ended=*/true);
   return child;

@@ -85,7 +85,16 @@ uint32_t next_number() {
   return std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
 }
 
+/// By which what the system says of a thread can be held against its records.
+void note_number(const ThreadState& thread) {
+  const long number = syscall(SYS_gettid);
+  if (number == getpid()) return;
+  thread.log->put(now(), raw::thread_id{.tid = static_cast<uint64_t>(number),
+                                        .handle = static_cast<uint64_t>(pthread_self())});
+}
+
 void be_live(ThreadState& thread) {
+  note_number(thread);
   thread.busy = &Recorder::impl(*thread.log).busy;
   if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -108,6 +117,7 @@ void note_begin(const ThreadState& thread) {
 /// Puts it where another may take it. False if there is no room, or it is of no use.
 bool rest(const ThreadState& thread, ThreadLog* log) {
   log->waiting = 0;
+  log->close(RawSlot::wait);  // of a thread that was cancelled in it
   log->counting = false;
   log->close(RawSlot::call);
   log->close(RawSlot::wait);

@@ -37,6 +37,7 @@
 #include "collector/sampling/signals/sample_timers.h"
 #include "collector/sampling/signals/signal_masks.h"
 #include "collector/sampling/signals/signal_turn.h"
+#include "collector/sampling/spin_watch.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/thread_waits.h"
 
@@ -131,6 +132,7 @@ void handle(uint64_t missed, const ucontext_t& context) {
   const uintptr_t pc = interrupted_pc(context);
   if (!code_map::is_there() || code_map::owner_of(pc) == code_map::Owner::runtime) return;
   take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
+  if (Recorder::impl(*log).may_append_from_signal()) watch_spinning(*log, now(), context);
 }
 
 /// A thread that may be cancelled at any moment is not, while it is in here.

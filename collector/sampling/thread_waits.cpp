@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
@@ -89,20 +90,45 @@ ThreadLog* log_for(Kind kind) {
   log->put(now(), raw::woke{.path = static_cast<uint32_t>(caller), .object = object});
 }
 
+/// Who holds an object, as glibc keeps it there: the system's number of the thread.
+constexpr uint32_t kUnknown = 0, kShared = ~uint32_t{0};
+constexpr int kSharedMutex = 128;
+uint32_t owner_of(const pthread_mutex_t& mutex) {
+  if ((mutex.__data.__kind & kSharedMutex) != 0) return kShared;
+  return static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__owner, __ATOMIC_RELAXED));
+}
+uint32_t owner_of(const pthread_rwlock_t& lock) {
+  if (lock.__data.__shared != 0) return kShared;
+  return static_cast<uint32_t>(__atomic_load_n(&lock.__data.__cur_writer, __ATOMIC_RELAXED));
+}
+uint32_t owner_of(const pthread_cond_t& condition) {
+  return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0 ? kShared
+                                                                                 : kUnknown;
+}
+/// The word behind the count says whether the semaphore is for one process alone.
+uint32_t owner_of(const sem_t& semaphore) {
+  int shared;
+  memcpy(&shared, semaphore.__size + sizeof(uint64_t), sizeof shared);
+  return shared != 0 ? kShared : kUnknown;
+}
+
 /// A call of the program in which the thread waits for an object. To be made in the very function
-/// that stands in for the call.
+/// that stands in for the call. As long as it waits its log says so, and who holds the object.
 class Wait {
  public:
-  [[gnu::always_inline]] Wait(const char* name, uint64_t object, Kind kind)
+  [[gnu::always_inline]] Wait(const char* name, uint64_t object, Kind kind,
+                              uint32_t owner = kUnknown)
       : name_(name), object_(object), kind_(kind) {
     const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
     if (!has_started() || !lifecycle::is_watching() || is_helpers_code(caller)) return;
     waiters_of(object_).fetch_add(1, std::memory_order_relaxed);
     begin_ = now();
+    say_waiting(caller, owner);
   }
   [[gnu::always_inline]] void end() {
     if (begin_ == 0) return;
     waiters_of(object_).fetch_sub(1, std::memory_order_relaxed);
+    if (told_ != nullptr) told_->close(RawSlot::wait);
     const KeepErrno keep;
     const uint64_t end = now();
     if (end - begin_ < kShortestTicks || selection::is_off() || !is_same_process()) return;
@@ -116,10 +142,25 @@ class Wait {
   }
 
  private:
+  [[gnu::noinline]] void say_waiting(uintptr_t caller, uint32_t owner) {
+    const KeepErrno keep;
+    if (selection::is_off() || !is_same_process()) return;
+    ThreadLog* const log = registry::existing_log();  // none is made for a wait that may be short
+    if (log == nullptr || log->waiting > 0) return;
+    const StringId name = log->name(name_);
+    log->open(RawSlot::wait, begin_,
+              raw::thread_awaits{.owner = owner,
+                                 .name = static_cast<uint16_t>(name),
+                                 .object = object_,
+                                 .code = caller});
+    told_ = log;
+  }
+
   const char* name_;
   uint64_t object_;
   Kind kind_;
   uint64_t begin_ = 0;
+  ThreadLog* told_ = nullptr;
 };
 
 /// Threads are numbered as they are made; the numbers are no addresses.
@@ -180,7 +221,7 @@ CULPRIT_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t*
   auto* const next = g_cond_wait.get();
   if (next == nullptr) return EINVAL;
   wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_wait", number_of(condition), Kind::other);
+  Wait wait("pthread_cond_wait", number_of(condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex);
   wait.end();
   return error;
@@ -191,7 +232,7 @@ CULPRIT_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mut
   auto* const next = g_cond_timedwait.get();
   if (next == nullptr) return EINVAL;
   wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_timedwait", number_of(condition), Kind::other);
+  Wait wait("pthread_cond_timedwait", number_of(condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, until);
   wait.end();
   return error;
@@ -202,7 +243,7 @@ CULPRIT_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
   auto* const next = g_cond_clockwait.get();
   if (next == nullptr) return EINVAL;
   wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_clockwait", number_of(condition), Kind::other);
+  Wait wait("pthread_cond_clockwait", number_of(condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, clock, until);
   wait.end();
   return error;
@@ -231,7 +272,7 @@ CULPRIT_EXPORT int sem_wait(sem_t* semaphore) {
   const int saved = errno;
   if (attempt(semaphore) == 0) return 0;
   errno = saved;
-  Wait wait("sem_wait", number_of(semaphore), Kind::other);
+  Wait wait("sem_wait", number_of(semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore);
   wait.end();
   return result;
@@ -240,7 +281,7 @@ CULPRIT_EXPORT int sem_wait(sem_t* semaphore) {
 CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   auto* const next = g_sem_timedwait.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  Wait wait("sem_timedwait", number_of(semaphore), Kind::other);
+  Wait wait("sem_timedwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, until);
   wait.end();
   return result;
@@ -249,7 +290,7 @@ CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
 CULPRIT_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   auto* const next = g_sem_clockwait.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  Wait wait("sem_clockwait", number_of(semaphore), Kind::other);
+  Wait wait("sem_clockwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, clock, until);
   wait.end();
   return result;
@@ -271,7 +312,7 @@ CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   const int found = attempt(mutex);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_mutex_lock", number_of(mutex), Kind::lock);
+  Wait wait("pthread_mutex_lock", number_of(mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex);
   wait.end();
   return error;
@@ -280,7 +321,7 @@ CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
   auto* const next = g_mutex_timedlock.get();
   if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_timedlock", number_of(mutex), Kind::lock);
+  Wait wait("pthread_mutex_timedlock", number_of(mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, until);
   wait.end();
   return error;
@@ -290,7 +331,7 @@ CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
                                            const timespec* until) noexcept {
   auto* const next = g_mutex_clocklock.get();
   if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_clocklock", number_of(mutex), Kind::lock);
+  Wait wait("pthread_mutex_clocklock", number_of(mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, clock, until);
   wait.end();
   return error;
@@ -310,7 +351,7 @@ CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   const int found = attempt(lock);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_rwlock_rdlock", number_of(lock), Kind::lock);
+  Wait wait("pthread_rwlock_rdlock", number_of(lock), Kind::lock, owner_of(*lock));
   const int error = next(lock);
   wait.end();
   return error;
@@ -323,7 +364,7 @@ CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   const int found = attempt(lock);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_rwlock_wrlock", number_of(lock), Kind::lock);
+  Wait wait("pthread_rwlock_wrlock", number_of(lock), Kind::lock, owner_of(*lock));
   const int error = next(lock);
   wait.end();
   return error;

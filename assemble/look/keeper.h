@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Notes now and then, in the experiment, where the threads of the measured program are: after a
+// kill nobody else can tell. Only whoever started a program may always look at it. Looks are the
+// rarer the more they cost, and the longer the run lasts: at most 1 % of a core.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include "assemble/look/thread_look.h"
+
+namespace culprit::assemble::look {
+
+class WhereaboutsKeeper {
+ public:
+  explicit WhereaboutsKeeper(std::filesystem::path experiment)
+      : experiment_(std::move(experiment)) {}
+
+  /// To be called about once a second.
+  void step();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::filesystem::path experiment_;
+  Look last_;
+  unsigned looks_ = 0;
+  Clock::time_point next_;
+  Clock::duration pause_ = std::chrono::milliseconds(900);
+};
+
+}  // namespace culprit::assemble::look

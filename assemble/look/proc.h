@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Files of /proc: what the system tells of a process, of one of its threads, of a descriptor. What
+// is not there, or not for us, is empty: processes end while they are read.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assemble/look/thread_look.h"
+
+namespace culprit::assemble::look {
+
+std::string read_proc(const std::string& file);
+std::string link_target(const std::string& file);
+
+std::vector<uint32_t> all_processes();
+std::vector<uint32_t> threads_of(pid_t process);
+/// Children of all of its threads.
+std::vector<uint32_t> children_of(pid_t process);
+/// "sleep, which sleeps": its name and state; empty if it is gone.
+std::string describe_process(uint32_t process);
+/// A signal has a handler that is not merely there for errors.
+bool handles_signals(pid_t process);
+
+/// Whether memory is mapped so that other processes may see the same.
+bool is_shared(pid_t process, uint64_t address);
+
+/// State, core and turns; none if the thread is gone.
+std::optional<ThreadLook> look_at_thread(pid_t process, uint32_t tid);
+
+/// Where a thread is blocked in the system: fills in call and args. None if it is in no call, or
+/// we may not see it.
+struct Registers {
+  uint64_t sp = 0;
+  uint64_t pc = 0;
+};
+std::optional<Registers> look_at_call(pid_t process, ThreadLook& thread);
+
+/// How a process has the file open that `target` names (as link_target() of a descriptor has it).
+struct Opened {
+  bool reads = false;
+  bool writes = false;
+};
+Opened opened_by(uint32_t process, const std::string& target);
+/// Who holds the lock that a process waits for (flock, fcntl): none or one.
+std::vector<uint32_t> lock_holders(pid_t waiter);
+
+}  // namespace culprit::assemble::look

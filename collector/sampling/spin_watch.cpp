@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Of the registers a sum is kept, by instruction. A loop that has more instructions than there are
+// places to keep them at is no simple wait.
+#include "collector/sampling/spin_watch.h"
+
+#include <cstring>
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+constexpr unsigned kPlaces = 16;
+/// Samples that find nothing changed before a thread is said to spin.
+constexpr unsigned kEnough = 30;
+
+struct Place {
+  uintptr_t pc;
+  uint64_t sum;
+};
+struct Spin {
+  Place places[kPlaces];
+  unsigned known;    ///< of the places
+  unsigned samples;  ///< in a row that found nothing changed
+  uint64_t since;    ///< of the first of them
+  bool said;
+};
+constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec"))) = {};
+
+void add(uint64_t& sum, const void* registers, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+    uint64_t word;
+    memcpy(&word, static_cast<const char*>(registers) + at, sizeof word);
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    sum ^= sum >> 29;
+  }
+}
+
+Place place_of(const ucontext_t& context) {
+  const auto& machine = context.uc_mcontext;
+  Place place = {};
+#if defined(__x86_64__)
+  place.pc = static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+  add(place.sum, machine.gregs, sizeof machine.gregs[0] * REG_RIP);  // those in front of it
+  if (machine.fpregs != nullptr) add(place.sum, machine.fpregs->_xmm, sizeof machine.fpregs->_xmm);
+#elif defined(__aarch64__)
+  place.pc = machine.pc;
+  add(place.sum, machine.regs, sizeof machine.regs);
+  fpsimd_context vectors;
+  memcpy(&vectors, machine.__reserved, sizeof vectors);
+  if (vectors.head.magic == FPSIMD_MAGIC) add(place.sum, vectors.vregs, sizeof vectors.vregs);
+#endif
+  return place;
+}
+
+/// Whether the thread stands there as it did the last time, as far as that is known.
+bool is_as_before(Spin& spin, const Place& place) {
+  for (unsigned i = 0; i < spin.known; ++i) {
+    if (spin.places[i].pc == place.pc) return spin.places[i].sum == place.sum;
+  }
+  if (spin.known == kPlaces) return false;
+  spin.places[spin.known++] = place;
+  return true;
+}
+
+}  // namespace
+
+void watch_spinning(ThreadLog& log, uint64_t time, const ucontext_t& context) {
+  Spin& spin = t_spin;
+  const Place place = place_of(context);
+  if (!is_as_before(spin, place)) {
+    if (spin.said) log.put(time, raw::spin{.from = 0});
+    spin = {};
+    spin.places[spin.known++] = place;
+  }
+  if (spin.samples++ == 0) spin.since = time;
+  if (spin.samples % kEnough != 0) return;
+  log.put(time, raw::spin{.from = spin.since});
+  spin.said = true;
+}
+
+}  // namespace culprit::collector::sampling
