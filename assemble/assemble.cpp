@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -59,6 +61,21 @@ bool has_records(const fs::path& experiment) {
   const std::vector<std::string> names = raw.list();
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return (raw / name).is_folder(); });
+}
+
+int refusal_of_records(const fs::path& experiment) {
+  constexpr std::string_view kRefused = "refused.";
+  const GuardedPath raw = records_of(experiment);
+  for (const std::string& folder : raw.list()) {
+    for (const std::string& name : (raw / folder).list()) {
+      if (name.starts_with(kRefused)) return std::atoi(name.c_str() + kRefused.size());
+    }
+    const auto process = read_process(raw / folder / "process");
+    if (process && process->process.written_behind != 0) {
+      return static_cast<int>(process->process.written_behind);
+    }
+  }
+  return 0;
 }
 
 bool still_runs(const fs::path& experiment) {

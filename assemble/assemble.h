@@ -49,5 +49,7 @@ bool still_runs(const std::filesystem::path& experiment);
 
 /// True if a process wanted to record there, whether or not it could.
 bool has_records(const std::filesystem::path& experiment);
+/// errno with which a process was refused the files of its records; 0: none says so.
+int refusal_of_records(const std::filesystem::path& experiment);
 
 }  // namespace culprit::assemble

@@ -93,6 +93,22 @@ void note_end_in_sample(const std::vector<RawProcessFolder>& folders, RunFacts& 
   }
 }
 
+/// Of processes that did not end in order, what they had not written yet is missing.
+void note_written_behind(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  uint64_t count = 0, refusal = 0;
+  for (const RawProcessFolder& folder : folders) {
+    if (folder.process.written_behind == 0 || folder.process.ended != 0) continue;
+    ++count;
+    refusal = folder.process.written_behind;
+  }
+  if (count == 0) return;
+  facts.notes.push_back(fmt::format(
+      "Files could not be mapped into memory ({}), so records were written every 16 KiB of each "
+      "thread and at the end. What {} of the {} processes recorded after they had last written is "
+      "lost, as they did not end in order: another file system (-o) may keep it.",
+      std::generic_category().message(static_cast<int>(refusal)), count, folders.size()));
+}
+
 /// What users call that which a function of libgomp stands for.
 std::string_view feature_of(std::string_view function) {
   struct Family {
@@ -267,6 +283,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   note_static_runtime(folders, facts);
   note_early_end(folders, facts);
   note_end_in_sample(folders, facts);
+  note_written_behind(folders, facts);
 }
 
 }  // namespace culprit::assemble

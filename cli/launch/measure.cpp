@@ -141,8 +141,9 @@ void print_findings(const MeasureOptions& options, const fs::path& experiment) {
 void finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   if (!has_raw_records(experiment)) {
     const bool tried = assemble::has_records(experiment);
+    const int refusal = assemble::refusal_of_records(experiment);
     remove_folder(experiment);
-    kLog.error("{}", why_nothing_was_recorded(options.command, status, tried));
+    kLog.error("{}", why_nothing_was_recorded(options.command, status, tried, refusal));
     return;
   }
   if (options.settings.value<Setting::estimate>()) return print_estimate(experiment);

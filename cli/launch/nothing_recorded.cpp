@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -44,14 +45,40 @@ std::string static_program_among(const std::vector<std::string>& command) {
   return "";
 }
 
+/// What to do about an errno with which processes could not write.
+std::string_view remedy_of(int refusal) {
+  switch (refusal) {
+    case ENOSPC:
+    case EDQUOT:
+      return "make room, or choose another place (-o)";
+    case EFBIG:
+      return "raise the limit on the size of files (ulimit -f)";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    case ENOMEM:
+      return "raise the limit on memory (ulimit -v), or let culprit take less (--memory)";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a place where the program may write (-o)";
+    default:
+      return "is the disk full, or do limits (ulimit) restrict files, descriptors or memory?";
+  }
+}
+
+std::string sentence_on_refusal(int refusal) {
+  const std::string why = refusal == 0 ? "" : " (" + std::generic_category().message(refusal) + ")";
+  return fmt::format(
+      "nothing was recorded: the program's processes could not write their records{}: {}", why,
+      remedy_of(refusal));
+}
+
 }  // namespace
 
 std::string why_nothing_was_recorded(const std::vector<std::string>& command, int status,
-                                     bool tried) {
-  if (tried) {
-    return "nothing was recorded: the program's processes could not write their records (is the "
-           "disk full, or do limits (ulimit) restrict files, descriptors or memory?)";
-  }
+                                     bool tried, int refusal) {
+  if (tried) return sentence_on_refusal(refusal);
   if (replaces_preload(command)) {
     return "nothing was recorded: the command sets LD_PRELOAD and so displaces culprit's library; "
            "set it in front of culprit instead (LD_PRELOAD=... culprit run -- ...), which then "

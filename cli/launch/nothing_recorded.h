@@ -9,8 +9,9 @@
 
 namespace culprit::cli {
 
-/// A sentence. The program ended with `status`; `tried`: one of its processes wanted to record.
+/// A sentence. The program ended with `status`; `tried`: one of its processes wanted to record,
+/// and was refused the files with `refusal`, an errno; 0: unknown.
 std::string why_nothing_was_recorded(const std::vector<std::string>& command, int status,
-                                     bool tried);
+                                     bool tried, int refusal);
 
 }  // namespace culprit::cli

@@ -8,13 +8,16 @@
 // seal, as it could be that of no window.
 #include "collector/recorder/log_file.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "collector/recorder/environment.h"
+#include "collector/recorder/process_record.h"
 #include "collector/recorder/system_file.h"
 #include "trace/raw/raw.h"
 
@@ -26,6 +29,7 @@ using trace::RawTail;
 namespace {
 
 constexpr uint64_t kWindowsOfEstimate = 4;
+constexpr char kTailName[] = ".tail";
 
 size_t tail_bytes(size_t window_bytes) {
   return window_bytes + sizeof(RawTail);
@@ -39,12 +43,78 @@ const char* LogFile::events_path() {
 }
 
 const char* LogFile::tail_path() {
-  memcpy(path_ + length_, ".tail", sizeof ".tail");
+  memcpy(path_ + length_, kTailName, sizeof kTailName);
   return path_;
 }
 
 void LogFile::reseed(uint64_t window) {
   seed_ = trace::raw_seed(start_ticks_, number_, window);
+}
+
+namespace {
+
+/// Logs whose windows lie in memory alone. While one is written by another thread, a mark stands in
+/// its place, for which its own thread waits before it takes the memory away.
+std::atomic<LogFile*> g_in_memory[1024];
+
+LogFile* being_written() {
+  alignas(LogFile) static char mark[sizeof(LogFile*)];
+  return reinterpret_cast<LogFile*>(mark);
+}
+
+}  // namespace
+
+/// Where there is no room in the list, the end of the process writes nothing of it.
+void LogFile::be_in_memory(int refusal) {
+  window_ = static_cast<char*>(map_memory(tail_bytes(window_bytes_)));
+  if (window_ == nullptr) return;
+  in_memory_ = true;
+  tell_written_behind(refusal);
+  for (std::atomic<LogFile*>& place : g_in_memory) {
+    LogFile* nobody = nullptr;
+    if (!place.compare_exchange_strong(nobody, this)) continue;
+    place_ = &place;
+    return;
+  }
+}
+
+void LogFile::leave_list() {
+  if (place_ == nullptr) return;
+  for (LogFile* self = this; !place_->compare_exchange_weak(self, nullptr); self = this) {
+    sched_yield();
+  }
+  place_ = nullptr;
+}
+
+/// Of a window whose file has its first `from` bytes. Returns how many it has then. The seal is
+/// read once: what it does not cover is not written.
+size_t LogFile::write_tail(const char* path, RawTail& copy, size_t from) {
+  memcpy(&copy, &tail(), sizeof copy);
+  const size_t sealed = trace::words_of_seal(copy.seal) * sizeof(uint64_t);
+  if (from > sealed) from = sealed;
+  const Piece pieces[] = {{from, window_ + from, sealed - from},
+                          {window_bytes_, &copy, sizeof copy}};
+  return write_pieces(path, pieces, 2) ? sealed : from;
+}
+
+void LogFile::write_behind() {
+  if (in_memory_ && has_file_) written_ = write_tail(tail_path(), shown_, written_);
+}
+
+void LogFile::write_all() {
+  static std::atomic_flag writing = ATOMIC_FLAG_INIT;
+  static RawTail copy;
+  static char path[PATH_MAX + sizeof kTailName];
+  if (writing.test_and_set(std::memory_order_acquire)) return;
+  for (std::atomic<LogFile*>& place : g_in_memory) {
+    LogFile* log = place.load();
+    if (log == nullptr || !place.compare_exchange_strong(log, being_written())) continue;
+    memcpy(path, log->path_, static_cast<size_t>(log->length_));
+    memcpy(path + log->length_, kTailName, sizeof kTailName);
+    if (log->has_file_) log->write_tail(path, copy, 0);
+    place.store(log);
+  }
+  writing.clear(std::memory_order_release);
 }
 
 bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
@@ -55,7 +125,10 @@ bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uin
   start_ticks_ = start_ticks;
   reseed(0);
   window_bytes_ = window_bytes;
-  window_ = static_cast<char*>(map_file(tail_path(), tail_bytes(window_bytes)));
+  const MappedFile mapped = map_file(tail_path(), tail_bytes(window_bytes));
+  window_ = static_cast<char*>(mapped.memory);
+  // Beyond the limit on the size of files it could not be written either.
+  if (mapped.is_made && window_ == nullptr && mapped.refusal != EFBIG) be_in_memory(mapped.refusal);
   has_file_ = window_ != nullptr;
   return has_file_;
 }
@@ -103,6 +176,10 @@ void LogFile::clear() {
   std::atomic_ref<uint64_t>(tail().window).store(next, std::memory_order_release);
   reseed(next);
   seal(0, 0);
+  if (!in_memory_) return;
+  empty_file(tail_path());  // what it has is of the window before
+  written_ = 0;
+  write_behind();
 }
 
 bool LogFile::turn_over() {
@@ -113,6 +190,7 @@ bool LogFile::turn_over() {
 
 void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
+  leave_list();
   if (has_file_ && !is_only_counted() && append(used)) unlink(tail_path());
   unmap_memory(window_, tail_bytes(window_bytes_));
   window_ = nullptr;

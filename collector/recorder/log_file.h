@@ -5,8 +5,10 @@
 // stored, and the events file, to which each full window is appended. Why two: storing into fresh
 // pages of a mapped file costs a page fault and the file system's bookkeeping each, six times the
 // price of writing the same window from memory that is mapped already. And yet all records lie in a
-// file at any moment, so that they survive SIGKILL. MT: one thread. Async-signal-safe, but for what
-// `errno` does.
+// file at any moment, so that they survive SIGKILL. Where the tail cannot be mapped (file systems
+// without shared mappings, filters of system calls, no room yet), its window lies in memory alone,
+// and is written behind: what is newer than the last such step is lost if the process is killed.
+// MT: one thread, but for write_all. Async-signal-safe, but for what `errno` does.
 #pragma once
 
 #include <atomic>
@@ -22,8 +24,8 @@ namespace culprit::collector {
 class LogFile {
  public:
   /// Makes `folder`/events.`number` and its tail, kRawWindow or a smaller power of two, of a
-  /// process that began at `start_ticks`. False (and no memory) if the disk has no room for the
-  /// tail.
+  /// process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor one in
+  /// memory can be had.
   bool open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks);
   /// A window in memory only, for calibration.
   bool open_scratch();
@@ -46,6 +48,13 @@ class LogFile {
     std::atomic_ref<uint64_t>(tail().seal).store(seal_of(sum, used), std::memory_order_release);
   }
 
+  /// True if the window lies in memory alone: then the tail's file has what it held when this was
+  /// last called, or less if it cannot be written.
+  bool is_written_behind() const { return in_memory_; }
+  void write_behind();
+  /// The same for the windows of all threads, for a process that ends. They may go on recording.
+  static void write_all();
+
   /// Appends the window, which must be full, and clears it; it is sealed again, empty. False if
   /// that is impossible: then the window keeps what it has.
   bool turn_over();
@@ -60,13 +69,20 @@ class LogFile {
   bool is_only_counted();
   bool append(size_t bytes);
   void clear();
+  void be_in_memory(int refusal);
+  size_t write_tail(const char* path, trace::RawTail& copy, size_t from);
+  void leave_list();
 
   char* window_ = nullptr;
   size_t window_bytes_ = 0;
   bool has_file_ = false;
   uint32_t number_ = 0;
   uint64_t start_ticks_ = 0;
-  uint64_t seed_ = 0;  ///< of the window's seal
+  uint64_t seed_ = 0;                       ///< of the window's seal
+  bool in_memory_ = false;                  ///< the window alone: the tail is not mapped
+  size_t written_ = 0;                      ///< of such a window: bytes that its file has
+  trace::RawTail shown_ = {};               ///< what the file says of them
+  std::atomic<LogFile*>* place_ = nullptr;  ///< in the list of such
   const char* events_path();
   const char* tail_path();
 

@@ -23,6 +23,7 @@
 #include "collector/recorder/core_use.h"
 #include "collector/recorder/cpu_time.h"
 #include "collector/recorder/environment.h"
+#include "collector/recorder/log_file.h"
 #include "collector/recorder/process_record.h"
 #include "collector/recorder/selection.h"
 #include "collector/recorder/system_file.h"
@@ -171,6 +172,7 @@ void end() {
     if (log->counting) log->count(time);
     log->put(time, raw::process_end{});
   }
+  LogFile::write_all();
   take_snapshot(Moment::exit, time);
   g_mode.compare_exchange_strong(expected, Mode::ended);
 }
@@ -262,6 +264,7 @@ void checkpoint() {
   refresh_clock_pair();
   refresh_core_use();
   if (code_map::loaded_more()) code_map::refresh();
+  LogFile::write_all();
   take_snapshot();  // with what has become known
 }
 

@@ -26,6 +26,8 @@ namespace {
 
 /// Of which the record is the first part.
 trace::RawProcessFile* g_file = nullptr;
+char g_path[4200];         ///< its name
+bool g_in_memory = false;  ///< alone: it is not mapped, but written
 
 void set_last(RawProcess& record, const trace::RawClockPair& pair) {
   record.last = pair;
@@ -48,13 +50,43 @@ void read_executable(char* text, size_t capacity) {
   text[length > 0 ? length : 0] = '\0';
 }
 
+void tell_refused(const char* folder, int refusal) {
+  char path[sizeof g_path];
+  snprintf(path, sizeof path, "%s/refused.%d", folder, refusal);
+  touch_file(path);
+}
+
+bool write_record() {
+  return write_at(g_path, 0, reinterpret_cast<const char*>(g_file), sizeof *g_file);
+}
+
+/// The memory of the record: its file, or what is written to it. Returns errno if there is none.
+int make_record() {
+  const MappedFile mapped = map_file(g_path, sizeof(trace::RawProcessFile));
+  g_file = static_cast<trace::RawProcessFile*>(mapped.memory);
+  if (g_file != nullptr || !mapped.is_made) return mapped.refusal;
+  g_file = static_cast<trace::RawProcessFile*>(map_memory(sizeof(trace::RawProcessFile)));
+  if (g_file == nullptr || !write_record()) {
+    const int refusal = errno;
+    unlink(g_path);
+    unmap_memory(g_file, sizeof(trace::RawProcessFile));
+    g_file = nullptr;
+    return refusal != 0 ? refusal : mapped.refusal;
+  }
+  g_in_memory = true;
+  g_file->now.written_behind = static_cast<uint64_t>(mapped.refusal);
+  return 0;
+}
+
 }  // namespace
 
 RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first) {
-  char path[4200];
-  snprintf(path, sizeof path, "%s/process", folder);
-  g_file = static_cast<trace::RawProcessFile*>(map_file(path, sizeof(trace::RawProcessFile)));
-  if (g_file == nullptr) return nullptr;
+  snprintf(g_path, sizeof g_path, "%s/process", folder);
+  errno = 0;
+  if (const int refusal = make_record(); refusal != 0) {
+    tell_refused(folder, refusal);
+    return nullptr;
+  }
   RawProcess* const record = &g_file->now;
   record->version = trace::kRawVersion;
   record->pid = static_cast<uint32_t>(getpid());
@@ -79,6 +111,13 @@ RawProcess* create_process_record(const char* folder, const trace::RawClockPair&
   memcpy(record->parent, environment().parent, sizeof record->parent);
   std::atomic_ref<uint32_t>(record->magic).store(trace::kRawMagic, std::memory_order_release);
   return record;
+}
+
+void tell_written_behind(int refusal) {
+  RawProcess* record = process();
+  if (record == nullptr) return;
+  std::atomic_ref<uint64_t>(record->written_behind)
+      .store(static_cast<uint64_t>(refusal), std::memory_order_relaxed);
 }
 
 void tally(uint64_t RawProcess::* counter, uint64_t count) {
@@ -133,6 +172,7 @@ void take_snapshot(Moment moment, uint64_t end) {
   } else if (moment == Moment::limit) {
     std::atomic_ref<uint32_t>(record.stopped_at_limit).store(1, std::memory_order_release);
   }
+  if (g_in_memory) write_record();
   writing.clear(std::memory_order_release);
 }
 

@@ -11,11 +11,15 @@
 
 namespace culprit::collector {
 
-/// Maps `<folder>/process` and fills in what is known at load. nullptr if the file cannot be made.
+/// Maps `<folder>/process`, or writes it where that is refused, and fills in what is known at load.
+/// nullptr if neither can be done: then a file `refused.<errno>` says why.
 trace::RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first);
 
 /// Adds to a counter of the record, if there is one that this process may write to.
 void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
+
+/// A file of the process could not be mapped, with this errno: it lies in memory and is written.
+void tell_written_behind(int refusal);
 
 /// Keeps what the record is now (trace::RawSnapshot). `end`: the process ends, or stops recording,
 /// at these ticks, which the record says too from then on.

@@ -37,16 +37,15 @@ bool is_within_size_limit(size_t bytes) {
          bytes <= limit.rlim_cur;
 }
 
-/// Room on disk for the range, zeroed. File systems that cannot promise it only get the length.
-bool reserve(int file, size_t bytes) {
-  if (!is_within_size_limit(bytes)) return false;
+/// Room on disk for the range, zeroed. Returns errno, 0 if all is well. Where a file system cannot
+/// promise room there is none: a mapped page without it is a trap.
+int reserve(int file, size_t bytes) {
+  if (!is_within_size_limit(bytes)) return EFBIG;
   int error;
   do {
     error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   } while (error == EINTR);
-  if (error == 0) return true;
-  if (error != EOPNOTSUPP && error != EINVAL) return false;
-  return ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  return error;
 }
 
 }  // namespace
@@ -61,15 +60,18 @@ void unmap_memory(void* memory, size_t bytes) {
   if (memory != nullptr) munmap(memory, bytes);
 }
 
-void* map_file(const char* path, size_t bytes) {
+MappedFile map_file(const char* path, size_t bytes) {
   const int file = open_again(path, O_RDWR | O_CREAT | kOwn, 0644);
-  if (file < 0) return nullptr;
+  if (file < 0) return {nullptr, false, errno};
+  int error = reserve(file, bytes);
   void* memory = MAP_FAILED;
-  if (reserve(file, bytes)) {
+  if (error == 0) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = errno;
   }
   close(file);
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return {nullptr, true, error};
+  return {memory, true, 0};
 }
 
 void touch_file(const char* path) {
@@ -97,6 +99,24 @@ bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
   const bool written = write_at(file, offset, data, bytes);
   close(file);
   return written;
+}
+
+bool write_pieces(const char* path, const Piece* pieces, unsigned count) {
+  const int file = open_again(path, O_WRONLY | kOwn);
+  if (file < 0) return false;
+  bool written = true;
+  for (unsigned i = 0; i < count && written; ++i) {
+    const Piece& piece = pieces[i];
+    written = is_within_size_limit(piece.offset + piece.bytes) &&
+              write_at(file, piece.offset, static_cast<const char*>(piece.data), piece.bytes);
+  }
+  close(file);
+  return written;
+}
+
+void empty_file(const char* path) {
+  const int file = open_again(path, O_WRONLY | O_TRUNC | kOwn);
+  if (file >= 0) close(file);
 }
 
 bool make_folder(const char* path) {

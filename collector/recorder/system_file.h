@@ -28,9 +28,16 @@ class KeepErrno {
 void* map_memory(size_t bytes);
 void unmap_memory(void* memory, size_t bytes);
 
-/// Makes a file of `bytes` zeros and maps it, shared, after making sure that the disk has room for
-/// it: a store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
-void* map_file(const char* path, size_t bytes);
+/// A file that lies in memory, shared: what is stored is in the file, however the process ends.
+struct MappedFile {
+  void* memory = nullptr;
+  bool is_made = false;  ///< the file is there
+  int refusal = 0;       ///< errno, where there is no memory
+};
+
+/// Makes a file of `bytes` zeros and maps it, after making sure that the disk has room for it: a
+/// store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
+MappedFile map_file(const char* path, size_t bytes);
 
 /// Makes an empty file if there is none.
 void touch_file(const char* path);
@@ -40,6 +47,16 @@ void touch_file(const char* path);
 bool write_at(const char* path, size_t offset, const char* data, size_t bytes);
 /// The same, to a descriptor.
 bool write_at(int file, size_t offset, const char* data, size_t bytes);
+
+struct Piece {
+  size_t offset;  ///< in the file
+  const void* data;
+  size_t bytes;
+};
+/// Writes several pieces one after the other into an existing file. False as write_at.
+bool write_pieces(const char* path, const Piece* pieces, unsigned count);
+/// Takes everything out of an existing file.
+void empty_file(const char* path);
 
 bool is_file(const char* path);
 

@@ -31,6 +31,9 @@ namespace {
 
 constexpr unsigned kMaxWords = 255;
 constexpr uint32_t kLongestRetryWait = 64;  // seconds
+/// A window in memory alone is written whenever it has doubled, then after each so many bytes: that
+/// is what is lost at most when the process is killed.
+constexpr uint32_t kFirstStep = 256, kStep = uint32_t{16} << 10;
 
 constexpr uint32_t record_bytes(unsigned words) {
   return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
@@ -72,8 +75,14 @@ uint64_t start_ticks() {
 void ThreadLog::Impl::begin_window(bool has_files) {
   if (file.window() == nullptr) used = capacity;
   if (file.window() == nullptr || !has_files) return;
+  begin_step();
   file.seal(sum, grows ? newest : used);
   tally(&trace::RawProcess::logs);
+}
+
+void ThreadLog::Impl::begin_step() {
+  const uint32_t step = std::clamp(used, kFirstStep, kStep);
+  stop = file.is_written_behind() ? std::min(used + step, limit) : limit;
 }
 
 void ThreadLog::Impl::open(const char* folder, uint32_t number) {
@@ -185,7 +194,7 @@ inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags,
   if (time < last_time) time = last_time;
   last_time = time;
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
-  if (used + record_bytes(words.all()) + sizeof(RawHeader) > limit) [[unlikely]] {
+  if (used + record_bytes(words.all()) + sizeof(RawHeader) > stop) [[unlikely]] {
     return append_at_end(kind, time, flags, arg, words);
   }
   store(kind, time, flags, arg, words);
@@ -211,6 +220,15 @@ inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     Words words) {
+  if (stop < limit) {
+    const KeepErrno keep;
+    file.write_behind();
+    begin_step();
+    if (used + record_bytes(words.all()) + sizeof(RawHeader) <= limit) {
+      store(kind, time, flags, arg, words);
+      return true;
+    }
+  }
   if (used + record_bytes(words.all()) == limit) {
     store(kind, time, flags, arg, words);
     return true;
@@ -278,6 +296,7 @@ bool ThreadLog::Impl::next_window() {
   retry_wait = 0;
   used = 0;
   sum = 0;
+  begin_step();
   refresh_clock_pair();
   return true;
 }

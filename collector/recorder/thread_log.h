@@ -45,9 +45,11 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
   uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
   uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's seal belongs
-  uint32_t newest = 0;  ///< where in the window the newest record begins
-  bool grows = false;   ///< it may still, so that it is not in `sum`
-  uint64_t sum = 0;     ///< raw_sum of the window's records
+  uint32_t stop = limit;  ///< no record without care goes beyond: the limit, or where a window in
+                          ///< memory is to be written behind
+  uint32_t newest = 0;    ///< where in the window the newest record begins
+  bool grows = false;     ///< it may still, so that it is not in `sum`
+  uint64_t sum = 0;       ///< raw_sum of the window's records
   uint64_t last_time = 0;
   bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
@@ -109,6 +111,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void finish_newest();
   void pad();
   void put_seal(uint16_t flags);
+  void begin_step();
   bool next_window();
   void begin_window(bool has_files);
   void put_off_retry();

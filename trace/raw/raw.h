@@ -13,6 +13,7 @@
 //   events.<n>       the records of thread n, n = 0 for the thread that loaded the collector
 //   events.<n>.tail  its newest records: one window and a RawTail, mapped
 //                    (absent once the thread ended)
+//   refused.<n>      empty: there is no `process`, as its file was refused with this errno
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
 //                    "# " and the FNV-1a of what stands before, in hex
 // and beside them `heartbeat` (RawHeartbeat), and marks by which the nodes of a job meet
@@ -49,7 +50,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 9;
+inline constexpr uint32_t kRawVersion = 10;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 struct RawHeader {
@@ -179,8 +180,11 @@ struct RawProcess {
   char omp_runtime[128];  ///< what OMPT says of itself
   char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none
   char parent[64];        ///< who spawned its world: "<job>.<rank>"; "?": unknown; empty: nobody
-  uint64_t logs;          ///< whose files were made: so many are there, unless some were removed
-  uint64_t maps;          ///< likewise, copies of /proc/self/maps
+  uint64_t
+      written_behind;  ///< errno with which mapping a file was refused: the newest records lie in
+                       ///< memory, and are written every few KiB and at the end; 0: none was
+  uint64_t logs;       ///< whose files were made: so many are there, unless some were removed
+  uint64_t maps;       ///< likewise, copies of /proc/self/maps
 };
 static_assert(sizeof(RawProcess) % sizeof(uint64_t) == 0);
 

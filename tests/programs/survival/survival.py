@@ -7,7 +7,7 @@ A case is one line in `GROUPS`. All cases of a group are judged before the test 
 """
 
 import dataclasses
-import os
+import errno
 import json
 import os
 import pathlib
@@ -34,6 +34,8 @@ class Case:
     environment: dict = dataclasses.field(default_factory=dict)
     calls: dict = dataclasses.field(default_factory=dict)  # how often in the trace
     way: str = "omp"
+    refuse: dict = dataclasses.field(default_factory=dict)  # what the system refuses (refuse.c)
+    why: str = ""  # a word on what was refused
 
     def program(self, place):
         return [place.program("survival/survive"), self.way, self.name, *self.arguments]
@@ -58,9 +60,13 @@ def without_culprits(text):
 
 
 def measure(place, case, experiment, *options):
+    refused = {}
+    if case.refuse:
+        refused = {"LD_PRELOAD": place.program("survival/librefuse.so"),
+                   **{f"REFUSE_{what}": str(value) for what, value in case.refuse.items()}}
     return execute([place.culprit, "run", "--otf2", "--sampling", "1000", *options, "-o", experiment,
                     "--",
-                    *case.program(place)], environment={**ENVIRONMENT, **case.environment})
+                    *case.program(place)], environment={**ENVIRONMENT, **case.environment, **refused})
 
 
 def judge_behaviour(case, plain, done):
@@ -84,7 +90,10 @@ def judge_experiment(place, case, experiment):
     surplus = [name for name, loss in losses.items()
                if loss["severity"] == "data loss" and name not in case.losses]
     check(not surplus, f"lost in vain: {surplus}")
-    check(report.data["run"]["locations"] >= 2, "a thread is missing")
+    # What a thread had not written yet, it may have been all.
+    check(report.data["run"]["locations"] >= (1 if case.why else 2), "a thread is missing")
+    notes = report.data["run"]["notes"]
+    check(not case.why or any(case.why in note for note in notes), f"not told why: {notes}")
     return report
 
 
@@ -105,7 +114,8 @@ def check_calls(calls, experiment):
 
 
 def survive(place, case):
-    experiment = place.experiment(f"{case.way}.{case.name}")
+    refused = "".join(f".{what}.{value}" for what, value in case.refuse.items())
+    experiment = place.experiment(f"{case.way}.{case.name}{refused}")
     plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
     done = measure(place, case, experiment)
     judge_behaviour(case, plain, done)
@@ -117,7 +127,8 @@ def survive(place, case):
         if case.samples:
             check_samples(place, experiment)
     else:
-        check("could not write their records" in done.stderr, f"not told why: {done.stderr}")
+        told = " ".join(done.stderr.split())
+        check(f"could not write their records{case.why}" in told, f"not told why: {done.stderr}")
 
 
 def judge_all(cases):
@@ -255,7 +266,26 @@ if "CULPRIT_SANITIZER_RUNTIME" in os.environ:
 if os.geteuid() != 0:
     RESOURCES = [case for case in RESOURCES if case.name not in ("change_root", "change_user")]
 
-GROUPS = {"endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
+# Where files cannot be mapped, records are written; what a process that is killed had not written
+# is told. Both ends of what is refused: the mapping, and the room for it.
+REFUSALS = [Case("exit", refuse={"MMAP": number})
+            for number in (errno.ENODEV, errno.EACCES, errno.EPERM, errno.ENOMEM, errno.EAGAIN)]
+REFUSALS += [Case("exit", refuse={"FALLOCATE": number})
+             for number in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.ENOSPC)]
+REFUSALS += [
+    Case("exit", way="mpi", early=True, refuse={"MMAP": errno.ENODEV}),
+    Case("threads_alive", refuse={"MMAP": errno.ENODEV}),
+    Case("churn", refuse={"MMAP": errno.ENODEV}),
+    Case("fork", refuse={"MMAP": errno.ENODEV}),
+    Case("first_much", way="mpi", refuse={"MMAP": errno.ENODEV}),
+    Case("killed", early=True, refuse={"MMAP": errno.ENODEV}, why="(No such device)"),
+    Case("fault", early=True, refuse={"FALLOCATE": errno.EDQUOT}, why="(Disk quota exceeded)"),
+    # Full at once.
+    Case("exit", recorded=False, refuse={"FALLOCATE": errno.ENOSPC, "WRITES_AFTER": 0},
+         why=" (No space left on device)"),
+]
+
+GROUPS = {"refusals": REFUSALS, "endings": ENDINGS, "mpi_endings": MPI_ENDINGS, "finalize": FINALIZE,
           "processes": PROCESSES,
           "threads": THREADS, "resources": RESOURCES, "signals": SIGNALS, "claims": CLAIMS,
           "confined": CONFINED}
@@ -304,7 +334,8 @@ def disk_without_any_room(place):
         done = measure(place, case, disk.folder / "experiment")
         check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
         check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
-        check("could not write" in done.stderr or "dropped" in done.stdout,
+        told = " ".join(done.stderr.split())
+        check("could not write" in told or "is full" in told or "dropped" in done.stdout,
               f"not told: {done.stdout}{done.stderr}")
 
 
