@@ -139,6 +139,7 @@ TEST_F(AssembleTest, ProcessesWithoutMpiAreNumberedAfterTheRanks) {
   {
     auto helper = process("node1.1.a");
     helper->ended(50);
+    std::strcpy(helper->process.omp_runtime, "a runtime");
     helper->thread(0).fork(10, 1, in_main({})).begin(11, 1, 1, 0).end(12, 1).join(13, 1);
     auto rank = process("node1.2.b");
     rank->rank(0, 1).started(5).ended(50);
@@ -149,6 +150,21 @@ TEST_F(AssembleTest, ProcessesWithoutMpiAreNumberedAfterTheRanks) {
   EXPECT_EQ(listing.definitions.processes[1].name, "Process 1");
   ASSERT_EQ(facts.notes.size(), 1u);
   EXPECT_NE(facts.notes[0].find("did not use MPI"), std::string::npos);
+}
+
+TEST_F(AssembleTest, ProcessesWithNothingButThreadsAreLeftOutBesideRanks) {
+  {
+    auto tool = process("node1.1.a");
+    tool->ended(50);
+    tool->thread(0).fork(10, 1, in_main({})).begin(11, 1, 1, 0).end(12, 1).join(13, 1);
+    auto rank = process("node1.2.b");
+    rank->rank(0, 1).started(5).ended(50);
+    call_once(*rank);
+  }
+  const RunFacts facts = play();
+  EXPECT_EQ(listing.definitions.processes.size(), 1u);
+  ASSERT_EQ(facts.notes.size(), 1u);
+  EXPECT_NE(facts.notes[0].find("left out"), std::string::npos);
 }
 
 TEST_F(AssembleTest, OneNodeHasOneClock) {
