@@ -53,14 +53,34 @@ static double own_delay_costs(const Findings& findings) {
   return sum;
 }
 
-double own_waiting(const Findings& findings) {
-  if (findings.run.operation == Operation::cut) return own_delay_costs(findings);
-  return std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0);
+Proportion proportion(const FoundDiagnosis& row) {
+  return Proportion::of(Amount<Row>(row.time_s), Amount<Row>(row.whole_s));
 }
 
-double own_allocation(const Findings& findings) {
+Amount<Run> run_time(const Findings& findings) {
+  return Amount<Run>(findings.run.wall_s);
+}
+
+Amount<Allocation> allocation(const Findings& findings) {
+  return Amount<Allocation>(findings.run.allocation_s);
+}
+
+Amount<OwnAllocation> own_allocation(const Findings& findings) {
   const StartUp& start_up = findings.start_up;
-  return std::max(findings.run.allocation_s - start_up.activity_s - start_up.waiting_s, 0.0);
+  return Amount<OwnAllocation>(
+      std::max(findings.run.allocation_s - start_up.activity_s - start_up.waiting_s, 0.0));
+}
+
+Amount<Waiting> waiting(const Findings& findings) {
+  return Amount<Waiting>(findings.identities.waiting_s);
+}
+
+Amount<OwnWaiting> own_waiting(const Findings& findings) {
+  if (findings.run.operation == Operation::cut) {
+    return Amount<OwnWaiting>(own_delay_costs(findings));
+  }
+  return Amount<OwnWaiting>(
+      std::max(findings.identities.waiting_s - findings.start_up.waiting_s, 0.0));
 }
 
 void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& found) {
@@ -74,7 +94,7 @@ void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& fo
 
 /// The call path named is the last of the function's that caused most, as far as that is known.
 void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found) {
-  FoundDiagnosis row{.kind = Diagnosis::polling, .whole_s = own_allocation(findings)};
+  FoundDiagnosis row{.kind = Diagnosis::polling, .whole_s = own_allocation(findings).seconds()};
   for (const FoundPolling& polling : findings.polling) row.time_s += polling.time_s;
   if (row.time_s <= 0) return;
   row.matters = row.whole_s > 0 && row.time_s >= kMuchPolling * row.whole_s;
@@ -99,7 +119,7 @@ namespace {
 /// them, or else most of them.
 FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
                             uint64_t FoundMessageUse::* which, double FoundMessageUse::* waiting) {
-  FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings)};
+  FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings).seconds()};
   std::map<CallPathId, std::pair<double, uint64_t>> by_path;
   for (const FoundMessageUse& use : findings.message_use) {
     row.count += use.*which;

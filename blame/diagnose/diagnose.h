@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "blame/amount.h"
 #include "blame/findings/findings.h"
 
 namespace culprit::blame {
@@ -40,11 +41,15 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKin
 /// The same of idle devices, without start-up and shutdown.
 std::vector<DeviceBlamed> own_idle_device(const Findings& findings);
 
-/// All waiting but that caused by start-up and shutdown: what delays' costs are parts of. Of a cut,
-/// what its delays cost, wherever.
-double own_waiting(const Findings& findings);
-/// All allocated time but that of start-up and shutdown and what they cause.
-double own_allocation(const Findings& findings);
+/// The whole of the time in a diagnosis is in the same row.
+Proportion proportion(const FoundDiagnosis& row);
+
+// The wholes of a run. Of a cut, own waiting is what its delays cost, wherever.
+Amount<Run> run_time(const Findings& findings);
+Amount<Allocation> allocation(const Findings& findings);
+Amount<OwnAllocation> own_allocation(const Findings& findings);
+Amount<Waiting> waiting(const Findings& findings);
+Amount<OwnWaiting> own_waiting(const Findings& findings);
 
 // The diagnoses, one function each; diagnose.cpp lists them.
 void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& found);

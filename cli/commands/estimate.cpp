@@ -27,7 +27,9 @@ std::string mib(double bytes) {
 }
 
 std::string cost_of(double cost_s, const Estimate& estimate) {
-  return report::percent(cost_s, estimate.thread_s);
+  return report::percent(
+      blame::Proportion::of(blame::Amount<blame::Allocation>(cost_s),
+                            blame::Amount<blame::Allocation>(estimate.thread_s)));
 }
 
 std::string table(const Estimate& estimate) {
@@ -38,10 +40,12 @@ std::string table(const Estimate& estimate) {
     if (shown++ == kRows) break;
     // What a probe calls itself comes from the records.
     const std::string what = report::shortened(printable(row.what), 38);
-    text += fmt::format("  {} {:>12} {:>9.1f} {:>8} {:>8}  {}\n", report::left(what, 38),
-                        report::grouped(static_cast<size_t>(row.records)), row.bytes / (1 << 20),
-                        report::percent(row.bytes, estimate.bytes), cost_of(row.cost_s, estimate),
-                        row.left_out);
+    text += fmt::format(
+        "  {} {:>12} {:>9.1f} {:>8} {:>8}  {}\n", report::left(what, 38),
+        report::grouped(static_cast<size_t>(row.records)), row.bytes / (1 << 20),
+        report::percent(blame::Proportion::of(blame::Amount<blame::Row>(row.bytes),
+                                              blame::Amount<blame::Row>(estimate.bytes))),
+        cost_of(row.cost_s, estimate), row.left_out);
   }
   if (estimate.rows.size() > kRows) {
     text += fmt::format("  and {} other kinds\n", estimate.rows.size() - kRows);

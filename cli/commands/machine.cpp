@@ -54,19 +54,22 @@ std::string noise_in_words(const predict::MachineNoise& noise) {
                        [](const auto& a, const auto& b) { return a.largest < b.largest; });
   std::string text =
       fmt::format("{} lost in detours, {:.0f} of them in a second of work. ",
-                  report::percent(noise.detours.share(), 1), noise.detours.per_second_of_work);
+                  report::percent(blame::Proportion::by_itself(noise.detours.share())),
+                  noise.detours.per_second_of_work);
   if (length.samples() > 0) {
     text += fmt::format("Half take less than {}, the longest took {}, on core {} of {}. ",
                         in_words(length.quantile_ns(0.5)), in_words(worst->largest), worst->cpu,
                         worst->host);
   }
-  const double quantum = static_cast<double>(noise.quantum.nanos());
+  const auto lost = [&](double quantile) {
+    return blame::Proportion::by_itself(noise.stolen.quantile_ns(quantile) /
+                                        static_cast<double>(noise.quantum.nanos()));
+  };
   text += fmt::format(
       "Of {} quanta of {} half lose less than {} against the best of their core, and one in a "
       "hundred loses more than {}, slower clocks and shared caches included.",
-      noise.stolen.samples(), in_words(noise.quantum),
-      report::percent(noise.stolen.quantile_ns(0.5), quantum),
-      report::percent(noise.stolen.quantile_ns(0.99), quantum));
+      noise.stolen.samples(), in_words(noise.quantum), report::percent(lost(0.5)),
+      report::percent(lost(0.99)));
   return text;
 }
 

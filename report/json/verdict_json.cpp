@@ -38,7 +38,7 @@ Json cause_json(const Findings& findings, const Cause& cause) {
           {"with_callees", cause.with_callees},
           {"callpath", name_of(findings, cause.costliest)},
           {"cost_s", cause.cost_s},
-          {"share", cause.cost_s / blame::own_waiting(findings)},
+          {"share", blame::Proportion::of(cause.cost(), blame::own_waiting(findings)).value()},
           {"through", function_of(findings, cause.through)},
           {"through_s", cause.through_s},
           {"locations", locations}};
@@ -69,7 +69,7 @@ Json verdict_json(const Findings& findings) {
   return {{"kind", to_string(verdict.kind)},
           {"waiting", to_string(verdict.waiting)},
           {"text", verdict.text},
-          {"waiting_share", verdict.waiting_share},
+          {"waiting_share", verdict.waiting_share.value()},
           {"causes", causes},
           {"common_caller", common},
           {"core_shortage", cores_json(verdict.cores)}};

@@ -19,9 +19,11 @@
 namespace culprit::report {
 namespace {
 
+using blame::Amount;
 using blame::ChangedFigure;
 using blame::Findings;
 using blame::FoundChange;
+using blame::Proportion;
 
 constexpr size_t kRows = 8;
 constexpr double kSame = 0.001;  ///< of what was before: hardly a change
@@ -37,6 +39,12 @@ std::string with_sign(double seconds, const TimeFormat& time) {
   return text.starts_with('<') ? text : (seconds < 0 ? "-" : "+") + text;
 }
 
+/// By how much of what was before, either way: of growth more than all.
+Proportion change_of(const FoundChange& row) {
+  return row.before_s > 0 ? Proportion::by_itself(std::abs(delta(row)) / row.before_s)
+                          : Proportion();
+}
+
 /// "+0.31 s (+12.3 %)", "+4.10 s (42 times as much)". No share of what is too small to be shown.
 std::string amount(const FoundChange& row, const TimeFormat& time) {
   const std::string change = with_sign(delta(row), time);
@@ -46,8 +54,7 @@ std::string amount(const FoundChange& row, const TimeFormat& time) {
   if (row.after_s >= kTimes * row.before_s) {
     return fmt::format("{} ({:.0f} times as much)", change, row.after_s / row.before_s);
   }
-  return fmt::format("{} ({}{})", change, delta(row) < 0 ? "-" : "+",
-                     percent(std::abs(delta(row)), row.before_s));
+  return fmt::format("{} ({}{})", change, delta(row) < 0 ? "-" : "+", percent(change_of(row)));
 }
 
 const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
@@ -88,8 +95,8 @@ std::string wall_words(const FoundChange& wall, const TimeFormat& time) {
     return fmt::format("The run takes as long as before ({})", time(wall.after_s));
   }
   return fmt::format("The run takes {} ({}) {}: {} instead of {}", time(std::abs(delta(wall))),
-                     percent(std::abs(delta(wall)), wall.before_s),
-                     delta(wall) > 0 ? "longer" : "less", time(wall.after_s), time(wall.before_s));
+                     percent(change_of(wall)), delta(wall) > 0 ? "longer" : "less",
+                     time(wall.after_s), time(wall.before_s));
 }
 
 /// "most" is half of it at least.
@@ -155,9 +162,11 @@ std::string scaling_words(const Findings& findings) {
                        time(rows[0].after_s), time(rows[0].ideal_s));
   }
   const PageNames names(findings);
-  std::string text = fmt::format(
-      "{} of the allocated time is lost in {}: {}, of which {} is waiting",
-      percent(loss, rows[0].after_s), what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
+  std::string text =
+      fmt::format("{} of the allocated time is lost in {}: {}, of which {} is waiting",
+                  percent(Proportion::of(Amount<blame::Allocation>(loss),
+                                         Amount<blame::Allocation>(rows[0].after_s))),
+                  what, time(loss), time(std::max(0.0, rows[0].waiting_s)));
   if (rows.size() > 1 && rows[1].after_s > rows[1].ideal_s) {
     const double part = rows[1].after_s - rows[1].ideal_s;
     text += fmt::format("; {} of it in {} ({})", how_much(part, loss), names.code(rows[1].callpath),

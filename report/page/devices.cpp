@@ -16,12 +16,14 @@ namespace culprit::report {
 
 namespace {
 
+using blame::Amount;
 using blame::device_blamed;
 using blame::DeviceBlamed;
 using blame::DeviceBlameKind;
 using blame::Diagnosis;
 using blame::Findings;
 using blame::FoundDiagnosis;
+using blame::Proportion;
 
 constexpr size_t kTopRows = 5;
 constexpr double kRowMatters = blame::kWorthALine;
@@ -51,10 +53,12 @@ class Section {
   }
 
  private:
-  void entry(double part, double whole, const std::string& text, char mark = ' ') {
-    page_ += beside(
-        fmt::format(" {} {} {}", mark, right(time_(part), 11), right(percent(part, whole), 8)),
-        text);
+  /// Of the run time, or of the sum of a list.
+  template <class Whole>
+  void entry(Amount<Whole> part, Amount<Whole> whole, const std::string& text, char mark = ' ') {
+    page_ += beside(fmt::format(" {} {} {}", mark, right(time_(part.seconds()), 11),
+                                right(percent(Proportion::of(part, whole)), 8)),
+                    text);
   }
   void remark(const std::string& text) { page_ += wrapped(text, text_column()); }
 
@@ -77,7 +81,7 @@ class Section {
 
   void write_device(const blame::FoundDevice& row) {
     const double wall = findings_.run.wall_s;
-    entry(row.busy_s, wall,
+    entry(Amount<blame::DeviceTime>(row.busy_s), Amount<blame::DeviceTime>(wall),
           fmt::format("busy: {} on {}, {}, {}", name_of(row), row.node,
                       counted(row.streams, "stream"), counted(row.operations, "operation")));
     std::string work = "kernels " + time_(row.kernels_s);
@@ -168,7 +172,8 @@ class Section {
         2);
     char mark = 'a';
     for (const auto& [row, path] : top(idle_, sum)) {
-      entry(row.time_s, sum, path + on_critical_path(row), mark++);
+      entry(Amount<blame::Row>(row.time_s), Amount<blame::Row>(sum), path + on_critical_path(row),
+            mark++);
     }
   }
 
@@ -185,7 +190,7 @@ class Section {
       if (row.alone_s < row.time_s && row.critical_s > 0) {
         text += fmt::format(", {} of it concurrently with others", time_(row.time_s - row.alone_s));
       }
-      entry(row.time_s, sum, text + on_critical_path(row));
+      entry(Amount<blame::Row>(row.time_s), Amount<blame::Row>(sum), text + on_critical_path(row));
     }
   }
 
@@ -276,8 +281,9 @@ std::string device_verdict(const Findings& findings, const PageNames& names) {
   const bool one = findings.devices.size() == 1;
   return fmt::format(
       "{} had nothing to do for {} of {} time, and {} of that was while hosts executed {}.",
-      one ? "The device" : "The devices", percent(row->time_s, row->whole_s), one ? "the" : "their",
-      percent(row->callpath_s, row->time_s), names.code(row->callpath));
+      one ? "The device" : "The devices", percent(blame::proportion(*row)), one ? "the" : "their",
+      percent(Proportion::of(Amount<blame::Row>(row->callpath_s), Amount<blame::Row>(row->time_s))),
+      names.code(row->callpath));
 }
 
 std::string device_section(const Findings& findings, const PageNames& names,

@@ -23,11 +23,18 @@
 namespace culprit::report {
 namespace {
 
+using blame::Amount;
+using blame::DeviceTime;
 using blame::Diagnosis;
 using blame::Factor;
 using blame::Findings;
 using blame::NobodyReason;
+using blame::OwnIdleness;
+using blame::OwnWaiting;
+using blame::Proportion;
+using blame::Run;
 using blame::Shape;
+using blame::Waiting;
 
 constexpr size_t kRows = 3;  ///< of each kind
 constexpr double kRowMatters = blame::kWorthALine;
@@ -45,17 +52,16 @@ class Rows {
   explicit Rows(std::string_view label) : label_(label) {}
 
   /// `remark` is left out where the line has no room for it.
-  void add(double part, double whole, std::string_view what, const std::string& remark = "") {
+  void add(Proportion part, std::string_view what, const std::string& remark = "") {
     const size_t width = page_width() - words_column();
     std::string text(what);
     if (!remark.empty() && text.size() + 2 + remark.size() <= width) text += ": " + remark;
-    add_lines(percent(part, whole), std::string(words_column(), ' ') +
-                                        (text.size() <= width ? text : shortened(text, width)) +
-                                        '\n');
+    add_lines(percent(part), std::string(words_column(), ' ') +
+                                 (text.size() <= width ? text : shortened(text, width)) + '\n');
   }
   /// Goes on in further lines where it has no room: of factors all are needed.
   void add_whole(double part, const std::string& text) {
-    add_lines(percent(part, 1), wrapped(text, words_column()));
+    add_lines(percent(Proportion::by_itself(part)), wrapped(text, words_column()));
   }
   bool full() const { return count_ == kRows; }
   const std::string& lines() const { return lines_; }
@@ -91,7 +97,8 @@ std::string factors(const Findings& findings, std::string_view name,
   for (const auto& [factor, words] : parts) {
     const double value = efficiency(findings, factor);
     if (value >= kAsGoodAsOne) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", words, percent(value, 1));
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", words,
+                        percent(Proportion::by_itself(value)));
   }
   return text.empty() ? std::string(name) : fmt::format("{}: {}", name, text);
 }
@@ -101,10 +108,11 @@ std::string efficiency_rows(const Findings& findings) {
   Rows rows("Efficiency");
   const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
   const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
-  rows.add_whole(efficiency(findings, Factor::parallel),
-                 both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}", percent(mpi, 1),
-                                    percent(omp, 1))
-                      : "parallel efficiency");
+  rows.add_whole(
+      efficiency(findings, Factor::parallel),
+      both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}",
+                         percent(Proportion::by_itself(mpi)), percent(Proportion::by_itself(omp)))
+           : "parallel efficiency");
   if (mpi < kAsGoodAsOne) {
     rows.add_whole(mpi, factors(findings, "MPI",
                                 {{Factor::mpi_load_balance, "load balance"},
@@ -124,7 +132,8 @@ std::string wait_rows(const Findings& findings) {
   Rows rows("Wait states");
   for (const PatternTotal& total : waiting_by_pattern(findings)) {
     if (rows.full() || total.time_s < kRowMatters * findings.identities.waiting_s) break;
-    rows.add(total.time_s, findings.run.allocation_s, pattern_name(total.pattern));
+    rows.add(Proportion::of(Amount<Waiting>(total.time_s), blame::allocation(findings)),
+             pattern_name(total.pattern));
   }
   return rows.lines();
 }
@@ -132,11 +141,11 @@ std::string wait_rows(const Findings& findings) {
 /// What to do for devices.
 void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
   if (const auto* row = find_diagnosis(findings, Diagnosis::launch_ahead)) {
-    rows.add(row->time_s, row->whole_s,
+    rows.add(blame::proportion(*row),
              fmt::format("on the critical path: launch ahead of {}", names.region(row->callpath)));
   }
   if (const auto* row = find_diagnosis(findings, Diagnosis::speed_up_or_overlap)) {
-    rows.add(row->time_s, row->whole_s,
+    rows.add(blame::proportion(*row),
              fmt::format("on the critical path: speed up {}, or overlap it with other work",
                          names.region(row->callpath)));
   }
@@ -148,21 +157,23 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Devices");
   double busy = 0;
   for (const blame::FoundDevice& device : findings.devices) busy += device.busy_s;
-  const double whole = static_cast<double>(findings.devices.size()) * findings.run.wall_s;
-  const double late = findings.identities.device_idle_s;
+  const Amount<DeviceTime> whole(static_cast<double>(findings.devices.size()) *
+                                 findings.run.wall_s);
+  const Amount<DeviceTime> late(findings.identities.device_idle_s);
+  const Proportion busy_part = Proportion::of(Amount<DeviceTime>(busy), whole);
   if (find_diagnosis(findings, Diagnosis::idle_for_unknown_reasons) != nullptr) {
-    rows.add(busy, whole, "of device time busy; cause of idle time unknown");
+    rows.add(busy_part, "of device time busy; cause of idle time unknown");
   } else if (late < kRowMatters * whole) {
-    rows.add(busy, whole, "of device time busy; devices hardly wait for hosts");
+    rows.add(busy_part, "of device time busy; devices hardly wait for hosts");
   } else {
     const auto blamed = blame::own_idle_device(findings);
-    rows.add(late, whole, "of device time idle: nothing had been launched");
+    rows.add(Proportion::of(late, whole), "of device time idle: nothing had been launched");
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
     if (text.size() > page_width() - words_column()) {
       text = "while hosts executed " + names.region(blamed.front().callpath);
     }
-    rows.add(blamed.front().time_s, whole, text);
+    rows.add(Proportion::of(Amount<DeviceTime>(blamed.front().time_s), whole), text);
   }
   add_advice(findings, names, rows);
   return rows.lines();
@@ -171,11 +182,11 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
 /// By function; how its load is distributed is known by call path: said if one has most of it.
 std::string delay_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Root causes");
-  const double waiting = blame::own_waiting(findings);
+  const Amount<OwnWaiting> waiting = blame::own_waiting(findings);
   for (const Cause& cause : causes(findings)) {
-    if (rows.full() || cause.cost_s < kRowMatters * waiting) break;
+    if (rows.full() || cause.cost() < kRowMatters * waiting) break;
     const bool one_path = cause.costliest_s >= cause.cost_s / 2;
-    rows.add(cause.cost_s, waiting, name_of(cause, names),
+    rows.add(Proportion::of(cause.cost(), waiting), name_of(cause, names),
              one_path ? distribution_words(findings, cause.costliest) : "");
   }
   return rows.lines();
@@ -194,7 +205,7 @@ std::string critical_rows(const Findings& findings, const PageNames& names) {
   Rows rows("Critical path");
   for (const auto& [name, time_s] : list) {
     if (rows.full() || time_s < kRowMatters * findings.run.wall_s) break;
-    rows.add(time_s, findings.run.wall_s, name);
+    rows.add(Proportion::of(Amount<Run>(time_s), blame::run_time(findings)), name);
   }
   return rows.lines();
 }
@@ -231,7 +242,7 @@ std::string idle_rows(const Findings& findings, const PageNames& names) {
   for (const IdleTotal& total : idle_totals(findings)) {
     if (rows.full() || total.time_s < kRowMatters * idle) break;
     if (total.reason == NobodyReason::start_up) continue;
-    rows.add(total.time_s, idle,
+    rows.add(Proportion::of(Amount<OwnIdleness>(total.time_s), Amount<OwnIdleness>(idle)),
              total.reason ? fmt::format("while no thread worked: {}", reason_words(*total.reason))
                           : fmt::format("while others executed {}", names.code(total.callpath)));
   }

@@ -135,9 +135,9 @@ std::string TimeFormat::operator()(double seconds) const {
                      kUnits[scale].name);
 }
 
-std::string percent(double part, double whole) {
-  if (whole <= 0) return "";
-  const double share = 100 * part / whole;
+std::string percent(blame::Proportion proportion) {
+  if (!proportion.known()) return "";
+  const double share = 100 * proportion.value();
   if (share > 0 && share < 0.05) return "< 0.1 %";
   return fmt::format("{:.1f} %", share);
 }

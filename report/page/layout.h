@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "blame/amount.h"
+
 namespace culprit::report {
 
 /// Columns of a page that goes to a file, and to a terminal that is wide enough.
@@ -44,8 +46,8 @@ class TimeFormat {
   int digits_ = 2;
 };
 
-/// "36.4 %", "< 0.1 %"; "" when `whole` is 0.
-std::string percent(double part, double whole);
+/// "36.4 %", "< 0.1 %"; "" where it is not known.
+std::string percent(blame::Proportion proportion);
 
 /// "1 thread", "4 threads". `several` defaults to `one` with an s.
 std::string counted(size_t count, std::string_view one, std::string_view several = {});

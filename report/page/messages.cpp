@@ -14,15 +14,20 @@ namespace culprit::report {
 
 namespace {
 
+using blame::Amount;
 using blame::Diagnosis;
 using blame::Findings;
 using blame::FoundDiagnosis;
 using blame::FoundRefill;
+using blame::Proportion;
 
 constexpr size_t kTopCorners = 8;  ///< those of a cube
 
-std::string entry(double part, double whole, const std::string& text, const TimeFormat& time) {
-  return beside(fmt::format("   {} {}", right(time(part), 11), right(percent(part, whole), 8)),
+template <class Part, class Whole>
+std::string entry(Amount<Part> part, Amount<Whole> whole, const std::string& text,
+                  const TimeFormat& time) {
+  return beside(fmt::format("   {} {}", right(time(part.seconds()), 11),
+                            right(percent(Proportion::of(part, whole)), 8)),
                 text);
 }
 
@@ -49,7 +54,7 @@ std::string told(const FoundDiagnosis& row, std::string_view what, const PageNam
                  const TimeFormat& time) {
   const std::string waited = row.time_s > 0
                                  ? fmt::format("; {} of waiting ({}) goes with them",
-                                               time(row.time_s), percent(row.time_s, row.whole_s))
+                                               time(row.time_s), percent(blame::proportion(row)))
                                  : std::string();
   return fmt::format("{} of {} {}{}. Most: {}.", grouped(row.count),
                      counted(row.all_count, "message"), what, waited,
@@ -61,15 +66,15 @@ std::string told(const FoundDiagnosis& row, std::string_view what, const PageNam
 std::string refill_section(const Findings& findings, const TimeFormat& time) {
   double sum_s = 0;
   for (const FoundRefill& row : findings.refills) sum_s += row.time_s;
-  const double whole_s = findings.run.allocation_s;
-  if (sum_s < blame::kWorthALine * whole_s) return "";
+  const Amount<blame::Allocation> whole = blame::allocation(findings);
+  if (sum_s < blame::kWorthALine * whole.seconds()) return "";
   std::string page =
       "\nPIPELINE REFILLS: waiting for the front of a sweep that has turned  (share: of allocated "
       "time)\n";
   const size_t shown = std::min(findings.refills.size(), kTopCorners);
   for (size_t i = 0; i < shown; ++i) {
     const FoundRefill& row = findings.refills[i];
-    page += entry(row.time_s, whole_s,
+    page += entry(Amount<blame::Waiting>(row.time_s), whole,
                   fmt::format("{}: {} on {}", corner_of(row), counted(row.waits, "wait"),
                               counted(row.locations, "location")),
                   time);

@@ -272,7 +272,8 @@ class ModelPage {
     page_ += "\nNEXT RUN: what it would remove of the variance of predictions, and its cost\n";
     for (size_t i = 0; i < std::min(findings_.next_runs.size(), kNextRuns); ++i) {
       const auto& row = findings_.next_runs[i];
-      page_ += fmt::format("  {}  {} core hours  {}\n", right(percent(row.gain, 1), 7),
+      page_ += fmt::format("  {}  {} core hours  {}\n",
+                           right(percent(blame::Proportion::by_itself(row.gain)), 7),
                            right(fmt::format("{:.3g}", row.cost_s / 3600), 9), row.point);
     }
   }

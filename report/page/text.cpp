@@ -44,7 +44,11 @@
 namespace culprit::report {
 namespace {
 
+using blame::Amount;
 using blame::Findings;
+using blame::OwnWaiting;
+using blame::Proportion;
+using blame::Waiting;
 
 constexpr size_t kTopRows = 5;
 constexpr size_t kWithSource = 3;  ///< entries that show source lines, where there are sources
@@ -82,7 +86,8 @@ class Page {
 
   void heading(std::string_view title) { page_ += fmt::format("\n{}\n", title); }
   void line(std::string_view text) { page_ += fmt::format("{}\n", text); }
-  void entry(std::string_view mark, double time_s, double whole_s, std::string_view text);
+  template <class Part, class Whole>
+  void entry(std::string_view mark, Amount<Part> time, Amount<Whole> whole, std::string_view text);
   void more_line(size_t more, std::string_view what);
 
   const blame::FoundCallPath* path(CallPathId id) const { return name_.find(id); }
@@ -150,9 +155,11 @@ void Page::write_stuck() {
 }
 
 /// A time, its share of a whole, and what it is the time of; under the text there is room for more.
-void Page::entry(std::string_view mark, double time_s, double whole_s, std::string_view text) {
-  page_ += beside(fmt::format("{}{} {}", left(mark, 3), right(time_(time_s), 11),
-                              right(percent(time_s, whole_s), 8)),
+template <class Part, class Whole>
+void Page::entry(std::string_view mark, Amount<Part> time, Amount<Whole> whole,
+                 std::string_view text) {
+  page_ += beside(fmt::format("{}{} {}", left(mark, 3), right(time_(time.seconds()), 11),
+                              right(percent(Proportion::of(time, whole)), 8)),
                   text);
 }
 
@@ -238,14 +245,14 @@ void Page::write_time_spent() {
       fmt::format("Allocated time (wall-clock time summed over {}): {}. Of this, {} ({}) was "
                   "waiting time:",
                   time_lines(findings_), time_(run.allocation_s), time_(waiting),
-                  percent(waiting, run.allocation_s)),
+                  percent(Proportion::of(blame::waiting(findings_), blame::allocation(findings_)))),
       2);
   const std::vector<PatternTotal> totals = waiting_by_pattern(findings_);
   size_t shown = 0;
   for (const PatternTotal& total : totals) {
     if (shown > 0 && total.time_s < kTrifle * run.allocation_s) break;
     const PatternText* pattern = find_pattern(total.pattern);
-    entry("", total.time_s, run.allocation_s,
+    entry("", Amount<Waiting>(total.time_s), blame::allocation(findings_),
           pattern ? fmt::format("{}: {}", pattern->name, pattern->summary) : total.pattern);
     ++shown;
   }
@@ -254,13 +261,13 @@ void Page::write_time_spent() {
   if (findings_.run.operation == blame::Operation::cut) return;
   const double start_up = findings_.start_up.waiting_s;
   if (start_up < kTrifle * run.allocation_s) return;
-  entry("", start_up, run.allocation_s,
+  entry("", Amount<Waiting>(start_up), blame::allocation(findings_),
         "of the above is caused by start-up and shutdown, which the root causes leave out");
 }
 
 void Page::write_blame() {
   const std::vector<Blamed> list = blamed(findings_);
-  const double waiting = blame::own_waiting(findings_);
+  const Amount<OwnWaiting> waiting = blame::own_waiting(findings_);
   if (findings_.identities.waiting_s <= 0) return;
   heading("ROOT CAUSES: the code that made others wait");
   if (list.empty()) {
@@ -273,32 +280,34 @@ void Page::write_blame() {
         2);
   }
   const size_t shown =
-      worth_showing(list, waiting, [](const Blamed& blamed) { return blamed.cost_s(); });
+      worth_showing(list, waiting.seconds(), [](const Blamed& blamed) { return blamed.cost_s(); });
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
   more_line(list.size() - shown, "other call path");
   write_blamed_regions(list, shown);
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
-    if (row.time_s < kTrifle * waiting) continue;
-    entry("", row.time_s, waiting,
+    const Amount<OwnWaiting> time(row.time_s);
+    if (time < kTrifle * waiting) continue;
+    entry("", time, waiting,
           fmt::format("not attributed ({}): {}", pattern_name(row.pattern), to_string(row.reason)));
   }
 }
 
 /// Costs that are spread over many call paths may still be those of a few functions.
 void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
-  const double waiting = blame::own_waiting(findings_);
-  double listed_s = 0;
-  for (size_t i = 0; i < shown; ++i) listed_s += list[i].cost_s();
-  if (list.size() <= shown || listed_s >= kListedIsEnough * waiting) return;
-  page_ += wrapped(fmt::format("These {} call paths account for {} of {}. The same costs by "
-                               "function, whatever the caller:",
-                               shown, percent(listed_s, waiting), all_waiting(findings_)),
-                   2);
+  const Amount<OwnWaiting> waiting = blame::own_waiting(findings_);
+  Amount<OwnWaiting> listed;
+  for (size_t i = 0; i < shown; ++i) listed += Amount<OwnWaiting>(list[i].cost_s());
+  if (list.size() <= shown || listed >= kListedIsEnough * waiting) return;
+  page_ +=
+      wrapped(fmt::format("These {} call paths account for {} of {}. The same costs by "
+                          "function, whatever the caller:",
+                          shown, percent(Proportion::of(listed, waiting)), all_waiting(findings_)),
+              2);
   const std::vector<BlamedRegion> regions = blamed_regions(findings_);
-  const size_t rows =
-      worth_showing(regions, waiting, [](const BlamedRegion& region) { return region.cost_s; });
+  const size_t rows = worth_showing(regions, waiting.seconds(),
+                                    [](const BlamedRegion& region) { return region.cost_s; });
   for (size_t i = 0; i < rows; ++i) {
-    entry("", regions[i].cost_s, waiting, code_name(regions[i].example));
+    entry("", Amount<OwnWaiting>(regions[i].cost_s), waiting, code_name(regions[i].example));
     page_ += wrapped("on " + worst(regions[i].shares), text_column());
   }
   more_line(regions.size() - rows, "other function");
@@ -306,8 +315,8 @@ void Page::write_blamed_regions(const std::vector<Blamed>& list, size_t shown) {
 
 void Page::write_blamed(size_t place, const Blamed& blamed) {
   const blame::FoundCallPath* found = path(blamed.callpath);
-  entry(fmt::format("{}.", place), blamed.cost_s(), blame::own_waiting(findings_),
-        code_name(blamed.callpath));
+  entry(fmt::format("{}.", place), Amount<OwnWaiting>(blamed.cost_s()),
+        blame::own_waiting(findings_), code_name(blamed.callpath));
   page_ += wrapped("on " + worst(blamed.shares) + variation(blamed.shares), text_column());
   if (found && found->name != found->region) {
     line(std::string(text_column(), ' ') + "in " +
@@ -364,7 +373,7 @@ void Page::write_waits() {
                                      [](const Suffered& wait) { return wait.time_s; });
   for (size_t i = 0; i < shown; ++i) {
     const Suffered& wait = list[i];
-    entry("", wait.time_s, findings_.run.allocation_s,
+    entry("", Amount<Waiting>(wait.time_s), blame::allocation(findings_),
           path_name(wait.callpath, room_behind(text_column())));
     page_ +=
         wrapped(fmt::format("{}, {}: {}{}", pattern_name(wait.pattern), counted(wait.count, "time"),
@@ -386,7 +395,7 @@ void Page::write_critical_path() {
                                      [](const OnCriticalPath& item) { return item.time_s; });
   for (size_t i = 0; i < shown; ++i) {
     const OnCriticalPath& item = list[i];
-    entry("", item.time_s, findings_.run.wall_s,
+    entry("", Amount<blame::Run>(item.time_s), blame::run_time(findings_),
           path_name(item.callpath, room_behind(text_column())));
     std::string text = worst(item.shares);
     if (item.imbalance_s > 0 && item.imbalance_s >= kShareMatters * item.time_s) {
@@ -413,7 +422,8 @@ void Page::write_counters() {
   const size_t shown =
       worth_showing(list, whole_s, [](const CountedPath& path) { return path.time_s; });
   for (size_t i = 0; i < shown; ++i) {
-    entry("", list[i].time_s, whole_s, path_name(list[i].callpath, room_behind(text_column())));
+    entry("", Amount<blame::Row>(list[i].time_s), Amount<blame::Row>(whole_s),
+          path_name(list[i].callpath, room_behind(text_column())));
     page_ += wrapped(counts_in_words(findings_.metrics, list[i]), text_column());
   }
   more_line(list.size() - shown, "other call path");
@@ -439,7 +449,7 @@ void Page::write_polling() {
                    [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
   const blame::FoundPolling& most = findings_.polling.front();
   heading("POLLING: not counted as waiting  (share: of allocated time)");
-  entry("", sum_s, findings_.run.allocation_s,
+  entry("", Amount<blame::Allocation>(sum_s), blame::allocation(findings_),
         path_name(most.callpath, room_behind(text_column())));
   page_ += wrapped(
       fmt::format(
@@ -467,7 +477,7 @@ void Page::write_user_patterns() {
       sum_s += row.time_s;
       if (most == nullptr || row.time_s > most->time_s) most = &row;
     }
-    entry("", sum_s, findings_.run.allocation_s,
+    entry("", Amount<blame::Allocation>(sum_s), blame::allocation(findings_),
           fmt::format("{}: {}", pattern.name, pattern.summary));
     if (most == nullptr) continue;
     page_ += wrapped(fmt::format("most of it on {} in {} ({})", location_name(most->location),
@@ -486,7 +496,9 @@ void Page::write_stages() {
       "PHASES AND ITERATIONS  ({})",
       whole ? "of the whole run; share: of its allocated time" : "share: of allocated time"));
   const auto waiting = [](const blame::FoundStage& stage) {
-    return fmt::format("{} of it waiting time", percent(stage.waiting_s, stage.time_s));
+    return fmt::format("{} of it waiting time",
+                       percent(Proportion::of(Amount<blame::Row>(stage.waiting_s),
+                                              Amount<blame::Row>(stage.time_s))));
   };
   for (size_t i = 0; i < stages.size();) {
     const blame::FoundStage& first = stages[i];
@@ -500,7 +512,7 @@ void Page::write_stages() {
       if (stages[i].longest_s > slowest->longest_s) slowest = &stages[i];
     }
     const bool loop = first.kind == blame::StageKind::iteration;
-    entry("", sum.time_s, all_s,
+    entry("", Amount<blame::Row>(sum.time_s), Amount<blame::Row>(all_s),
           fmt::format("{}: {}{}", first.name, loop ? counted(count, "iteration") + ", " : "",
                       waiting(sum)));
     page_ +=

@@ -15,6 +15,7 @@
 
 #include "base/printable.h"
 #include "blame/algebra/compare.h"
+#include "blame/diagnose/diagnose.h"
 #include "report/page/changes.h"
 #include "report/page/displayed.h"
 #include "report/page/layout.h"
@@ -49,8 +50,9 @@ std::vector<std::pair<std::string, double>> critical_functions(const Findings& f
 
 std::string noise_words(const predict::NoiseChange& change) {
   if (change.factor < 0) {
-    return fmt::format("{} of its noise",
-                       change.factor == -1 ? "none" : percent(1 + change.factor, 1));
+    return fmt::format(
+        "{} of its noise",
+        change.factor == -1 ? "none" : percent(blame::Proportion::by_itself(1 + change.factor)));
   }
   const predict::Distribution& length = change.noise.length;
   return length.samples() > 0
@@ -237,9 +239,12 @@ std::string prediction_text(const Prediction& prediction, const Scenario& scenar
   page += "\nTHE NEW CRITICAL PATH\n";
   const auto critical = critical_functions(displayed(prediction.predicted));
   for (size_t i = 0; i < std::min(kRows, critical.size()); ++i) {
-    page += fmt::format("  {}  {}\n",
-                        right(percent(critical[i].second, prediction.predicted.run.wall_s), 7),
-                        critical[i].first);
+    page += fmt::format(
+        "  {}  {}\n",
+        right(percent(blame::Proportion::of(blame::Amount<blame::Run>(critical[i].second),
+                                            blame::run_time(prediction.predicted))),
+              7),
+        critical[i].first);
   }
   return page;
 }

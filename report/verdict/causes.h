@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "blame/amount.h"
 #include "report/verdict/summary.h"
 
 namespace culprit::report {
@@ -32,6 +33,8 @@ struct Cause {
   double costliest_s = 0;  ///< ... and that part
   CallPathId through;      ///< a waiting call behind which this was found; none: direct
   double through_s = 0;    ///< of cost_s, behind such calls
+
+  blame::Amount<blame::OwnWaiting> cost() const { return blame::Amount<blame::OwnWaiting>(cost_s); }
 };
 
 /// Largest first.

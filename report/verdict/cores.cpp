@@ -82,7 +82,7 @@ CoreShortage core_shortage(const blame::Findings& findings) {
 
 std::string core_sentence(const CoreShortage& shortage, const blame::Findings& findings) {
   if (!shortage.matters()) return "";
-  const std::string share = percent(shortage.share, 1);
+  const std::string share = percent(blame::Proportion::by_itself(shortage.share));
   const std::string processes =
       counted(shortage.processes, findings.run.mpi.empty() ? "process" : "rank",
               findings.run.mpi.empty() ? "processes" : "");

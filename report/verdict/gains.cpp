@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "blame/diagnose/diagnose.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -70,7 +71,9 @@ class Words {
   bool hardly(double seconds) const { return seconds < kHardly * findings_.run.wall_s; }
 
   std::string amount(double gain_s) const {
-    return fmt::format("{} ({})", time_(gain_s), percent(gain_s, findings_.run.wall_s));
+    return fmt::format("{} ({})", time_(gain_s),
+                       percent(blame::Proportion::of(blame::Amount<blame::Run>(gain_s),
+                                                     blame::run_time(findings_))));
   }
 
   /// `cost_s`: of what is changed.

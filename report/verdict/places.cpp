@@ -63,7 +63,9 @@ std::string on_places(const std::vector<Share>& shares, const blame::Findings& f
   for (const Share& share : shares) whole_s += share.time_s;
   const auto name = [&](size_t i) { return names.location(shares[i].location); };
   const auto named = [&](size_t i) {
-    return fmt::format("{} ({})", name(i), percent(shares[i].time_s, whole_s));
+    return fmt::format("{} ({})", name(i),
+                       percent(blame::Proportion::of(blame::Amount<blame::Row>(shares[i].time_s),
+                                                     blame::Amount<blame::Row>(whole_s))));
   };
   if (shares.size() == 1 || shares[0].time_s >= kAsGoodAsAll * whole_s) return "on " + name(0);
   const double first_s = shares[0].time_s, both_s = first_s + shares[1].time_s;

@@ -44,7 +44,7 @@ std::string polling_verdict(const blame::Findings& findings, const PageNames& na
   const blame::FoundDiagnosis* const row = find_diagnosis(findings, blame::Diagnosis::polling);
   if (row == nullptr) return "";
   const std::string share = fmt::format("{} of the allocated time was polling for messages",
-                                        percent(row->time_s, row->whole_s));
+                                        percent(blame::proportion(*row)));
   const std::vector<Share> shares = shares_of_code(findings, names, row->callpath);
   if (shares.empty()) return share + ".";
   return fmt::format("{}, mostly caused by {} {}.", share, names.code(row->callpath),

@@ -24,16 +24,20 @@
 namespace culprit::report {
 namespace {
 
+using blame::Amount;
 using blame::Findings;
+using blame::OwnAllocation;
+using blame::OwnWaiting;
+using blame::Proportion;
 
 constexpr double kMostOfIt = 0.5;
 constexpr double kWorthSaying = 0.1;  ///< of a whole
 
 /// In calls that could not return before the run was ended: those of the stuck, where there are
 /// any. A part of blame::own_waiting(): what start-up and shutdown made them wait is in neither.
-double own_unanswered_waiting(const Findings& findings) {
+Amount<OwnWaiting> own_unanswered_waiting(const Findings& findings) {
   constexpr std::string_view kUnanswered = "run.unanswered";
-  if (findings.stuck.empty()) return 0;
+  if (findings.stuck.empty()) return {};
   double sum = 0;
   for (const blame::FoundWait& row : findings.waits) {
     if (row.pattern == kUnanswered) sum += row.time_s;
@@ -43,7 +47,7 @@ double own_unanswered_waiting(const Findings& findings) {
         row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
     if (row.pattern == kUnanswered && by_start_up) sum -= row.short_s + row.long_s;
   }
-  return std::clamp(sum, 0.0, blame::own_waiting(findings));  // of roundings
+  return std::clamp(Amount<OwnWaiting>(sum), {}, blame::own_waiting(findings));  // of roundings
 }
 
 std::string start_up_first(const Findings& findings, const TimeFormat& time) {
@@ -55,10 +59,11 @@ std::string start_up_first(const Findings& findings, const TimeFormat& time) {
 
 /// " (without start-up and shutdown)", where the share of all waiting in all time, which the page
 /// also has, is another one than `share`.
-std::string_view of_what(const Findings& findings, double share) {
+std::string_view of_what(const Findings& findings, Proportion share) {
   const blame::StartUp& start_up = findings.start_up;
-  const std::string all = percent(findings.identities.waiting_s, findings.run.allocation_s);
-  const bool differs = start_up.activity_s + start_up.waiting_s > 0 && all != percent(share, 1);
+  const Proportion all = Proportion::of(blame::waiting(findings), blame::allocation(findings));
+  const bool differs =
+      start_up.activity_s + start_up.waiting_s > 0 && percent(all) != percent(share);
   return differs ? " (without start-up and shutdown)" : "";
 }
 
@@ -67,17 +72,19 @@ std::string waiting_in_cut(const Findings& findings) {
   const auto counts = [&](CallPathId path) {
     return path.valid() && findings.callpaths[path.index()].start_up;
   };
-  double waiting = findings.identities.waiting_s, all = findings.run.allocation_s;
+  Amount<OwnWaiting> waiting(findings.identities.waiting_s);
+  Amount<OwnAllocation> all(findings.run.allocation_s);
   for (const blame::FoundWait& row : findings.waits) {
-    if (counts(row.callpath)) waiting -= row.time_s;
+    if (counts(row.callpath)) waiting += Amount<OwnWaiting>(-row.time_s);
   }
   for (const blame::FoundProfile& row : findings.profile) {
-    if (counts(row.callpath)) all -= row.time_s;
+    if (counts(row.callpath)) all += Amount<OwnAllocation>(-row.time_s);
   }
-  waiting = std::max(waiting, 0.0);  // of roundings
-  if (all <= 0) return "";
+  waiting = std::max(waiting, {});  // of roundings
+  const Proportion share = Proportion::of(waiting, all);
+  if (!share.known()) return "";
   return fmt::format("{} of the time at the call paths that are left was waiting time{}.",
-                     percent(waiting, all), of_what(findings, waiting / all));
+                     percent(share), of_what(findings, share));
 }
 
 class Judge {
@@ -87,9 +94,9 @@ class Judge {
 
   Verdict judge() {
     verdict_.cores = core_shortage(findings_);
-    unanswered_s_ = own_unanswered_waiting(findings_);
+    unanswered_ = own_unanswered_waiting(findings_);
     look_at_waiting();
-    if (unanswered_s_ > 0 && unanswered_s_ >= kMostOfIt * blame::own_waiting(findings_)) {
+    if (unanswered_.seconds() > 0 && unanswered_ >= kMostOfIt * blame::own_waiting(findings_)) {
       verdict_.kind = VerdictKind::stuck;
       say(stuck_waiting());
       return std::move(verdict_);
@@ -115,11 +122,11 @@ class Judge {
   /// Waits and causes that are left need not belong together.
   Verdict judge_cut() {
     say(waiting_in_cut(findings_));
-    const double caused_s = blame::own_waiting(findings_);
-    if (caused_s <= 0) return std::move(verdict_);
-    name_causes(caused_s);
+    const Amount<OwnWaiting> caused = blame::own_waiting(findings_);
+    if (caused.seconds() <= 0) return std::move(verdict_);
+    name_causes(caused);
     verdict_.kind = verdict_.waiting;
-    say(fmt::format("They cause {} of waiting, wherever{}.", time_(caused_s),
+    say(fmt::format("They cause {} of waiting, wherever{}.", time_(caused.seconds()),
                     verdict_.waiting == VerdictKind::cause ? ", " + caused_by() : ""));
     return std::move(verdict_);
   }
@@ -132,10 +139,11 @@ class Judge {
   }
 
   void look_at_waiting() {
-    const double waiting = blame::own_waiting(findings_), all = blame::own_allocation(findings_);
-    if (findings_.identities.waiting_s <= 0 || all <= 0) return;
-    verdict_.waiting_share = waiting / all;
-    if (verdict_.waiting_share < kHardlyAny) {
+    const Amount<OwnWaiting> waiting = blame::own_waiting(findings_);
+    const Proportion share = Proportion::of(waiting, blame::own_allocation(findings_));
+    if (findings_.identities.waiting_s <= 0 || !share.known()) return;
+    verdict_.waiting_share = share;
+    if (share.value() < kHardlyAny) {
       verdict_.waiting = VerdictKind::hardly_any_waiting;
       return;
     }
@@ -143,20 +151,20 @@ class Judge {
   }
 
   /// Of so much waiting.
-  void name_causes(double waiting) {
+  void name_causes(Amount<OwnWaiting> waiting) {
     std::vector<Cause> list = causes(findings_);
     known_ = list.size();
     if (list.empty()) {
       verdict_.waiting = VerdictKind::unknown;
       return;
     }
-    const bool one_stands_out = list.front().cost_s >= kNamedCause * waiting;
+    const bool one_stands_out = list.front().cost() >= kNamedCause * waiting;
     verdict_.waiting = one_stands_out ? VerdictKind::cause : VerdictKind::spread;
-    const double least = one_stands_out
-                             ? std::max(kNamedCause * waiting, kNearlyAsMuch * list.front().cost_s)
-                             : list.front().cost_s;
+    const Amount<OwnWaiting> first = list.front().cost();
+    const Amount<OwnWaiting> least =
+        one_stands_out ? std::max(kNamedCause * waiting, kNearlyAsMuch * first) : first;
     for (Cause& cause : list) {
-      if (verdict_.causes.size() == kMostCauses || cause.cost_s < least) break;
+      if (verdict_.causes.size() == kMostCauses || cause.cost() < least) break;
       verdict_.causes.push_back(std::move(cause));
       if (!one_stands_out) break;
     }
@@ -165,13 +173,12 @@ class Judge {
 
   std::string waiting_share() const {
     return fmt::format("{} of the allocated time{} was waiting time",
-                       percent(verdict_.waiting_share, 1),
-                       of_what(findings_, verdict_.waiting_share));
+                       percent(verdict_.waiting_share), of_what(findings_, verdict_.waiting_share));
   }
 
   std::string stuck_waiting() const {
     return fmt::format("{}, {} of it in the calls named above, which could not return.",
-                       waiting_share(), percent(unanswered_s_, blame::own_waiting(findings_)));
+                       waiting_share(), of_waiting(unanswered_));
   }
 
   std::string waiting_sentence() const {
@@ -193,28 +200,34 @@ class Judge {
   std::string hardly_any() const {
     std::string text =
         fmt::format("Hardly any waiting: {} of the allocated time{}.",
-                    percent(verdict_.waiting_share, 1), of_what(findings_, verdict_.waiting_share));
+                    percent(verdict_.waiting_share), of_what(findings_, verdict_.waiting_share));
     for (const blame::FoundEfficiency& row : findings_.efficiencies) {
       if (row.name != blame::Factor::mpi_transfer || row.value > 1 - kWorthSaying) continue;
       text += fmt::format(" But {} of the time went into MPI itself, without waiting.",
-                          percent(1 - row.value, 1));
+                          percent(Proportion::by_itself(1 - row.value)));
     }
     return text;
   }
 
+  /// Of how much of the waiting something is.
+  std::string of_waiting(Amount<OwnWaiting> part) const {
+    return percent(Proportion::of(part, blame::own_waiting(findings_)));
+  }
+
   std::string caused_by() const {
-    const double waiting = blame::own_waiting(findings_);
     std::string text;
     for (size_t i = 0; i < verdict_.causes.size(); ++i) {
       const Cause& cause = verdict_.causes[i];
       const std::string_view joint = i == 0 ? "" : i + 1 < verdict_.causes.size() ? ", " : " and ";
-      text += fmt::format("{}{} {}by {} {}", joint, percent(cause.cost_s, waiting),
+      text += fmt::format("{}{} {}by {} {}", joint, of_waiting(cause.cost()),
                           i == 0 ? "of it caused " : "", name_of(cause, names_),
                           on_places(cause.shares, findings_, names_));
       text += uncertain(cause);
       if (cause.through_s >= kWorthSaying * cause.cost_s) {
-        text += fmt::format(" ({} of it through {}, which waits for it)",
-                            percent(cause.through_s, cause.cost_s), names_.region(cause.through));
+        text +=
+            fmt::format(" ({} of it through {}, which waits for it)",
+                        percent(Proportion::of(Amount<OwnWaiting>(cause.through_s), cause.cost())),
+                        names_.region(cause.through));
       }
     }
     return text;
@@ -246,23 +259,22 @@ class Judge {
   }
 
   std::string rest_unknown() const {
-    const double waiting = blame::own_waiting(findings_);
     // Calls that could not return are named before the verdict.
-    const double unknown = findings_.identities.unattributed_s - unanswered_s_;
-    if (unknown < kWorthSaying * waiting) return "";
-    return fmt::format(" For {} of the waiting no cause was found.", percent(unknown, waiting));
+    const Amount<OwnWaiting> unknown =
+        Amount<OwnWaiting>(findings_.identities.unattributed_s) - unanswered_;
+    if (unknown < kWorthSaying * blame::own_waiting(findings_)) return "";
+    return fmt::format(" For {} of the waiting no cause was found.", of_waiting(unknown));
   }
 
   std::string spread() const {
-    const double waiting = blame::own_waiting(findings_);
     const Cause& top = verdict_.causes.front();
-    std::string text = fmt::format(
-        "No single function stands out among {}: {} causes most, {} of it.",
-        counted(known_, "function"), name_of(top, names_), percent(top.cost_s, waiting));
+    std::string text =
+        fmt::format("No single function stands out among {}: {} causes most, {} of it.",
+                    counted(known_, "function"), name_of(top, names_), of_waiting(top.cost()));
     if (verdict_.common.example.valid() && verdict_.common.cost_s > 2 * top.cost_s) {
       text +=
           fmt::format(" {} and all that it calls cause {}.", names_.code(verdict_.common.example),
-                      percent(verdict_.common.cost_s, waiting));
+                      of_waiting(Amount<OwnWaiting>(verdict_.common.cost_s)));
     }
     return text + rest_unknown();
   }
@@ -272,7 +284,7 @@ class Judge {
   const TimeFormat time_;
   const Evidence evidence_;
   size_t known_ = 0;
-  double unanswered_s_ = 0;
+  Amount<OwnWaiting> unanswered_;
   Verdict verdict_;
 };
 

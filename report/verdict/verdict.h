@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "blame/amount.h"
 #include "report/page/names.h"
 #include "report/verdict/causes.h"
 #include "report/verdict/cores.h"
@@ -38,7 +39,7 @@ std::string_view to_string(VerdictKind kind);
 struct Verdict {
   VerdictKind kind = VerdictKind::nothing;     ///< the first of these that holds
   VerdictKind waiting = VerdictKind::nothing;  ///< what is to be said of waiting, from the fifth on
-  double waiting_share = 0;                    ///< of the own allocation time
+  blame::Proportion waiting_share;             ///< of the own allocation time; unknown: no waiting
   std::vector<Cause> causes;                   ///< the named ones; of `spread` the costliest
   CommonCaller common;  ///< of `spread`: what they have in common, if anything
   CoreShortage cores;

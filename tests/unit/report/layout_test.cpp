@@ -31,10 +31,11 @@ TEST(TimeFormat, GivesLargeSumsOfShortRunsALargerUnit) {
 }
 
 TEST(Percent, NeverClaimsMoreThanItShows) {
-  EXPECT_EQ(percent(1, 3), "33.3 %");
-  EXPECT_EQ(percent(1e-9, 3), "< 0.1 %");
-  EXPECT_EQ(percent(0, 3), "0.0 %");
-  EXPECT_EQ(percent(1, 0), "");
+  using blame::Proportion;
+  EXPECT_EQ(percent(Proportion::by_itself(1.0 / 3)), "33.3 %");
+  EXPECT_EQ(percent(Proportion::by_itself(1e-9)), "< 0.1 %");
+  EXPECT_EQ(percent(Proportion::by_itself(0)), "0.0 %");
+  EXPECT_EQ(percent(Proportion()), "");
 }
 
 TEST(Counted, SpeaksEnglish) {
