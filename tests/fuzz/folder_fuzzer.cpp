@@ -93,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static_cast<void>(assemble::read_facts(folder).ok());
   static_cast<void>(assemble::still_runs(folder));
   static_cast<void>(cli::has_raw_records(folder));
-  static_cast<void>(assemble::look_for_stuck(folder, 1).ok());
+  assemble::look::Look look;
+  static_cast<void>(assemble::look_for_stuck(folder, 1, look).ok());
   read_findings(folder);
   analyse_archive(folder);
   analyse_records(folder, info ? info.value() : cli::ExperimentInfo());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which signal samples use, and what the program has asked of it (docs/decisions/0024). A signal
+// Which signal samples use, and what the program has asked of it (docs/decisions/0025). A signal
 // belongs to the program as soon as it does anything with it: samples then move on to a free one,
 // and our handler stays before the program's only to keep back what was still on its way. What the
 // program asks for, or finds, is what it set itself.

@@ -336,6 +336,7 @@ TEST_F(AssembleTest, AnExperimentKeepsItsFacts) {
   {
     auto more = process("node1.2.b");
     more->ended(50);
+    std::strcpy(more->process.omp_runtime, "a runtime");
     call_once(*more);
   }
   const auto grown = open_records(folder_, 1);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -94,13 +95,25 @@ TEST(RunChild, LeavesSignalsAsTheyWere) {
   }
 }
 
+/// What a file says of blocked and of ignored signals, without the two that the C library keeps for
+/// itself: what it does with these is not ours to compare.
+std::vector<uint64_t> signals_in(const std::string& file) {
+  std::ifstream in(file);
+  std::vector<uint64_t> sets;
+  for (uint64_t set; in >> std::hex >> set;) sets.push_back(set & ~(uint64_t{3} << 31));
+  return sets;
+}
+
 TEST(RunChild, GivesTheChildItsSignalsAsTheyWere) {
-  // In field order: blocked, ignored.
-  const std::string look = "grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f2 | tr '\\n' ' '";
-  const std::string outside = testing::TempDir() + "culprit_signals_" + std::to_string(getpid());
-  ASSERT_EQ(system((look + " > " + outside).c_str()), 0);
-  EXPECT_EQ(shell("test \"$(" + look + ")\" = \"$(cat " + outside + ")\"").status, 0);
+  const std::string prefix = testing::TempDir() + "culprit_signals_" + std::to_string(getpid());
+  const std::string outside = prefix + ".outside", inside = prefix + ".inside";
+  const std::string look = "grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f2 > ";
+  ASSERT_EQ(system((look + outside).c_str()), 0);
+  ASSERT_EQ(shell(look + inside).status, 0);
+  EXPECT_EQ(signals_in(outside).size(), 2u);
+  EXPECT_EQ(signals_in(inside), signals_in(outside));
   unlink(outside.c_str());
+  unlink(inside.c_str());
 }
 
 TEST(RunChild, KnowsTheStatusWhereChildrenAreIgnored) {

@@ -395,13 +395,15 @@ TEST(Recorder, EachThreadHasItsFile) {
   EXPECT_EQ(run.process.thread_count, kThreads + 1);
   EXPECT_EQ(run.count(RawKind::mpi_send), kThreads * 1000);
   for (unsigned n = 1; n <= kThreads; ++n) {
-    ASSERT_EQ(run.threads.at(n).records.size(), 1000u);
-    for (const RawRecord& record : run.threads.at(n).records) {
-      EXPECT_EQ(record.header.arg, run.threads.at(n).records[0].header.arg);
+    const std::vector<RawRecord>& records = run.threads.at(n).records;
+    ASSERT_EQ(records.size(), 1001u);
+    EXPECT_EQ(records[0].header.kind, RawKind::thread_id);
+    for (size_t i = 1; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].header.arg, records[1].header.arg);
     }
     // A thread that ended gave back what it did not use.
     const std::string file = run.folder / ("events." + std::to_string(n));
-    EXPECT_EQ(std::filesystem::file_size(file), 32000 + trace::kRawSealBytes);
+    EXPECT_EQ(std::filesystem::file_size(file), 1001 * 32 + trace::kRawSealBytes);
     EXPECT_FALSE(std::filesystem::exists(file + ".tail"));
   }
 }
