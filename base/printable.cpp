@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <iterator>
 
 namespace culprit {
@@ -80,6 +81,30 @@ std::string printable(std::string_view text, std::string_view kept) {
       for (const char byte : bytes) append_escape(out, static_cast<unsigned char>(byte));
     }
     text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
+std::string printable_json(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  const auto append_unit = [&](uint32_t unit) {
+    char text[8];
+    std::snprintf(text, sizeof text, "\\u%04x", unit);
+    out += text;
+  };
+  while (!json.empty()) {
+    const Character next = character_at(json);
+    const bool harmless = next.code == '\n' || (!is_control(next.code) && !misleads(next.code));
+    if (!next.valid || harmless) {
+      out += json.substr(0, next.bytes);
+    } else if (next.code < 0x10000) {
+      append_unit(next.code);
+    } else {
+      append_unit(0xd800 + ((next.code - 0x10000) >> 10));
+      append_unit(0xdc00 + ((next.code - 0x10000) & 0x3ff));
+    }
+    json.remove_prefix(next.bytes);
   }
   return out;
 }

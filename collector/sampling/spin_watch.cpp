@@ -11,13 +11,16 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-constexpr unsigned kPlaces = 16;
+constexpr unsigned kPlaces = 12;
 /// Samples that find nothing changed before a thread is said to spin.
 constexpr unsigned kEnough = 30;
 
+/// Halves of an address and of a sum over the registers: enough to tell places and states apart.
+/// Each thread has this in the static block of thread-local storage, of which a library that is
+/// loaded late gets some 1600 bytes.
 struct Place {
-  uintptr_t pc;
-  uint64_t sum;
+  uint32_t pc;
+  uint32_t sum;
 };
 struct Spin {
   Place places[kPlaces];
@@ -39,19 +42,19 @@ void add(uint64_t& sum, const void* registers, size_t bytes) {
 
 Place place_of(const ucontext_t& context) {
   const auto& machine = context.uc_mcontext;
-  Place place = {};
+  uint64_t pc = 0, sum = 0;
 #if defined(__x86_64__)
-  place.pc = static_cast<uintptr_t>(machine.gregs[REG_RIP]);
-  add(place.sum, machine.gregs, sizeof machine.gregs[0] * REG_RIP);  // those in front of it
-  if (machine.fpregs != nullptr) add(place.sum, machine.fpregs->_xmm, sizeof machine.fpregs->_xmm);
+  pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+  add(sum, machine.gregs, sizeof machine.gregs[0] * REG_RIP);  // those in front of it
+  if (machine.fpregs != nullptr) add(sum, machine.fpregs->_xmm, sizeof machine.fpregs->_xmm);
 #elif defined(__aarch64__)
-  place.pc = machine.pc;
-  add(place.sum, machine.regs, sizeof machine.regs);
+  pc = machine.pc;
+  add(sum, machine.regs, sizeof machine.regs);
   fpsimd_context vectors;
   memcpy(&vectors, machine.__reserved, sizeof vectors);
-  if (vectors.head.magic == FPSIMD_MAGIC) add(place.sum, vectors.vregs, sizeof vectors.vregs);
+  if (vectors.head.magic == FPSIMD_MAGIC) add(sum, vectors.vregs, sizeof vectors.vregs);
 #endif
-  return place;
+  return {static_cast<uint32_t>(pc), static_cast<uint32_t>(sum >> 32)};
 }
 
 /// Whether the thread stands there as it did the last time, as far as that is known.

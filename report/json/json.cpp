@@ -6,6 +6,7 @@
 // regions joined with '/', patterns by their ids; nothing is shortened. Names in a trace need not
 // be UTF-8: bytes that are not are replaced, so the output is always JSON.
 
+#include "base/printable.h"
 #include "report/formats.h"
 #include "report/json/rows.h"
 #include "report/json/verdict_json.h"
@@ -190,7 +191,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"user_patterns", values.rows(f.user_patterns)},
       {"user_waits", values.rows(f.user_waits)},
       {"losses", losses_of(f, values)}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(object.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace culprit::report

@@ -3,6 +3,7 @@
 
 #include "report/json/periods_json.h"
 
+#include "base/printable.h"
 #include "report/json/rows.h"
 
 namespace culprit::report {
@@ -13,7 +14,8 @@ std::string periods_json(const std::vector<blame::FoundPeriod>& periods,
   Json object = Json::object();
   if (now_s) object["now_s"] = *now_s;
   object["periods"] = JsonValues{none}.rows(periods);
-  return object.dump(now_s ? -1 : 2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(object.dump(now_s ? -1 : 2, ' ', false, Json::error_handler_t::replace)) +
+         "\n";
 }
 
 }  // namespace culprit::report

@@ -288,7 +288,7 @@ std::string prediction_json(const Prediction& prediction, const Scenario& scenar
                        {"latency_sensitivities", sensitivities},
                        {"changes", changes},
                        {"critical_path", critical}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return printable_json(object.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace culprit::report

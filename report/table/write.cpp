@@ -212,7 +212,7 @@ std::string table_json(const ReportTable& table) {
     array.push_back(std::move(object));
   }
   using Json = nlohmann::ordered_json;
-  return array.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return printable_json(array.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace culprit::report

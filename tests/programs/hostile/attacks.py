@@ -6,6 +6,7 @@
 function turns it into a trap. `outside` is what belongs to whoever analyses it.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -78,9 +79,9 @@ def json_attacks(base):
         def edit(content):
             for path in keys:
                 if len(path) == 1:
-                    content[path[0]] = value
+                    content[path[0]] = copy.deepcopy(value)
                 elif isinstance(content.get(path[0]), dict):
-                    content[path[0]][path[1]] = value
+                    content[path[0]][path[1]] = copy.deepcopy(value)
         edit_json(file, edit)
     for value in odd:
         yield f"all {value!r}", lambda value=value: change(value, keys)
@@ -165,7 +166,7 @@ def database_attacks(base, outside):
     yield "virtual", lambda: sql(file, "DROP TABLE notes", "CREATE VIRTUAL TABLE notes USING fts5(sentence)")
     yield "schema", lambda: sql(file, "UPDATE sqlite_schema SET sql = 'CREATE TABLE ' || name || '(' || "
                                 "substr(hex(zeroblob(200000)), 1, 300000) || ')' WHERE name = 'notes'")
-    yield "ids", lambda: sql(file, "UPDATE callpaths SET parent = -1", "UPDATE locations SET process = -9e18")
+    yield "ids", lambda: sql(file, "UPDATE callpaths SET parent = -1", "UPDATE locations SET rank = -9e18")
     yield "names", lambda: sql(file, "UPDATE callpaths SET name = char(27) || '[2J' || char(10) || char(8238)",
                                "UPDATE run SET program = char(10) || char(27) || ']0;x' || char(7), "
                                "command = '$(touch /tmp/x) `x`' || char(0) || 'x', wall_s = -1e308")

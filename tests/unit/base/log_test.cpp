@@ -107,5 +107,10 @@ TEST(ValidUtf8, EscapesBytesAndNothingElse) {
   EXPECT_TRUE(is_utf8(valid_utf8(text + '\xc3')));
 }
 
+TEST(Printable, JsonMeansTheSame) {
+  EXPECT_EQ(printable_json("{\n  \"gr\u00fc\u00df\": \"a\u202eb\U000e0041\u009b\"\n}"),
+            "{\n  \"gr\u00fc\u00df\": \"a\\u202eb\\udb40\\udc41\\u009b\"\n}");
+}
+
 }  // namespace
 }  // namespace culprit
