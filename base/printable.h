@@ -20,8 +20,8 @@ std::string printable(std::string_view text, std::string_view kept = {});
 std::string valid_utf8(std::string_view text);
 bool is_utf8(std::string_view text);
 
-/// JSON that means the same and is safe to show: what printable() would escape within its strings is
-/// escaped as JSON does it.
+/// JSON that means the same and is safe to show: what printable() would escape within its strings
+/// is escaped as JSON does it.
 std::string printable_json(std::string_view json);
 
 }  // namespace culprit
