@@ -44,15 +44,21 @@ class LogPart {
                               0) != MAP_FAILED;
   }
 
+  /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h).
+  size_t behind_window() const {
+    constexpr size_t kWithoutSlots = offsetof(RawTail, open);
+    return size() % kPage == kWithoutSlots ? kWithoutSlots : sizeof(RawTail);
+  }
+
   /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
   size_t window() const {
-    const size_t window = size() < sizeof(RawTail) ? 0 : size() - sizeof(RawTail);
+    const size_t window = size() < behind_window() ? 0 : size() - behind_window();
     return std::has_single_bit(window) && window >= kPage && window <= kRawWindow ? window : 0;
   }
 
   std::optional<RawTail> tail() const {
-    RawTail tail;
-    if (window() == 0 || file_->read_at(window(), &tail, sizeof tail) < sizeof tail) {
+    RawTail tail = {};
+    if (window() == 0 || file_->read_at(window(), &tail, behind_window()) < behind_window()) {
       return std::nullopt;
     }
     return tail;

@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <span>
 
+#include "assemble/raw/former_process.h"
 #include "trace/raw/seal.h"
 
 namespace culprit::assemble {
@@ -141,9 +143,10 @@ std::optional<ProcessRecord> read_process(const GuardedPath& file) {
   const auto opened = file.open();
   const size_t bytes = opened ? opened->read_at(0, read.get(), sizeof *read) : 0;
   if (bytes < sizeof(RawProcess)) return std::nullopt;
-  ProcessRecord found = combine(*read);
+  const auto former = from_former_version(std::as_bytes(std::span(read.get(), 1)).first(bytes));
+  ProcessRecord found = combine(former ? *former : *read);
   // It is made in its full length: a shorter one was cut, and the newest snapshot may be gone.
-  found.damaged = found.damaged || bytes < sizeof *read;
+  found.damaged = found.damaged || (!former && bytes < sizeof *read);
   if (!is_record(found.process)) return std::nullopt;
   if (found.damaged && !makes_sense(found.process)) return std::nullopt;
   if (!has_ended(found.process)) found.process.end_ticks = 0;
@@ -162,7 +165,7 @@ std::optional<uint32_t> other_version(const GuardedPath& file) {
       head.magic != trace::kRawMagic) {
     return std::nullopt;
   }
-  if (head.version == trace::kRawVersion) return std::nullopt;
+  if (head.version == trace::kRawVersion || head.version == kFormerRawVersion) return std::nullopt;
   return head.version;
 }
 

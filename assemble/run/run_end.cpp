@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "assemble/raw/former_process.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -61,7 +63,8 @@ std::optional<trace::RawHeartbeat> read_heartbeat(const GuardedPath& raw) {
   const auto file = (raw / trace::kRawHeartbeatFile).open();
   trace::RawHeartbeat mark = {};
   if (!file || file->read_at(0, &mark, sizeof mark) < sizeof mark) return std::nullopt;
-  if (mark.magic != trace::kRawMagic || mark.version != trace::kRawVersion) return std::nullopt;
+  const bool is_known = mark.version == trace::kRawVersion || mark.version == kFormerRawVersion;
+  if (mark.magic != trace::kRawMagic || !is_known) return std::nullopt;
   mark.boot_id[sizeof mark.boot_id - 1] = '\0';
   return mark;
 }

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Processes as version 8 of the records kept them: without `written_behind` and what is said of
+// samples, for which the command was longer. Experiments of that version are read as they are.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "trace/raw/raw.h"
+
+namespace culprit::assemble {
+
+inline constexpr uint32_t kFormerRawVersion = 8;
+/// Of its file `process`.
+inline constexpr size_t kFormerProcessBytes =
+    3 * (sizeof(trace::RawProcess) - sizeof(uint64_t)) + 4 * sizeof(uint64_t);
+
+/// The content of such a file as it would be today, where it was whole and where it was not.
+/// Nothing if it is of another version, or shorter.
+std::optional<trace::RawProcessFile> from_former_version(std::span<const std::byte> file);
+
+}  // namespace culprit::assemble
