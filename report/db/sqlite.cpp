@@ -80,7 +80,11 @@ bool Database::is_plain_table(const std::string& name) {
 
 void Database::note(int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE || !ok()) return;
-  failure_ = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  // SQLite quotes the schema of a damaged file, lines and lines of it.
+  constexpr size_t kLongest = 120;
+  std::string why = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  why.resize(std::min({why.size(), why.find('\n'), kLongest}));
+  failure_ = printable(why);
   if (failure_.empty()) failure_ = "unknown failure";
 }
 
