@@ -45,6 +45,7 @@ line() { printf '%s\n' "$*" | tee -a "$summary"; }
 # --- Running a check ---
 
 # Ends all processes that bear this run's and this check's name in their environment, wherever they went.
+# One that was just forked and still is the shell bears none: it goes with its process group, before.
 end_processes() {
   local proc entry environment
   for proc in /proc/[0-9]*; do
@@ -61,6 +62,7 @@ end_processes() {
 # was up.
 in_time() {
   local name=$1 status=0
+  set -m  # a process group of its own
   (
     trap - EXIT INT TERM
     export CULPRIT_KIT_RUN=$$.$name CULPRIT_KIT_CHECK=$name
@@ -68,11 +70,12 @@ in_time() {
     "${@:3}"
   ) &
   pid=$!
+  set +m
   sleep "$2" < /dev/null > /dev/null 2>&1 &
   watch=$!
   wait -n "$pid" "$watch" 2> /dev/null || status=$?
   if kill -KILL "$pid" 2> /dev/null; then status=124; fi
-  kill -KILL "$watch" 2> /dev/null
+  kill -KILL -- "$watch" "-$pid" 2> /dev/null
   wait "$pid" "$watch" 2> /dev/null
   end_processes "$name"
   return "$status"
@@ -140,7 +143,7 @@ finish() {
   trap '' INT TERM
   trap - EXIT
   if [[ -n $current ]]; then
-    kill -KILL "$pid" "$watch" 2> /dev/null
+    kill -KILL -- "$pid" "$watch" "-$pid" 2> /dev/null
     end_processes "$current"
     line "FAILED $current: interrupted"
     failed=$((failed + 1))
