@@ -5,64 +5,14 @@
 // of functions, so both are made here from the entries themselves.
 #include "assemble/names/debug_info.h"
 
-#include <dwarf.h>
-
 #include <algorithm>
 
 #include "assemble/names/cxx_library.h"
+#include "assemble/names/dwarf_entry.h"
 #include "assemble/names/open_object.h"
 
 namespace culprit::assemble {
 namespace {
-
-/// Of entries in entries; those of damaged files may go on for ever.
-constexpr unsigned kDeepest = 1000;
-
-/// The file that an attribute of `die` names (where it is declared, or called), or nullptr. From
-/// DWARF 5 on, index 0 is the unit's own file, and clang uses it; libdw's own function still takes
-/// it for "no file", and gives up the program on units that the compiler split off.
-const char* file_in(Dwarf_Die* die, unsigned named_by) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word index = 0;
-  Dwarf_Half version = 0;
-  Dwarf_Die unit;
-  Dwarf_Files* files = nullptr;
-  size_t count = 0;
-  if (dwarf_attr_integrate(die, named_by, &attribute) == nullptr ||
-      dwarf_formudata(&attribute, &index) != 0 ||
-      dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
-          0 ||
-      (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
-      index >= count) {
-    return nullptr;
-  }
-  return dwarf_filesrc(files, index, nullptr, nullptr);
-}
-
-const char* string_of(Dwarf_Die* die, unsigned kind) {
-  Dwarf_Attribute attribute;
-  const bool there = dwarf_attr_integrate(die, kind, &attribute) != nullptr;
-  return there ? dwarf_formstring(&attribute) : nullptr;
-}
-
-const char* linkage_name_of(Dwarf_Die* die) {
-  const char* name = string_of(die, DW_AT_linkage_name);
-  return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
-}
-
-/// The entry that this one repeats or goes on with: there its scope can be seen.
-Dwarf_Die origin_of(Dwarf_Die die) {
-  constexpr int kMaxSteps = 16;  // damaged entries may form a circle
-  Dwarf_Attribute attribute;
-  Dwarf_Die next;
-  for (int i = 0; i < kMaxSteps; ++i) {
-    const bool goes_on = dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr ||
-                         dwarf_attr(&die, DW_AT_specification, &attribute) != nullptr;
-    if (!goes_on || dwarf_formref_die(&attribute, &next) == nullptr) break;
-    die = next;
-  }
-  return die;
-}
 
 void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
   Dwarf_Line* line = dwarf_getsrc_die(unit, code);
@@ -190,8 +140,9 @@ void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Uni
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-/// Functions inside of functions, that is where gfortran puts the bodies of parallel regions. Asked
-/// only where no other function is found, since this walks through everything.
+/// Functions inside of functions, that is where gfortran puts the bodies of parallel regions, and
+/// of classes, where gcc puts those of lambdas. Asked only where no other function is found, since
+/// this walks through everything.
 void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions,
                              unsigned depth) {
   Dwarf_Die child;
@@ -203,13 +154,19 @@ void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& func
           &child, [&](uint64_t begin, uint64_t end) { functions.push_back({begin, end, child}); });
     }
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-        tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module) {
+        tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_module ||
+        tag == DW_TAG_structure_type || tag == DW_TAG_class_type) {
       index_nested(child, functions, depth + 1);
     }
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
 SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
+  if (const Lambdas::Lambda* lambda = lambdas_.find(*die)) {
+    auto around = lambdas_.function_around(*lambda);
+    const std::string name = around ? frame_of(unit, &*around).function : "";
+    return {name_of_lambda(*lambda, name), lambda->file, lambda->line};
+  }
   SourceFrame frame;
   if (const char* linkage_name = linkage_name_of(die)) {
     frame.function = readable_name(linkage_name);
@@ -222,6 +179,7 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
   if (const char* file = file_in(die, DW_AT_decl_file)) frame.file = base_name(file);
   int line = 0;
   if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
+  lambdas_.name_arguments(*die, frame.function);
   return frame;
 }
 

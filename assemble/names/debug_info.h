@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "assemble/names/lambdas.h"
 #include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
@@ -61,14 +62,15 @@ class DebugInfo {
                               unsigned depth);
   static void index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions,
                            unsigned depth);
-  static SourceFrame frame_of(const Unit& unit, Dwarf_Die* die);
-  static void add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
-                          unsigned depth);
+  SourceFrame frame_of(const Unit& unit, Dwarf_Die* die);
+  void add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
+                   unsigned depth);
   static bool find_among(const std::vector<FunctionRange>& functions, uint64_t code,
                          Dwarf_Die& found);
 
   std::vector<Unit> units_;
   std::vector<UnitRange> ranges_;  ///< by address
+  Lambdas lambdas_;
 };
 
 }  // namespace culprit::assemble

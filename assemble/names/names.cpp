@@ -78,6 +78,29 @@ std::string take_clone(std::string& name) {
   return clone;
 }
 
+/// Of a lambda, whose class has no other name, what its author has written is all of the class:
+/// "main::{lambda(int)#1}::operator()" -> "main::{lambda(int)#1}", also of one inside another.
+/// clang counts such classes by "$_0", "$_1", ... within their function.
+void name_lambdas(std::string& name) {
+  constexpr std::string_view kCall = "::operator()";
+  for (size_t at = 0; (at = name.find(kCall, at)) != std::string::npos;) {
+    size_t number = at;
+    while (number > 0 && name[number - 1] >= '0' && name[number - 1] <= '9') --number;
+    const bool by_clang = number < at && number >= 2 && name.compare(number - 2, 2, "$_") == 0;
+    if (!by_clang && (at == 0 || name[at - 1] != '}')) {
+      at += kCall.size();
+      continue;
+    }
+    const size_t next = name.find("::", at + kCall.size());
+    name.erase(at, next == std::string::npos ? next : next - at);
+    if (!by_clang) continue;
+    const unsigned long count = std::strtoul(name.c_str() + number, nullptr, 10) + 1;
+    const std::string text = "{lambda#" + std::to_string(count) + "}";
+    name.replace(number - 2, at - number + 2, text);
+    at = number - 2 + text.size();
+  }
+}
+
 }  // namespace
 
 std::string readable_name(std::string_view linkage_name) {
@@ -99,6 +122,7 @@ std::string readable_name(std::string_view linkage_name) {
   const std::string clone = take_clone(name);
   drop_arguments(name);
   drop_return_type(name);
+  name_lambdas(name);
   name += clone;
   drop_clone_suffix(name);
   return name;

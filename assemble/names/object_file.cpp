@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "assemble/names/lambdas.h"
 #include "assemble/names/open_object.h"
 #include "assemble/names/unwind_table.h"
 
@@ -145,7 +146,8 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const 
     symbol.named = true;
     if (symbol.frames.empty()) {
       symbol.frames.push_back({readable_name(name), "", 0});
-    } else if (std::string_view(name).starts_with("_Z")) {
+    } else if (std::string_view(name).starts_with("_Z") &&
+               !names_lambda(symbol.frames.front().function)) {
       // DWARF leaves scopes out where linkage is internal.
       symbol.frames.front().function = readable_name(name);
     }

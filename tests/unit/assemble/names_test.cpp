@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "assemble/names/object_file.h"
@@ -47,6 +48,16 @@ TEST(ReadableName, CxxHasNoArgumentListsAndNoReturnTypes) {
   EXPECT_EQ(readable_name("_Z3maxIdET_S0_S0_"), "max<double>");
   EXPECT_EQ(readable_name("_ZN1AclEi"), "A::operator()");
   EXPECT_EQ(readable_name("_ZN12_GLOBAL__N_14stepEv"), "(anonymous namespace)::step");
+}
+
+TEST(ReadableName, LambdasAreTheirClass) {
+  EXPECT_EQ(readable_name("_ZZ4mainENKUliE_clEi"), "main::{lambda(int)#1}");
+  EXPECT_EQ(readable_name("_ZZ4mainENKUlT_E0_clIiEEDaS_"), "main::{lambda(auto:1)#2}");
+  EXPECT_EQ(readable_name("_ZZZ4mainENKUliE_clEiENKUliE_clEi"),
+            "main::{lambda(int)#1}::{lambda(int)#1}");
+  EXPECT_EQ(readable_name("_ZZ4mainENK3$_1clEi"), "main::{lambda#2}");
+  EXPECT_EQ(readable_name("_ZNK3$_0clEi"), "{lambda#1}");
+  EXPECT_EQ(readable_name("_ZZ4mainENKUliE2_clEi._omp_fn.0"), "main::{lambda(int)#4}._omp_fn.0");
 }
 
 TEST(Regions, EqualOnesAreOne) {
@@ -169,6 +180,73 @@ TEST(ObjectFile, TellsInlinedFunctionsWhereverTheirDebugInformationLies) {
     EXPECT_EQ(symbol.file, "inlined.cpp");
     EXPECT_EQ(symbol.line, 11u);
     dlclose(handle);
+  }
+}
+
+struct KnownLambda {
+  size_t line;
+  const char* around;
+  const char* without_debug_info;  ///< a part of the name
+};
+
+constexpr KnownLambda kLambdas[] = {
+    {28, "", "lambda"},
+    {35, " in Grid::sweep", "Grid::sweep()::{lambda(int)#1}"},
+    {36, " in Grid::sweep", "Grid::sweep()::{lambda(int)#2}"},
+    {42, " in fill_places", "fill_places::{lambda"},
+    {43, " in fill_places", "fill_places::{lambda"},
+    {44, " in fill_places", "fill_places::{lambda"},
+    {47, " in fill_places", "fill_places::{lambda"},
+};
+
+// One lambda is one function, whether it was inlined or not, and two are two.
+TEST(ObjectFile, CallsLambdasByTheirLineAndTheFunctionAround) {
+  std::istringstream libraries(CULPRIT_LAMBDAS_IN);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    SCOPED_TRACE(library);
+    void* const handle = dlopen(library.c_str(), RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    reinterpret_cast<void (*)()>(dlsym(handle, "fill_places"))();
+    auto* const places = static_cast<const uint64_t*>(dlsym(handle, "places"));
+    const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
+    ObjectFile file(library);
+    for (const KnownLambda& lambda : kLambdas) {
+      SCOPED_TRACE(lambda.line);
+      const auto place = map.find(places[lambda.line] - 1);
+      ASSERT_TRUE(place);
+      const SourceFrame found = file.symbol(place->offset).frames.back();
+      if (library.find("-g") == std::string::npos) {
+        EXPECT_NE(found.function.find(lambda.without_debug_info), std::string::npos)
+            << found.function;
+        EXPECT_EQ(found.function.find("operator()"), std::string::npos) << found.function;
+        continue;
+      }
+      EXPECT_EQ(found.function,
+                "lambda at lambdas.cpp:" + std::to_string(lambda.line) + lambda.around);
+      EXPECT_EQ(found.file, "lambdas.cpp");
+      EXPECT_EQ(found.line, lambda.line);
+    }
+    dlclose(handle);
+  }
+}
+
+TEST(ObjectFile, TellsTemplatesOfLambdasApart) {
+  std::istringstream libraries(CULPRIT_LAMBDAS_IN);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    if (library.find("-g-O0") == std::string::npos) continue;
+    SCOPED_TRACE(library);
+    std::set<std::string> names;
+    ObjectFile file(library);
+    for (uint64_t offset = 0; offset < 0x4000; offset += 4) {
+      const std::string name = file.symbol(offset).frames.front().function;
+      if (name.find("repeat<") != std::string::npos) names.insert(name);
+    }
+    EXPECT_EQ(names.size(), 6u) << testing::PrintToString(names);
+    for (const size_t line : {28, 35, 42, 43, 44, 47}) {
+      EXPECT_TRUE(names.contains(
+          "(anonymous namespace)::repeat<lambda at lambdas.cpp:" + std::to_string(line) + ">"))
+          << line << testing::PrintToString(names);
+    }
   }
 }
 
