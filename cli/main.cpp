@@ -114,6 +114,7 @@ int main(int argc, char** argv) {
 int main(int argc, char** argv) {
   namespace cli = culprit::cli;
   cli::reserve_standard_files();
+  cli::end_where_pages_are_gone();
   const auto status = cli::guarded([=]() -> culprit::Result<int> { return cli::main(argc, argv); });
   const int ended = status ? status.value() : cli::fail(status.error());
   if (cli::all_was_printed()) return ended;

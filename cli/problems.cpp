@@ -3,9 +3,15 @@
 
 #include "cli/problems.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
+
+#include "cli/message.h"
 
 namespace culprit::cli {
 
@@ -22,6 +28,31 @@ Error current_problem() {
   } catch (const std::exception& problem) {
     return {problem.what()};
   }
+}
+
+namespace {
+
+/// Only what may be called amid anything. Another fault of the same signal happens once more, and
+/// ends the process as it would have.
+void on_bus_error(int, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
+    signal(SIGBUS, SIG_DFL);
+    return;
+  }
+  constexpr std::string_view kSentence =
+      "culprit: error: a file was cut short, or became unreadable, while culprit read it\n";
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  _exit(kFailure);
+}
+
+}  // namespace
+
+void end_where_pages_are_gone() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
 }
 
 }  // namespace culprit::cli

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Exceptions come from the libraries that culprit uses, and mean that the environment refuses
-// something. Here they become errors like any other.
+// something. Here they become errors like any other. So do faults of mapped files.
 #pragma once
 
 #include <exception>
@@ -24,5 +24,9 @@ std::invoke_result_t<Step> guarded(Step&& step) {
     return current_problem();
   }
 }
+
+/// From now on culprit ends with one sentence, not by a signal, where a page of a mapped file is gone
+/// when it is read: somebody has shortened the file since, or the disk refuses.
+void end_where_pages_are_gone();
 
 }  // namespace culprit::cli
