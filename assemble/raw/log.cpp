@@ -91,8 +91,11 @@ class LogCheck {
  public:
   /// `data`: what of the events is no hole. A log has none; a file that is nearly all hole is no
   /// reason to read terabytes of zeros.
-  LogCheck(RawLog& log, uint64_t start_ticks, std::vector<Extent> data)
-      : log_(log), start_ticks_(start_ticks), data_(std::move(data)) {}
+  LogCheck(RawLog& log, uint64_t start_ticks, bool written_behind, std::vector<Extent> data)
+      : log_(log),
+        start_ticks_(start_ticks),
+        written_behind_(written_behind),
+        data_(std::move(data)) {}
 
   /// `events_size` bytes of whole windows and maybe a part of one, the end of a thread that ended.
   void check_ended(size_t events_size) {
@@ -198,6 +201,8 @@ class LogCheck {
       at += sizeof header + header.words * kWord;
     }
     if (at == begin) return;
+    // Where records were written but not what they add to the seal, the disk was full.
+    if (written_behind_) return;
     if (records > 1 || at > end) return add_damaged(begin, end);
     log_.stretches_.push_back({begin, at, false, true});
   }
@@ -209,11 +214,12 @@ class LogCheck {
 
   RawLog& log_;
   const uint64_t start_ticks_;
+  const bool written_behind_;  ///< only what is sealed was to be written
   const std::vector<Extent> data_;
 };
 
 std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread,
-                                  uint64_t start_ticks) {
+                                  uint64_t start_ticks, bool written_behind) {
   const LogPart events(folder / fmt::format("events.{}", thread));
   const LogPart tail_file(folder / fmt::format("events.{}.tail", thread));
   const std::optional<RawTail> tail = tail_file.tail();
@@ -229,7 +235,7 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread,
                [data, room](const std::byte*) { munmap(data, room); }};
   if (!events.map_at(data, events.size())) return std::nullopt;
   log.open_ = tail_file.slots();
-  LogCheck check(log, start_ticks, events.data());
+  LogCheck check(log, start_ticks, written_behind, events.data());
   if (!tail) {
     check.check_ended(events.size());
     return log;

@@ -268,7 +268,9 @@ std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, u
   }
   parallel_for(jobs.size(), threads, [&](size_t i) {
     Job& job = jobs[i];
-    job.log = RawLog::map(job.folder->folder, job.thread, job.folder->process.start_ticks);
+    const trace::RawProcess& process = job.folder->process;
+    job.log = RawLog::map(job.folder->folder, job.thread, process.start_ticks,
+                          process.written_behind != 0);
   });
   size_t begin = 0;
   for (size_t i = 0; i < folders.size(); begin = ends[i++]) {

@@ -86,35 +86,39 @@ void LogFile::leave_list() {
   place_ = nullptr;
 }
 
-/// Of a window whose file has its first `from` bytes. Returns how many it has then. The seal is
-/// read once: what it does not cover is not written.
-size_t LogFile::write_tail(const char* path, RawTail& copy, size_t from) {
+/// Of a window whose file has its first `has` bytes, and more if this succeeds. The seal is read
+/// once: what it does not cover is not written.
+bool LogFile::write_tail(const char* path, RawTail& copy, size_t& has) {
   memcpy(&copy, &tail(), sizeof copy);
   const size_t sealed = trace::words_of_seal(copy.seal) * sizeof(uint64_t);
-  if (from > sealed) from = sealed;
-  const Piece pieces[] = {{from, window_ + from, sealed - from},
-                          {window_bytes_, &copy, sizeof copy}};
-  return write_pieces(path, pieces, 2) ? sealed : from;
+  if (has > sealed) has = sealed;
+  const Piece pieces[] = {{has, window_ + has, sealed - has}, {window_bytes_, &copy, sizeof copy}};
+  if (!write_pieces(path, pieces, 2)) return false;
+  has = sealed;
+  return true;
 }
 
-void LogFile::write_behind() {
-  if (in_memory_ && has_file_) written_ = write_tail(tail_path(), shown_, written_);
+bool LogFile::write_behind() {
+  return !in_memory_ || !has_file_ || write_tail(tail_path(), shown_, written_);
 }
 
-void LogFile::write_all() {
+unsigned LogFile::write_all() {
   static std::atomic_flag writing = ATOMIC_FLAG_INIT;
   static RawTail copy;
   static char path[PATH_MAX + sizeof kTailName];
-  if (writing.test_and_set(std::memory_order_acquire)) return;
+  if (writing.test_and_set(std::memory_order_acquire)) return 0;
+  unsigned missing = 0;
   for (std::atomic<LogFile*>& place : g_in_memory) {
     LogFile* log = place.load();
     if (log == nullptr || !place.compare_exchange_strong(log, being_written())) continue;
     memcpy(path, log->path_, static_cast<size_t>(log->length_));
     memcpy(path + log->length_, kTailName, sizeof kTailName);
-    if (log->has_file_) log->write_tail(path, copy, 0);
+    size_t has = 0;
+    if (log->has_file_ && !log->write_tail(path, copy, has)) ++missing;
     place.store(log);
   }
   writing.clear(std::memory_order_release);
+  return missing;
 }
 
 bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
@@ -191,7 +195,13 @@ bool LogFile::turn_over() {
 void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
   leave_list();
-  if (has_file_ && !is_only_counted() && append(used)) unlink(tail_path());
+  if (has_file_ && !is_only_counted()) {
+    if (append(used)) {
+      unlink(tail_path());
+    } else if (!write_behind()) {
+      tally(&trace::RawProcess::dropped_records);
+    }
+  }
   unmap_memory(window_, tail_bytes(window_bytes_));
   window_ = nullptr;
   has_file_ = false;

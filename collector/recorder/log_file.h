@@ -51,9 +51,11 @@ class LogFile {
   /// True if the window lies in memory alone: then the tail's file has what it held when this was
   /// last called, or less if it cannot be written.
   bool is_written_behind() const { return in_memory_; }
-  void write_behind();
+  /// False if it cannot: then the file may hold records behind what its seal covers.
+  bool write_behind();
   /// The same for the windows of all threads, for a process that ends. They may go on recording.
-  static void write_all();
+  /// Returns of how many the file lacks something.
+  static unsigned write_all();
 
   /// Appends the window, which must be full, and clears it; it is sealed again, empty. False if
   /// that is impossible: then the window keeps what it has.
@@ -70,7 +72,7 @@ class LogFile {
   bool append(size_t bytes);
   void clear();
   void be_in_memory(int refusal);
-  size_t write_tail(const char* path, trace::RawTail& copy, size_t from);
+  bool write_tail(const char* path, trace::RawTail& copy, size_t& has);
   void leave_list();
 
   char* window_ = nullptr;

@@ -172,7 +172,7 @@ void end() {
     if (log->counting) log->count(time);
     log->put(time, raw::process_end{});
   }
-  LogFile::write_all();
+  tally(&trace::RawProcess::dropped_records, LogFile::write_all());
   take_snapshot(Moment::exit, time);
   g_mode.compare_exchange_strong(expected, Mode::ended);
 }

@@ -311,10 +311,11 @@ class SmallDisk:
         harness.succeed(["mount", "-o", "remount,size=300m", self.folder])
 
 
-def full_disk(place):
+def full_disk(place, refuse=None, ballast=0):
     """The program goes on; once there is room again, what was written is analysed."""
     with SmallDisk(place.scratch / "disk") as disk:
-        case = Case("much", losses=("dropped_records",))
+        (disk.folder / "ballast").write_bytes(bytes(ballast))
+        case = Case("much", losses=("dropped_records",), refuse=refuse or {})
         experiment = str(disk.folder / "experiment")
         plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
         done = measure(place, case, experiment)
@@ -324,6 +325,14 @@ def full_disk(place):
         status = execute([place.culprit, "analyze", experiment]).returncode
         check(status == 3, f"status {status} of an analysis that lacks records")
         judge_experiment(place, case, experiment)
+
+
+def full_disk_without_mappings(place):
+    """What a thread could not write any more is missing, and nothing is damaged: the disk is full
+    between two windows, and amid the first."""
+    for ballast in (0, 2_500_000, 2_650_000):
+        with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
+            full_disk(harness.Place(place.build, scratch), {"MMAP": errno.ENODEV}, ballast)
 
 
 def disk_without_any_room(place):
@@ -366,7 +375,7 @@ def folder_removed(place):
 
 
 def disk(place):
-    for test in (full_disk, disk_without_any_room, disk_full_from_the_start, folder_removed):
+    for test in (full_disk, full_disk_without_mappings, disk_without_any_room, disk_full_from_the_start, folder_removed):
         with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
             test(harness.Place(place.build, scratch))
 
