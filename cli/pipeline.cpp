@@ -165,8 +165,7 @@ Result<void> complete_experiment(const fs::path& experiment, const PipelineOptio
   return options.otf2 ? write_archive(*opened.value().source, experiment, options) : Result<void>();
 }
 
-Result<blame::Findings> analyze_experiment(const fs::path& experiment,
-                                           const PipelineOptions& options) {
+Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOptions& options) {
   const Stopwatch watch;
   auto info = read_info(experiment);
   if (!info) return info.error();
@@ -184,16 +183,14 @@ Result<blame::Findings> analyze_experiment(const fs::path& experiment,
   auto findings = analyze_trace(*opened->source, options, threads, losses);
   if (!findings) return findings.error();
   merge_facts(opened->facts, *info, *findings);
-  if (auto saved = report::save_findings(*findings, findings_file(experiment)); !saved) {
-    return saved.error();
-  }
+  auto saved = report::save_findings(*findings, findings_file(experiment));
   warn_of_unstarted_threads();
   for (const auto& [name, loss] : findings->losses.all()) {
     kLog.debug("{} ({}): {}", name, loss.count, loss.advice);
   }
   kLog.info("analyzed {} ({:.1f} s): {}", report::counted(findings->run.locations, "location"),
             watch.seconds(), for_display(experiment).string());
-  return findings;
+  return Analysis{std::move(*findings), std::move(saved)};
 }
 
 int help_to_analyze(const PipelineOptions& options) {
@@ -209,7 +206,8 @@ int help_to_analyze(const PipelineOptions& options) {
 }
 
 bool print_report(const blame::Findings& findings, const fs::path& experiment) {
-  return print_page(report::formats().front().render(findings, for_display(experiment)));
+  const fs::path place = experiment.empty() ? experiment : for_display(experiment);
+  return print_page(report::formats().front().render(findings, place));
 }
 
 fs::path for_display(const fs::path& path) {

@@ -44,15 +44,21 @@ Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const Expe
 Result<void> complete_experiment(const std::filesystem::path& experiment,
                                  const PipelineOptions& options);
 
+struct Analysis {
+  blame::Findings findings;
+  Result<void> saved;  ///< whether the experiment has them now; on a full disk it may not
+};
+
 /// Replays the experiment's trace and writes its findings; those of an earlier analysis are
 /// replaced.
-Result<blame::Findings> analyze_experiment(const std::filesystem::path& experiment,
+Result<Analysis> analyze_experiment(const std::filesystem::path& experiment,
                                            const PipelineOptions& options);
 
 /// What the other ranks do while the first is in analyze_experiment. Returns the exit status.
 int help_to_analyze(const PipelineOptions& options);
 
-/// Prints the page for people on stdout. False if that failed.
+/// Prints the page for people on stdout. `experiment` is where the findings lie; empty: nowhere.
+/// False if that failed.
 [[nodiscard]] bool print_report(const blame::Findings& findings,
                                 const std::filesystem::path& experiment);
 

@@ -17,7 +17,8 @@ namespace culprit::report {
 struct Format {
   std::string_view name;  ///< as in --format
   std::string_view summary;
-  /// The whole report, ended by a newline. `experiment` is where the findings lie, for hints.
+  /// The whole report, ended by a newline. `experiment` is where the findings lie, for
+  /// hints; empty: nowhere.
   std::string (*render)(const blame::Findings& findings, const std::filesystem::path& experiment);
 };
 

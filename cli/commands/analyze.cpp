@@ -54,12 +54,15 @@ void print_passes(const blame::Findings& findings) {
   }
 }
 
-int conclude(const Result<blame::Findings>& findings, const AnalyzeArguments& arguments,
+int conclude(const Result<Analysis>& analysis, const AnalyzeArguments& arguments,
              const fs::path& experiment) {
-  if (!findings) return fail(findings.error());
-  if (arguments.report && !print_report(findings.value(), experiment)) return fail(lost_output());
-  if (arguments.passes) print_passes(findings.value());
-  return judge(findings.value(), experiment);
+  if (!analysis) return fail(analysis.error());
+  const blame::Findings& findings = analysis->findings;
+  const fs::path place = analysis->saved ? experiment : fs::path();
+  if (arguments.report && !print_report(findings, place)) return fail(lost_output());
+  if (arguments.passes) print_passes(findings);
+  if (!analysis->saved) return fail(analysis->saved.error());
+  return judge(findings, experiment);
 }
 
 Result<void> look_for_trace(const fs::path& experiment) {
@@ -103,7 +106,7 @@ int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, 
   const auto experiment = create_experiment(arguments.output, program_name({info.program}));
   if (!experiment) return fail(experiment.error());
   Draft draft(experiment.value());
-  auto findings = [&]() -> Result<blame::Findings> {
+  auto analysis = [&]() -> Result<Analysis> {
     if (auto written = write_info(experiment.value(), info); !written) return written.error();
     if (facts) {
       auto written = assemble::write_facts(experiment.value(), facts.value());
@@ -111,8 +114,8 @@ int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, 
     }
     return analyze_experiment(experiment.value(), arguments.pipeline);
   }();
-  if (findings) draft.keep();
-  return conclude(findings, arguments, experiment.value());
+  if (analysis && analysis->saved) draft.keep();
+  return conclude(analysis, arguments, experiment.value());
 }
 
 /// With an output, the experiment stays as it is: there may be no room.

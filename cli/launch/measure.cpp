@@ -129,12 +129,14 @@ void print_estimate(const fs::path& experiment) {
 }
 
 void print_findings(const MeasureOptions& options, const fs::path& experiment) {
-  const auto findings = analyze_experiment(experiment, pipeline_of(options.settings));
-  if (!findings) {
-    fail(findings.error());
-  } else if (!print_report(findings.value(), experiment)) {
-    fail(lost_output());
+  const auto analysis = analyze_experiment(experiment, pipeline_of(options.settings));
+  if (!analysis) {
+    fail(analysis.error());
+    return;
   }
+  const fs::path place = analysis->saved ? experiment : fs::path();
+  if (!print_report(analysis->findings, place)) fail(lost_output());
+  if (!analysis->saved) fail(analysis->saved.error());
 }
 
 /// From records to what was asked for.

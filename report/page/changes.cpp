@@ -207,7 +207,7 @@ class ChangePage {
           wrapped("ERROR: the sums of a run do not add up. Do not rely on this: " + violation, 0);
     }
     tables();
-    page_ += fmt::format("\nFull results: {}\n", experiment.string());
+    if (!experiment.empty()) page_ += fmt::format("\nFull results: {}\n", experiment.string());
     return page_;
   }
 

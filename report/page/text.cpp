@@ -564,6 +564,7 @@ void Page::write_not_covered() {
 }
 
 void Page::write_foot() {
+  if (experiment_.empty()) return;
   line("");
   line(fmt::format("Full results: {}", experiment_.string()));
   line(fmt::format("Machine-readable: culprit report {} --format json", experiment_.string()));

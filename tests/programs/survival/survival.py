@@ -341,11 +341,31 @@ def disk_without_any_room(place):
         case = Case("nothing")
         plain = execute(case.program(place), environment={**ENVIRONMENT, **case.environment})
         done = measure(place, case, disk.folder / "experiment")
-        check(done.stdout == plain.stdout, f"it printed {done.stdout}{done.stderr}")
+        check(done.stdout.startswith(plain.stdout), f"it printed {done.stdout}{done.stderr}")
         check(done.returncode == plain.returncode, f"status {done.returncode} with a full disk")
         told = " ".join(done.stderr.split())
         check("could not write" in told or "is full" in told or "dropped" in done.stdout,
               f"not told: {done.stdout}{done.stderr}")
+
+
+def disk_full_at_the_end(place):
+    """The findings cannot be kept, but the report comes all the same, with the reason."""
+    with SmallDisk(place.scratch / "disk") as disk:
+        experiment = str(disk.folder / "experiment")
+        case = Case("exit")
+        done = execute([place.culprit, "record", "-o", experiment, "--", *case.program(place)],
+                       environment={**ENVIRONMENT, **case.environment})
+        check(done.returncode == status_of(execute(case.program(place), environment=ENVIRONMENT)),
+              f"status {done.returncode}: {done.stderr}")
+        try:
+            (disk.folder / "ballast").write_bytes(bytes(4_000_000))
+        except OSError:
+            pass
+        done = execute([place.culprit, "analyze", "--report", experiment])
+        check(done.returncode == 1, f"status {done.returncode} though findings are not kept")
+        check("cannot write the findings" in " ".join(done.stderr.split()), f"not told: {done.stderr}")
+        check("Full results" not in done.stdout, "the report names what is not there")
+        check("LONGEST SINGLE WAITS" in done.stdout, f"no report: {done.stdout}")
 
 
 def disk_full_from_the_start(place):
@@ -375,7 +395,8 @@ def folder_removed(place):
 
 
 def disk(place):
-    for test in (full_disk, full_disk_without_mappings, disk_without_any_room, disk_full_from_the_start, folder_removed):
+    for test in (full_disk, full_disk_without_mappings, disk_without_any_room, disk_full_at_the_end,
+                 disk_full_from_the_start, folder_removed):
         with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
             test(harness.Place(place.build, scratch))
 
