@@ -52,7 +52,7 @@ struct Analysis {
 /// Replays the experiment's trace and writes its findings; those of an earlier analysis are
 /// replaced.
 Result<Analysis> analyze_experiment(const std::filesystem::path& experiment,
-                                           const PipelineOptions& options);
+                                    const PipelineOptions& options);
 
 /// What the other ranks do while the first is in analyze_experiment. Returns the exit status.
 int help_to_analyze(const PipelineOptions& options);

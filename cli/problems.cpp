@@ -41,8 +41,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
   }
   constexpr std::string_view kSentence =
       "culprit: error: a file was cut short, or became unreadable, while culprit read it\n";
-  [[maybe_unused]] const ssize_t written =
-      write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kSentence.data(), kSentence.size());
   _exit(kFailure);
 }
 

@@ -25,8 +25,8 @@ std::invoke_result_t<Step> guarded(Step&& step) {
   }
 }
 
-/// From now on culprit ends with one sentence, not by a signal, where a page of a mapped file is gone
-/// when it is read: somebody has shortened the file since, or the disk refuses.
+/// From now on culprit ends with one sentence, not by a signal, where a page of a mapped file is
+/// gone when it is read: somebody has shortened the file since, or the disk refuses.
 void end_where_pages_are_gone();
 
 }  // namespace culprit::cli

@@ -218,8 +218,8 @@ class LogCheck {
   const std::vector<Extent> data_;
 };
 
-std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread,
-                                  uint64_t start_ticks, bool written_behind) {
+std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
+                                  bool written_behind) {
   const LogPart events(folder / fmt::format("events.{}", thread));
   const LogPart tail_file(folder / fmt::format("events.{}.tail", thread));
   const std::optional<RawTail> tail = tail_file.tail();

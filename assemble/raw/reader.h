@@ -130,10 +130,10 @@ class RawLog {
   };
 
   /// The log of a thread of the process with this folder that began at `start_ticks`, its checksums
-  /// checked; `written_behind`: it wrote its files rather than map them. None if there are no files,
-  /// or nothing was ever written to them.
-  static std::optional<RawLog> map(const GuardedPath& folder, uint32_t thread,
-                                   uint64_t start_ticks, bool written_behind = false);
+  /// checked; `written_behind`: it wrote its files rather than map them. None if there are no
+  /// files, or nothing was ever written to them.
+  static std::optional<RawLog> map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
+                                   bool written_behind = false);
 
   Cursor cursor() const { return Cursor(*this); }
   uint32_t thread() const { return thread_; }
