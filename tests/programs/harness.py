@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,24 @@ def succeed(command, **where):
     return done
 
 
+ROUNDING = 1e-9
+
+
+def shares_in(value, path=""):
+    """All numbers of a JSON document that are called a share, by where they stand."""
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    else:
+        is_share = isinstance(value, (int, float)) and path.endswith("share")
+        return {path: value} if is_share else {}
+    found = {}
+    for key, part in parts:
+        found.update(shares_in(part, f"{path}/{key}"))
+    return found
+
+
 class Report:
     """The JSON report of an experiment, with the questions that the tests ask of it."""
 
@@ -118,6 +137,16 @@ class Report:
             raise Wrong(f"the JSON report does not parse: {error}: {done.stdout[:400]}") from error
         for key in ("run", "identities", "waits", "delays", "critical_path", "losses"):
             check(key in self.data, f"the JSON report has no {key!r}")
+        self.check_proportions()
+
+    def check_proportions(self):
+        """No part exceeds its whole, whatever was measured."""
+        shares = shares_in(self.data)
+        wrong = {path: value for path, value in shares.items() if not 0 <= value <= 1 + ROUNDING}
+        check(not wrong, f"shares that are none: {wrong}")
+        verdict = json.dumps(self.data.get("verdict", ""), ensure_ascii=False)
+        large = [p for p in re.findall(r"(\d+(?:\.\d+)?) %", verdict) if float(p) > 100]
+        check(not large, f"more than all of something: {large} in {verdict}")
 
     def check_identities(self):
         found = self.data["identities"]
