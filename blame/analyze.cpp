@@ -163,6 +163,9 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
       observed.run("detect.observer", [&] { observer->at_operations(run, allowance); });
     });
   });
+  if (options.last_alone) {
+    for (auto& ties : graph.ties) ties.clear();
+  }
   for (size_t i = 0; i < detectors.size(); ++i) {
     passes.times.push_back({"detect." + std::string(replay::kDetectors[i].id), detectors[i]});
   }

@@ -32,6 +32,8 @@ struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
   uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
   DisabledPasses disabled = {};
+  /// All of a wait is due to the last who was late, as in the thesis, however late others were.
+  bool last_alone = false;
   bool verify =
       false;  ///< look at what each pass left; what is broken is in Identities::violations
   /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there

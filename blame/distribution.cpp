@@ -2,17 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Groups are found by the cut with the least scatter inside the parts (Otsu's criterion, on sorted
-// loads); a course by how cost is spread over slices of the run.
+// loads).
 #include "blame/distribution.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "base/parallel.h"
-#include "blame/delay/excess.h"
 #include "blame/path/path_kinds.h"
+#include "blame/when/cost_series.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
@@ -52,47 +49,22 @@ class Ranges {
   std::vector<double> sums_{0}, squares_{0};
 };
 
-// --- costs over time --------------------------------------------------------------------------
-
-/// What the delays of one location cost, by place in the list of the costliest.
-using DelaySlices = std::array<std::array<double, kSlices>, kDelaysWithDistribution>;
-
 class Distributor {
  public:
-  Distributor(const replay::Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays)
+  Distributor(const replay::Run& run, const DelayAnalysis& delays)
       : run_(run),
-        graph_(graph),
         delays_(delays),
         number_(run.callpaths.size(), kNotTop),
         parallel_(inside_parallel(run)) {}
 
-  std::vector<FoundDistribution> distribute(const Profiles& profiles, unsigned threads,
-                                            Budget& budget) {
+  std::vector<FoundDistribution> distribute(const Profiles& profiles) {
     choose_top();
-    std::vector<Costs> by_location(run_.locations.size());
-    parallel_for(run_.locations.size(), threads,
-                 [&](size_t i) { by_location[i] = sum_costs(run_.locations[i], budget); });
-    for (const Costs& costs : by_location) {
-      for (size_t d = 0; d < costs.slices.size(); ++d) {
-        slices_[d].insert(slices_[d].end(), costs.slices[d].begin(), costs.slices[d].end());
-        peers_s_[d] += costs.peers_s[d];
-      }
-    }
-    for (auto& slices : slices_) slices = replay::concatenate(*run_.ranks, slices);
-    replay::add_up(*run_.ranks, peers_s_);
     describe(profiles);
     return std::move(found_);
   }
 
  private:
   static constexpr uint8_t kNotTop = UINT8_MAX;
-
-  /// Of one late location, by place in found_.
-  struct Costs {
-    std::vector<std::vector<SliceCost>> slices;
-    std::array<double, kDelaysWithDistribution>
-        peers_s{};  ///< for waits of those who share the work
-  };
 
   /// The call paths that cost most, on all locations.
   void choose_top() {
@@ -110,9 +82,7 @@ class Distributor {
     found_.resize(std::min(found_.size(), kDelaysWithDistribution));
     for (size_t i = 0; i < found_.size(); ++i) {
       number_[found_[i].callpath.index()] = static_cast<uint8_t>(i);
-      top_.push_back(found_[i].callpath);
     }
-    slices_.resize(found_.size());
   }
 
   struct PathCost {
@@ -134,45 +104,6 @@ class Distributor {
     std::fill(own.begin(), own.end(), 0.0);
     for (const PathCost& cost : all) own[cost.path.index()] += cost.cost_s;
     return list(own);
-  }
-
-  /// The costs of all waits that `late` caused, at the time of the wait.
-  Costs sum_costs(LocationId late, Budget& budget) const {
-    if (delays_.caused[late.index()].empty()) return {};
-    ExcessReader excess(run_, graph_, delays_, late, top_);
-    DelaySlices sums{};
-    Costs costs;
-    Spender spender(budget);
-    const Column<WaitRef>& caused = delays_.caused[late.index()];
-    for (uint32_t place = 0; place < caused.size(); ++place) {
-      spender.step();
-      const WaitRef ref = caused[place];
-      const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
-      const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      if (cause.excess <= Duration::zero()) continue;
-      const double cost = (waiting_s(wait) + cause.long_s) / cause.denominator_s(wait.amount);
-      const size_t slice = slice_of(wait.begin);
-      const bool by_master = run_.is_master(ref.location);
-      excess.visit(place, cause, [&](CallPathId path, Duration time) {
-        spender.step();
-        const uint8_t delay = number_[path.index()];
-        const double part = time.seconds() * cost;
-        sums[delay][slice] += part;
-        if (by_master || parallel_[path.index()]) costs.peers_s[delay] += part;
-      });
-    }
-    costs.slices.resize(found_.size());
-    for (size_t d = 0; d < found_.size(); ++d) {
-      for (size_t s = 0; s < kSlices; ++s) {
-        if (sums[d][s] > 0) costs.slices[d].push_back({s, late, sums[d][s]});
-      }
-    }
-    return costs;
-  }
-
-  size_t slice_of(Time time) const {
-    const double part = (time - run_.begin).seconds() / run_.wall().seconds();
-    return std::min(static_cast<size_t>(part * kSlices), kSlices - 1);
   }
 
   void describe(const Profiles& profiles) {
@@ -198,27 +129,17 @@ class Distributor {
       FoundDistribution& row = found_[i];
       row.locations = loads[i].size();
       const Groups groups = find_groups(std::move(loads[i]));
-      const Constancy over_time = find_course(slices_[i]);
       row.shape = groups.shape;
       row.high = groups.high;
       row.low = groups.low;
-      // Load that is even in total, and for which those who share it waited, was not at any time.
-      const bool moves = groups.shape == Shape::even && over_time.course != Course::burst &&
-                         peers_s_[i] >= 0.5 * row.cost_s;
-      row.course = moves ? Course::moving : over_time.course;
-      row.same_place = over_time.same_place;
     }
   }
 
   const replay::Run& run_;
-  const replay::WaitGraph& graph_;
   const DelayAnalysis& delays_;
   std::vector<uint8_t> number_;       // by CallPathId: place in found_
-  std::vector<CallPathId> top_;       // in that order
   const std::vector<bool> parallel_;  // by CallPathId
-  std::vector<double> peers_s_ = std::vector<double>(kDelaysWithDistribution);
   std::vector<FoundDistribution> found_;
-  std::vector<std::vector<SliceCost>> slices_;  // by place in found_
 };
 
 }  // namespace
@@ -254,36 +175,14 @@ Groups find_groups(std::vector<double> loads) {
   return {Shape::spread};
 }
 
-Constancy find_course(std::span<const SliceCost> costs) {
-  std::map<LocationId, double> by_location;
-  std::vector<double> by_slice(kSlices);
-  double all = 0;
-  for (const SliceCost& cost : costs) {
-    by_location[cost.location] += cost.cost_s;
-    by_slice[cost.slice] += cost.cost_s;
-    all += cost.cost_s;
-  }
-  if (all <= 0) return {};
-  Constancy result;
-  result.same_place = 0;
-  // The mean weighs a slice by its part of the cost: min(p(l), p(l,s)) * X(s)/X.
-  for (const SliceCost& cost : costs) {
-    const double weight = by_slice[cost.slice] / all;
-    result.same_place += std::min(by_location[cost.location] / all * weight, cost.cost_s / all);
-  }
-  const double largest = *std::max_element(by_slice.begin(), by_slice.end());
-  result.course = largest >= kBurst * all       ? Course::burst
-                  : result.same_place < kMoving ? Course::moving
-                                                : Course::steady;
-  return result;
-}
-
 std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
                                                  const replay::WaitGraph& graph,
                                                  const DelayAnalysis& delays,
                                                  const Profiles& profiles, unsigned threads,
                                                  Budget& budget) {
-  return Distributor(run, graph, delays).distribute(profiles, threads, budget);
+  std::vector<FoundDistribution> rows = Distributor(run, delays).distribute(profiles);
+  find_courses(run, graph, delays, threads, budget, rows);
+  return rows;
 }
 
 }  // namespace culprit::blame

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How what a delay costs is distributed: over locations, by the load that causes it, and over the
-// run's time. The kinds are those that Boehme's thesis finds in real programs (sections 3.3.2 and
-// 3.3.4): each asks for another remedy. A minority that is overloaded is worth hunting; load that
-// moves over time is not seen in any profile and asks for dynamic balancing.
+// run's time (when/). The kinds are those that Boehme's thesis finds in real programs
+// (sections 3.3.2 and 3.3.4): each asks for another remedy. A minority that is overloaded is worth
+// hunting; load that moves over time is not seen in any profile and asks for dynamic balancing.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "base/progress/budget.h"
@@ -36,28 +35,6 @@ inline constexpr double kMinority = 1.0 / 3;
 
 /// O(n log n) for n loads, in any order and unit.
 Groups find_groups(std::vector<double> loads);
-
-inline constexpr size_t kSlices = 32;
-inline constexpr double kBurst = 0.9;
-/// How much of the cost may be found at the same locations at any time in a moving delay. With p(l)
-/// a location's part of all cost, and p(l,s) that within slice s, this is the mean over slices, by
-/// their cost, of sum over l of min(p(l), p(l,s)): 1 if all slices are alike, 1/n if each of n
-/// locations has a time of its own.
-inline constexpr double kMoving = 0.5;
-
-struct SliceCost {
-  size_t slice;
-  LocationId location;
-  double cost_s;
-};
-
-struct Constancy {
-  Course course = Course::burst;
-  double same_place = 1;  ///< what kMoving is compared with
-};
-
-/// Each (slice, location) at most once, in any order that is always the same.
-Constancy find_course(std::span<const SliceCost> costs);
 
 inline constexpr size_t kDelaysWithDistribution = 10;
 

@@ -25,6 +25,8 @@ void explain_idle_threads(const Explained& given, Findings& found);
 void explain_locks(const Explained& given, Findings& found);
 /// Messages that say little, and sweeps that turned, by corner (message_use.cpp).
 void explain_messages(const Explained& given, Findings& found);
+/// Classes of allocated time, and what nothing explains (audit/audit.cpp).
+void explain_audit(const Explained& given, Findings& found);
 /// Who waited for the costliest delays.
 void explain_victims(const Explained& given, Findings& found);
 /// The longest waits of each pattern.

@@ -54,6 +54,7 @@ class Checker {
     check_course();
     check_lock_blame();
     check_lives();
+    check_tiles();
     check_efficiencies();
     return std::move(violations_);
   }
@@ -229,6 +230,17 @@ class Checker {
         " locations do not add up to their lifetimes (" + seconds(lives[worst]) + " against " +
         seconds(found_.locations[worst].life_s) + ")" +
         at(LocationId(worst), longest[worst] != nullptr ? longest[worst]->callpath : CallPathId()));
+  }
+
+  /// Of threads: a device's time is accounted for in tables of its own.
+  void check_tiles() {
+    if (found_.tiles.empty()) return;
+    double tiles_s = 0, lives_s = 0;
+    for (const FoundTile& row : found_.tiles) tiles_s += row.time_s;
+    for (const FoundLocation& row : found_.locations) {
+      if (row.stream.empty()) lives_s += row.life_s;
+    }
+    expect(tiles_s, lives_s, "classes of time do not add up to the threads' lifetimes", "");
   }
 
   static std::string named(Factor factor) {

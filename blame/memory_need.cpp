@@ -99,9 +99,11 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
 Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
                                   uint64_t given) {
   if (ranks.alone()) return {};
-  constexpr double kBytesAWait = 152;
+  constexpr double kBytesAWait = 168;
   double waits = 0;
-  for (const auto& own : graph.waits) waits += static_cast<double>(own.size());
+  for (const auto* lists : {&graph.waits, &graph.ties}) {
+    for (const auto& own : *lists) waits += static_cast<double>(own.size());
+  }
   const double needed = replay::sum(ranks, waits) * kBytesAWait;
   const double free = static_cast<double>(given != 0 ? given : available_memory());
   const double of_first = replay::gather_everywhere(ranks, free)[0];

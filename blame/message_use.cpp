@@ -92,6 +92,7 @@ void add_message_use(const replay::Run& run, std::vector<UseSum> own, Findings& 
     }
     FoundMessageUse& row = rows.back();
     row.messages += sum.tally.messages;
+    row.bytes += sum.tally.bytes;
     row.empty += sum.tally.empty;
     row.repeated += sum.tally.repeated;
     row.receivers += sum.tally.receivers;
@@ -151,6 +152,7 @@ void explain_messages(const Explained& given, Findings& found) {
   for (const MessageTally& tally : given.graph.messages) {
     MessageTally& sum = use_of(tally.path, tally.sender).tally;
     sum.messages += tally.messages;
+    sum.bytes += tally.bytes;
     sum.empty += tally.empty;
     sum.repeated += tally.repeated;
     sum.receivers += tally.receivers;

@@ -19,6 +19,7 @@
 
 #include "base/files/guarded_path.h"
 #include "base/files/json_text.h"
+#include "blame/diagnose/diagnose.h"
 #include "cli/installation.h"
 
 namespace culprit::cli {
@@ -128,6 +129,11 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
   json["program"] = info.program;
   json["date"] = info.date;
   json["exit_status"] = info.exit_status;
+  if (info.system_s >= 0) {
+    json["user_s"] = info.user_s;
+    json["system_s"] = info.system_s;
+    json["page_faults"] = info.page_faults;
+  }
   if (!info.job.empty()) json["job"] = info.job;
   if (!info.selected.empty()) json["selected"] = info.selected;
   if (!info.parameters.empty()) json["parameters"] = info.parameters;
@@ -152,6 +158,9 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   info.job = field<std::string>(json, "job", "");
   info.trace = field<std::string>(json, "trace", "");
   info.exit_status = field<int>(json, "exit_status", 0);
+  info.user_s = field<double>(json, "user_s", -1);
+  info.system_s = field<double>(json, "system_s", -1);
+  info.page_faults = field<uint64_t>(json, "page_faults", 0);
   info.selected = field<std::vector<std::string>>(json, "selected", {});
   info.parameters = field<std::map<std::string, double>>(json, "parameters", {});
   return info;
@@ -198,6 +207,9 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   run.openmp = first_of(facts.openmp, run.openmp, "");
   if (facts.overhead_pct >= 0) run.overhead_pct = facts.overhead_pct;
   run.exit_status = info.exit_status;
+  run.user_s = info.user_s;
+  run.system_s = info.system_s;
+  run.page_faults = info.page_faults;
   for (const assemble::ProcessCores& row : facts.cores) {
     findings.processes.push_back(
         {row.rank, row.node, row.cores, row.node_cores, row.on_core_s, row.core_wait_s});
@@ -207,6 +219,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   if (auto note = end_by_sample(facts, info.exit_status)) run.notes.push_back(std::move(*note));
+  blame::diagnose(findings);  // knows more now
 }
 
 bool has_raw_records(const fs::path& experiment) {

@@ -33,6 +33,9 @@ struct ExperimentInfo {
   /// archive, or an experiment's folder of records.
   std::string trace;
   int exit_status = 0;
+  /// CPU time of all that the command started, and waited for; < 0: unknown.
+  double user_s = -1, system_s = -1;
+  uint64_t page_faults = 0;
   std::vector<std::string> selected;         ///< sentences: what was not recorded, on request
   std::map<std::string, double> parameters;  ///< of the program, as the user named them
 };

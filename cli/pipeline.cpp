@@ -75,6 +75,7 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   analysis.memory = options.memory;
   analysis.disabled = options.disabled;
   analysis.verify = options.verify;
+  analysis.last_alone = options.last_alone;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
   predict::GainObserver gains(threads, report::callpaths_of_causes);
   if (!options.disabled.any()) analysis.observer = &gains;

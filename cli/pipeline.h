@@ -22,6 +22,7 @@ struct PipelineOptions {
   bool otf2 = false;     ///< write an archive, too
   blame::DisabledPasses disabled = {};
   bool verify = false;                 ///< look at what each pass left
+  bool last_alone = false;             ///< as in blame::AnalyzeOptions
   uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
   replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
   TaskForOthers* others = nullptr;     ///< if there are several

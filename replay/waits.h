@@ -120,6 +120,15 @@ struct Handover {
 /// What a message is worth (detect/message_use.h).
 enum class MessageKind : uint8_t { data, empty, repeated };
 
+/// A call of MPI that took long, and what it moved.
+struct LongCall {
+  Time enter;
+  uint64_t bytes = 0;    ///< of all that it sent or received; of some, rounded up to a power of two
+  uint32_t members = 2;  ///< processes that take part, at most
+};
+/// Shorter ones need no explanation.
+inline constexpr Duration kLongCall = Duration::from_nanos(50'000);
+
 /// More of the message that a wait was for, if there is more to say: of the wait with the same
 /// begin, end and cause.
 struct MessageWait {
@@ -137,12 +146,16 @@ struct MessageTally {
   CallPathId path;
   LocationId sender;
   uint64_t messages = 0, empty = 0, repeated = 0;
+  uint64_t bytes = 0;
   uint64_t receivers = 0;  ///< processes
   uint64_t silent = 0;     ///< those of them that got no data from there, ever
 };
 
 struct WaitGraph {
-  std::vector<Column<Wait>> waits;                      ///< by LocationId, sorted by begin
+  std::vector<Column<Wait>> waits;  ///< by LocationId, sorted by begin
+  /// Who was nearly as late as a wait's cause, each as if it were that: with its begin, and ending
+  /// when this one acted. By LocationId, sorted by begin, then by end (near_ties.h).
+  std::vector<Column<Wait>> ties;
   std::vector<Column<Sync>> syncs;                      ///< by LocationId, sorted by moment
   std::vector<std::vector<LockWait>> lock_waits;        ///< by LocationId, sorted by begin
   std::vector<std::vector<MessageWait>> message_waits;  ///< by LocationId, sorted by begin
@@ -152,6 +165,13 @@ struct WaitGraph {
   std::vector<Column<Handover>> handovers;           ///< by LocationId, sorted by time
   std::vector<Column<DeviceGap>> device_gaps;        ///< by LocationId of the stream, sorted
   std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted
+  std::vector<Column<LongCall>> long_calls;          ///< by LocationId, sorted by enter
+
+  /// A location's ties have the numbers behind its waits.
+  const Wait& wait(LocationId id, uint32_t number) const {
+    const Column<Wait>& own = waits[id.index()];
+    return number < own.size() ? own[number] : ties[id.index()][number - own.size()];
+  }
 };
 
 /// Finds all waits of this rank's locations. Runs every detector of detectors.def but those that

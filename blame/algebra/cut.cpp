@@ -164,6 +164,9 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.efficiencies.clear();
   out.idle_nobody.clear();
   out.unattributed.clear();
+  out.tiles.clear();
+  out.unexplained.clear();
+  out.shared_calls.clear();
   out.periods.clear();  // of series that had all of it
   out.location_times = location_times(out.callpath_times);
   sum_up(out);

@@ -48,6 +48,8 @@ class Delays {
     result_.caused.resize(run.timelines.size());
     result_.excess.resize(run.timelines.size());
     result_.shared.resize(run.timelines.size());
+    result_.tied.resize(run.timelines.size());
+    for (LocationId id : run.locations) share_ties(id);
     if (!run.ranks->alone()) guests_.emplace(run, graph);
   }
 
@@ -81,6 +83,8 @@ class Delays {
     std::optional<PathClock> clock;  ///< made once there is no room
   };
 
+  void share_ties(LocationId id);
+  void inherit();
   void list_caused();
   void list_caused_by(std::span<const LocationId> waiters, std::vector<Column<Ended>>& lists);
   void gather(LocationId late, Column<Ended>& order);
@@ -96,7 +100,12 @@ class Delays {
   bool share(LocationId late, WaitCause& cause, Scratch& scratch);
   void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
 
-  const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
+  const Wait& wait(WaitRef ref) const { return graph_.wait(ref.location, ref.wait); }
+  /// Of a tie, the wait that it is one of.
+  uint32_t wait_of(WaitRef ref) const {
+    const size_t id = ref.location.index(), waits = graph_.waits[id].size();
+    return ref.wait < waits ? ref.wait : result_.tied[id][ref.wait - waits];
+  }
   WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
   const WaitCause& cause(WaitRef ref) const {
     return result_.causes[ref.location.index()][ref.wait];
@@ -116,11 +125,44 @@ class Delays {
   DelayAnalysis result_;
 };
 
+// --- ties -------------------------------------------------------------------------------------
+
+/// How much of a wait each of those has who were late.
+void Delays::share_ties(LocationId id) {
+  const Column<Wait>& waits = graph_.waits[id.index()];
+  Column<Wait>& ties = graph_.ties[id.index()];
+  Column<WaitCause>& causes = result_.causes[id.index()];
+  Column<uint32_t>& tied = result_.tied[id.index()];
+  const auto count = static_cast<uint32_t>(waits.size());
+  size_t kept = 0, tie = 0;
+  for (uint32_t w = 0; w < count; ++w) {
+    while (tie < ties.size() && ties[tie].begin < waits[w].begin) ++tie;  // what is not, is gone
+    for (; tie < ties.size() && ties[tie].begin == waits[w].begin; ++tie) {
+      ties[kept++] = ties[tie];
+      tied.push_back(w);
+    }
+  }
+  ties.resize(kept);
+  causes.resize(waits.size() + ties.size());
+  for (size_t i = 0; i < kept;) {
+    const uint32_t w = tied[i];
+    size_t end = i;
+    while (end < kept && tied[end] == w) ++end;
+    const double part = 1 / static_cast<double>(end - i + 1);
+    double others_s = 0;
+    for (; i < end; ++i) {
+      causes[waits.size() + i].share = part;
+      others_s += part * ties[i].amount.seconds();
+    }
+    causes[w].share = 1 - others_s / waits[w].amount.seconds();
+  }
+}
+
 // --- intervals --------------------------------------------------------------------------------
 
 void Delays::find_intervals() {
   intervals_.emplace(run_, graph_, threads_);
-  if (guests_) guests_->invite(times_, *intervals_, threads_);
+  if (guests_) guests_->invite(times_, *intervals_, result_.tied, threads_);
   list_caused();
 }
 
@@ -128,7 +170,7 @@ void Delays::find_intervals() {
 void Delays::list_caused() {
   std::vector<LocationId> waiters;
   for (size_t id = 0; id < run_.timelines.size(); ++id) {
-    if (!graph_.waits[id].empty()) waiters.push_back(LocationId(id));
+    if (!graph_.waits[id].empty()) waiters.push_back(LocationId(id));  // who has ties has waits
   }
   const size_t parts = thread_count(threads_);
   caused_.resize(parts);
@@ -143,11 +185,12 @@ void Delays::list_caused() {
 void Delays::list_caused_by(std::span<const LocationId> waiters,
                             std::vector<Column<Ended>>& lists) {
   for (LocationId id : waiters) {
-    const Column<Wait>& waits = graph_.waits[id.index()];
-    result_.causes[id.index()].resize(waits.size());
-    for (uint32_t w = 0; w < waits.size(); ++w) {
-      if (guests_ && !run_.owns(waits[w].cause)) continue;
-      lists[waits[w].cause.index()].push_back({waits[w].end, {id, w}});
+    const size_t all = graph_.waits[id.index()].size() + graph_.ties[id.index()].size();
+    result_.causes[id.index()].resize(all);  // guests' were not known before
+    for (uint32_t w = 0; w < all; ++w) {
+      const Wait& each = wait({id, w});
+      if (guests_ && !run_.owns(each.cause)) continue;
+      lists[each.cause.index()].push_back({each.end, {id, w}});
     }
   }
 }
@@ -177,7 +220,9 @@ void Delays::measure() {
   if (guests_) {
     guests_->tell_waiters([&](WaitRef guest) { return cause(guest); },
                           [&](WaitRef ref, const WaitCause& found) {
+                            const double share = cause(ref).share;
                             cause(ref) = found;
+                            cause(ref).share = share;
                             cause(ref).first_excess = cause(ref).end_excess = 0;  // not here
                           });
   }
@@ -281,7 +326,7 @@ void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
     for (const Excess& done : guests_->done_by(ref)) own.add(done.path(), done.time());
   } else {
     const Wait& w = wait(ref);
-    times_[ref.location.index()].sum_back(begin, w.begin, w.activity, ref.wait, own);
+    times_[ref.location.index()].sum_back(begin, w.begin, w.activity, wait_of(ref), own);
   }
 }
 
@@ -348,13 +393,14 @@ void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
 
 void Delays::propagate() {
   PatternSums& circular = lost_[static_cast<size_t>(Unattributed::circular)];
-  circular = propagate_waits(run_, graph_, result_.causes, Followed::waiting);
+  circular = propagate_waits(run_, graph_, result_, Followed::waiting);
   const auto polls = [](const Column<replay::Polling>& list) { return !list.empty(); };
   const bool own = std::any_of(graph_.pollings.begin(), graph_.pollings.end(), polls);
   if (replay::sum(*run_.ranks, uint64_t{own}) > 0) {
-    const PatternSums of_polling = propagate_waits(run_, graph_, result_.causes, Followed::polling);
+    const PatternSums of_polling = propagate_waits(run_, graph_, result_, Followed::polling);
     circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
   }
+  inherit();
   if (guests_) {
     guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
                          [&](WaitRef guest, const WaitCause& from) {
@@ -363,6 +409,21 @@ void Delays::propagate() {
                            to = from;
                            to.first_excess = here.first_excess, to.end_excess = here.end_excess;
                          });
+  }
+}
+
+/// What a wait causes elsewhere, its ties cause as well, each as much as it is late.
+void Delays::inherit() {
+  for (LocationId id : run_.locations) {
+    const Column<Wait>& waits = graph_.waits[id.index()];
+    const Column<uint32_t>& tied = result_.tied[id.index()];
+    Column<WaitCause>& causes = result_.causes[id.index()];
+    for (size_t i = 0; i < tied.size(); ++i) {
+      const double late =
+          graph_.ties[id.index()][i].amount.seconds() / waits[tied[i]].amount.seconds();
+      causes[waits.size() + i].long_s = late * causes[tied[i]].long_s;
+      causes[waits.size() + i].polling_s = late * causes[tied[i]].polling_s;
+    }
   }
 }
 

@@ -19,6 +19,11 @@
 //
 // Polling is followed in the same way, and waits are through it; what it costs is summed apart.
 //
+// Who was nearly as late as q shares the wait (WaitGraph::ties): of n that were late, each but the
+// last causes (e_j - e_p) / n of it, e being when each acted or began to wait, and the last the
+// rest; of phi each has the same part. What a tie causes is explained as if it were the wait's
+// cause.
+//
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
 // the number of threads: each sum is made in one fixed order. Of several ranks each explains what
 // its own locations caused; the waits of others among it are guests (guests.h).
@@ -46,6 +51,8 @@ struct WaitCause {
   Duration first_part, last_part;         ///< of the first and the last of them: what is inside
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
   double more = 1;  ///< the part of the cause's waits in the interval that is `waiting`
+  /// Of amount and long_s, what this cause has, where others were nearly as late.
+  double share = 1;
 
   Duration explained() const { return excess + waiting; }
   /// What its cost is shared out by. Not zero.
@@ -59,7 +66,7 @@ struct WaitCause {
   }
 };
 
-/// A wait: whose, and which of that location's.
+/// A wait or a tie (WaitGraph::wait): whose, and which of that location's.
 struct WaitRef {
   LocationId location;
   uint32_t wait;
@@ -114,9 +121,11 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  std::vector<Column<WaitCause>> causes;  ///< by LocationId of the waiter, by wait; guests', too
-  std::vector<Column<WaitRef>> caused;    ///< by LocationId of the cause
-  std::vector<Column<Excess>> excess;     ///< by LocationId of the cause
+  /// By LocationId of the waiter, by wait, then by tie; guests', too.
+  std::vector<Column<WaitCause>> causes;
+  std::vector<Column<uint32_t>> tied;   ///< by LocationId of the waiter: of each tie, the wait
+  std::vector<Column<WaitRef>> caused;  ///< by LocationId of the cause
+  std::vector<Column<Excess>> excess;   ///< by LocationId of the cause
   /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
   std::vector<Column<SharedExcess>> shared;
   std::vector<DelayCost> costs;                ///< by location, then first come

@@ -83,10 +83,11 @@ LocationCosts DelayCosts::sum() {
   LocationCosts found;
   for (uint32_t place = 0; place < caused.size(); ++place) {
     const WaitRef ref = caused[place];
-    const Wait& w = graph_.waits[ref.location.index()][ref.wait];
+    const Wait& w = graph_.wait(ref.location, ref.wait);
     const WaitCause& c = delays_.causes[ref.location.index()][ref.wait];
     const double denominator = c.denominator_s(w.amount);
-    const Amounts all{waiting_s(w), c.long_s, polling_s(w) + c.polling_s};
+    const Amounts all{c.share * waiting_s(w), c.share * c.long_s,
+                      c.share * (polling_s(w) + c.polling_s)};
     if (c.explained() < w.amount) {
       found.unexplained_s[static_cast<size_t>(w.pattern)] +=
           c.unexplained(w.amount) * (all.short_term + all.long_term);

@@ -27,19 +27,21 @@ Guests::Guests(const replay::Run& run, replay::WaitGraph& graph)
 }
 
 void Guests::invite(const std::vector<PathTimes>& times, const Intervals& intervals,
-                    unsigned threads) {
+                    const std::vector<Column<uint32_t>>& tied, unsigned threads) {
   std::vector<Column<Excess>> done(owner_.size());     // by LocationId
   std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that travels
   parallel_for(
       run_.locations.size(), threads, [&] { return PathSums(run_.callpaths.size()); },
       [&](size_t i, PathSums& sums) {
         const size_t id = run_.locations[i].index();
-        const Column<replay::Wait>& waits = graph_.waits[id];
-        for (size_t w = 0; w < waits.size(); ++w) {
-          if (owner_[waits[w].cause.index()] == rank_) continue;
-          sums.clear();
+        const size_t waits = graph_.waits[id].size(), all = waits + graph_.ties[id].size();
+        for (size_t w = 0; w < all; ++w) {
           const WaitRef ref{run_.locations[i], static_cast<uint32_t>(w)};
-          times[id].sum_back(intervals.begin(ref), waits[w].begin, waits[w].activity, w, sums);
+          const replay::Wait& wait = graph_.wait(ref.location, ref.wait);
+          if (owner_[wait.cause.index()] == rank_) continue;
+          sums.clear();
+          const size_t before = w < waits ? w : tied[id][w - waits];
+          times[id].sum_back(intervals.begin(ref), wait.begin, wait.activity, before, sums);
           for (CallPathId path : sums.paths()) done[id].push_back(Excess(sums[path], path));
           paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
         }
@@ -51,7 +53,7 @@ void Guests::invite(const std::vector<PathTimes>& times, const Intervals& interv
     const size_t id = ref.location.index();
     const uint32_t count = paths[id][traveller[id]++];
     travellers[to].push_back(
-        {graph_.waits[id][ref.wait], intervals.begin(ref), ref.location, count});
+        {graph_.wait(ref.location, ref.wait), intervals.begin(ref), ref.location, count});
     for (uint32_t e = 0; e < count; ++e) luggage[to].push_back(done[id][entry[id]++]);
   });
   done.clear();

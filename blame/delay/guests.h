@@ -3,9 +3,9 @@
 
 // Where several ranks analyse: what a wait is due to is found where its cause is, on another rank
 // perhaps. There the wait is a guest: WaitGraph::waits of its location, which is not one of that
-// rank's, holds just those of its waits that locations of the rank caused, in their order. With
-// them comes what their location did itself since it met its cause. What is found goes back, in the
-// same order: neither side has to say which wait it speaks of.
+// rank's, holds just those of its waits and ties that locations of the rank caused, in their order.
+// With them comes what their location did itself since it met its cause. What is found goes back,
+// in the same order: neither side has to say which wait it speaks of.
 #pragma once
 
 #include <span>
@@ -23,7 +23,8 @@ class Guests {
 
   /// Sends waits of this rank's locations to their causes' ranks, and receives. Collective, and so
   /// are those below.
-  void invite(const std::vector<PathTimes>& times, const Intervals& intervals, unsigned threads);
+  void invite(const std::vector<PathTimes>& times, const Intervals& intervals,
+              const std::vector<Column<uint32_t>>& tied, unsigned threads);
   /// put(guest, get(wait)) for each wait that is a guest elsewhere.
   template <class Get, class Put>
   void tell_guests(const Get& get, const Put& put) const;
@@ -62,9 +63,9 @@ template <class Visit>
 void Guests::for_each_abroad(const Visit& visit) const {
   for (size_t id = 0; id < owner_.size(); ++id) {
     if (owner_[id] != rank_) continue;
-    const Column<replay::Wait>& waits = graph_.waits[id];
-    for (uint32_t w = 0; w < waits.size(); ++w) {
-      const size_t owner = owner_[waits[w].cause.index()];
+    const auto count = static_cast<uint32_t>(graph_.waits[id].size() + graph_.ties[id].size());
+    for (uint32_t w = 0; w < count; ++w) {
+      const size_t owner = owner_[graph_.wait(LocationId(id), w).cause.index()];
       if (owner != rank_) visit(owner, WaitRef{LocationId(id), w});
     }
   }

@@ -121,8 +121,16 @@ Column<Excess> excess_of(WaitRef ref, LocationId late, const replay::Run& run,
 Explained explain(uint32_t number, const Instance& instance, const replay::Run& run,
                   const replay::WaitGraph& graph, const DelayAnalysis& delays) {
   const Column<Wait>& waits = graph.waits[instance.location.index()];
-  const Wait* wait = std::lower_bound(waits.begin(), waits.end(), instance.wait.begin,
-                                      [](const Wait& w, Time begin) { return w.begin < begin; });
+  const Wait& sought = instance.wait;
+  const Wait* wait = nullptr;
+  if (run.owns(instance.location)) {
+    wait = std::lower_bound(waits.begin(), waits.end(), sought.begin,
+                            [](const Wait& w, Time begin) { return w.begin < begin; });
+  } else {  // guests: ties stand behind the waits
+    wait = std::find_if(waits.begin(), waits.end(), [&](const Wait& w) {
+      return w.begin == sought.begin && w.end == sought.end && w.cause == sought.cause;
+    });
+  }
   const WaitRef ref{instance.location, static_cast<uint32_t>(wait - waits.begin())};
   const WaitCause& cause = delays.causes[ref.location.index()][ref.wait];
   const Column<Excess> vector = excess_of(ref, wait->cause, run, graph, delays);

@@ -16,24 +16,29 @@ namespace {
 /// Of each wait. What happens at the moment in which a wait begins comes before it. What the one
 /// did before the other came to be cannot be compared with anything.
 Column<Time> find_begins(const replay::Run& run, LocationId waiter,
-                         const Column<replay::Wait>& waits, const Column<replay::Sync>& syncs,
-                         const Makers& makers, Meetings& meetings) {
-  Column<Time> begins;
-  begins.reserve(waits.size());
+                         const Column<replay::Wait>& waits, const Column<replay::Wait>& ties,
+                         const Column<replay::Sync>& syncs, const Makers& makers,
+                         Meetings& meetings) {
+  Column<Time> begins, of_ties;
+  begins.reserve(waits.size() + ties.size());
   meetings.start();
-  size_t next = 0;
+  size_t next = 0, tie = 0;
+  const auto begin_of = [&](const replay::Wait& wait) {
+    const LocationId cause = makers.holder(wait.cause, wait.begin);
+    return std::max({run.begin, meetings.last(cause), makers.birth(waiter, wait.begin),
+                     makers.birth(cause, wait.begin)});
+  };
   for (const replay::Wait& wait : waits) {
     for (; next < syncs.size() && syncs[next].moment() <= wait.begin; ++next) {
       meetings.add(syncs[next]);
     }
-    if (replay::is_before_begin(wait.pattern)) {
-      begins.push_back(wait.begin);
-      continue;
+    const bool before = replay::is_before_begin(wait.pattern);
+    begins.push_back(before ? wait.begin : begin_of(wait));
+    while (tie < ties.size() && ties[tie].begin == wait.begin) {
+      of_ties.push_back(begin_of(ties[tie++]));
     }
-    const LocationId cause = makers.holder(wait.cause, wait.begin);
-    begins.push_back(std::max({run.begin, meetings.last(cause), makers.birth(waiter, wait.begin),
-                               makers.birth(cause, wait.begin)}));
   }
+  for (const Time begin : of_ties) begins.push_back(begin);
   return begins;
 }
 
@@ -47,7 +52,8 @@ Intervals::Intervals(const replay::Run& run, const replay::WaitGraph& graph, uns
       [&](size_t i, Meetings& meetings) {
         const LocationId id = run.locations[i];
         const size_t at = id.index();
-        begins_[at] = find_begins(run, id, graph.waits[at], graph.syncs[at], makers, meetings);
+        begins_[at] = find_begins(run, id, graph.waits[at], graph.ties[at], graph.syncs[at], makers,
+                                  meetings);
       });
 }
 

@@ -20,7 +20,7 @@ class Intervals {
   Time begin(WaitRef ref) const { return begins_[ref.location.index()][ref.wait]; }
 
  private:
-  std::vector<Column<Time>> begins_;  // by LocationId of the waiter, by its waits
+  std::vector<Column<Time>> begins_;  // by LocationId of the waiter, by its waits and ties
 };
 
 }  // namespace culprit::blame

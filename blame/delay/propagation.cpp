@@ -20,14 +20,38 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
+/// The ties of a wait, among those of its location: from the first to behind the last.
+template <class Ties, class WaitOf>
+std::pair<size_t, size_t> ties_of(const Ties& ties, uint32_t wait, const WaitOf& wait_of) {
+  size_t low = 0, high = ties.size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    wait_of(ties[middle]) < wait ? low = middle + 1 : high = middle;
+  }
+  while (high < ties.size() && wait_of(ties[high]) == wait) ++high;
+  return {low, high};
+}
+
 /// The only rank's waits, as they lie.
 class OwnWaits {
  public:
-  OwnWaits(const WaitGraph& graph, std::vector<Column<WaitCause>>& causes)
-      : graph_(graph), causes_(causes) {}
+  OwnWaits(const WaitGraph& graph, DelayAnalysis& delays)
+      : graph_(graph), causes_(delays.causes), tied_(delays.tied) {}
 
   size_t locations() const { return causes_.size(); }
-  uint32_t count(size_t location) const { return static_cast<uint32_t>(causes_[location].size()); }
+  uint32_t count(size_t location) const {
+    return static_cast<uint32_t>(graph_.waits[location].size());
+  }
+  /// Calls visit(late, amount, cause) for each tie of a wait.
+  template <class Visit>
+  void for_each_tie(WaitRef ref, const Visit& visit) const {
+    const size_t id = ref.location.index();
+    const auto [first, end] = ties_of(tied_[id], ref.wait, [](uint32_t wait) { return wait; });
+    for (size_t i = first; i < end; ++i) {
+      const Wait& tie = graph_.ties[id][i];
+      visit(tie.cause, tie.amount, causes_[id][graph_.waits[id].size() + i]);
+    }
+  }
   Time end(WaitRef ref) const { return wait(ref).end; }
   Duration amount(WaitRef ref) const { return wait(ref).amount; }
   replay::Pattern pattern(WaitRef ref) const { return wait(ref).pattern; }
@@ -42,6 +66,7 @@ class OwnWaits {
   const Wait& wait(WaitRef ref) const { return graph_.waits[ref.location.index()][ref.wait]; }
   const WaitGraph& graph_;
   std::vector<Column<WaitCause>>& causes_;
+  const std::vector<Column<uint32_t>>& tied_;
 };
 
 /// What matters of a wait here.
@@ -51,14 +76,24 @@ struct Link {
   LocationId location, late;
   replay::Pattern pattern;
   WaitCause cause;
+  uint32_t tied = kNoTie;  ///< of a tie, the wait
+  static constexpr uint32_t kNoTie = UINT32_MAX;
 };
 
 /// All ranks' waits, on the first.
 class GatheredWaits {
  public:
-  explicit GatheredWaits(size_t locations) : links_(locations) {}
+  explicit GatheredWaits(size_t locations) : links_(locations), ties_(locations) {}
 
-  void add(const Link& link) { links_[link.location.index()].push_back(link); }
+  void add(const Link& link) {
+    (link.tied == Link::kNoTie ? links_ : ties_)[link.location.index()].push_back(link);
+  }
+  template <class Visit>
+  void for_each_tie(WaitRef ref, const Visit& visit) const {
+    const Column<Link>& ties = ties_[ref.location.index()];
+    const auto [first, end] = ties_of(ties, ref.wait, [](const Link& tie) { return tie.tied; });
+    for (size_t i = first; i < end; ++i) visit(ties[i].late, ties[i].amount, ties[i].cause);
+  }
 
   size_t locations() const { return links_.size(); }
   uint32_t count(size_t location) const { return static_cast<uint32_t>(links_[location].size()); }
@@ -72,7 +107,7 @@ class GatheredWaits {
 
  private:
   const Link& link(WaitRef ref) const { return links_[ref.location.index()][ref.wait]; }
-  std::vector<Column<Link>> links_;  // by LocationId
+  std::vector<Column<Link>> links_, ties_;  // by LocationId
 };
 
 /// Sweeps from the latest wait to the earliest. Whoever a wait hands something on to mostly comes
@@ -124,6 +159,7 @@ class Propagation {
   size_t successor_of(WaitRef ref, Time end) const;
   RangeSums::Value take_inherited(WaitRef ref);
   void hand_on(WaitRef ref);
+  void hand_to(LocationId late, Duration amount, const WaitCause& cause, RangeSums::Value what);
   void give(WaitRef inner, Duration part, RangeSums::Value factor);
   void raise(WaitRef inner, RangeSums::Value by);
   void propagates(WaitCause& cause, Duration amount, double factor) const;
@@ -286,10 +322,22 @@ void Propagation<Waits>::hand_on(WaitRef ref) {
   const double inherited = amount.seconds() * factor.sum;
   sum_of(c) += inherited;
   propagates(c, amount, factor.largest);
-  if (c.first_wait == c.end_wait || own + inherited == 0) return;
+  if (own + inherited == 0) return;
+  const RangeSums::Value what{own + inherited, own};
+  hand_to(waits_.late(ref), amount, c, {c.share * what.sum, c.share * what.largest});
+  waits_.for_each_tie(ref, [&](LocationId late, Duration tied, const WaitCause& tie) {
+    const double share = tie.share * tied.seconds() / amount.seconds();
+    hand_to(late, tied, tie, {share * what.sum, share * what.largest});
+  });
+}
+
+/// To the waits of one that was late.
+template <class Waits>
+void Propagation<Waits>::hand_to(LocationId late, Duration amount, const WaitCause& c,
+                                 RangeSums::Value what) {
+  if (c.first_wait == c.end_wait) return;
   const double share = c.more / c.denominator_s(amount);
-  const RangeSums::Value by{(own + inherited) * share, own * share};
-  const LocationId late = waits_.late(ref);
+  const RangeSums::Value by{what.sum * share, what.largest * share};
   give({late, c.first_wait}, c.first_part, by);
   if (c.end_wait - c.first_wait == 1) return;
   inherited_[late.index()].add(
@@ -328,15 +376,18 @@ void Propagation<Waits>::propagates(WaitCause& cause, Duration amount, double fa
 }
 
 /// Sends waits to the first rank, which propagates, and takes back what it found.
-PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
-                               std::vector<Column<WaitCause>>& causes, Followed followed) {
+PatternSums propagate_gathered(const Run& run, const WaitGraph& graph, DelayAnalysis& delays,
+                               Followed followed) {
+  std::vector<Column<WaitCause>>& causes = delays.causes;
   replay::Transport& ranks = *run.ranks;
   std::vector<Column<Link>> links(ranks.size());
   for (LocationId id : run.locations) {
-    for (size_t w = 0; w < graph.waits[id.index()].size(); ++w) {
-      const Wait& wait = graph.waits[id.index()][w];
-      links[0].push_back(
-          {wait.end, wait.amount, id, wait.cause, wait.pattern, causes[id.index()][w]});
+    const size_t waits = graph.waits[id.index()].size();
+    for (size_t w = 0; w < waits + graph.ties[id.index()].size(); ++w) {
+      const Wait& wait = graph.wait(id, static_cast<uint32_t>(w));
+      links[0].push_back({wait.end, wait.amount, id, wait.cause, wait.pattern,
+                          causes[id.index()][w],
+                          w < waits ? Link::kNoTie : delays.tied[id.index()][w - waits]});
     }
   }
   links = replay::exchange(ranks, std::move(links));
@@ -348,7 +399,7 @@ PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
     for (size_t r = 0; r < links.size(); ++r) {
       for (const Link& link : links[r]) {
         all.add(link);
-        asked[r].push_back(link.location);
+        if (link.tied == Link::kNoTie) asked[r].push_back(link.location);
       }
       links[r].release();
     }
@@ -362,17 +413,17 @@ PatternSums propagate_gathered(const Run& run, const WaitGraph& graph,
   answers = replay::exchange(ranks, std::move(answers));
   const WaitCause* answer = answers[0].begin();
   for (LocationId id : run.locations) {
-    for (WaitCause& cause : causes[id.index()]) cause = *answer++;
+    for (size_t w = 0; w < graph.waits[id.index()].size(); ++w) causes[id.index()][w] = *answer++;
   }
   return lost;
 }
 
 }  // namespace
 
-PatternSums propagate_waits(const Run& run, const WaitGraph& graph,
-                            std::vector<Column<WaitCause>>& causes, Followed followed) {
-  if (!run.ranks->alone()) return propagate_gathered(run, graph, causes, followed);
-  OwnWaits waits(graph, causes);
+PatternSums propagate_waits(const Run& run, const WaitGraph& graph, DelayAnalysis& delays,
+                            Followed followed) {
+  if (!run.ranks->alone()) return propagate_gathered(run, graph, delays, followed);
+  OwnWaits waits(graph, delays);
   return Propagation(waits, followed).propagate();
 }
 

@@ -10,11 +10,11 @@ namespace culprit::blame {
 
 enum class Followed : uint8_t { waiting, polling };
 
-/// Fills WaitCause::long_s and propagating_s, or polling_s, of all waits of this rank's locations;
-/// everything else of them must be known. Waits that lie in each other's intervals in a circle
-/// (clocks lie, or tasks ran within) hand on what they inherit a few times around; the rest is
-/// returned. Collective.
+/// Fills WaitCause::long_s and propagating_s, or polling_s, of all waits of this rank's locations,
+/// but not of ties; everything else of both must be known. Waits that lie in each other's intervals
+/// in a circle (clocks lie, or tasks ran within) hand on what they inherit a few times around; the
+/// rest is returned. Collective.
 PatternSums propagate_waits(const replay::Run& run, const replay::WaitGraph& graph,
-                            std::vector<Column<WaitCause>>& causes, Followed followed);
+                            DelayAnalysis& delays, Followed followed);
 
 }  // namespace culprit::blame

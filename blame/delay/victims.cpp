@@ -69,10 +69,10 @@ class Victims {
     for (uint32_t place = 0; place < caused.size(); ++place) {
       spender_.step();
       const WaitRef ref = caused[place];
-      const replay::Wait& wait = graph_.waits[ref.location.index()][ref.wait];
+      const replay::Wait& wait = graph_.wait(ref.location, ref.wait);
       if (!replay::counts_as_waiting(wait.pattern)) continue;
       const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      const double cost = wait.amount.seconds() / cause.denominator_s(wait.amount);
+      const double cost = cause.share * wait.amount.seconds() / cause.denominator_s(wait.amount);
       excess_.visit(place, cause, [&](CallPathId path, Duration time) {
         spender_.step();
         row_of(path, wait, ref.location).time_s += time.seconds() * cost;

@@ -37,8 +37,11 @@ void add_polling(const replay::Run& run, LocationId id, const replay::Wait& wait
                    });
 }
 
-std::vector<WaitSum> sums_of(const replay::Run& run, LocationId id,
-                             const Column<replay::Wait>& waits, const Column<WaitCause>& causes) {
+std::vector<WaitSum> sums_of(const replay::Run& run, LocationId id, const replay::WaitGraph& graph,
+                             const DelayAnalysis& delays) {
+  const Column<replay::Wait>& waits = graph.waits[id.index()];
+  const Column<replay::Wait>& ties = graph.ties[id.index()];
+  const Column<WaitCause>& causes = delays.causes[id.index()];
   Sums sums;
   for (size_t w = 0; w < waits.size(); ++w) {
     const replay::Wait& wait = waits[w];
@@ -48,8 +51,13 @@ std::vector<WaitSum> sums_of(const replay::Run& run, LocationId id,
     WaitSum& sum = sums.at(wait.pattern, wait.path);
     ++sum.count;
     if (counts) sum.time += wait.amount;
-    sum.indirect_s += causes[w].indirect_s(wait.amount);
+    sum.indirect_s += causes[w].share * causes[w].indirect_s(wait.amount);
     sum.propagating_s += causes[w].propagating_s;
+  }
+  for (size_t t = 0; t < ties.size(); ++t) {
+    const WaitCause& cause = causes[waits.size() + t];
+    sums.at(ties[t].pattern, ties[t].path).indirect_s +=
+        cause.share * cause.indirect_s(ties[t].amount);
   }
   return sums.take();
 }
@@ -61,7 +69,7 @@ WaitSums sum_waits(const replay::Run& run, const replay::WaitGraph& graph,
   WaitSums sums(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
-    sums[id.index()] = sums_of(run, id, graph.waits[id.index()], delays.causes[id.index()]);
+    sums[id.index()] = sums_of(run, id, graph, delays);
   });
   return sums;
 }

@@ -56,6 +56,10 @@ void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& fo
 void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_empty_messages(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_repeated_messages(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_small_messages(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_short_regions(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_page_faults(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_threads_in_mpi(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDiagnosis>& found);

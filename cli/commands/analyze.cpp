@@ -40,6 +40,7 @@ struct AnalyzeArguments {
   bool alone = false;
   bool passes = false;
   std::vector<std::string> disabled;
+  std::string ties = "shared";
   PipelineOptions pipeline;
 };
 
@@ -156,6 +157,7 @@ std::string shared_arguments(const AnalyzeArguments& arguments) {
   if (arguments.pipeline.memory != 0)
     text += fmt::format(" --memory {}", arguments.pipeline.memory);
   if (arguments.pipeline.verify) text += " --verify";
+  if (arguments.pipeline.last_alone) text += " --ties last";
   if (!arguments.disabled.empty()) {
     text += fmt::format(" --disable-passes {}", fmt::join(arguments.disabled, ","));
   }
@@ -229,11 +231,19 @@ Action add_analyze(CLI::App& command, const Program&) {
       ->type_name("PASSES")
       ->delimiter(',')
       ->check(CLI::Validator(refuse_unknown_pass, ""));
+  command
+      .add_option(
+          "--ties", arguments->ties,
+          "who is to blame where several were late, within a tenth of the wait: all of them "
+          "(shared), or as in Boehme's thesis the last alone (last)")
+      ->check(CLI::IsMember({"shared", "last"}))
+      ->capture_default_str();
   command.add_flag("--report", arguments->report, "also print the report");
   return [arguments] {
     for (const std::string& pass : arguments->disabled) {
       blame::disable(arguments->pipeline.disabled, pass);
     }
+    arguments->pipeline.last_alone = arguments->ties == "last";
     return analyze(*arguments);
   };
 }

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
 #include <cstring>
 #include <system_error>
 
@@ -207,6 +209,18 @@ Result<fs::path> make_experiment(const MeasureOptions& options, const Experiment
   return experiment;
 }
 
+/// Of the command that just ended: nothing else was started before.
+void add_cpu_time(ExperimentInfo& info) {
+  rusage use{};
+  if (getrusage(RUSAGE_CHILDREN, &use) != 0) return;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  info.user_s = seconds(use.ru_utime);
+  info.system_s = seconds(use.ru_stime);
+  info.page_faults = static_cast<uint64_t>(use.ru_minflt) + static_cast<uint64_t>(use.ru_majflt);
+}
+
 /// culprit stands in front of whatever starts the ranks, if there is such a thing at all.
 int measure_in_front(HeldSignals& held, const MeasureOptions& options, const fs::path& preload) {
   ExperimentInfo info = describe(options);
@@ -227,6 +241,7 @@ int measure_in_front(HeldSignals& held, const MeasureOptions& options, const fs:
     return explain_unstarted(options, child);
   }
   info.exit_status = child.status;
+  add_cpu_time(info);
   if (auto written = write_info(experiment.value(), info); !written) fail(written.error());
   finish_safely(held, options, experiment.value(), child.status);
   return child.status;

@@ -11,6 +11,7 @@
 
 #include "base/flat_map.h"
 #include "replay/detect/detection.h"
+#include "replay/detect/near_ties.h"
 #include "replay/match/collective_shapes.h"
 
 namespace culprit::replay {
@@ -53,8 +54,9 @@ class WaitFinder final : public OperationVisitor {
   void visit_all_to_one(const Operation& operation);
   void visit_prefix(const Operation& operation);
   void add_wait(Pattern pattern, const Part& waiter, const Part& cause);
+  void add_ties(const Operation& operation, Pattern pattern, const Part& waiter, const Part& cause);
   void add_pair(const Part& waiter, const Part& cause);
-  void add_pairs(const Operation& operation, const Part& waiter, const Part& cause);
+  void add_pairs(const Operation& operation, Pattern found, const Part& waiter, const Part& cause);
   void join_all(const Operation& operation);
 
   static constexpr size_t kFewGivers = 32;
@@ -63,6 +65,7 @@ class WaitFinder final : public OperationVisitor {
   const CollectiveShapes& shapes_;
   Detection& out_;
   Outbox& box_;
+  std::vector<const Part*> late_, latest_;    ///< of those whom all wait for
   std::vector<const Part*> latest_first_[3];  ///< by side, where data flows sparsely
   FlatMap place_of_;                          ///< of a process among the parts
   std::vector<LocationId> last_members_;      ///< by rank, of the operation visited last, ...
@@ -102,6 +105,17 @@ void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause
   box_.wait(waiter.location, found, waiter.completed, cause.posted.enter, cause.posted_by);
 }
 
+/// Others of latest_ that were nearly as late.
+void WaitFinder::add_ties(const Operation& operation, Pattern pattern, const Part& waiter,
+                          const Part& cause) {
+  for (const Part* part : latest_) {
+    const Time enter = part->posted.enter;
+    if (part == &waiter || !waits(operation, waiter, enter)) continue;
+    if (!nearly_as_late(waiter.completed.enter, enter, cause.posted.enter)) break;
+    box_.tie(waiter.location, pattern, waiter.completed, enter, part->posted_by);
+  }
+}
+
 /// They met when the one that the other waited for entered.
 void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
   box_.meet(waiter.location, cause.posted_by, std::min(cause.posted.enter, waiter.completed.leave));
@@ -112,10 +126,14 @@ void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
   const Pattern found = everybody_waits(operation.shape);
   bool waited = false;
+  late_.clear();
+  for (const Part& part : operation.parts) late_.push_back(&part);
+  find_latest(late_, &last, [](const Part& part) { return part.posted.enter; }, latest_);
   for (const Part& part : operation.parts) {
     if (!waits(operation, part, last.posted.enter)) continue;
     waited = true;
     add_wait(found, part, last);
+    add_ties(operation, found, part, last);
   }
   if (waited) join_all(operation);
 }
@@ -185,14 +203,15 @@ void WaitFinder::visit_sparse(const Operation& operation, Pattern found) {
     const Part* cause = latest_giver(operation, part);
     if (cause == nullptr) continue;
     add_wait(found, part, *cause);
-    add_pairs(operation, part, *cause);
+    add_pairs(operation, found, part, *cause);
   }
 }
 
 /// Where one gets data from few, the others of them that it waited for are meetings, too. Among
 /// many, as many pairs as messages would be too much: the
 /// last of them is enough.
-void WaitFinder::add_pairs(const Operation& operation, const Part& waiter, const Part& cause) {
+void WaitFinder::add_pairs(const Operation& operation, Pattern found, const Part& waiter,
+                           const Part& cause) {
   const std::vector<ProcessId>* givers = shapes_.givers(waiter);
   if (givers == nullptr || givers->size() > kFewGivers) return add_pair(waiter, cause);
   for (ProcessId process : *givers) {
@@ -202,6 +221,10 @@ void WaitFinder::add_pairs(const Operation& operation, const Part& waiter, const
     if (&part != &waiter && waits(operation, waiter, part.posted.enter) &&
         shapes_.gives(part, waiter)) {
       add_pair(waiter, part);
+      if (&part != &cause &&
+          nearly_as_late(waiter.completed.enter, part.posted.enter, cause.posted.enter)) {
+        box_.tie(waiter.location, found, waiter.completed, part.posted.enter, part.posted_by);
+      }
     }
   }
 }
@@ -226,10 +249,14 @@ void WaitFinder::visit_all_to_one(const Operation& operation) {
   }
   if (!waits(operation, *root, last->posted.enter)) return;
   add_wait(pattern("mpi.early_reduce"), *root, *last);
+  late_.clear();
   for (const Part& part : operation.parts) {
-    if (waits(operation, *root, part.posted.enter) && shapes_.gives(part, *root))
-      add_pair(*root, part);
+    if (!waits(operation, *root, part.posted.enter) || !shapes_.gives(part, *root)) continue;
+    add_pair(*root, part);
+    late_.push_back(&part);
   }
+  find_latest(late_, last, [](const Part& part) { return part.posted.enter; }, latest_);
+  add_ties(operation, pattern("mpi.early_reduce"), *root, *last);
 }
 
 void WaitFinder::visit_prefix(const Operation& operation) {

@@ -13,7 +13,11 @@
 namespace culprit::replay {
 
 void Outbox::wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
-  waits_.push_back({at, pattern, cause, call, until});
+  waits_.push_back({at, pattern, cause, call, until, false});
+}
+
+void Outbox::tie(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause) {
+  waits_.push_back({at, pattern, cause, call, until, true});
 }
 
 SyncGroupId Detection::group_of(const std::vector<LocationId>& members) {
@@ -33,8 +37,9 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
       for (const Outbox& box : boxes) {
         for (const Outbox::ToldWait& told : box.waits_) {
           if (!mine(told.at)) continue;
-          at(told.at).wait(told.pattern, told.call.path, told.call.enter, told.call.leave,
-                           told.until, told.cause);
+          const auto tell = told.is_tie ? &LocationWaits::tie : &LocationWaits::wait;
+          (at(told.at).*tell)(told.pattern, told.call.path, told.call.enter, told.call.leave,
+                              told.until, told.cause);
         }
         for (const Outbox::ToldSync& told : box.syncs_) {
           if (mine(told.at)) at(told.at).sync(told.sync);

@@ -24,13 +24,15 @@ class LocationWaits {
   /// The location waited from `begin` (enter of its call) at `path` until `until`, when `cause` let
   /// it go on. Clipped to `leave`, the end of the call.
   void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
+  /// As above, of another that was nearly as late as the cause of the wait with that begin.
+  void tie(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
   void sync(const Sync& sync) { syncs.push_back(sync); }
   /// More of a wait that was told, or will be.
   void message(const MessageWait& more) { message_waits.push_back(more); }
   /// Stretches may overlap, and be empty.
   void polling(const Polling& stretch) { pollings.push_back(stretch); }
 
-  Column<Wait> waits;
+  Column<Wait> waits, ties;
   Column<Sync> syncs;
   std::vector<LockWait> lock_waits;
   std::vector<MessageWait> message_waits;
@@ -47,6 +49,8 @@ class Outbox {
  public:
   /// As LocationWaits::wait, of location `at`.
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
+  /// As LocationWaits::tie, of location `at`.
+  void tie(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
   /// As LocationWaits::message, of location `at`.
   void message(LocationId at, const MessageWait& more) { messages_.push_back({at, more}); }
@@ -64,6 +68,7 @@ class Outbox {
     LocationId cause;
     Call call;
     Time until;
+    bool is_tie;
   };
   struct ToldSync {
     LocationId at;

@@ -14,6 +14,8 @@
 #include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "replay/clock/repair_run.h"
+#include "replay/detect/long_calls.h"
+#include "replay/detect/near_ties.h"
 #include "replay/match/find_probed.h"
 
 namespace culprit::replay {
@@ -35,8 +37,9 @@ void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
 }
 
 /// Candidates of the same call begin together: keep the one that lasted longest. Candidates of
-/// different calls do not overlap in a proper trace; where they do, the later begin yields.
-void choose_waits(Column<Wait>& waits) {
+/// different calls do not overlap in a proper trace; where they do, the later begin yields. Who was
+/// nearly as late in the same call is a tie.
+void choose_waits(Column<Wait>& waits, Column<Wait>& ties) {
   const auto order = [](const Wait& a, const Wait& b) {
     return std::tie(a.begin, b.end, a.cause, a.pattern, a.path) <
            std::tie(b.begin, a.end, b.cause, b.pattern, b.path);
@@ -44,10 +47,54 @@ void choose_waits(Column<Wait>& waits) {
   merge_runs(waits.begin(), waits.end(), order);
   size_t chosen = 0;
   for (size_t i = 0; i < waits.size(); ++i) {
-    if (chosen > 0 && waits[i].begin < waits[chosen - 1].end) continue;
+    if (chosen > 0 && waits[i].begin < waits[chosen - 1].end) {
+      if (waits[i].begin == waits[chosen - 1].begin) ties.push_back(waits[i]);
+      continue;
+    }
     waits[chosen++] = waits[i];
   }
   waits.resize(chosen);
+}
+
+/// Those of messages and collective operations: what a device is waited for is another matter.
+bool may_be_shared(Pattern pattern) {
+  const std::string_view id = text(pattern).id;
+  return counts_as_waiting(pattern) && (id.starts_with("mpi.") || id.starts_with("omp."));
+}
+
+/// Of what detectors told, the ties of waits that are left: each other location once, when it acted
+/// last, and of many the latest.
+void choose_ties(const Column<Wait>& waits, Column<Wait>& ties) {
+  if (ties.empty()) return;
+  const auto order = [](const Wait& a, const Wait& b) {
+    return std::tie(a.begin, b.end, a.cause) < std::tie(b.begin, a.end, b.cause);
+  };
+  std::sort(ties.begin(), ties.end(), order);
+  Column<Wait> kept;
+  size_t next = 0;
+  for (size_t i = 0; i < ties.size();) {
+    const Time begin = ties[i].begin;
+    while (next < waits.size() && waits[next].begin < begin) ++next;
+    const Wait* const wait =
+        next < waits.size() && waits[next].begin == begin ? &waits[next] : nullptr;
+    const size_t first = kept.size();
+    for (; i < ties.size() && ties[i].begin == begin; ++i) {
+      const Wait& tie = ties[i];
+      if (wait == nullptr || !may_be_shared(wait->pattern) || kept.size() - first == kMostTies ||
+          tie.cause == wait->cause || tie.path != wait->path ||
+          !nearly_as_late(begin, std::min(tie.end, wait->end), wait->end)) {
+        continue;
+      }
+      const bool known = std::any_of(kept.begin() + first, kept.end(),
+                                     [&](const Wait& other) { return other.cause == tie.cause; });
+      if (known) continue;
+      kept.push_back(tie);
+      kept.back().pattern = wait->pattern;
+      kept.back().end = std::min(tie.end, wait->end);
+    }
+    std::reverse(kept.begin() + first, kept.end());
+  }
+  ties = std::move(kept);
 }
 
 /// Tests for messages that had not been sent are followed like waits. Where a location waited
@@ -99,7 +146,8 @@ void measure_waits(const Run& run, LocationId id, Column<Wait>& waits) {
 
 /// What is left of a pool thread's idleness once its waits for forks are known: its master has
 /// forked, and it has not begun yet.
-void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) {
+void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits,
+                           Column<Wait>& ties) {
   if (line.teams.empty()) return;
   Activities& life = line.activities;
   std::vector<Activities::Piece> pieces;
@@ -127,10 +175,12 @@ void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits) 
     if (at < end) put(at, run.waking);
   }
   life.split(pieces);
-  size_t before = 0;
-  for (Wait& wait : waits) {
-    while (before < pieces.size() && pieces[before].begin <= wait.begin) ++before;
-    wait.activity += static_cast<uint32_t>(before);
+  for (Column<Wait>* list : {&waits, &ties}) {
+    size_t before = 0;
+    for (Wait& wait : *list) {
+      while (before < pieces.size() && pieces[before].begin <= wait.begin) ++before;
+      wait.activity += static_cast<uint32_t>(before);
+    }
   }
 }
 
@@ -144,6 +194,14 @@ void LocationWaits::wait(Pattern pattern, CallPathId path, Time begin, Time leav
   if (end <= begin) return;
   if (pattern == replay::pattern("mpi.polling")) return polling({begin, end, path, cause});
   waits.push_back({begin, end, end - begin, path, cause, 0, pattern});
+}
+
+void LocationWaits::tie(Pattern pattern, CallPathId path, Time begin, Time leave, Time until,
+                        LocationId cause) {
+  const Time end = std::min(until, leave);
+  if (end > begin && counts_as_waiting(pattern)) {
+    ties.push_back({begin, end, end - begin, path, cause, 0, pattern});
+  }
 }
 
 namespace {
@@ -183,6 +241,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   Detection& detection = *found_last;
   WaitGraph graph;
   graph.waits.resize(run.timelines.size());
+  graph.ties.resize(run.timelines.size());
   graph.syncs.resize(run.timelines.size());
   graph.lock_waits.resize(run.timelines.size());
   graph.message_waits.resize(run.timelines.size());
@@ -190,18 +249,23 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.handovers.resize(run.timelines.size());
   graph.device_gaps.resize(run.timelines.size());
   graph.device_waits.resize(run.timelines.size());
+  graph.long_calls.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     LocationWaits& found = detection.at(id);
     merge_runs(found.syncs.begin(), found.syncs.end(), std::less<Sync>());
     drop_waits_for_itself(id, found.waits);
-    choose_waits(found.waits);
+    drop_waits_for_itself(id, found.ties);
+    choose_waits(found.waits, found.ties);
     separate(found.pollings);
     add_pollings(id, found.pollings, found.waits);
     measure_waits(run, id, found.waits);
+    choose_ties(found.waits, found.ties);
+    measure_waits(run, id, found.ties);
     hand_over_polled(found.waits, found.handovers);
-    tell_waking_from_idle(run, run.at(id), found.waits);
+    tell_waking_from_idle(run, run.at(id), found.waits, found.ties);
     graph.waits[id.index()] = std::move(found.waits);
+    graph.ties[id.index()] = std::move(found.ties);
     graph.syncs[id.index()] = std::move(found.syncs);
     graph.lock_waits[id.index()] = std::move(found.lock_waits);
     std::stable_sort(found.message_waits.begin(), found.message_waits.end(),
@@ -211,6 +275,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     graph.handovers[id.index()] = std::move(found.handovers);
     graph.device_gaps[id.index()] = std::move(found.device_gaps);
     graph.device_waits[id.index()] = std::move(found.device_waits);
+    graph.long_calls[id.index()] = long_calls_of(run, id);
     run.at(id).release_operations();
   });
   detection.losses.add(LossKind::clock_violations, clock_violations(detection));

@@ -17,6 +17,7 @@ MessageKind MessageUse::add(const MatchedMessage& message, LocationId receiver,
   last_ = now;
   MessageTally& row = row_of(sent, message.recv.bytes > 0);
   ++row.messages;
+  row.bytes += message.recv.bytes;
   row.empty += kind == MessageKind::empty;
   row.repeated += kind == MessageKind::repeated;
   return kind;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <span>
 
+#include "replay/detect/near_ties.h"
 #include "replay/detect/openmp_detectors.h"
 #include "replay/match/threads/barriers.h"
 
@@ -45,6 +46,9 @@ class BarrierDetector {
       if (arrival.enter > last->enter) last = &arrival;
       earliest = std::min(earliest, arrival.enter);
     }
+    late_.clear();
+    for (const Arrival& arrival : arrivals) late_.push_back(&arrival);
+    find_latest(late_, last, [](const Arrival& arrival) { return arrival.enter; }, latest_);
     Time released = last->enter;
     if (epoch.last_created.happened() && epoch.last_ended.time > earliest) {
       released = std::max(released, epoch.last_ended.time);
@@ -62,7 +66,12 @@ class BarrierDetector {
 
   void wait_for_last(const Arrival& own, Time since, const Arrival& last, Pattern pattern) {
     if (since >= last.enter) return;
-    out_.at(own.location).wait(pattern, own.path, since, own.leave, last.enter, last.location);
+    LocationWaits& waits = out_.at(own.location);
+    waits.wait(pattern, own.path, since, own.leave, last.enter, last.location);
+    for (const Arrival* other : latest_) {
+      if (other->enter <= since || !nearly_as_late(since, other->enter, last.enter)) break;
+      waits.tie(pattern, own.path, since, own.leave, other->enter, other->location);
+    }
   }
 
   /// What the last one did for most of the time in which others waited for it: a construct that
@@ -126,6 +135,7 @@ class BarrierDetector {
   const Run& run_;
   Detection& out_;
   // Kept for their memory.
+  std::vector<const Arrival*> late_, latest_;
   std::vector<LocationId> members_;
   std::vector<TaskRun> runs_;
 };

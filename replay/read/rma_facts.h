@@ -26,7 +26,9 @@ struct RmaFact {
   RmaAct act = RmaAct::operation;
   bool exclusive = false;  ///< of a lock
   bool no_check = false;   ///< the caller promised that nobody has to be waited for
+  uint8_t width = 0;       ///< of an operation: binary digits of the bytes moved
 };
+static_assert(sizeof(RmaFact) == 20);
 
 /// As events tell it. False: it is none of the acts.
 bool rma_fact(const trace::RmaGroupSync& sync, RmaFact& fact);

@@ -87,8 +87,10 @@ struct CollectiveOp {
   culprit::GroupId sends_to, receives_from;  ///< as in trace::MpiCollective
   trace::CollectiveOp op = trace::CollectiveOp::other;
   bool may_wait = true;
-  bool polled = false;  ///< a test completed it after others had found nothing (ProbeFacts)
+  bool polled = false;     ///< a test completed it after others had found nothing (ProbeFacts)
+  uint8_t sent_width = 0;  ///< binary digits of the bytes sent
 };
+static_assert(sizeof(CollectiveOp) == 40);
 
 struct Fork {
   Time time;

@@ -4,6 +4,7 @@
 // The part of TimelineBuilder that keeps messages and collective operations. Requests that another
 // thread goes on with are left to join_requests.
 #include <algorithm>
+#include <bit>
 
 #include "replay/sink/timeline_builder.h"
 
@@ -130,6 +131,7 @@ void TimelineBuilder::add_collective(const trace::MpiCollective& what, CallIndex
   op.sends_to = what.sends_to;
   op.receives_from = what.receives_from;
   op.bytes_received = what.bytes_received;
+  op.sent_width = static_cast<uint8_t>(std::bit_width(what.bytes_sent));
   op.op = what.op;
   op.may_wait = may_wait;
   line_.collectives.push_back(op);

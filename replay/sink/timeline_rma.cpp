@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One-sided communication in a time line.
+#include <algorithm>
+#include <bit>
+
 #include "replay/read/rma_facts.h"
 #include "replay/sink/timeline_builder.h"
 
@@ -40,6 +43,8 @@ bool rma_fact(const trace::RmaOperation& operation, RmaFact& fact) {
   fact.window = operation.window;
   fact.target = operation.target;
   fact.act = RmaAct::operation;
+  fact.width = static_cast<uint8_t>(
+      std::bit_width(std::max(operation.bytes_sent, operation.bytes_received)));
   return true;
 }
 

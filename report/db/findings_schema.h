@@ -19,7 +19,7 @@ namespace culprit::report {
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.
-inline constexpr int64_t kSchemaVersion = 13;
+inline constexpr int64_t kSchemaVersion = 14;
 
 /// CREATE TABLE and VIEW statements.
 std::string schema();

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "blame/diagnose/diagnose.h"
+#include "report/verdict/gains.h"
 #include "report/verdict/verdict.h"
+#include "report/verdict/when.h"
 
 namespace culprit::report {
 namespace {
@@ -44,6 +46,51 @@ Json cause_json(const Findings& findings, const Cause& cause) {
           {"locations", locations}};
 }
 
+Json tile_json(const TileTotal& total, const Findings& findings) {
+  return {{"tile", to_string(total.tile)},
+          {"time_s", total.time_s},
+          {"callpath", name_of(findings, total.callpath)}};
+}
+
+/// What nothing explains; null if all is.
+Json audit_json(const Audit& audit, const Findings& findings) {
+  if (!audit.callpath.valid()) return {};
+  Json locations = Json::array();
+  for (const Share& share : audit.shares) {
+    locations.push_back(
+        {{"location", findings.locations[share.location.index()].name}, {"time_s", share.time_s}});
+  }
+  return {{"share", audit.unexplained.value()},
+          {"callpath", name_of(findings, audit.callpath)},
+          {"locations", locations},
+          {"begin_s", audit.begin_s},
+          {"end_s", audit.end_s}};
+}
+
+/// When the first cause costs, and whether it moves; null if that is not known.
+Json when_json(const Verdict& verdict, const Findings& findings) {
+  if (verdict.causes.empty()) return {};
+  const blame::FoundDistribution* const row = over_time(findings, verdict.causes.front());
+  if (row == nullptr) return {};
+  const bool steady = row->course == blame::Course::steady;
+  return {{"movement", to_string(row->movement)},
+          {"course", to_string(row->course)},
+          {"steps_are", to_string(row->steps_are)},
+          {"step", steady ? Json() : Json(row->step)},
+          {"period", row->period == 0 ? Json() : Json(row->period)},
+          {"begin_s", steady ? Json() : Json(row->begin_s)},
+          {"end_s", steady ? Json() : Json(row->end_s)},
+          {"change_s", row->change_s}};
+}
+
+/// What a change of the first cause would bring; null if that is not known.
+Json gain_json(const Verdict& verdict, const Findings& findings) {
+  if (verdict.causes.empty()) return {};
+  const blame::FoundFunctionGain* const row = gain_of(findings, verdict.causes.front());
+  if (row == nullptr) return {};
+  return {{"kind", to_string(row->kind)}, {"gain_s", row->gain_s}};
+}
+
 Json cores_json(const CoreShortage& cores) {
   if (!cores.known) return {};
   return {{"share", cores.share},
@@ -61,6 +108,12 @@ Json verdict_json(const Findings& findings) {
   const Verdict verdict = judge(findings, PageNames(findings));
   Json causes = Json::array();
   for (const Cause& cause : verdict.causes) causes.push_back(cause_json(findings, cause));
+  Json lost = Json::array(), rivals = Json::array();
+  for (const TileTotal& total : verdict.lost) lost.push_back(tile_json(total, findings));
+  for (const Rival& rival : verdict.rivals) {
+    rivals.push_back(
+        {{"kind", to_string(rival.kind)}, {"gain_s", rival.gain_s}, {"text", rival.text}});
+  }
   Json common;
   if (verdict.common.example.valid()) {
     common = {{"function", function_of(findings, verdict.common.example)},
@@ -69,9 +122,16 @@ Json verdict_json(const Findings& findings) {
   return {{"kind", to_string(verdict.kind)},
           {"waiting", to_string(verdict.waiting)},
           {"text", verdict.text},
+          {"warning", verdict.warning.empty() ? Json() : Json(verdict.warning)},
+          {"more", verdict.more},
           {"waiting_share", verdict.waiting_share.value()},
           {"causes", causes},
           {"common_caller", common},
+          {"when", when_json(verdict, findings)},
+          {"gain", gain_json(verdict, findings)},
+          {"unexplained", audit_json(verdict.audit, findings)},
+          {"lost", lost},
+          {"rivals", rivals},
           {"core_shortage", cores_json(verdict.cores)}};
 }
 

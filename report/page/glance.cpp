@@ -19,6 +19,7 @@
 #include "report/verdict/places.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
+#include "report/verdict/when.h"
 
 namespace culprit::report {
 namespace {
@@ -337,11 +338,12 @@ std::string distribution_words(const Findings& findings, CallPathId callpath) {
   const blame::FoundDistribution* row = find_distribution(findings, callpath);
   if (row == nullptr) return "";
   std::string words = shape_words(*row);
-  const std::string course = row->course == blame::Course::moving  ? "moving over time"
-                             : row->course == blame::Course::burst ? "in a single burst"
-                                                                   : "";
-  if (!words.empty() && !course.empty()) words += ", ";
-  return words + course;
+  const TimeFormat time(findings.run.wall_s);
+  const bool moves = row->movement != blame::Movement::stays;
+  // Who is overloaded in all says little where the load goes from one to the other.
+  if (moves) words = fmt::format("over {}", row->locations);
+  words += movement_words(*row, findings) + when_words(*row, time);
+  return words.starts_with(", ") ? words.substr(2) : words;
 }
 
 std::string distribution_sentence(const Findings& findings, CallPathId callpath) {

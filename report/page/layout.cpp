@@ -142,6 +142,12 @@ std::string percent(blame::Proportion proportion) {
   return fmt::format("{:.1f} %", share);
 }
 
+std::string rounded(blame::Proportion proportion) {
+  if (!proportion.known()) return "";
+  const double value = 100 * proportion.value();
+  return value < 9.95 ? percent(proportion) : fmt::format("{:.0f} %", value);
+}
+
 std::string counted(size_t count, std::string_view one, std::string_view several) {
   if (count == 1) return fmt::format("1 {}", one);
   return several.empty() ? fmt::format("{} {}s", grouped(count), one)

@@ -49,6 +49,9 @@ class TimeFormat {
 /// "36.4 %", "< 0.1 %"; "" where it is not known.
 std::string percent(blame::Proportion proportion);
 
+/// For a sentence, where tenths only distract: "36 %", "3.2 %".
+std::string rounded(blame::Proportion proportion);
+
 /// "1 thread", "4 threads". `several` defaults to `one` with an s.
 std::string counted(size_t count, std::string_view one, std::string_view several = {});
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 
 #include "report/page/layout.h"
@@ -44,6 +45,66 @@ std::vector<std::string> stuck_sentences(const blame::Findings& findings) {
     i = end;
   }
   return sentences;
+}
+
+namespace {
+
+/// Whom each stuck one waits for.
+std::vector<LocationId> helpers_of(const blame::Findings& findings, size_t row) {
+  std::vector<LocationId> list;
+  for (const blame::FoundHelper& helper : findings.stuck_helpers) {
+    if (helper.stuck.index() == row) list.push_back(helper.location);
+  }
+  return list;
+}
+
+/// "Rank 0 hangs", "Ranks 0 to 2 hang", "4 ranks hang".
+std::string who_hangs(const std::vector<LocationId>& list, const blame::Findings& findings,
+                      const PageNames& names) {
+  const auto rank = [&](LocationId id) { return findings.locations[id.index()].rank; };
+  if (list.size() == 1) {
+    std::string name = names.location(list.front());
+    if (!name.empty()) name[0] = static_cast<char>(std::toupper(name[0]));
+    return name + " hangs";
+  }
+  bool in_a_row = true;
+  for (size_t i = 1; i < list.size(); ++i) in_a_row &= rank(list[i]) == rank(list[i - 1]) + 1;
+  if (!in_a_row) return fmt::format("{} hang", counted(list.size(), "thread"));
+  return list.size() == 2
+             ? fmt::format("Ranks {} and {} hang", rank(list.front()), rank(list.back()))
+             : fmt::format("Ranks {} to {} hang", rank(list.front()), rank(list.back()));
+}
+
+/// " for rank 3", or nothing where it is not one alone.
+std::string for_whom(const std::vector<LocationId>& helpers, const PageNames& names) {
+  return helpers.size() == 1 ? " for " + names.location(helpers.front()) : "";
+}
+
+}  // namespace
+
+std::string hung_sentence(const blame::Findings& findings, const PageNames& names) {
+  if (findings.stuck.empty()) return "";
+  const FoundStuck& first = findings.stuck.front();
+  const std::vector<LocationId> helpers = helpers_of(findings, 0);
+  std::vector<LocationId> alike;
+  for (size_t i = 0; i < findings.stuck.size(); ++i) {
+    const FoundStuck& row = findings.stuck[i];
+    if (row.group_id == first.group_id && row.call == first.call &&
+        helpers_of(findings, i) == helpers) {
+      alike.push_back(row.location);
+    }
+  }
+  std::sort(alike.begin(), alike.end());
+  std::string text = fmt::format("{} in {}{}", who_hangs(alike, findings, names), first.call,
+                                 for_whom(helpers, names));
+  for (size_t i = 0; i < findings.stuck.size(); ++i) {
+    const FoundStuck& row = findings.stuck[i];
+    if (helpers.size() != 1 || row.location != helpers.front()) continue;
+    text +=
+        fmt::format(", which hangs in {}{}", row.call, for_whom(helpers_of(findings, i), names));
+    break;
+  }
+  return text + '.';
 }
 
 std::string stuck_part(const std::string& who, const std::string& call, const std::string& place,

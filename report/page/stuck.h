@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "blame/findings/findings.h"
+#include "report/page/names.h"
 
 namespace culprit::report {
 
 /// One sentence a group: "Deadlock: rank 0 waits in MPI_Recv (a.c:7) for a message from rank 1 with
 /// tag 7; rank 1 waits in ...".
 std::vector<std::string> stuck_sentences(const blame::Findings& findings);
+
+/// The first group in one short sentence: "Ranks 0 to 2 hang in MPI_Barrier for rank 3, which hangs
+/// in MPI_Recv for rank 0."; "" if there is none.
+std::string hung_sentence(const blame::Findings& findings, const PageNames& names);
 
 /// A member of a group, as far as a sentence tells of it.
 struct StuckPart {

@@ -222,6 +222,9 @@ void Page::write_head() {
 void Page::write_verdict() {
   const Verdict verdict = judge(findings_, name_);
   if (!verdict.text.empty()) page_ += wrapped("Verdict: " + verdict.text, 0);
+  if (!verdict.warning.empty()) page_ += wrapped("Warning: " + verdict.warning, 0);
+  if (!verdict.more.empty())
+    page_ += '\n' + wrapped(fmt::format("{}", fmt::join(verdict.more, " ")), 0);
   const std::string start_up = start_up_sentence(findings_, time_);
   if (!start_up.empty()) page_ += '\n' + wrapped(start_up, 0);
 }

@@ -38,6 +38,17 @@ std::map<uint32_t, double> waits_and_start_up(const blame::Findings& findings) {
   return sums;
 }
 
+/// "4 ranks", "8 threads", "4 ranks with 8 threads".
+std::string who_of(const CoreShortage& shortage, const blame::Findings& findings) {
+  const std::string processes =
+      counted(shortage.processes, findings.run.mpi.empty() ? "process" : "rank",
+              findings.run.mpi.empty() ? "processes" : "");
+  const std::string threads = counted(shortage.threads, "thread");
+  return shortage.threads == shortage.processes ? processes
+         : shortage.processes == 1              ? threads
+                                                : fmt::format("{} with {}", processes, threads);
+}
+
 }  // namespace
 
 CoreShortage core_shortage(const blame::Findings& findings) {
@@ -80,16 +91,16 @@ CoreShortage core_shortage(const blame::Findings& findings) {
   return shortage;
 }
 
+std::string core_words(const CoreShortage& shortage, const blame::Findings& findings) {
+  return fmt::format("{} on {} had no core for {} of the time", who_of(shortage, findings),
+                     counted(shortage.cores, "core"),
+                     rounded(blame::Proportion::by_itself(shortage.share)));
+}
+
 std::string core_sentence(const CoreShortage& shortage, const blame::Findings& findings) {
   if (!shortage.matters()) return "";
   const std::string share = percent(blame::Proportion::by_itself(shortage.share));
-  const std::string processes =
-      counted(shortage.processes, findings.run.mpi.empty() ? "process" : "rank",
-              findings.run.mpi.empty() ? "processes" : "");
-  const std::string threads = counted(shortage.threads, "thread");
-  const std::string who = shortage.threads == shortage.processes ? processes
-                          : shortage.processes == 1              ? threads
-                                                    : fmt::format("{} with {}", processes, threads);
+  const std::string who = who_of(shortage, findings);
   const bool several_nodes =
       std::any_of(findings.processes.begin(), findings.processes.end(),
                   [&](const blame::FoundProcess& p) { return p.node != shortage.node; });

@@ -17,6 +17,8 @@ namespace culprit::report {
 
 /// From this part of the allocated time without a core on, it is said.
 inline constexpr double kCoresMatter = 0.05;
+/// Part of the time in which threads could run: from this without a core on, a run is disturbed.
+inline constexpr double kCoresDisturb = 0.1;
 
 struct CoreShortage {
   bool known = false;  ///< for at least one process
@@ -30,11 +32,16 @@ struct CoreShortage {
   size_t cores = 0;  ///< that these processes might use; 0: unknown
   bool matters() const { return known && core_wait_s >= kCoresMatter * allocated_s; }
   /// Before all else: it delayed work.
-  bool comes_first() const { return matters() && working_s >= kCoresMatter * allocated_s; }
+  bool comes_first() const {
+    return matters() && working_s >= kCoresMatter * allocated_s && share >= kCoresDisturb;
+  }
   bool too_many_threads() const { return cores > 0 && threads > cores; }
 };
 
 CoreShortage core_shortage(const blame::Findings& findings);
+
+/// "4 ranks on 2 cores had no core for 49 % of the time", of the time in which they could run.
+std::string core_words(const CoreShortage& shortage, const blame::Findings& findings);
 
 /// "4 ranks shared 2 cores: ..."; "" unless it matters. What it says of other sentences depends on
 /// whether it comes first.

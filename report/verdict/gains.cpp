@@ -38,16 +38,15 @@ double cost_of(const Findings& findings, CallPathId callpath) {
   return cost_s;
 }
 
-/// "Balanced", "Twice as fast at all its call paths".
-std::string change_of(GainKind kind, bool at_all) {
-  constexpr std::string_view kAll = " at all its call paths";
+/// What is said of a call path.
+std::string_view change_of(GainKind kind) {
   switch (kind) {
     case GainKind::balanced:
-      return fmt::format("Balanced{}", at_all ? kAll : "");
+      return "Balanced";
     case GainKind::halved:
-      return fmt::format("Twice as fast{}", at_all ? kAll : " there");
+      return "Twice as fast there";
     case GainKind::mixed:
-      return fmt::format("Balanced{}, or twice as fast where it cannot be", at_all ? kAll : "");
+      return "Balanced, or twice as fast where it cannot be";
   }
   return "";
 }
@@ -77,14 +76,13 @@ class Words {
   }
 
   /// `cost_s`: of what is changed.
-  std::string sentence(const std::string& change, double gain_s, double cost_s,
-                       std::string_view condition) const {
+  std::string sentence(std::string_view change, double gain_s, double cost_s) const {
     if (!hardly(-gain_s)) {
-      return fmt::format("{}, the run would be {} longer{}: others would be late then.", change,
-                         amount(-gain_s), condition);
+      return fmt::format("{}, the run would be {} longer: others would be late then.", change,
+                         amount(-gain_s));
     }
     if (!hardly(gain_s)) {
-      return fmt::format("{}, the run would be {} shorter{}.", change, amount(gain_s), condition);
+      return fmt::format("{}, the run would be {} shorter.", change, amount(gain_s));
     }
     // Of little there is little to gain, whatever others do.
     const double others = std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
@@ -104,13 +102,11 @@ class Judgement {
             const TimeFormat& time)
       : findings_(findings), first_(first), names_(names), words_(findings, time) {}
 
-  std::string text() const {
+  /// What stands behind the cause, and what would bring more.
+  std::string further() const {
     const FoundFunctionGain* row = row_of(first_);
     if (row == nullptr) return "";
-    const std::string text =
-        words_.sentence(change_of(row->kind, first_.callpaths.size() > 1), row->gain_s,
-                        first_.cost_s, ", if all else keeps its pace");
-    return text + behind(std::max(0.0, row->gain_s)) + most(std::max(0.0, row->gain_s));
+    return behind(std::max(0.0, row->gain_s)) + most(std::max(0.0, row->gain_s));
   }
 
  private:
@@ -184,18 +180,52 @@ class Judgement {
 
 }  // namespace
 
+const FoundFunctionGain* gain_of(const Findings& findings, const Cause& cause) {
+  const auto row =
+      std::find_if(findings.function_gains.begin(), findings.function_gains.end(),
+                   [&](const FoundFunctionGain& each) { return is_at(cause, each.callpath); });
+  return row == findings.function_gains.end() ? nullptr : &*row;
+}
+
+std::string gained(double gain_s, const Findings& findings, const TimeFormat& time) {
+  return fmt::format(
+      "{} ({})", time(gain_s),
+      rounded(blame::Proportion::of(blame::Amount<blame::Run>(gain_s), blame::run_time(findings))));
+}
+
+std::string gain_in_short(const Findings& findings, const Cause& cause, const TimeFormat& time) {
+  const FoundFunctionGain* const row = gain_of(findings, cause);
+  if (row == nullptr) return "";
+  std::string over;
+  if (row->kind == GainKind::balanced && cause.callpaths.size() == 1) {
+    for (const blame::FoundDistribution& each : findings.distributions) {
+      if (each.callpath != cause.costliest || each.locations < 2) continue;
+      const bool ranks = each.locations <= findings.run.ranks && findings.run.ranks > 1;
+      over = fmt::format(" over {}", counted(each.locations, ranks ? "rank" : "thread"));
+    }
+  }
+  const std::string_view change = row->kind == GainKind::halved ? "halved" : in_short(row->kind);
+  const Words words(findings, time);
+  if (!words.hardly(-row->gain_s)) {
+    return fmt::format("; {}{}: {} longer", change, over, gained(-row->gain_s, findings, time));
+  }
+  if (words.hardly(row->gain_s)) return fmt::format("; {}{}: hardly shorter", change, over);
+  return fmt::format("; {}{}: {} shorter", change, over, gained(row->gain_s, findings, time));
+}
+
 std::string gain_sentence(const Findings& findings, CallPathId callpath, const TimeFormat& time) {
   const auto row = std::find_if(findings.gains.begin(), findings.gains.end(),
                                 [&](const FoundGain& each) { return each.callpath == callpath; });
   const Words words(findings, time);
   const double cost_s = cost_of(findings, callpath);
   if (row == findings.gains.end() || words.hardly(cost_s)) return "";
-  return words.sentence(change_of(row->kind, false), row->gain_s, cost_s, "");
+  return words.sentence(change_of(row->kind), row->gain_s, cost_s);
 }
 
-std::string gain_verdict(const Findings& findings, const Cause& first, const PageNames& names,
-                         const TimeFormat& time) {
-  return Judgement(findings, first, names, time).text();
+std::string further_gains(const Findings& findings, const Cause& first, const PageNames& names,
+                          const TimeFormat& time) {
+  const std::string text = Judgement(findings, first, names, time).further();
+  return text.empty() ? "" : text.substr(1);
 }
 
 }  // namespace culprit::report

@@ -53,7 +53,7 @@ std::string name_of(const Cause& cause, const PageNames& names) {
   }
   std::string text = names.code(cause.example);
   if (cause.with_callees) text += " and what it calls";
-  if (path->region.starts_with("MPI_")) text += " itself (not by waiting in it)";
+  if (path->region.starts_with("MPI_")) text += " itself";
   return text;
 }
 

@@ -8,18 +8,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
+#include <iterator>
 #include <utility>
 
 #include "blame/diagnose/diagnose.h"
 #include "report/page/changes.h"
-#include "report/page/devices.h"
 #include "report/page/layout.h"
 #include "report/page/models.h"
-#include "report/verdict/evidence.h"
+#include "report/page/stuck.h"
 #include "report/verdict/gains.h"
-#include "report/verdict/places.h"
 #include "report/verdict/polling.h"
 #include "report/verdict/start_up.h"
+#include "report/verdict/words.h"
 
 namespace culprit::report {
 namespace {
@@ -31,7 +32,9 @@ using blame::OwnWaiting;
 using blame::Proportion;
 
 constexpr double kMostOfIt = 0.5;
-constexpr double kWorthSaying = 0.1;  ///< of a whole
+constexpr double kWorthSaying = 0.1;   ///< of a whole
+constexpr double kMuchMore = 2;        ///< than waiting: then another class of time is named
+constexpr double kWorthARival = 0.02;  ///< of the run: less is no reason to speak of it first
 
 /// In calls that could not return before the run was ended: those of the stuck, where there are
 /// any. A part of blame::own_waiting(): what start-up and shutdown made them wait is in neither.
@@ -87,55 +90,159 @@ std::string waiting_in_cut(const Findings& findings) {
                      percent(share), of_what(findings, share));
 }
 
+/// A signal that tells of a mistake, of an exit status as shells have it; else 0.
+int deadly_signal(int status) {
+  constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+  const int signal = status > 128 ? status - 128 : -status;
+  const bool deadly =
+      std::find(std::begin(kDeadly), std::end(kDeadly), signal) != std::end(kDeadly);
+  return deadly ? signal : 0;
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
-      : findings_(findings), names_(names), time_(findings.run.wall_s), evidence_(findings) {}
+      : findings_(findings),
+        names_(names),
+        time_(findings.run.wall_s),
+        words_(findings, names, verdict_) {}
 
   Verdict judge() {
     verdict_.cores = core_shortage(findings_);
+    verdict_.audit = audit(findings_);
+    verdict_.lost = lost_tiles(findings_);
+    verdict_.rivals = rivals(findings_, names_, time_);
     unanswered_ = own_unanswered_waiting(findings_);
     look_at_waiting();
-    if (unanswered_.seconds() > 0 && unanswered_ >= kMostOfIt * blame::own_waiting(findings_)) {
-      verdict_.kind = VerdictKind::stuck;
-      say(stuck_waiting());
-      return std::move(verdict_);
+    collect();
+    if (!sentences_.empty()) {
+      verdict_.kind = sentences_.front().kind;
+      verdict_.text = std::move(sentences_.front().text);
     }
-    const bool start_up_dominates =
-        find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr;
-    const bool cores_first = verdict_.cores.comes_first();
-    verdict_.kind = cores_first          ? VerdictKind::oversubscribed
-                    : start_up_dominates ? VerdictKind::start_up
-                                         : verdict_.waiting;
-    if (cores_first) say(core_sentence(verdict_.cores, findings_));
-    if (start_up_dominates) say(start_up_first(findings_, time_));
-    say(waiting_sentence());
-    if (verdict_.waiting == VerdictKind::cause) {
-      say(gain_verdict(findings_, verdict_.causes.front(), names_, time_));
+    for (size_t i = 1; i < sentences_.size(); ++i) {
+      verdict_.more.push_back(std::move(sentences_[i].text));
     }
-    if (!cores_first) say(core_sentence(verdict_.cores, findings_));
-    say(polling_verdict(findings_, names_));
-    say(device_verdict(findings_, names_));
+    if (verdict_.kind != VerdictKind::stuck) {
+      const std::vector<std::string> details = words_.details();
+      verdict_.more.insert(verdict_.more.end(), details.begin(), details.end());
+    }
+    if (verdict_.text.empty() && !verdict_.more.empty()) {
+      verdict_.text = verdict_.more.front();
+      verdict_.more.erase(verdict_.more.begin());
+    }
+    verdict_.warning = words_.warning(unanswered_);
     return std::move(verdict_);
   }
 
   /// Waits and causes that are left need not belong together.
   Verdict judge_cut() {
-    say(waiting_in_cut(findings_));
+    verdict_.text = waiting_in_cut(findings_);
     const Amount<OwnWaiting> caused = blame::own_waiting(findings_);
     if (caused.seconds() <= 0) return std::move(verdict_);
     name_causes(caused);
     verdict_.kind = verdict_.waiting;
-    say(fmt::format("They cause {} of waiting, wherever{}.", time_(caused.seconds()),
-                    verdict_.waiting == VerdictKind::cause ? ", " + caused_by() : ""));
+    if (!verdict_.text.empty()) verdict_.text += ' ';
+    verdict_.text +=
+        fmt::format("They cause {} of waiting, wherever{}.", time_(caused.seconds()),
+                    verdict_.waiting == VerdictKind::cause ? ", " + words_.caused_by() : "");
     return std::move(verdict_);
   }
 
  private:
-  void say(const std::string& sentence) {
-    if (sentence.empty()) return;
-    if (!verdict_.text.empty()) verdict_.text += ' ';
-    verdict_.text += sentence;
+  struct Sentence {
+    VerdictKind kind;
+    std::string text;
+  };
+
+  void say(VerdictKind kind, std::string text) {
+    if (!text.empty()) sentences_.push_back({kind, std::move(text)});
+  }
+
+  /// All that could be the sentence, in order of weight.
+  void collect() {
+    if (const int signal = deadly_signal(findings_.run.exit_status); signal != 0) {
+      say(VerdictKind::failed,
+          fmt::format("The program died of signal {}; all below is the time before.", signal));
+    }
+    const bool hangs =
+        unanswered_.seconds() > 0 && unanswered_ >= kMostOfIt * blame::own_waiting(findings_);
+    if (hangs) {
+      say(VerdictKind::stuck, hung_sentence(findings_, names_));
+      return;
+    }
+    const bool disturbed = verdict_.cores.comes_first();
+    if (disturbed) say(VerdictKind::oversubscribed, words_.disturbed());
+    if (verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+      say(VerdictKind::unexplained, unexplained_sentence(verdict_.audit, findings_, names_, time_));
+    }
+    if (find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr) {
+      say(VerdictKind::start_up, start_up_first(findings_, time_));
+    }
+    collect_gains();
+  }
+
+  /// What a change would bring something, most first.
+  void collect_gains() {
+    const double cause_s = gain_of_cause();
+    auto rival = verdict_.rivals.begin();
+    for (; rival != verdict_.rivals.end() && rival->gain_s > cause_s &&
+           rival->gain_s >= kWorthARival * findings_.run.wall_s;
+         ++rival) {
+      say(VerdictKind::rival, rival->text);
+    }
+    const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting ||
+                        verdict_.waiting == VerdictKind::nothing;
+    if (const TileTotal* lost = lost_first(); lost != nullptr) {
+      if (hardly) verdict_.waiting = VerdictKind::other_time;
+      const bool polls = lost->tile == blame::Tile::polling;
+      std::string cause = polls ? polling_verdict(findings_, names_) : "";
+      say(VerdictKind::other_time,
+          cause.empty() ? tile_sentence(*lost, findings_, names_) : std::move(cause));
+    }
+    if (verdict_.waiting != VerdictKind::other_time) say(verdict_.waiting, words_.waiting());
+    for (; rival != verdict_.rivals.end(); ++rival) say(VerdictKind::rival, rival->text);
+  }
+
+  /// By how much shorter the run would be.
+  double gain_of_cause() const {
+    if (verdict_.causes.empty()) return 0;
+    const Cause& cause = verdict_.causes.front();
+    const blame::FoundFunctionGain* const row = gain_of(findings_, cause);
+    if (row != nullptr) return std::max(row->gain_s, 0.0);
+    return cause.cost_s / std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
+  }
+
+  /// The largest class of time that deserves to be named before waiting is. Start-up is told of by
+  /// itself, and what is not explained of MPI as well.
+  const TileTotal* lost_first() const {
+    const double whole_s = blame::own_allocation(findings_).seconds();
+    const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting ||
+                        verdict_.waiting == VerdictKind::nothing;
+    for (const TileTotal& total : verdict_.lost) {
+      if (total.tile == blame::Tile::start_up) continue;
+      if (total.tile == blame::Tile::mpi &&
+          verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+        continue;  // told
+      }
+      if (hardly) {
+        return is_efficient() || total.time_s < kHardlyAny * whole_s ? nullptr : &total;
+      }
+      const double waiting_s = blame::own_waiting(findings_).seconds();
+      const bool is_work = total.tile == blame::Tile::mpi || total.tile == blame::Tile::overhead ||
+                           total.tile == blame::Tile::io;
+      if (!is_work) continue;
+      const bool much =
+          total.time_s >= kWorthSaying * whole_s && total.time_s >= kMuchMore * waiting_s;
+      return much ? &total : nullptr;
+    }
+    return nullptr;
+  }
+
+  bool is_efficient() const {
+    for (const blame::FoundEfficiency& row : findings_.efficiencies) {
+      if (row.name == blame::Factor::parallel) return row.value >= kEfficient;
+    }
+    return true;
   }
 
   void look_at_waiting() {
@@ -153,7 +260,7 @@ class Judge {
   /// Of so much waiting.
   void name_causes(Amount<OwnWaiting> waiting) {
     std::vector<Cause> list = causes(findings_);
-    known_ = list.size();
+    verdict_.known_causes = list.size();
     if (list.empty()) {
       verdict_.waiting = VerdictKind::unknown;
       return;
@@ -171,131 +278,16 @@ class Judge {
     if (!one_stands_out) verdict_.common = common_caller(findings_);
   }
 
-  std::string waiting_share() const {
-    return fmt::format("{} of the allocated time{} was waiting time",
-                       percent(verdict_.waiting_share), of_what(findings_, verdict_.waiting_share));
-  }
-
-  std::string stuck_waiting() const {
-    return fmt::format("{}, {} of it in the calls named above, which could not return.",
-                       waiting_share(), of_waiting(unanswered_));
-  }
-
-  std::string waiting_sentence() const {
-    const std::string share = waiting_share();
-    switch (verdict_.waiting) {
-      case VerdictKind::hardly_any_waiting:
-        return hardly_any();
-      case VerdictKind::cause:
-        return fmt::format("{}, {}.{}{}", share, caused_by(), load_moves(), rest_unknown());
-      case VerdictKind::spread:
-        return fmt::format("{}. {}", share, spread());
-      case VerdictKind::unknown:
-        return fmt::format("{}; what caused it is not known.", share);
-      default:
-        return "";
-    }
-  }
-
-  std::string hardly_any() const {
-    std::string text =
-        fmt::format("Hardly any waiting: {} of the allocated time{}.",
-                    percent(verdict_.waiting_share), of_what(findings_, verdict_.waiting_share));
-    for (const blame::FoundEfficiency& row : findings_.efficiencies) {
-      if (row.name != blame::Factor::mpi_transfer || row.value > 1 - kWorthSaying) continue;
-      text += fmt::format(" But {} of the time went into MPI itself, without waiting.",
-                          percent(Proportion::by_itself(1 - row.value)));
-    }
-    return text;
-  }
-
-  /// Of how much of the waiting something is.
-  std::string of_waiting(Amount<OwnWaiting> part) const {
-    return percent(Proportion::of(part, blame::own_waiting(findings_)));
-  }
-
-  std::string caused_by() const {
-    std::string text;
-    for (size_t i = 0; i < verdict_.causes.size(); ++i) {
-      const Cause& cause = verdict_.causes[i];
-      const std::string_view joint = i == 0 ? "" : i + 1 < verdict_.causes.size() ? ", " : " and ";
-      text += fmt::format("{}{} {}by {} {}", joint, of_waiting(cause.cost()),
-                          i == 0 ? "of it caused " : "", name_of(cause, names_),
-                          on_places(cause.shares, findings_, names_));
-      text += uncertain(cause);
-      if (cause.through_s >= kWorthSaying * cause.cost_s) {
-        text +=
-            fmt::format(" ({} of it through {}, which waits for it)",
-                        percent(Proportion::of(Amount<OwnWaiting>(cause.through_s), cause.cost())),
-                        names_.region(cause.through));
-      }
-    }
-    return text;
-  }
-
-  /// Too few samples to be sure of the name.
-  std::string uncertain(const Cause& cause) const {
-    uint64_t sum = 0;
-    for (CallPathId path : cause.callpaths) {
-      const std::optional<uint64_t> samples = evidence_.samples(path);
-      if (!samples) return "";
-      sum += *samples;
-      if (sum >= kHandful) return "";
-    }
-    return fmt::format(" (uncertain: {})", sum == 0 ? "no samples" : counted(sum, "sample"));
-  }
-
-  /// Of the first cause, if most of it lies at one call path of which that is known.
-  std::string load_moves() const {
-    const Cause& cause = verdict_.causes.front();
-    if (cause.shares.size() < 2 || cause.costliest_s < kMostOfIt * cause.cost_s) return "";
-    for (const blame::FoundDistribution& row : findings_.distributions) {
-      if (row.callpath != cause.costliest || row.course != blame::Course::moving) continue;
-      return findings_.run.ranks > 1
-                 ? " The imbalance moves: different ranks are late at different times."
-                 : " The imbalance moves: different threads are late at different times.";
-    }
-    return "";
-  }
-
-  std::string rest_unknown() const {
-    // Calls that could not return are named before the verdict.
-    const Amount<OwnWaiting> unknown =
-        Amount<OwnWaiting>(findings_.identities.unattributed_s) - unanswered_;
-    if (unknown < kWorthSaying * blame::own_waiting(findings_)) return "";
-    return fmt::format(" For {} of the waiting no cause was found.", of_waiting(unknown));
-  }
-
-  std::string spread() const {
-    const Cause& top = verdict_.causes.front();
-    std::string text =
-        fmt::format("No single function stands out among {}: {} causes most, {} of it.",
-                    counted(known_, "function"), name_of(top, names_), of_waiting(top.cost()));
-    if (verdict_.common.example.valid() && verdict_.common.cost_s > 2 * top.cost_s) {
-      text +=
-          fmt::format(" {} and all that it calls cause {}.", names_.code(verdict_.common.example),
-                      of_waiting(Amount<OwnWaiting>(verdict_.common.cost_s)));
-    }
-    return text + rest_unknown();
-  }
-
   const Findings& findings_;
   const PageNames& names_;
   const TimeFormat time_;
-  const Evidence evidence_;
-  size_t known_ = 0;
   Amount<OwnWaiting> unanswered_;
+  std::vector<Sentence> sentences_;
   Verdict verdict_;
+  const VerdictWords words_;  ///< of verdict_
 };
 
 }  // namespace
-
-std::string_view to_string(VerdictKind kind) {
-  constexpr std::string_view kNames[] = {
-      "nothing", "stuck",  "oversubscribed", "start_up", "hardly_any_waiting",
-      "cause",   "spread", "unknown"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 Verdict judge(const Findings& findings, const PageNames& names) {
   Verdict verdict;

@@ -26,6 +26,8 @@
 //     message_use     call path  location  messages  empty  repeated  receivers  silent  waiting
 //     that
 //                     goes with empty ones  with repeated ones
+//     tiles           class of time  location  call path with most of it  time
+//     unexplained     kind  call path  location  time
 //     losses          name  count
 //     lives           life  location  time
 //
@@ -233,7 +235,16 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
                 location(row.cause_location) + " late", number(row.indirect_s)}));
   }
   for (const auto& row : found.distributions) {
-    out["distributions"].push_back(row_of({path(row.callpath), word(row.shape), word(row.course)}));
+    out["distributions"].push_back(
+        row_of({path(row.callpath), word(row.shape), word(row.movement), word(row.course)}));
+  }
+  for (const auto& row : found.tiles) {
+    out["tiles"].push_back(
+        row_of({word(row.tile), location(row.location), path(row.callpath), number(row.time_s)}));
+  }
+  for (const auto& row : found.unexplained) {
+    out["unexplained"].push_back(
+        row_of({word(row.kind), path(row.callpath), location(row.location), number(row.time_s)}));
   }
   for (const auto& row : found.unattributed) {
     out["unattributed"].push_back(row_of({row.pattern, number(row.time_s)}));

@@ -24,8 +24,9 @@ def judge(report, who, at_work):
     check(shortage and shortage["cores"] == 1, f"the cores are {shortage}: {report.data['processes']}")
     check(0 < shortage["share"] < 1, f"the threads lacked a core for {shortage['share']} of their time")
     check((verdict["kind"] == "oversubscribed") == at_work, f"the verdict is {verdict}")
-    sentence = f"{who} shared 1 core: for "
-    check(verdict["text"].startswith(sentence) == at_work and sentence in verdict["text"], f"the verdict is {verdict['text']}")
+    first = f"Disturbed: {who} on 1 core had no core for "
+    check(verdict["text"].startswith(first) == at_work, f"the verdict is {verdict['text']}")
+    check(any(f"{who} shared 1 core: for " in sentence for sentence in verdict["more"]), f"it adds {verdict['more']}")
 
 
 def ranks(place):

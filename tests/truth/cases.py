@@ -17,6 +17,8 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
+from families import overheads, times
+
 
 @dataclass(frozen=True)
 class Case:
@@ -32,6 +34,7 @@ class Case:
     ratio: bool = False  # judge how the cost is shared by the culprits rather than its amount
     timed: bool = True   # the program times its calls that wait
     quick: bool = False  # a part of the test truth.quick, with mode F
+    says: str = ""       # a pattern that the verdict matches
 
     @property
     def key(self):
@@ -202,4 +205,6 @@ CASES = [
     case("threads", 2, "semaphore", "1:helper_work=2*helper_work"),
     case("threads", 2, "thread_barrier", "1:helper_work=3*helper_work"),
     case("threads", 2, "late_helper", LATE),
+    *times.cases(case),
+    *overheads.cases(case),
 ]

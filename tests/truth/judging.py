@@ -230,5 +230,8 @@ def faults_of(case, mode, run):
             faults.append(f"{run['innocent'][0]} on {run['innocent'][1]} is charged {run['innocent_share']:.1%}")
     if run["violations"]:
         faults.append("sums contradict each other")
+    says = getattr(case, "says", "")
+    if says and not re.search(says, run["verdict"]):
+        faults.append(f"the verdict does not say '{says}'")
     fault = verdict_fault(case, run)
     return faults + ([fault] if fault else [])

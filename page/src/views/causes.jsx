@@ -165,7 +165,7 @@ function CauseDetail({ path }) {
         It was late on {worst(run, time, by)}.</p>
       {distribution !== undefined && (
         <p>{narrowed && 'Of the whole run: '}Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its
-          cost is: {run.name('distributions', 'course', distribution)}.</p>
+          cost is: {run.name('distributions', 'course', distribution)}; it {run.name('distributions', 'movement', distribution)}.</p>
       )}
       {victims.length > 0 && (
         <table>

@@ -89,6 +89,8 @@ export function Head() {
         <p class="alarm">The sums in this result do not add up. Do not rely on it: see Coverage.</p>
       )}
       <p class="verdict">{run.verdict.text || 'There is nothing to say: nobody waited.'}</p>
+      {run.verdict.warning && <p class="hint">Warning: {run.verdict.warning}</p>}
+      {run.verdict.more.length > 0 && <p class="hint">{run.verdict.more.join(' ')}</p>}
     </header>
   );
 }

@@ -43,9 +43,11 @@ def report(place, experiment):
     data = json.loads(succeed([place.culprit, "report", "--format", "json", experiment]).stdout)
     data.pop("gains")
     data.pop("function_gains")
-    sentences = re.split(r"(?<=\.) (?=[A-Z])", data["verdict"]["text"])
-    projected = ("Balanced", "Twice as fast there", "Then ", "Most would come from ")
-    data["verdict"]["text"] = " ".join(s for s in sentences if not s.startswith(projected))
+    verdict = data["verdict"]
+    verdict.pop("gain")
+    projected = ("Then ", "Most would come from ")
+    verdict["more"] = [re.sub(r"; .*", "", s) for s in verdict["more"] if not s.startswith(projected)]
+    verdict["text"] = re.sub(r"(; .*)?\.$", "", verdict["text"])
     return data
 
 

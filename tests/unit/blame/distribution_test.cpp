@@ -9,6 +9,8 @@
 #include <cmath>
 #include <random>
 
+#include "blame/when/cost_series.h"
+
 namespace culprit::blame {
 namespace {
 
@@ -77,43 +79,31 @@ TEST(Groups, DoNotDependOnOrderUnitOrOffset) {
   EXPECT_EQ(find_groups(list).shape, Shape::overloaded_minority);
 }
 
-std::vector<SliceCost> in_slices(size_t slices, size_t locations, auto cost) {
-  std::vector<SliceCost> costs;
-  for (size_t s = 0; s < slices; ++s) {
-    for (size_t l = 0; l < locations; ++l) {
-      if (cost(s, l) > 0) costs.push_back({s, LocationId(l), cost(s, l)});
+std::vector<StepCost> in_steps(uint32_t steps, uint32_t locations, auto cost) {
+  std::vector<StepCost> costs;
+  for (uint32_t s = 0; s < steps; ++s) {
+    for (uint32_t l = 0; l < locations; ++l) {
+      if (cost(s, l) > 0) costs.push_back({0, s, LocationId(l), cost(s, l)});
     }
   }
   return costs;
 }
 
-TEST(Course, OneSliceIsABurst) {
-  EXPECT_EQ(find_course(in_slices(1, 4, [](size_t, size_t) { return 1.0; })).course, Course::burst);
-  const auto nearly = in_slices(10, 1, [](size_t s, size_t) { return s == 3 ? 9.0 : 0.1; });
-  EXPECT_EQ(find_course(nearly).course, Course::burst);
-  EXPECT_EQ(find_course({}).course, Course::burst);
-}
-
-TEST(Course, TheSameLocationsAllAlongAreSteady) {
-  const auto costs = in_slices(kSlices, 8, [](size_t s, size_t l) {
-    return l == 3 ? 1.0 + static_cast<double>(s % 2) : 0.0;
-  });
-  EXPECT_EQ(find_course(costs).course, Course::steady);
-  EXPECT_NEAR(find_course(costs).same_place, 1, 1e-12);
-}
-
-TEST(Course, ATurnForEachLocationMoves) {
+TEST(SamePlace, IsAllWhereTheSameLocationsCostAllAlong) {
   const auto costs =
-      in_slices(kSlices, 8, [](size_t s, size_t l) { return s * 8 / kSlices == l ? 1.0 : 0.0; });
-  const Constancy found = find_course(costs);
-  EXPECT_EQ(found.course, Course::moving);
-  EXPECT_NEAR(found.same_place, 1.0 / 8, 1e-12);  // as distribution.h says
+      in_steps(32, 8, [](uint32_t s, uint32_t l) { return l == 3 ? 1.0 + s % 2 : 0.0; });
+  EXPECT_NEAR(same_place(costs), 1, 1e-12);
+  EXPECT_EQ(same_place({}), 1);
 }
 
-TEST(Course, HalfOfTheTimeEachIsJustSteady) {
-  const auto costs =
-      in_slices(kSlices, 2, [](size_t s, size_t l) { return s * 2 / kSlices == l ? 1.0 : 0.0; });
-  EXPECT_NEAR(find_course(costs).same_place, 0.5, 1e-12);
+TEST(SamePlace, IsAPartForEachThatHasATimeOfItsOwn) {
+  const auto turn = [](uint32_t locations) {
+    return in_steps(32, locations, [locations](uint32_t s, uint32_t l) {
+      return s * locations / 32 == l ? 1.0 : 0.0;
+    });
+  };
+  EXPECT_NEAR(same_place(turn(8)), 1.0 / 8, 1e-12);  // as cost_series.h says
+  EXPECT_NEAR(same_place(turn(2)), 0.5, 1e-12);
 }
 
 }  // namespace

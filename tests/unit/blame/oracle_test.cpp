@@ -63,7 +63,7 @@ TEST(Oracle, SaysTheSameOfRandomTraces) {
   for (uint32_t seed = 0; seed < 1500; ++seed) {
     const RandomTrace trace = RandomTrace::make(seed, {.no_ties = true, .plain = true});
     const OracleAnswer oracle = testing_support::ask_oracle(trace);
-    const auto found = blame::analyze(trace, {.threads = 1}, {});
+    const auto found = blame::analyze(trace, {.threads = 1, .last_alone = true}, {});
     ASSERT_TRUE(found.ok());
     expect_same(oracle, found.value(), "seed " + std::to_string(seed));
     waits += oracle.waits;
@@ -77,7 +77,8 @@ TEST(Oracle, SaysTheSameOfSeveralRanks) {
     const RandomTrace trace = RandomTrace::make(seed, {.no_ties = true, .plain = true});
     const OracleAnswer oracle = testing_support::ask_oracle(trace);
     testing_support::RankThreads(3).run([&](replay::Transport& ranks) {
-      const auto found = blame::analyze(trace, {.threads = 2, .ranks = &ranks}, {});
+      const auto found =
+          blame::analyze(trace, {.threads = 2, .last_alone = true, .ranks = &ranks}, {});
       ASSERT_TRUE(found.ok());
       if (ranks.rank() == 0) {
         expect_same(oracle, found.value(), "seed " + std::to_string(seed) + " on three ranks");
@@ -114,7 +115,7 @@ class Ring final : public testing_support::PlayedTrace {
 /// Rank 1 waits 12, rank 2 8 and, at the end, 4; rank 3 4 and 8. Every cost is rank 0's.
 TEST(Oracle, SaysWhoIsLateInARing) {
   const Ring ring;
-  const auto found = blame::analyze(ring, {.threads = 1}, {});
+  const auto found = blame::analyze(ring, {.threads = 1, .last_alone = true}, {});
   ASSERT_TRUE(found.ok());
   const auto costs = costs_of(found.value());
   ASSERT_EQ(costs.size(), 1u);

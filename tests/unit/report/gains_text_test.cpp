@@ -44,7 +44,9 @@ class Drawing {
 
   std::string of(CallPathId path) const { return gain_sentence(found_, path, TimeFormat(100)); }
   std::string verdict() const {
-    return gain_verdict(found_, causes(found_).front(), PageNames(found_), TimeFormat(100));
+    const Cause first = causes(found_).front();
+    return gain_in_short(found_, first, TimeFormat(100)) + ". " +
+           further_gains(found_, first, PageNames(found_), TimeFormat(100));
   }
 
  private:
@@ -57,8 +59,7 @@ TEST(Gains, AreSaidInSeconds) {
   d.gain(path, 20, 20);
   d.function(path, 20);
   EXPECT_EQ(d.of(path), "Balanced, the run would be 20.00 s (20.0 %) shorter.");
-  EXPECT_EQ(d.verdict(),
-            "Balanced, the run would be 20.00 s (20.0 %) shorter, if all else keeps its pace.");
+  EXPECT_EQ(d.verdict(), "; balanced: 20.00 s (20 %) shorter. ");
 }
 
 TEST(Gains, AreSaidToBeNone) {
@@ -84,9 +85,7 @@ TEST(Gains, AreSaidToBeLosses) {
   EXPECT_EQ(d.of(path),
             "Balanced, the run would be 7.00 s (7.0 %) longer: others would be late "
             "then.");
-  EXPECT_EQ(d.verdict(),
-            "Balanced, the run would be 7.00 s (7.0 %) longer, if all else keeps its "
-            "pace: others would be late then.");
+  EXPECT_EQ(d.verdict(), "; balanced: 7.00 s (7.0 %) longer. ");
 }
 
 TEST(Gains, OfWhatCostsNextToNothingAreNotSaid) {
@@ -105,7 +104,7 @@ TEST(Gains, OfTheNextDelayAreFoundBehindTrifles) {
   d.gain(beta, 0, 29);
   d.function(alpha, 0);
   EXPECT_EQ(d.verdict(),
-            "Balanced, the run would hardly be shorter: others take as long. Then "
+            "; balanced: hardly shorter. Then "
             "beta is next: it and all that costs more changed, it would be 29.00 s "
             "(29.0 %) shorter.");
 }
@@ -128,9 +127,7 @@ TEST(Gains, OfAFunctionAreThoseOfAllItsCallPaths) {
   d.gain(alpha, 0, 0);
   d.gain(beta, 0, 29);
   d.function(alpha, 29);
-  EXPECT_EQ(d.verdict(),
-            "Balanced at all its call paths, the run would be 29.00 s (29.0 %) "
-            "shorter, if all else keeps its pace.");
+  EXPECT_EQ(d.verdict(), "; balanced: 29.00 s (29 %) shorter. ");
 }
 
 TEST(Gains, OfAFunctionThatIsSharedInPartAreMixed) {
@@ -139,9 +136,7 @@ TEST(Gains, OfAFunctionThatIsSharedInPartAreMixed) {
   d.gain(alpha, 20, 20);
   d.gain(beta, 9, 29);
   d.function(alpha, 29, GainKind::mixed);
-  EXPECT_EQ(d.verdict(),
-            "Balanced at all its call paths, or twice as fast where it cannot be, the "
-            "run would be 29.00 s (29.0 %) shorter, if all else keeps its pace.");
+  EXPECT_EQ(d.verdict(), "; balanced or twice as fast: 29.00 s (29 %) shorter. ");
 }
 
 TEST(Gains, AreOfAPathWhereNamesCoincide) {

@@ -11,7 +11,9 @@ namespace {
 using blame::Course;
 using blame::Factor;
 using blame::Findings;
+using blame::Movement;
 using blame::Shape;
+using blame::StepKind;
 
 constexpr CallPathId path(size_t i) {
   return CallPathId(i);
@@ -95,8 +97,8 @@ Findings hybrid_chain() {
                     {Factor::omp_runtime, Factor::omp, 1}};
   f.instances = {{"mpi.late_sender", path(kRecv), at(2), 3, 10, 7, at(0), path(kRegion), 5.25},
                  {"omp.barrier", path(kBarrier), at(0), 4, 10, 6, at(1), path(kRegion), 0}};
-  f.distributions = {{path(kRegion), 13, Shape::overloaded_minority, 3, 1, 2, Course::steady, 0.77},
-                     {path(kMain), 2, Shape::overloaded_minority, 2, 1, 1, Course::burst, 1}};
+  f.distributions = {{path(kRegion), 13, Shape::overloaded_minority, 3, 1, 2},
+                     {path(kMain), 2, Shape::overloaded_minority, 2, 1, 1}};
   f.identities = {16, 16, 0, 11, 11, 16, 0, 9, 8, 1, 0, 0, 0, 0, {}};
   return f;
 }
@@ -129,6 +131,9 @@ Findings every_field() {
            0.125,
            139,
            blame::Operation::none,
+           0.5,
+           0.0625,
+           1234,
            4,
            {"first note", "second 'note'"}};
   f.locations = {{"0.0", 0, 0, "n1", 1.5, 0.25, ""}, {"1.1", 1, 1, "n2", 2.5, 0.75, "CUDA 7"}};
@@ -159,7 +164,8 @@ Findings every_field() {
   f.instances = {{"third.pattern", path(0), at(1), 1.83, 1.84, 1.85, at(0), path(1), 1.855},
                  {"omp.barrier", CallPathId::none(), at(0), 1, 2, 3, LocationId::none(),
                   CallPathId::none(), 0}};
-  f.distributions = {{path(1), 1.86, Shape::clusters, 9, 8, 7, Course::moving, 0.87}};
+  f.distributions = {{path(1), 1.86, Shape::clusters, 9, 8, 7, Movement::random, Course::growing,
+                      StepKind::call, 600, 0, 0, 0.5, 1.9, 0.87, 0.002}};
   f.metrics = {{"PAPI_TOT_INS", "", false}, {"power", "W", true}};
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
   f.stages = {{blame::StageKind::iteration, "loop", -5, 2, 1.905, 1.907, 1.91, 1.92, 1.93, at(1),

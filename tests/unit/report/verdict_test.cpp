@@ -9,86 +9,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "blame/diagnose/diagnose.h"
 #include "report/formats.h"
 #include "report/json/verdict_json.h"
 #include "report/verdict/start_up.h"
+#include "tests/unit/report/drawing.h"
 
 namespace culprit::report {
 namespace {
 
 using blame::Findings;
-
-/// A run drawn by its delays: call paths are made from their names, locations are ranks of one
-/// thread each. Sums agree with the rows.
-class Drawing {
- public:
-  explicit Drawing(size_t ranks, double wall_s = 100) {
-    found_.run.mpi = "MPI";
-    found_.run.ranks = static_cast<uint32_t>(ranks);
-    found_.run.locations = static_cast<uint32_t>(ranks);
-    found_.run.wall_s = wall_s;
-    found_.run.allocation_s = wall_s * static_cast<double>(ranks);
-    for (uint32_t rank = 0; rank < ranks; ++rank) {
-      found_.locations.push_back({std::to_string(rank) + ".0", rank, 0, "n1", wall_s, 0, ""});
-    }
-  }
-
-  CallPathId path(const std::string& name) {
-    const auto known = paths_.find(name);
-    if (known != paths_.end()) return known->second;
-    const size_t slash = name.rfind('/');
-    const bool root = slash == name.npos;
-    const CallPathId parent = root ? CallPathId() : path(name.substr(0, slash));
-    const std::string region = root ? name : name.substr(slash + 1);
-    const bool start_up = region == "MPI_Init" || region == "MPI_Finalize";
-    found_.callpaths.push_back({name, region, "", 0, parent, start_up});
-    return paths_[name] = CallPathId(found_.callpaths.size() - 1);
-  }
-  void delay(const std::string& name, size_t rank, double cost_s) {
-    const CallPathId id = path(name);
-    found_.delays.push_back({"mpi.late_sender", id, LocationId(rank), cost_s, 0});
-    found_.identities.waiting_s += cost_s;
-    found_.identities.delay_costs_s += cost_s;
-    if (found_.callpaths[id.index()].start_up) found_.start_up.waiting_s += cost_s;
-  }
-  void spread_delay(const std::string& name, double cost_s) {
-    for (size_t rank = 0; rank < found_.run.ranks; ++rank) {
-      delay(name, rank, cost_s / static_cast<double>(found_.run.ranks));
-    }
-  }
-  /// A call that takes `time_s`, of which it waits `waiting_s`.
-  void call(const std::string& name, size_t rank, double time_s, double waiting_s) {
-    found_.profile.push_back({path(name), LocationId(rank), 1, time_s});
-    found_.waits.push_back(
-        {"mpi.late_sender", path(name), LocationId(rank), 1, waiting_s, 0, waiting_s});
-  }
-  void victim(const std::string& delay, size_t late, const std::string& wait, size_t rank,
-              double time_s) {
-    found_.victims.push_back(
-        {path(delay), LocationId(late), "mpi.late_sender", path(wait), LocationId(rank), time_s});
-  }
-  void critical(const std::string& name, double time_s) {
-    blame::FoundCriticalCallPath row{};
-    row.callpath = path(name);
-    row.time_s = time_s;
-    found_.critical_callpaths.push_back(row);
-    if (found_.callpaths[row.callpath.index()].start_up) found_.start_up.wall_s += time_s;
-  }
-  Findings& findings() { return found_; }
-  Verdict judge() const {
-    blame::Findings all = found_;
-    blame::diagnose(all);
-    return report::judge(all, PageNames(all));
-  }
-
- private:
-  Findings found_;
-  std::map<std::string, CallPathId> paths_;
-};
 
 std::string function(const Findings& findings, const Cause& cause) {
   return findings.callpaths[cause.example.index()].region;
@@ -107,13 +38,13 @@ TEST(Verdict, NamesTheCauseOfPollingThoughItIsNoWaiting) {
   d.findings().polling_causes = {{d.path("main/late"), LocationId(1), 30},
                                  {d.path("main/solve/late"), LocationId(1), 20},
                                  {d.path("main/other"), LocationId(1), 5}};
-  const std::string text = d.judge().text;
-  EXPECT_NE(text.find("Hardly any waiting"), text.npos) << text;
-  EXPECT_NE(
-      text.find("30.0 % of the allocated time was polling for messages, mostly caused by late "
-                "on rank 1."),
-      text.npos)
-      << text;
+  const std::string polling =
+      "30.0 % of the allocated time was polling for messages, mostly caused by late on rank 1.";
+  EXPECT_TRUE(adds(d.judge(), polling));
+  d.findings().tiles = {{blame::Tile::polling, LocationId(0), 60, d.path("main/MPI_Iprobe"), 60},
+                        {blame::Tile::useful, LocationId(1), 100, d.path("main"), 100}};
+  d.findings().efficiencies = {{blame::Factor::parallel, blame::Factor::none, 0.7}};
+  EXPECT_EQ(d.judge().text, polling);
 }
 
 TEST(Verdict, SumsAFunctionOverItsCallPathsAndRanks) {
@@ -128,10 +59,7 @@ TEST(Verdict, SumsAFunctionOverItsCallPathsAndRanks) {
   ASSERT_EQ(v.kind, VerdictKind::cause);
   EXPECT_EQ(function(d.findings(), v.causes[0]), "x_solve");
   EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 25.2);
-  EXPECT_NE(v.text.find("17.5 % of the allocated time was waiting time, 36.0 % of it caused by "
-                        "x_solve on 4 ranks, "),
-            std::string::npos)
-      << v.text;
+  EXPECT_EQ(v.text, "6.3 % is waiting for x_solve on 4 ranks.");
 }
 
 TEST(Verdict, GoesOnBehindACallThatWaits) {
@@ -145,9 +73,8 @@ TEST(Verdict, GoesOnBehindACallThatWaits) {
   EXPECT_EQ(function(d.findings(), v.causes[0]), "solve");
   EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 100);
   EXPECT_DOUBLE_EQ(v.causes[0].through_s, 60);
-  EXPECT_NE(v.text.find("solve on rank 0 (60.0 % of it through MPI_Waitall, which waits for it)"),
-            std::string::npos)
-      << v.text;
+  EXPECT_EQ(v.text, "33 % is waiting for solve on rank 0.");
+  EXPECT_TRUE(adds(v, "60 % of the waiting for solve is through MPI_Waitall, which waits for it."));
 }
 
 TEST(Verdict, LeavesTheBlameWithACallThatHardlyWaits) {
@@ -200,7 +127,7 @@ std::string places(const std::vector<double>& costs) {
 
 TEST(Verdict, GivesNobodyTheCostsOfOthers) {
   const auto says = [](const std::vector<double>& costs, std::string_view words) {
-    const std::string text = places(costs), wanted = fmt::format("by slow {}.", words);
+    const std::string text = places(costs), wanted = fmt::format("for slow {}.", words);
     EXPECT_NE(text.find(wanted), text.npos) << text << "\nshould say: " << wanted;
   };
   says({18.2, 0, 81.8, 0}, "on rank 2 (81.8 %) and rank 0 (18.2 %)");
@@ -253,8 +180,7 @@ TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
   d.delay("main/adi/solve/(not sampled)", 0, 30);
   d.delay("main/output/(not sampled)", 0, 20);
   const Verdict v = d.judge();
-  EXPECT_NE(v.text.find("75.0 % of it caused by solve (not sampled) on rank 0"), std::string::npos)
-      << v.text;
+  EXPECT_EQ(v.text, "30 % is waiting for solve (not sampled) on rank 0.");
 }
 
 // Demanglers put unnamed namespaces in parentheses: these are functions all the same.
@@ -274,24 +200,20 @@ TEST(Verdict, SaysWhenANameRestsOnFewSamples) {
   d.delay("main/adi/solve", 0, 10);
   d.findings().profile = {{d.path("main/solve"), LocationId(0), 1, 50, 3, 50},
                           {d.path("main/adi/solve"), LocationId(0), 1, 20, 1, 20}};
-  EXPECT_NE(d.judge().text.find("by solve on rank 0 (uncertain: 4 samples)."), std::string::npos)
-      << d.judge().text;
+  EXPECT_EQ(d.judge().warning, "solve rests on 4 samples.");
   d.findings().profile[1].samples = 2;
-  EXPECT_EQ(d.judge().text.find("uncertain"), std::string::npos);
+  EXPECT_EQ(d.judge().warning, "");
 }
 
 TEST(Verdict, SaysThatAnImbalanceMoves) {
   Drawing d(64);
   d.spread_delay("main/step/compute", 3000);
   d.spread_delay("main/step/MPI_Waitall", 636);
-  d.findings().distributions = {{d.path("main/step/compute"), 3000, blame::Shape::even, 64, 0, 0,
-                                 blame::Course::moving, 0.02}};
+  d.findings().distributions = {
+      {d.path("main/step/compute"), 3000, blame::Shape::even, 64, 0, 0, blame::Movement::moves}};
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_NE(v.text.find("82.5 % of it caused by compute spread over 64 ranks. The imbalance moves: "
-                        "different ranks are late at different times."),
-            std::string::npos)
-      << v.text;
+  EXPECT_EQ(v.text, "47 % is waiting for compute, which moves from rank to rank.");
 }
 
 TEST(Verdict, NamesNobodyWhereThereIsHardlyAnyWaiting) {
@@ -307,20 +229,19 @@ TEST(Verdict, LeavesARunThatHangsToItsFirstLine) {
   Drawing d(2);
   d.delay("main/output", 0, 4);
   d.findings().waits = {{"run.unanswered", d.path("main/MPI_Recv"), LocationId(1), 1, 16, 0, 16}};
-  d.findings().stuck.resize(1);
+  d.findings().stuck = {{0, false, false, LocationId(1), "MPI_Recv", "main/MPI_Recv", "", 1, ""}};
+  d.findings().stuck_helpers = {{blame::FoundStuckId(0), LocationId(0)}};
   d.findings().identities.waiting_s += 16;
   d.findings().identities.unattributed_s = 16;
   Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::stuck);
-  EXPECT_EQ(v.text,
-            "10.0 % of the allocated time was waiting time, 80.0 % of it in the calls named above, "
-            "which could not return.");
+  EXPECT_EQ(v.text, "Rank 1 hangs in MPI_Recv for rank 0.");
 
   // It went on for long before: what is to be said of that.
   d.delay("main/solve", 0, 80);
   v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_EQ(v.text.find("no cause was found"), std::string::npos) << v.text;
+  EXPECT_EQ(v.warning, "");
 }
 
 TEST(Verdict, TakesAPartAndItsWholeWithoutStartUp) {
@@ -333,7 +254,6 @@ TEST(Verdict, TakesAPartAndItsWholeWithoutStartUp) {
   d.findings().identities.unattributed_s = 6;
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::stuck);
-  EXPECT_NE(v.text.find("100.0 % of it in the calls named above"), std::string::npos) << v.text;
 }
 
 TEST(Verdict, NamesBothOfTwoCauses) {
@@ -343,9 +263,8 @@ TEST(Verdict, NamesBothOfTwoCauses) {
   d.delay("main/log", 1, 1);
   const Verdict v = d.judge();
   ASSERT_EQ(v.causes.size(), 2u);
-  EXPECT_NE(v.text.find("65.6 % of it caused by assemble on rank 0 and 32.8 % by pack on rank 3."),
-            std::string::npos)
-      << v.text;
+  EXPECT_EQ(v.text, "10 % is waiting for assemble on rank 0.");
+  EXPECT_TRUE(adds(v, "Another 5.0 % is waiting for pack on rank 3."));
 }
 
 TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
@@ -356,9 +275,8 @@ TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
   }
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::spread);
-  EXPECT_NE(v.text.find("No single function stands out among 50 functions"), std::string::npos)
-      << v.text;
-  EXPECT_NE(v.text.find("solve and all that it calls cause 80.0 %."), std::string::npos) << v.text;
+  EXPECT_EQ(v.text, "25 % is waiting; everything below solve causes 80 % of it.");
+  EXPECT_TRUE(adds(v, "Of 50 functions, kernel_0 causes most, 2.0 % of the waiting."));
 }
 
 TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
@@ -372,10 +290,12 @@ TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
   EXPECT_EQ(v.kind, VerdictKind::oversubscribed);
   EXPECT_EQ(v.waiting, VerdictKind::cause);
   EXPECT_DOUBLE_EQ(v.cores.working_s, 4 * (48 - 25));
-  EXPECT_TRUE(
-      v.text.starts_with("4 ranks shared 2 cores: for 49.0 % of the time in which threads could "
-                         "run, they had no core, which delays everything"))
-      << v.text;
+  EXPECT_EQ(v.text,
+            "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting "
+            "is for MPI_Waitall itself on 4 ranks.");
+  EXPECT_TRUE(adds(v,
+                   "4 ranks shared 2 cores: for 49.0 % of the time in which threads could "
+                   "run, they had no core, which delays everything"));
 }
 
 // Those that wait spin, and share cores: that delays nobody.
@@ -390,12 +310,14 @@ TEST(Verdict, PutsTheCauseFirstWhereWaitingThreadsHadNoCores) {
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
   EXPECT_TRUE(v.cores.matters());
-  EXPECT_TRUE(v.text.starts_with("37.5 % of the allocated time was waiting time")) << v.text;
-  EXPECT_NE(v.text.find("4 ranks shared 2 cores: for 56.4 % of the time in which threads could "
-                        "run, they had no core, but hardly longer than they waited"),
-            v.text.npos)
-      << v.text;
-  EXPECT_EQ(v.text.find("delays everything"), v.text.npos) << v.text;
+  EXPECT_EQ(v.text, "38 % is waiting for slow on rank 2.");
+  EXPECT_EQ(v.warning,
+            "4 ranks on 2 cores had no core for 56 % of the time, mostly while they waited.");
+  EXPECT_TRUE(
+      adds(v,
+           "4 ranks shared 2 cores: for 56.4 % of the time in which threads could run, they "
+           "had no core, but hardly longer than they waited"));
+  EXPECT_FALSE(adds(v, "delays everything"));
 }
 
 TEST(Verdict, DoesNotTakeACrowdedStartForAShortageAtWork) {
@@ -416,19 +338,18 @@ TEST(Verdict, CountsAllThreadsOfAProcessInBothTimesOnCores) {
   d.findings().processes = {{0, "n1", 2, 2, 100, 300}, {1, "n1", 2, 2, 100, 300}};
   const Verdict v = d.judge();
   EXPECT_DOUBLE_EQ(v.cores.share, 0.75);
+  EXPECT_EQ(v.text, "Disturbed: 2 ranks on 2 cores had no core for 75 % of the time.");
   EXPECT_TRUE(
-      v.text.starts_with("For 75.0 % of the time in which threads could run, they had no "
-                         "core, although 2 ranks could use 2 cores"))
-      << v.text;
+      adds(v,
+           "For 75.0 % of the time in which threads could run, they had no core, although 2 "
+           "ranks could use 2 cores"));
 }
 
 TEST(Verdict, TellsOtherProgramsFromTooManyThreads) {
   Drawing d(2);
   d.findings().processes = {{0, "n1", 8, 8, 50, 20}, {1, "n1", 8, 8, 50, 0}};
-  EXPECT_TRUE(
-      d.judge().text.starts_with("For 16.7 % of the time in which threads could run, they had no "
-                                 "core, although 2 ranks could use 8 cores"))
-      << d.judge().text;
+  EXPECT_EQ(d.judge().text, "Disturbed: 2 ranks on 8 cores had no core for 17 % of the time.");
+  EXPECT_TRUE(adds(d.judge(), "although 2 ranks could use 8 cores"));
   d.findings().processes[0].core_wait_s = 1;
   EXPECT_EQ(d.judge().kind, VerdictKind::nothing);
 }
@@ -450,10 +371,7 @@ TEST(Verdict, LeavesStartUpOut) {
   d.findings().start_up.activity_s = 0.6;
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_TRUE(
-      v.text.starts_with("10.0 % of the allocated time (without start-up and shutdown) was waiting "
-                         "time, 100.0 % of it caused by solve on rank 1."))
-      << v.text;
+  EXPECT_EQ(v.text, "10 % is waiting for solve on rank 1.");
   EXPECT_EQ(start_up_sentence(d.findings(), TimeFormat(1)),
             "Start-up and shutdown: 0.50 s of 1.00 s (MPI_Init 0.45 s and MPI_Finalize 0.05 s); it "
             "causes 0.40 s of waiting. Not included in the verdict, the delays and the "
@@ -499,7 +417,7 @@ TEST(Verdict, BeginsWithAStartThatDominatesALongRun) {
   EXPECT_EQ(v.kind, VerdictKind::start_up);
   EXPECT_TRUE(
       v.text.starts_with("Start-up and shutdown took 80.00 s of the run's 100.00 s, mostly "
-                         "MPI_Init 80.00 s. "))
+                         "MPI_Init 80.00 s."))
       << v.text;
 }
 
@@ -519,6 +437,8 @@ TEST(Verdict, IsDataInJson) {
   EXPECT_DOUBLE_EQ(cause["share"], 1);
   EXPECT_EQ(cause["locations"][0]["location"], "1.0");
   EXPECT_TRUE(verdict["core_shortage"].is_null());
+  EXPECT_TRUE(verdict["when"].is_null());
+  EXPECT_TRUE(verdict["unexplained"].is_null());
 }
 
 }  // namespace

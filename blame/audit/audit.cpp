@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tiles are sums of what the passes before have made; locations are independent of each other.
+#include "blame/audit/audit.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+
+#include "base/parallel.h"
+#include "blame/audit/long_calls.h"
+#include "blame/audit/shared_calls.h"
+#include "blame/explanations.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// The part of what is not explained that the stretch of a row has.
+constexpr double kMostOfIt = 0.8;
+
+constexpr size_t kTiles = Words<Tile>::kSpelled.size();
+
+/// One location's time by class.
+class TileSums {
+ public:
+  void add(Tile tile, CallPathId path, double time_s) {
+    if (time_s > 0) sums_[static_cast<size_t>(tile)][path] += time_s;
+  }
+
+  void write(LocationId location, std::vector<FoundTile>& rows) const {
+    for (size_t t = 0; t < kTiles; ++t) {
+      FoundTile row{Tile(t), location};
+      for (const auto& [path, time_s] : sums_[t]) {
+        row.time_s += time_s;
+        if (time_s > row.callpath_s) row.callpath = path, row.callpath_s = time_s;
+      }
+      if (row.time_s > 0) rows.push_back(row);
+    }
+  }
+
+ private:
+  std::array<std::map<CallPathId, double>, kTiles> sums_;
+};
+
+void add_tiles(const Explained& given, const std::vector<PathKind>& kinds, LocationId id,
+               std::vector<FoundTile>& rows) {
+  TileSums sums;
+  for (const PathTime& entry : given.all.profiles[id.index()]) {
+    if (given.run.between(id, entry.path)) continue;
+    sums.add(tile_of(kinds[entry.path.index()]), entry.path, entry.time.seconds());
+  }
+  for (const WaitSum& sum : given.all.waits[id.index()]) {
+    const bool start_up = kinds[sum.path.index()] == PathKind::start_up;
+    const Tile tile = start_up                                 ? Tile::start_up
+                      : replay::counts_as_waiting(sum.pattern) ? Tile::waiting
+                                                               : Tile::polling;
+    sums.add(tile, sum.path, sum.time.seconds());
+  }
+  sums.write(id, rows);
+}
+
+/// Waiting of which the delay analysis found no cause.
+std::vector<Mystery> without_cause(const Explained& given, LocationId id) {
+  std::vector<Mystery> found;
+  const Column<WaitCause>& causes = given.all.delays.causes[id.index()];
+  for (uint32_t w = 0; w < causes.size(); ++w) {
+    const replay::Wait& wait = given.graph.wait(id, w);
+    if (!replay::counts_as_waiting(wait.pattern) || replay::is_before_begin(wait.pattern)) continue;
+    const double part = causes[w].share * causes[w].unexplained(wait.amount);
+    if (part <= 0) continue;
+    found.push_back({wait.path, wait.begin, wait.end, part * wait.amount.seconds()});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Mystery& a, const Mystery& b) { return a.begin < b.begin; });
+  return found;
+}
+
+/// The shortest stretch from a begin to an end with most of the time.
+std::pair<Time, Time> shortest_stretch(std::span<const Mystery> list, double all_s) {
+  std::pair<Time, Time> best{list.front().begin, list.back().end};
+  double inside_s = 0;
+  size_t first = 0;
+  for (const Mystery& last : list) {
+    inside_s += last.time_s;
+    while (inside_s - list[first].time_s >= kMostOfIt * all_s) inside_s -= list[first++].time_s;
+    if (inside_s < kMostOfIt * all_s) continue;
+    if (last.end - list[first].begin < best.second - best.first) {
+      best = {list[first].begin, last.end};
+    }
+  }
+  return best;
+}
+
+void add_unexplained(const replay::Run& run, Unexplained kind, LocationId id,
+                     const std::vector<Mystery>& list, std::vector<FoundUnexplained>& rows) {
+  std::map<CallPathId, std::vector<Mystery>> by_path;
+  for (const Mystery& one : list) by_path[one.path].push_back(one);
+  for (const auto& [path, some] : by_path) {
+    FoundUnexplained row{kind, path, id, some.size()};
+    for (const Mystery& one : some) row.time_s += one.time_s;
+    const auto [begin, end] = shortest_stretch(some, row.time_s);
+    row.begin_s = (begin - run.begin).seconds();
+    row.end_s = (end - run.begin).seconds();
+    rows.push_back(row);
+  }
+}
+
+}  // namespace
+
+void explain_audit(const Explained& given, Findings& found) {
+  const replay::Run& run = given.run;
+  const std::vector<PathKind> kinds = path_kinds(run);
+  struct Rows {
+    std::vector<FoundTile> tiles;
+    std::vector<FoundUnexplained> unexplained;
+  };
+  std::vector<Rows> by_location(run.locations.size());
+  parallel_for(by_location.size(), given.threads, [&](size_t i) {
+    const LocationId id = run.locations[i];
+    if (run.is_stream(id)) return;
+    add_tiles(given, kinds, id, by_location[i].tiles);
+    const auto& waits = given.graph.waits[id.index()];
+    add_unexplained(run, Unexplained::long_call, id,
+                    too_long_calls(run, id, waits, given.graph.long_calls[id.index()], kinds),
+                    by_location[i].unexplained);
+    add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id),
+                    by_location[i].unexplained);
+  });
+  for (const Rows& rows : by_location) {
+    found.tiles.insert(found.tiles.end(), rows.tiles.begin(), rows.tiles.end());
+    found.unexplained.insert(found.unexplained.end(), rows.unexplained.begin(),
+                             rows.unexplained.end());
+  }
+  for (size_t p = 0; p < run.definitions->processes.size(); ++p) {
+    if (!run.owns(ProcessId(p))) continue;
+    const auto rows = find_shared_calls(run, given.graph, kinds, ProcessId(p));
+    found.shared_calls.insert(found.shared_calls.end(), rows.begin(), rows.end());
+  }
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The audit: all allocated time is in one of few classes (tiles), and what nothing explains is
+// listed with its place and time. A verdict that says that all is well must first have asked here.
+#pragma once
+
+#include "blame/findings/words.h"
+#include "blame/path/path_kinds.h"
+
+namespace culprit::blame {
+
+/// The class of time without waiting.
+constexpr Tile tile_of(PathKind kind) {
+  switch (kind) {
+    case PathKind::work:
+      return Tile::useful;
+    case PathKind::runtime:
+    case PathKind::waking:
+      return Tile::overhead;
+    case PathKind::mpi:
+      return Tile::mpi;
+    case PathKind::io:
+      return Tile::io;
+    case PathKind::start_up:
+      return Tile::start_up;
+    case PathKind::absent:
+      return Tile::absent;
+  }
+  return Tile::useful;
+}
+
+}  // namespace culprit::blame

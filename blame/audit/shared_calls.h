@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Threads of one process that are in MPI at once hinder each other: libraries let one in at a time.
+// What that costs shows where the same function was called while no other thread was in MPI.
+#pragma once
+
+#include <vector>
+
+#include "blame/findings/findings.h"
+#include "blame/path/path_kinds.h"
+#include "replay/waits.h"
+
+namespace culprit::blame {
+
+/// Of one process, by location and call path. None where only one thread calls MPI.
+std::vector<FoundSharedCalls> find_shared_calls(const replay::Run& run,
+                                                const replay::WaitGraph& graph,
+                                                const std::vector<PathKind>& kinds,
+                                                ProcessId process);
+
+}  // namespace culprit::blame

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Iterations are those of all ranks; visits are known where their thread is, and told to all.
+#include "blame/when/steps.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "blame/when/timing.h"
+#include "replay/ranks/exchange.h"
+
+namespace culprit::blame {
+
+namespace {
+
+constexpr size_t kMostSteps = 1 << 16;
+
+/// When iterations of a loop begin first.
+struct Loop {
+  std::map<int64_t, Time> begins;
+  bool is_repeated = false;  ///< some location was in one of them twice
+};
+
+using Loops = std::map<std::string, Loop>;
+
+void add_visits(const replay::Run& run, LocationId id, Loops& loops) {
+  std::map<RegionId, std::map<int64_t, Time>> seen;  // and until when
+  for (const replay::StageVisit& visit : run.at(id).stages) {
+    const trace::Region& region = run.regions[visit.region.index()];
+    if (region.role != trace::RegionRole::iteration) continue;
+    Loop& loop = loops[region.name];
+    const auto [known, fresh] = seen[visit.region].try_emplace(visit.number, visit.end);
+    // Where a function ended in between, a visit comes in pieces.
+    loop.is_repeated |= !fresh && known->second != visit.begin;
+    known->second = visit.end;
+    const auto [at, first] = loop.begins.try_emplace(visit.number, visit.begin);
+    if (!first) at->second = std::min(at->second, visit.begin);
+  }
+}
+
+/// Those of all ranks, on each.
+Loops join(replay::Transport& ranks, Loops own) {
+  if (ranks.alone()) return own;
+  replay::Packer packer;
+  for (const auto& [name, loop] : own) {
+    packer.put(name), packer.put(loop.is_repeated), packer.put(uint64_t{loop.begins.size()});
+    for (const auto& [number, begin] : loop.begins) packer.put(number), packer.put(begin);
+  }
+  Loops all;
+  for (const replay::Parcel& parcel : replay::gather_everywhere(ranks, packer.take())) {
+    for (replay::Unpacker from(parcel); !from.done();) {
+      Loop& loop = all[from.get_string()];
+      loop.is_repeated |= from.get<bool>();
+      for (auto left = from.get<uint64_t>(); left > 0; --left) {
+        const auto number = from.get<int64_t>();
+        const auto begin = from.get<Time>();
+        const auto [at, fresh] = loop.begins.try_emplace(number, begin);
+        if (!fresh) at->second = std::min(at->second, begin);
+      }
+    }
+  }
+  return all;
+}
+
+bool can_be_judged(size_t steps) {
+  return steps >= kLeastSteps && steps <= kMostSteps;
+}
+
+}  // namespace
+
+Steps::Steps(const replay::Run& run) : kind_(StepKind::slice), end_(run.end) {
+  for (size_t i = 0; i < kSlices; ++i) {
+    const double part = static_cast<double>(i) / kSlices;
+    begins_.push_back(run.begin + Duration::from_nanos(static_cast<int64_t>(
+                                      part * static_cast<double>(run.wall().nanos()))));
+  }
+}
+
+Steps::Steps(const replay::Run& run, StepKind kind, std::vector<Time> begins,
+             std::vector<int64_t> numbers)
+    : kind_(kind), begins_(std::move(begins)), numbers_(std::move(numbers)), end_(run.end) {}
+
+size_t Steps::at(Time time) const {
+  const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
+  return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
+}
+
+std::optional<Steps> marked_steps(const replay::Run& run) {
+  Loops own;
+  for (LocationId id : run.locations) add_visits(run, id, own);
+  const Loops loops = join(*run.ranks, std::move(own));
+  const Loop* most = nullptr;
+  for (const auto& [name, loop] : loops) {
+    if (loop.is_repeated || !can_be_judged(loop.begins.size())) continue;
+    if (most == nullptr || loop.begins.size() > most->begins.size()) most = &loop;
+  }
+  if (most == nullptr) return {};
+  std::vector<std::pair<Time, int64_t>> order;
+  for (const auto& [number, begin] : most->begins) order.emplace_back(begin, number);
+  std::sort(order.begin(), order.end());
+  std::vector<Time> begins;
+  std::vector<int64_t> numbers;
+  for (const auto& [begin, number] : order) begins.push_back(begin), numbers.push_back(number);
+  return Steps(run, StepKind::iteration, std::move(begins), std::move(numbers));
+}
+
+std::optional<Steps> steps_of_visits(const replay::Run& run, LocationId location, CallPathId path) {
+  std::vector<Time> begins;
+  if (run.owns(location)) {
+    const replay::Activities& life = run.at(location).activities;
+    for (size_t i = 0; i < life.size() && begins.size() <= kMostSteps; ++i) {
+      if (life.path(i) == path && life.begin(i) < life.end(i)) begins.push_back(life.begin(i));
+    }
+  }
+  begins = replay::concatenate(*run.ranks, begins);
+  if (!can_be_judged(begins.size())) return {};
+  return Steps(run, StepKind::call, std::move(begins), {});
+}
+
+}  // namespace culprit::blame

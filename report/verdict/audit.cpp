@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sums over rows of findings; what is small is left out of words, not out of sums.
+#include "report/verdict/audit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "blame/diagnose/diagnose.h"
+#include "report/verdict/places.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Amount;
+using blame::Findings;
+using blame::FoundTile;
+using blame::FoundUnexplained;
+using blame::OwnAllocation;
+using blame::Proportion;
+using blame::Tile;
+
+constexpr double kNearlyAll = 0.8;
+constexpr double kMostOfTheRun = 0.8;
+constexpr double kAtItsEdge = 0.05;  ///< of the run
+
+/// The part of a rank's time in which its threads had a core when they could run.
+std::map<uint32_t, double> with_core(const Findings& findings) {
+  std::map<uint32_t, double> lives;
+  for (const blame::FoundLocation& location : findings.locations) {
+    if (location.stream.empty()) lives[location.rank] += location.life_s;
+  }
+  std::map<uint32_t, double> parts;
+  for (const blame::FoundProcess& process : findings.processes) {
+    const double life_s = lives[process.rank];
+    if (process.core_wait_s <= 0 || life_s <= 0) continue;
+    parts[process.rank] = std::max(0.0, 1 - process.core_wait_s / life_s);
+  }
+  return parts;
+}
+
+std::vector<Share> sorted(const std::map<LocationId, double>& sums) {
+  std::vector<Share> shares;
+  for (const auto& [location, time_s] : sums) shares.push_back({location, time_s});
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+  return shares;
+}
+
+std::string_view words_of(Tile tile) {
+  switch (tile) {
+    case Tile::useful:
+      return "useful";
+    case Tile::waiting:
+      return "waiting";
+    case Tile::polling:
+      return "polling";
+    case Tile::mpi:
+      return "MPI itself";
+    case Tile::io:
+      return "I/O";
+    case Tile::overhead:
+      return "OpenMP's overhead";
+    case Tile::start_up:
+      return "start-up and shutdown";
+    case Tile::absent:
+      return "time before threads began or after they ended";
+  }
+  return "";
+}
+
+}  // namespace
+
+Audit audit(const Findings& findings) {
+  const std::map<uint32_t, double> core = with_core(findings);
+  std::map<CallPathId, double> by_path;
+  std::map<CallPathId, std::map<LocationId, double>> places;
+  double all_s = 0;
+  const FoundUnexplained* largest = nullptr;
+  for (const FoundUnexplained& row : findings.unexplained) {
+    const bool start_up = row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
+    if (start_up) continue;
+    const auto part = core.find(findings.locations[row.location.index()].rank);
+    const double time_s = row.time_s * (part == core.end() ? 1 : part->second);
+    by_path[row.callpath] += time_s;
+    places[row.callpath][row.location] += time_s;
+    all_s += time_s;
+  }
+  Audit audit;
+  const Amount<OwnAllocation> whole = blame::own_allocation(findings);
+  audit.unexplained = Proportion::of(std::min(Amount<OwnAllocation>(all_s), whole), whole);
+  if (by_path.empty()) return audit;
+  const auto most =
+      std::max_element(by_path.begin(), by_path.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  audit.callpath = most->first;
+  audit.shares = sorted(places[most->first]);
+  audit.is_most = most->second >= kNearlyAll * all_s;
+  for (const FoundUnexplained& row : findings.unexplained) {
+    if (row.callpath != audit.callpath || row.location != audit.shares.front().location) continue;
+    if (largest == nullptr || row.time_s > largest->time_s) largest = &row;
+  }
+  audit.begin_s = largest->begin_s;
+  audit.end_s = largest->end_s;
+  return audit;
+}
+
+std::string stretch_words(double begin_s, double end_s, const Findings& findings,
+                          const TimeFormat& time) {
+  const double wall_s = findings.run.wall_s;
+  if (end_s - begin_s >= kMostOfTheRun * wall_s) return "";
+  if (end_s >= (1 - kAtItsEdge) * wall_s) return fmt::format(" from {} on", time(begin_s));
+  if (begin_s <= kAtItsEdge * wall_s) return fmt::format(" until {}", time(end_s));
+  return fmt::format(" between {} and {}", time(begin_s), time(end_s));
+}
+
+std::string unexplained_sentence(const Audit& audit, const Findings& findings,
+                                 const PageNames& names, const TimeFormat& time) {
+  return fmt::format("{} is lost{} in {} {}{}, unexplained.", rounded(audit.unexplained),
+                     audit.is_most ? "" : ", most of it", names.region(audit.callpath),
+                     on_places(audit.shares, findings, names),
+                     stretch_words(audit.begin_s, audit.end_s, findings, time));
+}
+
+std::string unexplained_warning(const Audit& audit, const Findings& findings,
+                                const PageNames& names) {
+  return fmt::format("{} is not explained ({} {}).", rounded(audit.unexplained),
+                     names.region(audit.callpath), on_places(audit.shares, findings, names));
+}
+
+std::vector<TileTotal> lost_tiles(const Findings& findings) {
+  struct Sum {
+    double time_s = 0;
+    std::map<CallPathId, double> by_path;
+    std::map<LocationId, double> by_location;
+  };
+  std::map<Tile, Sum> sums;
+  for (const FoundTile& row : findings.tiles) {
+    if (row.tile == Tile::useful || row.tile == Tile::waiting) continue;
+    Sum& sum = sums[row.tile];
+    sum.time_s += row.time_s;
+    sum.by_path[row.callpath] += row.callpath_s;
+    sum.by_location[row.location] += row.time_s;
+  }
+  std::vector<TileTotal> totals;
+  for (const auto& [tile, sum] : sums) {
+    const auto most =
+        std::max_element(sum.by_path.begin(), sum.by_path.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    totals.push_back({tile, sum.time_s, most->first, sorted(sum.by_location)});
+  }
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](const TileTotal& a, const TileTotal& b) { return a.time_s > b.time_s; });
+  return totals;
+}
+
+std::string tile_sentence(const TileTotal& total, const Findings& findings,
+                          const PageNames& names) {
+  const Proportion share =
+      Proportion::of(Amount<blame::Allocation>(total.time_s), blame::allocation(findings));
+  const bool nowhere = total.tile == Tile::absent || !total.callpath.valid();
+  return fmt::format("{} is {}{} {}.", rounded(share), words_of(total.tile),
+                     nowhere ? "," : fmt::format(", mostly {}", names.region(total.callpath)),
+                     on_places(total.shares, findings, names));
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the verdict says of time that nothing explains (Findings::unexplained), and of time that is
+// neither useful nor waiting (Findings::tiles): before a report says that all is well, all
+// allocated time is accounted for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/page/layout.h"
+#include "report/page/names.h"
+#include "report/verdict/summary.h"
+
+namespace culprit::report {
+
+/// From this part of the allocated time on, what is not explained is said, ...
+inline constexpr double kUnexplainedMatters = 0.05;
+/// ... and from this on it comes first.
+inline constexpr double kUnexplainedFirst = 0.15;
+
+struct Audit {
+  /// Of the own allocation time. Time without a core, as far as threads are known to have lacked
+  /// one, is taken for its part of what is not explained.
+  blame::Proportion unexplained;
+  CallPathId callpath;            ///< with most of it ...
+  std::vector<Share> shares;      ///< ... and there, the largest first
+  bool is_most = false;           ///< nearly all of it is there
+  double begin_s = 0, end_s = 0;  ///< the shortest stretch with 80 %, where it is largest
+
+  /// `cause`: the largest cause of waiting, as a part of the same.
+  bool comes_first(double cause) const {
+    return unexplained.value() >= kUnexplainedFirst ||
+           (unexplained.value() >= kUnexplainedMatters && unexplained.value() > cause);
+  }
+  bool matters() const { return unexplained.value() >= kUnexplainedMatters; }
+};
+
+Audit audit(const blame::Findings& findings);
+
+/// "38 % is lost in MPI_Send on rank 0 from 2.1 s on, unexplained."
+std::string unexplained_sentence(const Audit& audit, const blame::Findings& findings,
+                                 const PageNames& names, const TimeFormat& time);
+/// "8 % is not explained (MPI_Wait on rank 5)."
+std::string unexplained_warning(const Audit& audit, const blame::Findings& findings,
+                                const PageNames& names);
+
+/// A class of time, with where most of it is.
+struct TileTotal {
+  blame::Tile tile = blame::Tile::useful;
+  double time_s = 0;
+  CallPathId callpath;
+  std::vector<Share> shares;  ///< of the class, the largest first
+};
+
+/// The largest first; without useful time and waiting.
+std::vector<TileTotal> lost_tiles(const blame::Findings& findings);
+
+/// "31 % is MPI itself, mostly MPI_Send on rank 0."
+std::string tile_sentence(const TileTotal& total, const blame::Findings& findings,
+                          const PageNames& names);
+
+/// ", from 2.1 s on", ", until 2.1 s", ", between 2.1 s and 3.0 s", or nothing where it is most of
+/// the run.
+std::string stretch_words(double begin_s, double end_s, const blame::Findings& findings,
+                          const TimeFormat& time);
+
+}  // namespace culprit::report

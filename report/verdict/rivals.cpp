@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each sentence has the share, the evidence, and what the run would gain.
+#include "report/verdict/rivals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "blame/diagnose/diagnose.h"
+#include "blame/findings/findings_fields.h"
+#include "report/verdict/gains.h"
+
+namespace culprit::report {
+namespace {
+
+using blame::Diagnosis;
+using blame::Findings;
+using blame::FoundDiagnosis;
+
+/// "2.1 us", whatever the run's unit is.
+std::string short_time(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.2g} us", seconds * 1e6)
+                        : fmt::format("{:.2g} ms", seconds * 1e3);
+}
+
+/// "read_re2": what contains a call.
+std::string caller(const Findings& findings, const PageNames& names, CallPathId path) {
+  const CallPathId parent = findings.callpaths[path.index()].parent;
+  return names.region(parent.valid() ? parent : path);
+}
+
+std::string small_messages(const Findings& findings, const PageNames& names,
+                           const FoundDiagnosis& row) {
+  uint64_t bytes = 0, messages = 0;
+  for (const blame::FoundMessageUse& use : findings.message_use) {
+    bytes += use.bytes;
+    messages += use.messages;
+  }
+  return fmt::format("{} is for {} of {} bytes from {}; sixteen joined to one",
+                     rounded(blame::proportion(row)), counted(row.count, "message"),
+                     grouped(messages > 0 ? bytes / messages : 0),
+                     caller(findings, names, row.callpath));
+}
+
+std::string short_regions(const Findings& findings, const PageNames& names,
+                          const FoundDiagnosis& row) {
+  const double each_s = row.count > 0 ? row.callpath_s / static_cast<double>(row.count) : 0;
+  return fmt::format("{} is for {} of {} each in {}; on one thread",
+                     rounded(blame::proportion(row)), counted(row.count, "parallel region"),
+                     short_time(each_s), caller(findings, names, row.callpath));
+}
+
+std::string page_faults(const PageNames& names, const FoundDiagnosis& row) {
+  return fmt::format("{} of CPU time is the kernel's, for {}, probably in {}; if memory is kept",
+                     rounded(blame::proportion(row)), counted(row.count, "page fault"),
+                     names.code(row.callpath));
+}
+
+std::string threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {
+  return fmt::format("{} is {} on several threads of a process at once; one at a time",
+                     rounded(blame::proportion(row)), names.region(row.callpath));
+}
+
+std::string words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
+  switch (row.kind) {
+    case Diagnosis::small_messages:
+      return small_messages(findings, names, row);
+    case Diagnosis::short_regions:
+      return short_regions(findings, names, row);
+    case Diagnosis::page_faults:
+      return page_faults(names, row);
+    case Diagnosis::threads_in_mpi:
+      return threads_in_mpi(names, row);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::vector<Rival> rivals(const Findings& findings, const PageNames& names,
+                          const TimeFormat& time) {
+  std::vector<Rival> list;
+  for (const FoundDiagnosis& row : findings.diagnoses) {
+    if (!row.matters || blame::lacks(row.gain_s) || !row.callpath.valid()) continue;
+    const std::string text = words_of(findings, names, row);
+    if (text.empty()) continue;
+    list.push_back({row.kind, row.gain_s,
+                    fmt::format("{}: {} shorter.", text, gained(row.gain_s, findings, time))});
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Rival& a, const Rival& b) { return a.gain_s > b.gain_s; });
+  return list;
+}
+
+}  // namespace culprit::report

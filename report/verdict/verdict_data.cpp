@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/verdict/verdict_data.h"
+
+#include <cstddef>
+
+#include "blame/diagnose/diagnose.h"
+
+namespace culprit::report {
+
+std::string_view to_string(VerdictKind kind) {
+  constexpr std::string_view kNames[] = {"nothing",        "failed",      "stuck",
+                                         "oversubscribed", "unexplained", "start_up",
+                                         "rival",          "other_time",  "hardly_any_waiting",
+                                         "cause",          "spread",      "unknown"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+double largest_cause(const Verdict& verdict, const blame::Findings& findings) {
+  if (verdict.causes.empty()) return 0;
+  return blame::Proportion::of(verdict.causes.front().cost(), blame::own_allocation(findings))
+      .value();
+}
+
+}  // namespace culprit::report

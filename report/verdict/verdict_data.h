@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A verdict as data: what its sentences are made of, and the sentences (verdict.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blame/amount.h"
+#include "report/verdict/audit.h"
+#include "report/verdict/causes.h"
+#include "report/verdict/cores.h"
+#include "report/verdict/rivals.h"
+
+namespace culprit::report {
+
+/// Below this part of the (own) allocation time, waiting is not worth looking for a culprit.
+inline constexpr double kHardlyAny = 0.02;
+/// All is well only from this parallel efficiency on.
+inline constexpr double kEfficient = 0.9;
+/// A cause of at least this part of the (own) waiting is named.
+inline constexpr double kNamedCause = 0.1;
+/// ... and so are others, if they cost at least this part of what the first costs.
+inline constexpr double kNearlyAsMuch = 0.5;
+inline constexpr size_t kMostCauses = 3;
+
+enum class VerdictKind {
+  nothing,             ///< nobody waited at all, and there is nothing else to say
+  failed,              ///< the program was killed by a signal that tells of a mistake
+  stuck,               ///< most of the waiting is for calls that could not return
+  oversubscribed,      ///< threads had no cores to work on: what follows is to be read with care
+  unexplained,         ///< time is lost that nothing explains
+  start_up,            ///< most of a long run
+  rival,               ///< what is no waiting would bring most
+  other_time,          ///< hardly any waiting, but much time is neither useful nor waiting
+  hardly_any_waiting,  ///< less than kHardlyAny, and all is accounted for
+  cause,               ///< one function, or a few
+  spread,              ///< no function causes kNamedCause by itself
+  unknown,             ///< of no part of the waiting the cause is known
+};
+std::string_view to_string(VerdictKind kind);
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::nothing;     ///< the first of these that holds
+  VerdictKind waiting = VerdictKind::nothing;  ///< what is to be said of waiting, from `other_time`
+  blame::Proportion waiting_share;             ///< of the own allocation time; unknown: no waiting
+  std::vector<Cause> causes;                   ///< the named ones; of `spread` the costliest
+  size_t known_causes = 0;                     ///< functions that cause any waiting
+  CommonCaller common;  ///< of `spread`: what they have in common, if anything
+  CoreShortage cores;
+  Audit audit;
+  std::vector<TileTotal> lost;  ///< classes of time that are neither useful nor waiting
+  std::vector<Rival> rivals;
+  std::string text;               ///< the sentence; "" for nothing
+  std::string warning;            ///< a sentence; "" if there is none
+  std::vector<std::string> more;  ///< further sentences
+};
+
+/// The costliest of the named ones, as a part of the own allocation time.
+double largest_cause(const Verdict& verdict, const blame::Findings& findings);
+
+}  // namespace culprit::report

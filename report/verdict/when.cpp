@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Words for rows of Findings::distributions.
+#include "report/verdict/when.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace culprit::report {
+namespace {
+
+using blame::Course;
+using blame::FoundDistribution;
+using blame::Movement;
+using blame::StepKind;
+
+constexpr double kMostOfIt = 0.5;
+
+/// "10th".
+std::string ordinal(uint64_t number) {
+  const uint64_t last = number % 10;
+  const bool teens = number % 100 >= 11 && number % 100 <= 13;
+  const std::string_view ending = teens       ? "th"
+                                  : last == 1 ? "st"
+                                  : last == 2 ? "nd"
+                                  : last == 3 ? "rd"
+                                              : "th";
+  return fmt::format("{}{}", number, ending);
+}
+
+/// "2 ms more each step"; where steps are no steps of the program, nobody knows by how much. Of
+/// what changes its place, the change on one is no growth of the whole.
+std::string change(const FoundDistribution& row) {
+  if (row.movement != Movement::stays) return "";
+  const std::string_view more = row.course == Course::growing ? "more" : "less";
+  const double by_s = std::abs(row.change_s);
+  if (row.steps_are == StepKind::slice || by_s <= 0) {
+    return fmt::format(", {0} and {0} over time", more);
+  }
+  const auto [unit, name] = by_s >= 1      ? std::pair(1.0, "s")
+                            : by_s >= 1e-3 ? std::pair(1e-3, "ms")
+                                           : std::pair(1e-6, "us");
+  const double by = by_s / unit;
+  return fmt::format(", {:.{}f} {} {} each step", by,
+                     by < 10 && std::abs(by - std::round(by)) >= 0.05 ? 1 : 0, name, more);
+}
+
+}  // namespace
+
+const FoundDistribution* over_time(const blame::Findings& findings, const Cause& cause) {
+  if (cause.costliest_s < kMostOfIt * cause.cost_s) return nullptr;
+  const auto found =
+      std::find_if(findings.distributions.begin(), findings.distributions.end(),
+                   [&](const FoundDistribution& row) { return row.callpath == cause.costliest; });
+  return found == findings.distributions.end() ? nullptr : &*found;
+}
+
+std::string when_words(const FoundDistribution& row, const TimeFormat& time) {
+  const bool counted = row.steps_are != StepKind::slice;
+  switch (row.course) {
+    case Course::steady:
+      return "";
+    case Course::once:
+      return fmt::format(", once, at {}{}", time(row.begin_s),
+                         counted ? fmt::format(" (iteration {})", row.step) : "");
+    case Course::every:
+      return counted ? fmt::format(", every {} step", ordinal(row.period))
+                     : fmt::format(", again and again, every {}",
+                                   time((row.end_s - row.begin_s) / static_cast<double>(row.steps) *
+                                        static_cast<double>(row.period)));
+    case Course::from:
+      return fmt::format(", from {} on", time(row.begin_s));
+    case Course::until:
+      return fmt::format(", until {}", time(row.end_s));
+    case Course::growing:
+    case Course::shrinking:
+      return change(row);
+  }
+  return "";
+}
+
+std::string movement_words(const FoundDistribution& row, const blame::Findings& findings) {
+  const std::string_view who = findings.run.ranks > 1 ? "rank" : "thread";
+  switch (row.movement) {
+    case Movement::stays:
+      return "";
+    case Movement::moves:
+      return fmt::format(", which moves from {0} to {0}", who);
+    case Movement::turns:
+      return fmt::format(", in which {}s take turns", who);
+    case Movement::random:
+      return ", changing at random";
+  }
+  return "";
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// When a cause of waiting costs, and whether it moves, as parts of a sentence (blame/when/).
+#pragma once
+
+#include <string>
+
+#include "report/page/layout.h"
+#include "report/page/names.h"
+#include "report/verdict/causes.h"
+
+namespace culprit::report {
+
+/// What is known of the cause's costliest call path over time, if that has most of its cost.
+const blame::FoundDistribution* over_time(const blame::Findings& findings, const Cause& cause);
+
+/// ", once, at 2.37 s (iteration 600)", ", every 10th step", ", from 3.1 s on", ", 2 ms more each
+/// step"; "" where it is steady.
+std::string when_words(const blame::FoundDistribution& row, const TimeFormat& time);
+
+/// ", which moves from rank to rank"; "" where it stays.
+std::string movement_words(const blame::FoundDistribution& row, const blame::Findings& findings);
+
+}  // namespace culprit::report

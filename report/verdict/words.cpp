@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One sentence has 25 words or fewer where names are short; the rest goes into those that follow.
+#include "report/verdict/words.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "blame/diagnose/diagnose.h"
+#include "report/page/devices.h"
+#include "report/verdict/gains.h"
+#include "report/verdict/places.h"
+#include "report/verdict/polling.h"
+#include "report/verdict/when.h"
+
+namespace culprit::report {
+
+using blame::Amount;
+using blame::OwnWaiting;
+using blame::Proportion;
+
+namespace {
+
+constexpr double kWorthSaying = 0.1;  ///< of a whole
+constexpr double kMuchMore = 2;       ///< than the costliest function: its callers are named
+
+}  // namespace
+
+/// Of how much of the waiting something is.
+std::string VerdictWords::of_waiting(Amount<OwnWaiting> part) const {
+  return rounded(Proportion::of(part, blame::own_waiting(findings_)));
+}
+
+std::string VerdictWords::disturbed() const {
+  const std::string who = core_words(verdict_.cores, findings_);
+  if (verdict_.waiting != VerdictKind::cause) return fmt::format("Disturbed: {}.", who);
+  const Cause& cause = verdict_.causes.front();
+  return fmt::format("Disturbed: {}; still, most waiting is for {} {}.", who,
+                     name_of(cause, names_), on_places(cause.shares, findings_, names_));
+}
+
+std::string VerdictWords::waiting() const {
+  switch (verdict_.waiting) {
+    case VerdictKind::hardly_any_waiting:
+      return fmt::format("Hardly any waiting: {} of the allocated time.",
+                         percent(verdict_.waiting_share));
+    case VerdictKind::cause:
+      return of_cause(verdict_.causes.front()) +
+             gain_in_short(findings_, verdict_.causes.front(), time_) + '.';
+    case VerdictKind::spread:
+      return spread();
+    case VerdictKind::unknown:
+      return fmt::format("{} is waiting; what caused it is not known.",
+                         rounded(verdict_.waiting_share));
+    default:
+      return "";
+  }
+}
+
+/// Without its end. What moves or takes turns is on no place that is worth naming.
+std::string VerdictWords::of_cause(const Cause& cause) const {
+  const blame::FoundDistribution* const over = over_time(findings_, cause);
+  const bool moves = over != nullptr && cause.shares.size() > 1;
+  const bool in_order = moves && (over->movement == blame::Movement::moves ||
+                                  over->movement == blame::Movement::turns);
+  const Proportion share = Proportion::of(cause.cost(), blame::own_allocation(findings_));
+  return fmt::format("{} is waiting for {}{}{}{}", rounded(share), name_of(cause, names_),
+                     in_order ? "" : ' ' + on_places(cause.shares, findings_, names_),
+                     moves ? movement_words(*over, findings_) : "",
+                     over == nullptr ? "" : when_words(*over, time_));
+}
+
+std::string VerdictWords::spread() const {
+  const Cause& top = verdict_.causes.front();
+  const std::string share = rounded(verdict_.waiting_share);
+  if (verdict_.common.example.valid() && verdict_.common.cost_s > kMuchMore * top.cost_s) {
+    return fmt::format("{} is waiting; everything below {} causes {} of it.", share,
+                       names_.code(verdict_.common.example),
+                       of_waiting(Amount<OwnWaiting>(verdict_.common.cost_s)));
+  }
+  return fmt::format("{} is waiting for {}; {} causes most, {} of it.", share,
+                     counted(verdict_.known_causes, "function"), name_of(top, names_),
+                     of_waiting(top.cost()));
+}
+
+std::string VerdictWords::caused_by() const {
+  std::string text;
+  for (size_t i = 0; i < verdict_.causes.size(); ++i) {
+    const Cause& cause = verdict_.causes[i];
+    const std::string_view joint = i == 0 ? "" : i + 1 < verdict_.causes.size() ? ", " : " and ";
+    text += fmt::format("{}{} {}by {} {}", joint,
+                        percent(Proportion::of(cause.cost(), blame::own_waiting(findings_))),
+                        i == 0 ? "of it caused " : "", name_of(cause, names_),
+                        on_places(cause.shares, findings_, names_));
+  }
+  return text;
+}
+
+std::vector<std::string> VerdictWords::details() const {
+  std::vector<std::string> list;
+  for (size_t i = 1; i < verdict_.causes.size(); ++i) {
+    list.push_back("Another " + of_cause(verdict_.causes[i]) + '.');
+  }
+  for (const Cause& cause : verdict_.causes) {
+    if (cause.through_s < kWorthSaying * cause.cost_s) continue;
+    const Proportion part = Proportion::of(Amount<OwnWaiting>(cause.through_s), cause.cost());
+    list.push_back(fmt::format("{} of the waiting for {} is through {}, which waits for it.",
+                               rounded(part), name_of(cause, names_),
+                               names_.region(cause.through)));
+  }
+  if (verdict_.waiting == VerdictKind::spread && verdict_.common.example.valid()) {
+    const Cause& top = verdict_.causes.front();
+    list.push_back(fmt::format("Of {}, {} causes most, {} of the waiting.",
+                               counted(verdict_.known_causes, "function"), name_of(top, names_),
+                               of_waiting(top.cost())));
+  }
+  if (verdict_.waiting == VerdictKind::cause) {
+    list.push_back(further_gains(findings_, verdict_.causes.front(), names_, time_));
+  }
+  list.push_back(polling_verdict(findings_, names_));
+  list.push_back(device_verdict(findings_, names_));
+  list.push_back(core_sentence(verdict_.cores, findings_));
+  std::erase_if(list, [&](const std::string& sentence) {
+    return sentence.empty() || sentence == verdict_.text;
+  });
+  return list;
+}
+
+std::string VerdictWords::warning(Amount<OwnWaiting> unanswered) const {
+  if (verdict_.audit.matters() && verdict_.kind != VerdictKind::unexplained &&
+      !verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+    return unexplained_warning(verdict_.audit, findings_, names_);
+  }
+  if (std::string few = few_samples(); !few.empty()) return few;
+  if (verdict_.cores.matters() && !verdict_.cores.comes_first()) {
+    return core_words(verdict_.cores, findings_) + ", mostly while they waited.";
+  }
+  return without_cause(unanswered);
+}
+
+/// Too few to be sure of the first name.
+std::string VerdictWords::few_samples() const {
+  if (verdict_.causes.empty()) return "";
+  uint64_t sum = 0;
+  for (CallPathId path : verdict_.causes.front().callpaths) {
+    const std::optional<uint64_t> samples = evidence_.samples(path);
+    if (!samples) return "";
+    sum += *samples;
+    if (sum >= kHandful) return "";
+  }
+  return fmt::format("{} rests on {}.", name_of(verdict_.causes.front(), names_),
+                     sum == 0 ? "no samples" : counted(sum, "sample"));
+}
+
+std::string VerdictWords::without_cause(Amount<OwnWaiting> unanswered) const {
+  const Amount<OwnWaiting> unknown =
+      Amount<OwnWaiting>(findings_.identities.unattributed_s) - unanswered;
+  const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting;
+  if (hardly || unknown.seconds() <= 0 || unknown < kWorthSaying * blame::own_waiting(findings_)) {
+    return "";
+  }
+  return fmt::format("for {} of the waiting no cause was found.", of_waiting(unknown));
+}
+
+}  // namespace culprit::report

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The words of a verdict: what it says of waiting, of cores, and what follows the sentence. Decides
+// nothing that verdict.cpp has decided.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/page/layout.h"
+#include "report/page/names.h"
+#include "report/verdict/evidence.h"
+#include "report/verdict/verdict_data.h"
+
+namespace culprit::report {
+
+class VerdictWords {
+ public:
+  /// Refers to all three.
+  VerdictWords(const blame::Findings& findings, const PageNames& names, const Verdict& verdict)
+      : findings_(findings),
+        names_(names),
+        verdict_(verdict),
+        time_(findings.run.wall_s),
+        evidence_(findings) {}
+
+  /// "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting is for
+  /// slow on rank 2."
+  std::string disturbed() const;
+  /// "31 % is waiting for resolve_contacts on rank 3; balanced over 4 ranks: 0.8 s (19 %) shorter."
+  std::string waiting() const;
+  /// "75.0 % of it caused by slow on rank 2 and 25.0 % by other on rank 1": of a cut.
+  std::string caused_by() const;
+  /// What is known besides, sentence by sentence.
+  std::vector<std::string> details() const;
+  /// What could change the verdict most: `unanswered` of the waiting is told of elsewhere.
+  std::string warning(blame::Amount<blame::OwnWaiting> unanswered) const;
+
+ private:
+  std::string of_waiting(blame::Amount<blame::OwnWaiting> part) const;
+  std::string of_cause(const Cause& cause) const;
+  std::string spread() const;
+  std::string few_samples() const;
+  std::string without_cause(blame::Amount<blame::OwnWaiting> unanswered) const;
+
+  const blame::Findings& findings_;
+  const PageNames& names_;
+  const Verdict& verdict_;
+  const TimeFormat time_;
+  const Evidence evidence_;
+};
+
+}  // namespace culprit::report

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which sentence comes first, when its cause costs, and what is said of time that nothing explains.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "report/verdict/verdict.h"
+#include "tests/unit/report/drawing.h"
+
+namespace culprit::report {
+namespace {
+
+TEST(Verdict, SaysWhen) {
+  Drawing d(2);
+  d.delay("main/write_log", 1, 38);
+  d.findings().function_gains = {{d.path("main/write_log"), blame::GainKind::halved, 19}};
+  d.findings().distributions = {
+      {d.path("main/write_log"), 38, blame::Shape::overloaded_minority, 2, 1, 1}};
+  blame::FoundDistribution& row = d.findings().distributions.front();
+  const auto said = [&](const std::string& when) {
+    EXPECT_EQ(d.judge().text, "19 % is waiting for write_log on rank 1" + when +
+                                  "; halved: 19.00 s (19 %) shorter.");
+  };
+  said("");
+  row.steps_are = blame::StepKind::call;
+  row.steps = 1000;
+  row.course = blame::Course::once;
+  row.step = 600;
+  row.begin_s = 2.37, row.end_s = 2.4;
+  said(", once, at 2.37 s (iteration 600)");
+  row.course = blame::Course::every;
+  row.period = 10;
+  said(", every 10th step");
+  row.period = 22;
+  said(", every 22nd step");
+  row.course = blame::Course::from;
+  said(", from 2.37 s on");
+  row.course = blame::Course::until;
+  said(", until 2.40 s");
+  row.course = blame::Course::growing;
+  row.change_s = 0.002;
+  said(", 2 ms more each step");
+  row.course = blame::Course::shrinking;
+  row.change_s = -1.5e-5;
+  said(", 15 us less each step");
+  row.steps_are = blame::StepKind::slice;
+  said(", less and less over time");
+}
+
+TEST(Verdict, SaysInOneSentenceWhoHangsForWhom) {
+  Drawing d(4);
+  for (size_t rank = 0; rank < 4; ++rank) {
+    const std::string call = rank < 3 ? "MPI_Barrier" : "MPI_Recv";
+    d.findings().stuck.push_back({0, true, true, LocationId(rank), call, "", "", 1, ""});
+    d.findings().stuck_helpers.push_back({blame::FoundStuckId(rank), LocationId(rank < 3 ? 3 : 0)});
+    d.findings().waits.push_back(
+        {"run.unanswered", d.path("main/" + call), LocationId(rank), 1, 16, 0, 16});
+  }
+  d.findings().identities.waiting_s = d.findings().identities.unattributed_s = 64;
+  EXPECT_EQ(d.judge().text,
+            "Ranks 0 to 2 hang in MPI_Barrier for rank 3, which hangs in MPI_Recv for rank 0.");
+}
+
+TEST(Verdict, SaysThatTheProgramDied) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 40);
+  d.findings().run.exit_status = 139;
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::failed);
+  EXPECT_EQ(v.text, "The program died of signal 11; all below is the time before.");
+  EXPECT_TRUE(adds(v, "20 % is waiting for solve on rank 1."));
+  d.findings().run.exit_status = 143;  // a time limit
+  EXPECT_EQ(d.judge().kind, VerdictKind::cause);
+}
+
+/// A run of two ranks of 100 s each, of which so much is not explained.
+void with_mystery(Drawing& d, double time_s, double begin_s, double end_s) {
+  d.findings().unexplained = {{blame::Unexplained::long_call, d.path("main/MPI_Send"),
+                               LocationId(0), 8, time_s, begin_s, end_s}};
+}
+
+TEST(Verdict, SaysWhatIsNotExplained) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 1);
+  with_mystery(d, 76, 21, 99);
+  Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::unexplained);
+  EXPECT_EQ(v.text, "38 % is lost in MPI_Send on rank 0 from 21.00 s on, unexplained.");
+  with_mystery(d, 76, 1, 30);
+  EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0 until 30.00 s, unexplained.");
+  with_mystery(d, 76, 20, 30);
+  EXPECT_EQ(d.judge().text,
+            "38 % is lost in MPI_Send on rank 0 between 20.00 s and 30.00 s, unexplained.");
+  with_mystery(d, 76, 2, 98);
+  EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0, unexplained.");
+}
+
+TEST(Verdict, WarnsOfALittleThatIsNotExplained) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 60);
+  with_mystery(d, 16, 0, 100);
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.text, "30 % is waiting for solve on rank 1.");
+  EXPECT_EQ(v.warning, "8.0 % is not explained (MPI_Send on rank 0).");
+  with_mystery(d, 9, 0, 100);
+  EXPECT_EQ(d.judge().warning, "");
+}
+
+// More than anybody causes, though less than would come first in any case.
+TEST(Verdict, PutsWhatIsNotExplainedBeforeASmallerCause) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 10);
+  with_mystery(d, 20, 0, 100);
+  EXPECT_EQ(d.judge().kind, VerdictKind::unexplained);
+}
+
+TEST(Verdict, SaysThatAllIsWellOnlyOfAnEfficientRun) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 1);
+  d.findings().tiles = {{blame::Tile::useful, LocationId(0), 60, d.path("main"), 60},
+                        {blame::Tile::mpi, LocationId(0), 40, d.path("main/MPI_Alltoall"), 40},
+                        {blame::Tile::useful, LocationId(1), 95, d.path("main"), 95},
+                        {blame::Tile::start_up, LocationId(1), 5, d.path("MPI_Init"), 5}};
+  d.findings().efficiencies = {{blame::Factor::parallel, blame::Factor::none, 0.91}};
+  EXPECT_EQ(d.judge().text, "Hardly any waiting: 0.5 % of the allocated time.");
+  d.findings().efficiencies.front().value = 0.775;
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::other_time);
+  EXPECT_EQ(v.text, "20 % is MPI itself, mostly MPI_Alltoall on rank 0.");
+}
+
+TEST(Verdict, LetsWhatBringsMostComeFirst) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 20);
+  d.findings().function_gains = {{d.path("main/solve"), blame::GainKind::halved, 5}};
+  d.findings().run.system_s = 90, d.findings().run.user_s = 10;
+  d.findings().run.page_faults = 100'000'000;
+  d.findings().profile = {{d.path("main/assemble"), LocationId(0), 1, 90, 0, 0}};
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::rival);
+  EXPECT_EQ(
+      v.text,
+      "90 % of CPU time is the kernel's, for 100 000 000 page faults, probably in assemble; if "
+      "memory is kept: 45.00 s (45 %) shorter.");
+  EXPECT_TRUE(adds(v, "10 % is waiting for solve on rank 1; halved: 5.00 s (5.0 %) shorter."));
+  d.findings().function_gains.front().gain_s = 50;
+  EXPECT_EQ(d.judge().kind, VerdictKind::cause);
+}
+
+}  // namespace
+}  // namespace culprit::report
