@@ -13,6 +13,7 @@
 
 #include "assemble/device/device_stream.h"
 #include "assemble/look/note.h"
+#include "assemble/names/package.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
 #include "assemble/run/gather_facts.h"
@@ -68,10 +69,16 @@ void note_stripped(RecordedRun& run) {
   for (const std::string& program : programs) {
     if (!run.symbols.mostly_nameless(program)) continue;
     const std::string name = fs::path(program).filename();
-    run.facts.notes.push_back(
-        fmt::format("{} has no symbols: its functions appear as {}+0x..., their offset in the "
-                    "file. Build it with -g, or install its debug symbols, to see names.",
-                    name, name));
+    const std::string package = package_of(program);
+    run.facts.notes.push_back(fmt::format(
+        "{} has no symbols: its functions appear as {}+0x..., their offset in the file. {}, and "
+        "analyze the experiment again, to see names.",
+        name, name,
+        package.empty()
+            ? "Build it with -g and measure again, or install its debug symbols"
+            : fmt::format("Install {}-dbgsym, or another package with the debug symbols "
+                          "of {}",
+                          package, package)));
   }
 }
 

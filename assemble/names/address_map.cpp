@@ -7,11 +7,13 @@
 #include <cinttypes>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 namespace culprit::assemble {
 
-AddressMap AddressMap::read(const std::vector<GuardedPath>& copies) {
+AddressMap AddressMap::read(const std::vector<GuardedPath>& copies, std::string generated) {
   AddressMap map;
+  map.generated_ = std::move(generated);
   for (const GuardedPath& copy : copies) {
     std::vector<Mapping> mappings;
     std::istringstream in(copy.read(kLargestMaps).value_or(""));
@@ -41,7 +43,8 @@ std::optional<CodePlace> AddressMap::find(uint64_t address) const {
     --it;
     if (address < it->end) return CodePlace{it->module, address - it->begin + it->offset};
   }
-  return std::nullopt;
+  if (generated_.empty()) return std::nullopt;
+  return CodePlace{generated_, address};
 }
 
 }  // namespace culprit::assemble

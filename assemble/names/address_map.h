@@ -28,7 +28,8 @@ inline constexpr uint64_t kLargestMaps = uint64_t{64} << 20;
 class AddressMap {
  public:
   /// `copies`: the most complete first. Lines that make no sense are skipped.
-  static AddressMap read(const std::vector<GuardedPath>& copies);
+  /// What lies in no file is looked for in `generated`, at its address, if that is not empty.
+  static AddressMap read(const std::vector<GuardedPath>& copies, std::string generated = {});
 
   std::optional<CodePlace> find(uint64_t address) const;
 
@@ -40,6 +41,7 @@ class AddressMap {
     std::string module;
   };
   std::vector<std::vector<Mapping>> copies_;  ///< each in order of address
+  std::string generated_;
 };
 
 }  // namespace culprit::assemble

@@ -10,12 +10,16 @@
 
 namespace culprit::assemble {
 
+/// By its name alone.
+inline bool is_called_as_cxx_library(std::string_view function) {
+  return function.starts_with("std::") || function.starts_with("__gthread") ||
+         function.starts_with("__gnu_cxx::");
+}
+
 /// Its public headers have no ending.
 inline bool is_of_cxx_library(const SourceFrame& frame) {
-  const std::string_view function = frame.function;
   const bool headed = !frame.file.empty() && frame.file.find('.') == std::string::npos;
-  return headed || function.starts_with("std::") || function.starts_with("__gthread") ||
-         function.starts_with("__gnu_cxx::");
+  return headed || is_called_as_cxx_library(frame.function);
 }
 
 }  // namespace culprit::assemble

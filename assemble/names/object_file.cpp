@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "assemble/names/lambdas.h"
+#include "assemble/names/dwarf/lambdas.h"
 #include "assemble/names/open_object.h"
 #include "assemble/names/unwind_table.h"
 
@@ -107,6 +107,7 @@ ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
   GElf_Addr bias = 0;
   elf_ = dwfl_module_getelf(module_, &bias);
   bias_ = bias;
+  stubs_ = Stubs(elf_);
   Dwarf_Addr debug_bias = 0;
   Dwarf* const dwarf = dwfl_module_getdwarf(module_, &debug_bias);
   debug_info_ = DebugInfo(dwarf, {fs::path(path).parent_path(), debug_folder(module_)});
@@ -132,7 +133,7 @@ std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
                              segment->p_vaddr, address);
 }
 
-void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const {
+void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) {
   const auto begin = function_begin(address);
   GElf_Off into = 0;
   GElf_Sym entry{};
@@ -154,7 +155,11 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) const 
     return;
   }
   symbol.into_function = begin ? address - *begin : 0;
-  if (symbol.frames.empty()) {
+  if (!symbol.frames.empty()) return;
+  if (const auto called = stubs_.called_at(address)) {
+    symbol.frames.push_back({readable_name(*called), "", 0});
+    symbol.stub = symbol.named = true;
+  } else {
     symbol.frames.push_back({fmt::format("{}+{:#x}", name_, begin.value_or(address)), "", 0});
   }
 }

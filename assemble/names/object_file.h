@@ -10,7 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "assemble/names/debug_info.h"
+#include "assemble/names/dwarf/debug_info.h"
+#include "assemble/names/stubs.h"
 #include "assemble/names/symbol.h"
 
 struct Dwfl;
@@ -35,7 +36,7 @@ class ObjectFile {
   };
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> function_begin(uint64_t address) const;
-  void name_from_symbol_table(uint64_t address, Symbol& symbol) const;
+  void name_from_symbol_table(uint64_t address, Symbol& symbol);
 
   std::string name_;  ///< base name
   std::unique_ptr<Dwfl, End> dwfl_;
@@ -43,6 +44,7 @@ class ObjectFile {
   Elf* elf_ = nullptr;
   uint64_t bias_ = 0;  ///< libdwfl's addresses minus those in the file
   DebugInfo debug_info_;
+  Stubs stubs_;
   uint64_t debug_bias_ = 0;  ///< libdwfl's addresses minus those in the debug information
 };
 

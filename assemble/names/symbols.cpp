@@ -15,6 +15,7 @@
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
+#include "assemble/names/perf_map.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
 
@@ -27,6 +28,7 @@ void Symbols::add(const CodePlace& place) {
 }
 
 void read_symbols(const std::string& path, std::span<const OpenPlace> places) {
+  if (is_perf_map(path)) return read_perf_map(path, places);
   ObjectFile file(path);
   for (const OpenPlace& place : places) *place.symbol = file.symbol(place.offset);
 }

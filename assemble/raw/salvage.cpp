@@ -21,7 +21,7 @@ constexpr uint64_t kFarther = 16;
 
 /// Their times are those of the record before, if any.
 bool is_definition(RawKind kind) {
-  return kind == RawKind::path_def || kind == RawKind::string_def;
+  return kind == RawKind::path_def || kind == RawKind::string_def || kind == RawKind::python_code;
 }
 
 struct Candidate {

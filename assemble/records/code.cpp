@@ -10,18 +10,23 @@
 #include <array>
 #include <string_view>
 
+#include "assemble/names/cxx_library.h"
+#include "assemble/names/perf_map.h"
+
 namespace culprit::assemble {
 namespace {
 
 constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
 
 /// Libraries whose functions say less than the user's function that calls them.
-constexpr std::array<std::string_view, 35> kSystemLibraries = {
-    "libc.so", "libc-",   "ld-linux", "ld-",         "libpthread",  "libm.so",      "libm-",
-    "libmvec", "libdl",   "librt",    "libstdc++",   "libgcc_s",    "libgfortran",  "libquadmath",
-    "[vdso]",  "libmpi",  "libmpich", "libopen-rte", "libopen-pal", "mca_",         "libpmix",
-    "libucp",  "libuct",  "libucs",   "libfabric",   "libpsm",      "libomptarget", "libOpenCL",
-    "libpocl", "libcuda", "libcupti", "libnvidia-",  "libLLVM",     "libclang-cpp", "libhwloc"};
+constexpr std::array<std::string_view, 41> kSystemLibraries = {
+    "libc.so",     "libc-",       "ld-linux",     "ld-",          "libpthread", "libm.so",
+    "libm-",       "libmvec",     "libdl",        "librt",        "libstdc++",  "libgcc_s",
+    "libgfortran", "libquadmath", "[vdso]",       "libmpi",       "libmpich",   "libopen-rte",
+    "libopen-pal", "mca_",        "libpmix",      "libucp",       "libuct",     "libucs",
+    "libfabric",   "libpsm",      "libomptarget", "libOpenCL",    "libpocl",    "libcuda",
+    "libcupti",    "libnvidia-",  "libLLVM",      "libclang-cpp", "libhwloc",   "libffi",
+    "_ctypes.",    "libpython",   "python3.",     "MPI.cpython-", "MPI.abi3."};
 
 /// How compilers mark the bodies that they outline: clang, gcc, flang, Intel's (new and old),
 /// NVIDIA's.
@@ -42,6 +47,52 @@ CodeKind kind_of_module(std::string_view module) {
   return CodeKind::user;
 }
 
+/// Modules of Python's own library say less than who calls them, too.
+bool is_of_python(std::string_view path) {
+  return path.find("/lib-dynload/") != path.npos;
+}
+
+/// ".../dist-packages/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so" ->
+/// "numpy.core._multiarray_umath"; empty if this is no module of Python's.
+std::string python_module(std::string_view path) {
+  const size_t name = path.rfind('/') + 1;
+  size_t end = path.find(".cpython-", name);
+  if (end == path.npos) end = path.find(".abi3.", name);
+  if (end == path.npos) return "";
+  size_t begin = name;
+  for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
+    const size_t found = path.rfind(packages);
+    if (found != path.npos) begin = found + packages.size();
+  }
+  std::string dotted(path.substr(begin, end - begin));
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  return dotted;
+}
+
+/// What Python executes before a thread's first line.
+bool is_python_entry(const SourceFrame& source) {
+  return source.file == "threading.py" && source.function.find("_bootstrap") != std::string::npos;
+}
+
+/// Code in the program that says less than who calls it: stubs, the C++ library, and what Python
+/// generates for perf. Where debug information is missing, the library's function that a lambda was
+/// inlined into may be all that tells which lambda it is.
+bool is_wrapper(const Symbol& symbol, std::string_view function) {
+  const bool stands_for_lambda =
+      !symbol.from_debug_info && function.find("{lambda") != function.npos;
+  return symbol.stub || function.starts_with("py::") ||
+         (is_called_as_cxx_library(function) && !stands_for_lambda);
+}
+
+/// MPI's functions are what programs call, be it that no record says so, since they never wait.
+/// Their name as the standard has it; empty if this is none of them.
+std::string mpi_call(const Symbol& symbol, const SourceFrame& source) {
+  std::string_view name = source.function;
+  if (!symbol.stub && !symbol.module.starts_with("libmpi")) return "";
+  if (name.starts_with("PMPI_")) name.remove_prefix(1);
+  return name.starts_with("MPI_") ? std::string(name) : "";
+}
+
 /// What culprit or NVTX gives to programs to include is not theirs.
 bool is_for_tools(const SourceFrame& source) {
   const std::string_view function = source.function;
@@ -58,39 +109,96 @@ bool is_outlined(std::string_view function) {
 
 }  // namespace
 
-ProcessCode::ProcessCode(const RawProcessFolder& folder) : map_(AddressMap::read(folder.maps)) {}
+ProcessCode::ProcessCode(const RawProcessFolder& folder)
+    : map_(AddressMap::read(folder.maps,
+                            find_perf_map(folder.process.pid, folder.process.first.realtime_ns))) {}
 
 void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
   // A return address may be the first byte of the next function: the call lies before it.
   for (const uint64_t address : survey.addresses) {
+    if (address >= trace::kRawPythonFrame) continue;
     if (const auto place = map_.find(address - 1)) symbols.add(*place);
   }
 }
 
 void ProcessCode::learn(const Survey& survey, const Symbols& symbols, Regions& regions) {
-  for (const uint64_t address : survey.addresses) learn_address(address, symbols, regions);
+  for (const uint64_t address : survey.addresses) {
+    if (address >= trace::kRawPythonFrame) {
+      learn_python(address, survey, regions);
+    } else {
+      learn_address(address, symbols, regions);
+    }
+  }
+}
+
+/// nullptr if it is known.
+Code* ProcessCode::learn_code(uint64_t address, const Symbol& symbol) {
+  const uint32_t at = places_.at(address, static_cast<uint32_t>(code_.size()));
+  if (at < code_.size()) return nullptr;
+  Code& code = code_.emplace_back();
+  code.symbol = &symbol;
+  code.site = std::hash<std::string>{}(symbol.module) ^ (symbol.address + 1) * 0x9e3779b97f4a7c15u;
+  return &code;
+}
+
+void ProcessCode::learn_python(uint64_t address, const Survey& survey, Regions& regions) {
+  const auto number =
+      static_cast<uint32_t>((address - trace::kRawPythonFrame) >> trace::kRawPythonNumberShift);
+  const auto described = survey.python.find(number);
+  if (described == survey.python.end()) return;
+  const auto [symbol, fresh] = python_.try_emplace(number);
+  if (fresh) {
+    const PythonCode& function = described->second;
+    symbol->second.frames.push_back({function.name, function.file, function.line});
+    std::string& name = symbol->second.frames.front().function;
+    std::replace(name.begin(), name.end(), '/', '|');
+    symbol->second.module = "Python";
+    symbol->second.named = true;
+  }
+  Code* const code = learn_code(address, symbol->second);
+  if (code == nullptr) return;
+  const SourceFrame& source = symbol->second.frames.front();
+  // Numbers are the process's own: processes agree on names and offsets.
+  const uint64_t offset = address & ((uint64_t{1} << trace::kRawPythonNumberShift) - 1);
+  code->site = std::hash<std::string>{}(source.file + ':' + source.function) ^
+               ((uint64_t{source.line} << 32 | offset) + 1) * 0x9e3779b97f4a7c15u;
+  CodeFrame frame;
+  // What imports modules lies within the interpreter, and stands between one module and the next.
+  if (source.file.starts_with("<frozen ")) frame.kind = CodeKind::system;
+  frame.python_entry = is_python_entry(source);
+  if (frame.kind == CodeKind::user) frame.region = regions.function(source);
+  code->frames.push_back(frame);
 }
 
 void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Regions& regions) {
   const auto place = map_.find(address - 1);
   const Symbol* symbol = place ? symbols.find(*place) : nullptr;
   if (symbol == nullptr) return;
-  const uint32_t at = places_.at(address, static_cast<uint32_t>(code_.size()));
-  if (at < code_.size()) return;
-  Code& code = code_.emplace_back();
-  code.symbol = symbol;
-  code.site =
-      std::hash<std::string>{}(symbol->module) ^ (symbol->address + 1) * 0x9e3779b97f4a7c15u;
-  const CodeKind module = kind_of_module(symbol->module);
-  for (const SourceFrame& source : symbol->frames) {
+  Code* const learned = learn_code(address, *symbol);
+  if (learned == nullptr) return;
+  Code& code = *learned;
+  const CodeKind module =
+      is_of_python(place->module) ? CodeKind::system : kind_of_module(symbol->module);
+  const std::string extension = symbol->named ? "" : python_module(place->module);
+  for (SourceFrame source : symbol->frames) {
     CodeFrame frame;
+    if (!extension.empty()) source.function = extension;
     frame.kind = module;
     if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
+    if (module == CodeKind::user && is_wrapper(*symbol, source.function)) {
+      frame.kind = CodeKind::system;
+    }
     if (is_for_tools(source)) frame.kind = CodeKind::collector;
+    if (const std::string call = mpi_call(*symbol, source); !call.empty()) {
+      frame.kind = CodeKind::user;
+      frame.region = regions.mpi(call);
+    }
     frame.named = symbol->named;
     frame.start = source.function == "_start";
-    frame.program = symbol->program && &source == &symbol->frames.front();
-    if (frame.kind == CodeKind::user && !frame.start) frame.region = regions.function(source);
+    frame.program = symbol->program && code.frames.empty();
+    if (frame.kind == CodeKind::user && !frame.start && !frame.region.valid()) {
+      frame.region = regions.function(source);
+    }
     code.frames.push_back(frame);
   }
 }
@@ -111,7 +219,7 @@ void Paths::define(uint32_t id, uint32_t parent, uint64_t address) {
   if (parent < id) nodes_[id] = {parent, address};
 }
 
-std::vector<CodeFrame> Paths::frames_of(uint32_t id) const {
+std::vector<uint64_t> Paths::addresses_of(uint32_t id) const {
   std::vector<uint64_t> addresses;
   for (uint32_t at = id; at != 0;) {
     const auto node = nodes_.find(at);
@@ -119,11 +227,16 @@ std::vector<CodeFrame> Paths::frames_of(uint32_t id) const {
     addresses.push_back(node->second.address);
     at = node->second.parent;
   }
+  std::reverse(addresses.begin(), addresses.end());
+  return addresses;
+}
+
+std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) const {
   std::vector<CodeFrame> frames;
-  for (auto address = addresses.rbegin(); address != addresses.rend(); ++address) {
-    const Code& code = code_.before(*address);
+  for (const uint64_t address : addresses) {
+    const Code& code = code_.before(address);
     for (CodeFrame frame : code.frames) {
-      frame.site = code_.site(*address);
+      frame.site = code_.site(address);
       frames.push_back(frame);
     }
   }
@@ -143,6 +256,9 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   if (started && !frames.empty() && !frames[0].named) {
     frames[0].region = regions_.function({"main", "", 0});
   }
+  const auto program = std::find_if_not(frames.begin(), frames.end(),
+                                        [](const CodeFrame& frame) { return frame.python_entry; });
+  frames.erase(frames.begin(), program);
   // A Fortran compiler's main is not the user's; the program that it calls is.
   if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());
 }
@@ -160,9 +276,15 @@ bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
 const UserPath& Paths::user_path(uint32_t id) {
   const uint32_t at = places_.at(id, static_cast<uint32_t>(known_.size()));
   if (at < known_.size()) return known_[at];
-  UserPath& path = known_.emplace_back();
+  return known_.emplace_back(cut(frames_of(addresses_of(id))));
+}
 
-  auto frames = frames_of(id);
+UserPath Paths::path_of(std::span<const uint64_t> addresses) {
+  return cut(frames_of(addresses));
+}
+
+UserPath Paths::cut(std::vector<CodeFrame> frames) {
+  UserPath path;
   drop_entry(frames);
   const auto is_own = [](const CodeFrame& frame) {
     return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;

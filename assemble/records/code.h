@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -34,10 +36,11 @@ enum class CodeKind : uint8_t {
 struct CodeFrame {
   RegionId region;  ///< of the user's functions only
   CodeKind kind = CodeKind::user;
-  bool named = true;     ///< false: a stripped file's, named by its offset
-  bool start = false;    ///< _start, which has libc call main
-  bool program = false;  ///< Fortran's main program
-  uint64_t site = 0;     ///< of a path: from where it calls what follows
+  bool named = true;          ///< false: a stripped file's, named by its offset
+  bool start = false;         ///< _start, which has libc call main
+  bool program = false;       ///< Fortran's main program
+  bool python_entry = false;  ///< of Python's own, which begins a thread
+  uint64_t site = 0;          ///< of a path: from where it calls what follows
 };
 
 /// What lies at an address.
@@ -64,10 +67,13 @@ class ProcessCode {
 
  private:
   void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
+  void learn_python(uint64_t address, const Survey& survey, Regions& regions);
+  Code* learn_code(uint64_t address, const Symbol& symbol);
 
   AddressMap map_;
   FlatMap places_;  ///< in code_, by return address
   std::vector<Code> code_;
+  std::map<uint32_t, Symbol> python_;  ///< by number
 };
 
 /// The call paths of one thread's log. Paths are made when first asked for and kept.
@@ -78,13 +84,17 @@ class Paths {
   void define(uint32_t id, uint32_t parent, uint64_t address);
   /// The user's functions on a path. The reference stays valid.
   const UserPath& user_path(uint32_t id);
+  /// The same of return addresses, outermost first.
+  UserPath path_of(std::span<const uint64_t> addresses);
 
  private:
   struct Node {
     uint32_t parent = 0;
     uint64_t address = 0;
   };
-  std::vector<CodeFrame> frames_of(uint32_t id) const;
+  std::vector<uint64_t> addresses_of(uint32_t id) const;
+  std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
+  UserPath cut(std::vector<CodeFrame> frames);
   void drop_entry(std::vector<CodeFrame>& frames);
 
   const ProcessCode& code_;

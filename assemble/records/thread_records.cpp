@@ -41,21 +41,26 @@ void ThreadRecords::begin_program() {
   state_.timeline.enter(state_.process.time(start), Level::root, program_region());
 }
 
-/// The outermost function of the first call path: main, or Fortran's program.
+/// The outermost function of the first call path: main, or Fortran's program. Samples may find what
+/// runs before that: Python executes its own programs first.
 RegionId ThreadRecords::program_region() {
   Paths paths(state_.process.code, state_.process.regions);
   auto cursor = log_.cursor();
+  RegionId sampled;
   for (RawRecord record; cursor.next(record);) {
     if (record.kind == RawKind::path_def) define_path(record, paths);
     if (record.path() == 0) continue;
     const UserPath& path = paths.user_path(record.path());
-    if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+    if (path.in_construct || path.frames.empty()) continue;
+    if (record.kind != RawKind::sample) return path.frames.front();
+    if (!sampled.valid()) sampled = path.frames.front();
   }
-  return state_.process.regions.function({"main", "", 0});
+  return sampled.valid() ? sampled : state_.process.regions.function({"main", "", 0});
 }
 
 void ThreadRecords::define(const RawRecord& record) {
   if (record.kind == RawKind::path_def) return define_path(record, state_.paths);
+  if (record.kind != RawKind::string_def) return;  // the survey has read it
   const auto text = record.as<raw::string_def>();
   state_.names[static_cast<uint16_t>(text.string)] =
       text_in(record.rest_of<raw::string_def>(), text.length);

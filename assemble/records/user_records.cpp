@@ -5,6 +5,8 @@
 // next one that is entered. Ends without a begin are counted.
 #include "assemble/records/user_records.h"
 
+#include <algorithm>
+
 namespace culprit::assemble {
 namespace {
 
@@ -112,9 +114,46 @@ void UserRecords::function_enter(const RawRecord& record) {
          lies_deeper(open_.back().frame, entered.frame)) {
     leave_function(time, open_.size() - 1);
   }
-  state_.observe_code(time, entered.caller);
+  observe_caller(time, entered.caller);
   open_.push_back({stack.size(), entered.function, entered.frame});
   timeline.enter(time, Level::function, function, entered.function);
+}
+
+void UserRecords::observe_caller(Time time, uint64_t caller) {
+  const auto [known, fresh] = callers_.try_emplace(caller);
+  if (fresh) known->second = path_to(caller);
+  const UserPath& path = known->second;
+  if (!path.says_something() || !holds_open_functions(path)) {
+    return state_.observe_code(time, caller);
+  }
+  state_.timeline.observe(time, path);
+}
+
+/// Nothing where the functions on the way there are not always the same.
+UserPath UserRecords::path_to(uint64_t caller) {
+  const auto& callers = state_.process.survey.callers;
+  const auto paths = callers.find(caller);
+  UserPath found;
+  if (paths == callers.end()) return found;
+  for (const std::vector<uint64_t>& addresses : paths->second) {
+    UserPath path = state_.paths.path_of(addresses);
+    if (found.says_something() && path.frames != found.frames) return {};
+    found = std::move(path);
+  }
+  return found;
+}
+
+/// Or the caller has been reached along another way than the one that is known.
+bool UserRecords::holds_open_functions(const UserPath& path) const {
+  if (path.in_construct) return true;  // they are outside of what the path tells
+  auto at = path.frames.begin();
+  for (const Timeline::Entry& entry : state_.timeline.stack()) {
+    if (entry.level != Level::function) continue;
+    at = std::find(at, path.frames.end(), entry.region);
+    if (at == path.frames.end()) return false;
+    ++at;
+  }
+  return true;
 }
 
 void UserRecords::function_leave(const RawRecord& record) {

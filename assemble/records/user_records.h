@@ -6,6 +6,7 @@
 // without a begin (it lay before the recording).
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "assemble/records/thread_state.h"
@@ -35,12 +36,17 @@ class UserRecords {
   void region_leave(const RawRecord& record);
   void function_enter(const RawRecord& record);
   void function_leave(const RawRecord& record);
+  /// The functions between this one and the next further out need not be instrumented.
+  void observe_caller(Time time, uint64_t caller);
+  UserPath path_to(uint64_t caller);
+  bool holds_open_functions(const UserPath& path) const;
   RegionId region(uint16_t name, trace::RawUserRegion kind);
   /// Forgets functions that have been closed with something around them.
   void drop_closed();
 
   ThreadState& state_;
   std::vector<OpenFunction> open_;
+  std::unordered_map<uint64_t, UserPath> callers_;  ///< by return address
 };
 
 }  // namespace culprit::assemble

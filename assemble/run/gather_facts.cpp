@@ -82,6 +82,20 @@ void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& fact
   facts.losses.add(LossKind::early_ends, static_cast<uint64_t>(early));
 }
 
+void note_unknown_python(const std::vector<ProcessAccount>& accounts, RunFacts& facts) {
+  uint32_t version = 0;
+  for (const ProcessAccount& account : accounts) {
+    version = std::max(version, account.survey.unknown_python);
+  }
+  if (version == 0) return;
+  const bool has_lock = (version & 0xffff) == 0;
+  facts.notes.push_back(fmt::format(
+      "Python's own functions are missing from call paths, and their time is the interpreter's: it "
+      "is Python {}.{}{}, and culprit reads what CPython 3.8 to 3.13 execute, in builds with the "
+      "global interpreter lock.",
+      version >> 24, version >> 16 & 0xff, has_lock ? "" : " without that lock"));
+}
+
 /// A process that dies inside of our handler may have died of it.
 void note_end_in_sample(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
   const auto inside = std::count_if(folders.begin(), folders.end(), [](const auto& folder) {
@@ -273,6 +287,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   }
   facts.cores = cores_of(folders, processes);
   note_clocks(clock.quality(), facts);
+  note_unknown_python(accounts, facts);
   if (facts.overhead_pct > kTooMuch) {
     facts.notes.emplace_back(
         "Measurement overhead is high: `culprit run --estimate` shows which events are too "

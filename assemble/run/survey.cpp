@@ -10,6 +10,7 @@
 #include <map>
 #include <tuple>
 
+#include "assemble/names/symbol.h"
 #include "assemble/records/epoch_ranks.h"
 
 namespace culprit::assemble {
@@ -24,6 +25,7 @@ class Surveyor {
 
   ThreadSurvey take() {
     finish_comm();
+    find_callers();
     return std::move(result_);
   }
 
@@ -47,6 +49,13 @@ class Surveyor {
         break;
       case RawGroup::devices:
         see_devices(record);
+        break;
+      case RawGroup::definitions:
+        see_definition(record);
+        break;
+      case RawGroup::functions:
+        if (record.kind == RawKind::func_enter)
+          callers_.insert(record.as<raw::func_enter>().caller);
         break;
       case RawGroup::measurement:
         see_measurement(record);
@@ -86,6 +95,42 @@ class Surveyor {
   }
 #include "trace/raw/records.def"
     }
+  }
+
+  void see_definition(const RawRecord& record) {
+    if (record.kind == RawKind::python_code) see_python(record);
+    if (record.kind != RawKind::path_def) return;
+    const auto path = record.as<raw::path_def>();
+    if (path.parent < path.path) paths_[path.path] = {path.parent, path.address};
+  }
+
+  /// Frames between an instrumented function and the next one further out are known from whatever
+  /// call path has both.
+  void find_callers() {
+    constexpr size_t kMost = 16;
+    if (callers_.empty()) return;
+    for (const auto& [id, node] : paths_) {
+      if (!callers_.contains(node.address)) continue;
+      std::vector<uint64_t> addresses;
+      for (uint32_t at = id; at != 0;) {
+        const auto frame = paths_.find(at);
+        if (frame == paths_.end()) break;
+        addresses.push_back(frame->second.address);
+        at = frame->second.parent;
+      }
+      std::reverse(addresses.begin(), addresses.end());
+      auto& known = result_.survey.callers[node.address];
+      if (known.size() < kMost) known.insert(std::move(addresses));
+    }
+  }
+
+  void see_python(const RawRecord& record) {
+    const auto code = record.as<raw::python_code>();
+    const auto bytes = record.rest_of<raw::python_code>();
+    PythonCode& known = result_.survey.python[code.number];
+    known.name = text_in(bytes, code.name);
+    known.file = base_name(text_in(bytes, code.file, code.name));
+    known.line = code.line;
   }
 
   void see_mpi(const RawRecord& record) {
@@ -194,6 +239,8 @@ class Surveyor {
       result_.core_use.on_core_ns = earlier_.on_core_ns + since.on_core;
       result_.core_use.without_ns = earlier_.without_ns + since.without;
       result_.core_use.until_ticks = record.ticks;
+    } else if (record.kind == RawKind::python_unknown) {
+      result_.survey.unknown_python = record.as<raw::python_unknown>().version;
     } else if (record.kind == RawKind::clock_met) {
       const auto met = record.as<raw::clock_met>();
       result_.survey.clock_meetings.push_back({met.rank, met.ticks, met.other, met.took});
@@ -285,7 +332,14 @@ class Surveyor {
     if (link.root < comm.members.size()) comm.root = static_cast<uint32_t>(link.root);
   }
 
+  struct PathNode {
+    uint32_t parent;
+    uint64_t address;
+  };
+
   ThreadSurvey result_;
+  std::unordered_map<uint32_t, PathNode> paths_;
+  std::unordered_set<uint64_t> callers_;  ///< of instrumented functions
   uint32_t thread_;
   bool is_initial_ = false;
   std::vector<uint32_t> ranks_;
@@ -330,6 +384,9 @@ void Survey::merge(Survey&& other) {
     mine.by_new_initial = mine.by_new_initial || region.by_new_initial;
     mine.forked = mine.forked || region.forked;
   }
+  python.merge(other.python);
+  for (auto& [caller, paths] : other.callers) callers[caller].merge(paths);
+  unknown_python = std::max(unknown_python, other.unknown_python);
   task_code.merge(other.task_code);
   std::move(other.clock_meetings.begin(), other.clock_meetings.end(),
             std::back_inserter(clock_meetings));

@@ -85,6 +85,13 @@ struct ClockMeeting {
   uint64_t length = 0;
 };
 
+/// A Python function.
+struct PythonCode {
+  std::string name;
+  std::string file;  ///< base name
+  uint32_t line = 0;
+};
+
 /// Recording goes off or on.
 struct Switch {
   uint64_t ticks = 0;
@@ -115,6 +122,11 @@ struct Survey {
   std::set<EpochGroup> epoch_groups;
   std::unordered_map<uint64_t, ParallelRegion> regions;
   std::vector<ClockMeeting> clock_meetings;
+  std::unordered_map<uint32_t, PythonCode> python;  ///< by number
+  /// By return address into the caller of an instrumented function: the call paths that end there,
+  /// as return addresses, outermost first. Only a few of each are kept.
+  std::unordered_map<uint64_t, std::set<std::vector<uint64_t>>> callers;
+  uint32_t unknown_python = 0;  ///< version of one whose frames are not read; 0: there is none
   std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
   std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log
   std::vector<Switch> switches;                          ///< in order of time

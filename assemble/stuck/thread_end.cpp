@@ -67,7 +67,7 @@ class Walk {
     if (record.kind == RawKind::path_def) {
       const auto path = record.as<raw::path_def>();
       end_.paths[path.path] = {path.parent, path.address};
-    } else {
+    } else if (record.kind == RawKind::string_def) {
       const auto text = record.as<raw::string_def>();
       names_[static_cast<uint16_t>(text.string)] =
           text_in(record.rest_of<raw::string_def>(), text.length);

@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "collector/interpose/trampolines.h"
+#include "collector/mpi/by_handle.h"
 #include "collector/mpi/decoder.h"
 #include "collector/recorder/environment.h"
 #include "collector/recorder/recorder.h"
@@ -57,7 +58,7 @@ void* next_definition(const char* symbol) {
   for (const KnownMpi& mpi : kKnownMpis) {
     for (const char* library : {mpi.library, mpi.fortran[0], mpi.fortran[1]}) {
       void* const handle = loaded(library);
-      if (void* next = handle ? dlsym(handle, symbol) : nullptr) return next;
+      if (void* next = handle ? function_of_library(handle, symbol) : nullptr) return next;
     }
   }
   return nullptr;

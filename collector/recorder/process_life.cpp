@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "collector/callpath/python_names.h"
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/calibration.h"
@@ -76,6 +77,7 @@ bool is_recorded_process() {
 void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
+  python::forget_descriptions();
   if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
     registry::forget_logs();
     g_record = nullptr;
@@ -101,7 +103,9 @@ bool set_up() {
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
+  python::find();
   calibrate(*g_record);
+  python::forget_descriptions();  // some are in the log that calibration has thrown away
   begin_core_use();
   return true;
 }

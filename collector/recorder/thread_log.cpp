@@ -117,6 +117,7 @@ bool ThreadLog::Impl::rest() {
 void ThreadLog::Impl::close() {
   memo.release();
   paths.release();
+  release_python();
   if (file.window() != nullptr) {
     if (grows) finish_newest();
     put_seal(trace::kRawEndOfLog);
@@ -189,8 +190,8 @@ bool ThreadLog::Impl::lengthen(unsigned words) {
 
 // Times may not decrease within a file, but a signal can come between a probe's now() and its
 // put().
-inline bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
-                                    Words words) {
+bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
+                             Words words) {
   if (time < last_time) time = last_time;
   last_time = time;
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
@@ -310,10 +311,20 @@ bool ThreadLog::Impl::may_append_from_signal() const {
   return file.window() != nullptr;
 }
 
-PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool keep) {
+uint32_t ThreadLog::Impl::add_frame(uint32_t path, uint64_t address) {
+  const PathTree::Node node = paths.child(path, address);
+  if (node.is_new) {
+    append(last_time, raw::path_def{.path = node.id, .parent = path, .address = address});
+  }
+  return node.id;
+}
+
+PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool keep,
+                                    const python::Stack* python) {
   if ((frames.count == 0 && known == 0) || frames.cut) tally(&trace::RawProcess::failed_unwinds);
   uint32_t path = known > 0 ? last[known - 1].path : 0;
   bool complete = !frames.cut;
+  unsigned python_left = python != nullptr ? python->count : 0;
   if (keep) last.keep(known);
   for (unsigned i = frames.count; i-- > 0;) {
     const uintptr_t address = frames.at[i].address;
@@ -322,25 +333,27 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
       owner = code_map::owner_of(address - 1);
     }
     if (owner != code_map::Owner::collector) {
-      const PathTree::Node node = paths.child(path, address);
-      if (node.id == 0) {
+      const uint32_t child = add_frame(path, address);
+      if (child == 0) {
         tally(&trace::RawProcess::failed_unwinds);
         complete = false;
         break;
       }
-      if (node.is_new) {
-        append(last_time, raw::path_def{.path = node.id, .parent = path, .address = address});
-      }
-      path = node.id;
+      path = child;
     }
+    if (python_left > 0) path = add_python(path, frames.at[i], *python, python_left);
     complete = complete && (!keep || last.push({frames.at[i].cfa, address, path, 0}));
   }
+  // Native code of the interpreter lies elsewhere, too (`.cold`), where it is not recognised.
+  while (python_left > 0) path = add_python_frame(path, python->at[--python_left]);
   if (keep && !complete) last.forget();
   return PathId{path};
 }
 
-void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames) {
-  const PathId path = define_path(frames, 0, false);
+void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames& frames,
+                                    const python::Stack* python) {
+  say_unknown_python();
+  const PathId path = define_path(frames, 0, false, python);
   append(time, raw::sample{.path = static_cast<uint32_t>(path), .missed = missed});
 }
 
@@ -357,6 +370,7 @@ uint32_t ThreadLog::Impl::remembered_path(uintptr_t cfa, uintptr_t return_addres
 }
 
 PathId ThreadLog::Impl::take_path(uintptr_t cfa) {
+  say_unknown_python();
   const uint64_t begin = now();
   const unsigned known = unwind_to_known(cfa, frames, last);
   const PathId path = define_path(frames, known, true);
@@ -487,7 +501,8 @@ uintptr_t return_address_at(uintptr_t cfa) {
 
 inline PathId ThreadLog::Impl::path_at(uintptr_t cfa, uintptr_t return_address) {
   const uint32_t known = remembered_path(cfa, return_address);
-  return known != 0 ? PathId{known} : take_path(cfa);
+  const PathId path = known != 0 ? PathId{known} : take_path(cfa);
+  return python::is_there() ? with_python(static_cast<uint32_t>(path), cfa) : path;
 }
 
 [[gnu::noinline]] PathId ThreadLog::current_path() {

@@ -10,10 +10,14 @@
 
 #include "collector/callpath/path_memo.h"
 #include "collector/callpath/path_tree.h"
+#include "collector/callpath/python_stack.h"
+#include "collector/callpath/unwind.h"
 #include "collector/recorder/log_file.h"
 #include "collector/recorder/recorder.h"
 
 namespace culprit::collector {
+
+struct PythonPaths;
 
 /// Names a thread has used: address of the literal -> number. Fixed size: there are about as many
 /// names as MPI functions.
@@ -61,6 +65,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   Frames frames;  ///< of the stack that is just being taken: threads may have next to no stack
   LastStack last;
   uint32_t until_timing = 0;  ///< searches for call paths until one is timed
+  PythonPaths* python = nullptr;
 
   /// A log whose file cannot be made is broken: it drops and counts.
   void open(const char* folder, uint32_t number);
@@ -96,8 +101,11 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
   /// The same, taken from the stack.
   PathId take_path(uintptr_t cfa);
-  /// A sample that found the thread at `frames`.
-  void append_sample(uint64_t time, uint16_t missed, const Frames& frames);
+  /// A sample that found the thread at `frames`, and in Python, if it executes that, at `python`.
+  void append_sample(uint64_t time, uint16_t missed, const Frames& frames,
+                     const python::Stack* python = nullptr);
+  /// Where to put what the thread executes in Python; nullptr if the process has none.
+  python::Stack* python_stack();
   /// Not to a broken log: a sample that it drops is none that the program lacks.
   bool may_append_from_signal() const;
 
@@ -105,7 +113,20 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// The path of frames taken from the stack, defining what is new; ends early when memory does.
   /// `known`: so many frames of the last stack lie further out; then, and if `keep`, this becomes
   /// the last one.
-  PathId define_path(const Frames& frames, unsigned known, bool keep);
+  PathId define_path(const Frames& frames, unsigned known, bool keep,
+                     const python::Stack* python = nullptr);
+  /// The call path of a frame below another, defining it if it is new; 0: there is no memory.
+  uint32_t add_frame(uint32_t path, uint64_t address);
+  // python_paths.cpp:
+  /// The path of the stack at `cfa`, of which the native frames are known, with what they execute.
+  PathId with_python(uint32_t native, uintptr_t cfa);
+  /// Puts below a native frame what it executes of the outermost `left`.
+  uint32_t add_python(uint32_t path, const Frame& below, const python::Stack& stack,
+                      unsigned& left);
+  uint32_t add_python_frame(uint32_t path, const python::Frame& frame);
+  bool describe(const python::Frame& frame, uint32_t number);
+  void say_unknown_python();
+  void release_python();
   bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   void finish_newest();

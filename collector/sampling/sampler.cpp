@@ -74,11 +74,15 @@ uintptr_t interrupted_pc(const ucontext_t& context) {
 struct Interruption {
   uintptr_t pc;
   Frames& frames;
+  python::Stack* python;  ///< nullptr: the process has none
+  volatile bool unwound = false;
 };
 
 void unwind(void* argument) {
   auto& interruption = *static_cast<Interruption*>(argument);
   unwind_interrupted(interruption.pc, interruption.frames);
+  interruption.unwound = true;
+  if (interruption.python != nullptr) python::read(*interruption.python);
 }
 
 void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
@@ -86,10 +90,11 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   auto& impl = Recorder::impl(log);
   if (!impl.may_append_from_signal()) return;
   const Busy busy(impl.busy);
-  Interruption interruption{pc, impl.frames};
+  Interruption interruption{pc, impl.frames, impl.python_stack()};
+  const bool sound = run_guarded(unwind, &interruption);
   // A path that ends in a fault would hang under the wrong root: none is better.
-  if (!run_guarded(unwind, &interruption)) interruption.frames.count = 0;
-  impl.append_sample(time, overrun, interruption.frames);
+  if (!interruption.unwound) interruption.frames.count = 0;
+  impl.append_sample(time, overrun, interruption.frames, sound ? interruption.python : nullptr);
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
@@ -277,6 +282,7 @@ void on_unblocked() {
 }
 
 void start() {
+  python::find();
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
   registry::add_hook({on_thread_begun, on_thread_ended, true, check_sample_signal});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -17,7 +17,7 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
-from families import overheads, times
+from families import names, overheads, times
 
 
 @dataclass(frozen=True)
@@ -207,4 +207,5 @@ CASES = [
     case("threads", 2, "late_helper", LATE),
     *times.cases(case),
     *overheads.cases(case),
+    *names.cases(case),
 ]

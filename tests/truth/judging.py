@@ -21,6 +21,9 @@ def functions_of(callpath):
     """The names in a call path, without C++ scopes and arguments, and Fortran's modules and underscores."""
     names = []
     for part in callpath.split("/"):
+        if part.startswith("lambda at "):
+            names.append(part)
+            continue
         part = re.sub(r"\(.*", "", part) or part
         part = part.split("::")[-1].split("_MOD_")[-1]
         names.append(part.rstrip("_") or part)
@@ -31,7 +34,7 @@ class Culprit:
     """One of a case's answers: rank and thread (None: any), function, and bounds of its cost."""
 
     def __init__(self, text, account, case):
-        where, rest = text.strip().split(":")
+        where, rest = text.strip().split(":", 1)
         self.function, cost = rest.split("=")
         rank, _, thread = where.partition(".")
         self.rank = None if rank == "*" else int(rank)

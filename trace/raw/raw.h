@@ -50,7 +50,7 @@
 namespace culprit::trace {
 
 inline constexpr uint32_t kRawMagic = 0x4c554331;  // "1CUL"
-inline constexpr uint32_t kRawVersion = 10;
+inline constexpr uint32_t kRawVersion = 11;
 inline constexpr size_t kRawWindow = size_t{1} << 20;
 
 struct RawHeader {

@@ -102,6 +102,11 @@ enum class RawCommLink : uint16_t {
   join = 7,
 };
 
+/// Addresses above this one are no code's, but places in Python's functions: the function's number
+/// (python_code), then the offset of the instruction.
+inline constexpr uint64_t kRawPythonFrame = uint64_t{1} << 63;
+inline constexpr unsigned kRawPythonNumberShift = 32;
+
 /// Flag of a rank in mpi_comm_def.
 inline constexpr uint32_t kRawParentRank = 1u << 31;
 

@@ -107,6 +107,16 @@ def functions(place, compiler):
           "a function stands twice on a path")
 
 
+def partly(place, compiler):
+    """Functions between an instrumented one and main need not be instrumented."""
+    run = Run(place, f"partly.{compiler}")
+    whole = "main/mid/inner/solve"
+    expect("visits of solve", run.visits(whole), {"0.0": 6, "1.0": 6})
+    check(run.has_path(whole + "/leaf"), "what solve() calls is not below it")
+    check(not run.has_path("main/inner") and not run.has_path("main/solve"),
+          "a function is missing on a path")
+
+
 def scopes(place):
     run = Run(place, "scopes")
     expect("phases", run.stages("phase"), {("solve", 0): 2})
@@ -208,5 +218,6 @@ if __name__ == "__main__":
         "window": window, "without": without, "estimate": estimate, "exclude": exclude,
         **{f"regions.{c}": functools.partial(regions, compiler=c) for c in ("gcc", "clang")},
         **{f"functions.{c}": functools.partial(functions, compiler=c) for c in ("gcc", "clang")},
+        **{f"partly.{c}": functools.partial(partly, compiler=c) for c in ("gcc", "clang")},
         **{f"pause.{h}": functools.partial(pause, how=h) for h in ("pcontrol", "api")},
     }))

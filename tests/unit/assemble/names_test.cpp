@@ -4,16 +4,24 @@
 // Names: from linkage names to what the author wrote, and from addresses of this very program.
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <gelf.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
 #include "assemble/names/object_file.h"
+#include "assemble/names/perf_map.h"
+#include "assemble/names/stubs.h"
 #include "assemble/names/symbols.h"
 #include "assemble/names/unwind_table.h"
 #include "assemble/records/regions.h"
+#include "base/files/regular_file.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -248,6 +256,62 @@ TEST(ObjectFile, TellsTemplatesOfLambdasApart) {
           << line << testing::PrintToString(names);
     }
   }
+}
+
+struct EndElf {
+  void operator()(Elf* elf) const { elf_end(elf); }
+};
+
+TEST(Stubs, AreCalledWhatTheyCall) {
+#if defined(__x86_64__)
+  elf_version(EV_CURRENT);
+  std::istringstream libraries(CULPRIT_LAMBDAS_IN);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    if (library.find("-O0") == std::string::npos) continue;  // the others call next to nothing
+    SCOPED_TRACE(library);
+    const Descriptor file(open(library.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::unique_ptr<Elf, EndElf> elf(elf_begin(file.number(), ELF_C_READ_MMAP, nullptr));
+    ASSERT_NE(elf, nullptr);
+    Stubs stubs(elf.get());
+    std::set<std::string> called;
+    for (uint64_t address = 0; address < 0x4000; address += 4) {
+      if (const auto name = stubs.called_at(address)) called.insert(*name);
+    }
+    EXPECT_TRUE(called.contains("_ZSt25__throw_bad_function_callv"))
+        << testing::PrintToString(called);
+    EXPECT_FALSE(called.contains("fill_places"));
+  }
+#endif
+}
+
+TEST(PerfMap, NamesGeneratedCode) {
+  const std::string path = "/tmp/perf-4194305.map";  // no process has such a number
+  {
+    std::ofstream out(path);
+    out << "7f0000001000 40 julia_forces_12\n"
+           "0x7f0000001040 0x20 LazyCompile:*step /srv/app.js:12\n"
+           "7f0000001000 30 julia_flux_13\n"
+           "nonsense\n7f00000020 zz\n7f0000003000 10 _ZN4mesh4Grid5applyEv";
+  }
+  ASSERT_TRUE(is_perf_map(path));
+  EXPECT_EQ(find_perf_map(4194305, 0), path);
+  EXPECT_EQ(find_perf_map(4194305, uint64_t{1} << 62), "") << "of an earlier process";
+  const std::pair<uint64_t, std::string> expected[] = {
+      {0x7f0000001000, "julia_flux_13"},
+      {0x7f000000102f, "julia_flux_13"},
+      {0x7f0000001030, "generated code at 0x7f0000001030"},
+      {0x7f0000001041, "LazyCompile:*step |srv|app.js:12"},
+      {0x7f0000003002, "mesh::Grid::apply"},
+  };
+  for (const auto& [address, name] : expected) {
+    Symbol symbol;
+    const OpenPlace place{address, &symbol};
+    read_symbols(path, {&place, 1});
+    ASSERT_EQ(symbol.frames.size(), 1u);
+    EXPECT_EQ(symbol.frames.front().function, name);
+    EXPECT_EQ(symbol.named, name.find("generated") == std::string::npos);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(ObjectFile, MissingFilesGiveModuleAndOffset) {

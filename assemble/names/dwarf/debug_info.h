@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/names/lambdas.h"
+#include "assemble/names/dwarf/lambdas.h"
 #include "assemble/names/symbol.h"
 
 namespace culprit::assemble {

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "assemble/names/dwarf_entry.h"
+#include "assemble/names/dwarf/dwarf_entry.h"
 
 namespace culprit::assemble {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "assemble/names/dwarf_entry.h"
+#include "assemble/names/dwarf/dwarf_entry.h"
 
 namespace culprit::assemble {
 

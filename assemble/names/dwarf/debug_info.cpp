@@ -3,12 +3,12 @@
 
 // Not all compilers write the index of units that DWARF provides (.debug_aranges), and it has none
 // of functions, so both are made here from the entries themselves.
-#include "assemble/names/debug_info.h"
+#include "assemble/names/dwarf/debug_info.h"
 
 #include <algorithm>
 
 #include "assemble/names/cxx_library.h"
-#include "assemble/names/dwarf_entry.h"
+#include "assemble/names/dwarf/dwarf_entry.h"
 #include "assemble/names/open_object.h"
 
 namespace culprit::assemble {
@@ -176,7 +176,14 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
     if (scope != unit.scopes.end()) frame.function = scope->second;
     frame.function += readable_name(name);
   }
-  if (const char* file = file_in(die, DW_AT_decl_file)) frame.file = base_name(file);
+  if (const char* file = file_in(die, DW_AT_decl_file)) {
+    frame.file = base_name(file);
+    // Members of classes that are inlined have no linkage name to say whose they are.
+    const bool is_library = std::string_view(file).find("/include/c++/") != std::string_view::npos;
+    if (is_library && !frame.function.empty() && !is_called_as_cxx_library(frame.function)) {
+      frame.function.insert(0, "std::");
+    }
+  }
   int line = 0;
   if (dwarf_decl_line(die, &line) == 0) frame.line = static_cast<uint32_t>(line);
   lambdas_.name_arguments(*die, frame.function);

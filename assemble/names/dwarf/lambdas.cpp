@@ -3,7 +3,7 @@
 
 // gcc puts a lambda's class with its function into the function around it; clang puts a declaration
 // there, and the function elsewhere, which says what it is the definition of.
-#include "assemble/names/lambdas.h"
+#include "assemble/names/dwarf/lambdas.h"
 
 #include <fmt/format.h>
 
@@ -35,10 +35,9 @@ bool is_class(Dwarf_Die& die) {
   return tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 }
 
-/// Some compilers write what they call it in messages.
+/// Classes with a name have lambdas in it where these are their templates' arguments.
 bool may_be_lambda(Dwarf_Die& die) {
-  const std::string_view name = own_name(die);
-  return is_class(die) && (name.empty() || name.find("<lambda") != name.npos);
+  return is_class(die) && own_name(die).empty();
 }
 
 Lambdas::Lambda place_of(Dwarf_Die& type) {

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Python's functions are named, by whatever way MPI is reached, and not the interpreter's."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import harness
+from harness import Report, Skip, check, execute, mpirun, succeed
+
+HERE = pathlib.Path(__file__).parent
+GUILTY = "<module>/step/forces"
+
+
+def measure(place, way):
+    if way == "mpi4py" and execute([sys.executable, "-c", "import mpi4py"]).returncode != 0:
+        raise Skip("there is no mpi4py")
+    folder = place.experiment(way)
+    succeed([place.culprit, "run", "-o", folder, "--",
+             *mpirun(2, sys.executable, HERE / "forces.py", way)])
+    return folder, Report(place, folder)
+
+
+def names(place, way):
+    folder, report = measure(place, way)
+    report.check_identities()
+    report.check_nothing_lost()
+    delays = report.data["delays"]
+    interpreters = [d["callpath"] for d in delays
+                    if "_PyEval" in d["callpath"] or "python3." in d["callpath"]]
+    check(not interpreters, f"the interpreter is blamed: {interpreters}")
+    check(any(d["callpath"].endswith(GUILTY) and d["location"] == "1.0" for d in delays),
+          f"{GUILTY} on rank 1 is not blamed: {delays}")
+    barriers = [w["callpath"] for w in report.data["waits"] if "MPI_Barrier" in w["callpath"]]
+    check(any(path.startswith("<module>/step/") for path in barriers),
+          f"no wait in MPI_Barrier below step(): {barriers}")
+    text = succeed([place.culprit, "report", folder]).stdout
+    if "forces (forces.py:29)" not in " ".join(text.split("AT A GLANCE")[0].split()):
+        raise harness.Off(f"the verdict names something else: {text[:1500]}")
+
+
+TESTS = {
+    "mpi4py": lambda place: names(place, "mpi4py"),
+    "handle": lambda place: names(place, "handle"),
+}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
