@@ -28,7 +28,7 @@ constexpr double kJoined = 16;
 constexpr double kShortRegion_s = 50e-6;
 constexpr uint64_t kManyRegions = 1000;
 
-constexpr uint64_t kManyFaults = 10'000;
+constexpr uint64_t kManyFaults = 100'000;
 /// What one takes at most: clearing a page, where several threads want the same lock.
 constexpr double kSlowestFault_s = 5e-6;
 constexpr double kMuchOfCpuTime = 0.1;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "blame/diagnose/diagnose.h"
 #include "report/verdict/places.h"
@@ -40,6 +42,16 @@ std::map<uint32_t, double> with_core(const Findings& findings) {
     parts[process.rank] = std::max(0.0, 1 - process.core_wait_s / life_s);
   }
   return parts;
+}
+
+/// Calls of which a diagnosis says why they take long: threads that hinder each other in MPI.
+std::set<std::pair<CallPathId, LocationId>> diagnosed_calls(const Findings& findings) {
+  std::set<std::pair<CallPathId, LocationId>> calls;
+  if (find_diagnosis(findings, blame::Diagnosis::threads_in_mpi) == nullptr) return calls;
+  for (const blame::FoundSharedCalls& row : findings.shared_calls) {
+    calls.insert({row.callpath, row.location});
+  }
+  return calls;
 }
 
 std::vector<Share> sorted(const std::map<LocationId, double>& sums) {
@@ -76,13 +88,14 @@ std::string_view words_of(Tile tile) {
 
 Audit audit(const Findings& findings) {
   const std::map<uint32_t, double> core = with_core(findings);
+  const auto diagnosed = diagnosed_calls(findings);
   std::map<CallPathId, double> by_path;
   std::map<CallPathId, std::map<LocationId, double>> places;
   double all_s = 0;
   const FoundUnexplained* largest = nullptr;
   for (const FoundUnexplained& row : findings.unexplained) {
     const bool start_up = row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
-    if (start_up) continue;
+    if (start_up || diagnosed.contains({row.callpath, row.location})) continue;
     const auto part = core.find(findings.locations[row.location.index()].rank);
     const double time_s = row.time_s * (part == core.end() ? 1 : part->second);
     by_path[row.callpath] += time_s;
