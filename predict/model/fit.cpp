@@ -78,7 +78,7 @@ Sense sense_of(const std::vector<Term>& terms, const Fit& fit, size_t constants,
   return below ? Sense::constant_below_zero : Sense::fine;
 }
 
-std::optional<Tried> attempt(const Candidate& candidate, const Data& data) {
+std::optional<Tried> attempt(const CandidateForm& candidate, const Data& data) {
   Columns columns = {std::vector<double>(data.means.size(), 1.0)};
   for (const Term& term : candidate.terms) columns.push_back(column_of(term, data.samples));
   size_t constants = 1;
@@ -224,7 +224,7 @@ std::vector<std::vector<Shape>> promising(const Data& data) {
 
 std::vector<Hypothesis> hypotheses_of(const Data& data) {
   std::vector<Tried> all;
-  for (const Candidate& candidate : candidates(promising(data))) {
+  for (const CandidateForm& candidate : candidates(promising(data))) {
     if (auto tried = attempt(candidate, data)) all.push_back(std::move(*tried));
   }
   return weigh(std::move(all), data);

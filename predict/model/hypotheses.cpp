@@ -60,10 +60,10 @@ void choose(std::span<const std::vector<Shape>> shapes_of, unsigned parameters, 
 
 }  // namespace
 
-std::vector<Candidate> candidates(std::span<const std::vector<Shape>> shapes_of) {
+std::vector<CandidateForm> candidates(std::span<const std::vector<Shape>> shapes_of) {
   const size_t parameters = shapes_of.size();
   const unsigned sets = 1u << parameters;
-  std::vector<Candidate> all = {{{}, 1.0 / sets}};
+  std::vector<CandidateForm> all = {{{}, 1.0 / sets}};
   for (unsigned set = 1; set < sets; ++set) {
     const std::vector<Form> forms = forms_of(set);
     double prior = 1.0 / sets / static_cast<double>(forms.size());

@@ -16,13 +16,14 @@ namespace culprit::predict {
 /// Parameters that may vary at once.
 inline constexpr size_t kMostParameters = 3;
 
-struct Candidate {
+/// A form that a model may have.
+struct CandidateForm {
   std::vector<Term> terms;  ///< none: a constant
   double prior = 0;
 };
 
 /// Constants, and of each choice of parameters the sums and products of their shapes.
 /// `shapes_of[p]`: those worth trying of a parameter.
-std::vector<Candidate> candidates(std::span<const std::vector<Shape>> shapes_of);
+std::vector<CandidateForm> candidates(std::span<const std::vector<Shape>> shapes_of);
 
 }  // namespace culprit::predict
