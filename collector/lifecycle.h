@@ -26,6 +26,10 @@ bool is_active();
 /// else does. Children forked from it begin anew, as those of a process that is not recorded.
 void activate_for_threads();
 
+/// The process was forked and has not executed anything else for a while, or has such a child: it
+/// is worth recording, likewise.
+void activate_if_worthwhile();
+
 /// From now on samples and sleeps of the program's own threads are kept in memory, until the
 /// process turns out to be worth recording. At load.
 void begin_early();

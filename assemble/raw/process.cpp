@@ -71,9 +71,10 @@ void bring_up_to_date(RawProcess& process, const RawProcess& now) {
   for (uint64_t RawProcess::* count :
        {&RawProcess::dropped_records, &RawProcess::logs, &RawProcess::maps,
         &RawProcess::sampling_signal, &RawProcess::displaced_samplers,
-        &RawProcess::confined_samplers}) {
+        &RawProcess::confined_samplers, &RawProcess::on_core_ns, &RawProcess::core_wait_ns}) {
     process.*count = std::max(process.*count, now.*count);
   }
+  for (unsigned i = 0; i < trace::kRawCoreWords; ++i) process.cores[i] |= now.cores[i];
   process.samples_begun = now.samples_begun;
 }
 

@@ -29,6 +29,11 @@ inline constexpr std::array<std::string_view, 12> kLaunchersServants = {"hydra_p
                                                                         "jsmd",
                                                                         "ssh"};
 
+/// Programs that start others, be it from a child that is forked first.
+inline constexpr std::array<std::string_view, 14> kStarters = {
+    "sh",  "bash", "dash", "zsh",  "ksh",     "csh",   "tcsh",
+    "env", "time", "make", "nice", "timeout", "xargs", "culprit"};
+
 /// "mpiexec" of "mpiexec.hydra": distributions name each MPI's own so.
 constexpr std::string_view stem_of(std::string_view name) {
   return name.substr(0, name.find('.'));
@@ -41,6 +46,12 @@ constexpr bool starts_ranks(std::string_view name) {
 constexpr bool is_launchers_name(std::string_view name) {
   return starts_ranks(name) || std::find(kLaunchersServants.begin(), kLaunchersServants.end(),
                                          stem_of(name)) != kLaunchersServants.end();
+}
+
+/// Its children are programs of their own, and what it does itself is not what is measured.
+constexpr bool starts_others(std::string_view name) {
+  return is_launchers_name(name) ||
+         std::find(kStarters.begin(), kStarters.end(), name) != kStarters.end();
 }
 
 }  // namespace culprit

@@ -4,7 +4,7 @@
 #include "collector/openmp/unobserved.h"
 
 #include "collector/probes.h"
-#include "collector/recorder/cpu_time.h"
+#include "collector/recorder/core_use.h"
 #include "collector/recorder/recorder.h"
 
 namespace culprit::collector::openmp {

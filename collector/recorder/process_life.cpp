@@ -10,11 +10,15 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 
+#include "base/launch/launchers.h"
 #include "collector/callpath/python_names.h"
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
@@ -22,7 +26,6 @@
 #include "collector/recorder/clock.h"
 #include "collector/recorder/code_map.h"
 #include "collector/recorder/core_use.h"
-#include "collector/recorder/cpu_time.h"
 #include "collector/recorder/environment.h"
 #include "collector/recorder/log_file.h"
 #include "collector/recorder/process_record.h"
@@ -52,6 +55,7 @@ std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
 /// Nothing but threads of the program's own has been seen.
 std::atomic<bool> g_only_threads{false};
+std::atomic<pid_t> g_child{0};  ///< the forked process that this is
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -67,28 +71,86 @@ bool make_process_folder(const char* experiment) {
   return length > 0 && length + 32 < PATH_MAX && make_folder(g_folder);
 }
 
+// --- Children that are forked and go on with the program --------------------------------------
+//
+// Who forks in order to execute something else does so at once; a child that is still there some
+// time later works for its parent, or beside it, as a pool's workers do, and both are worth
+// recording. Until then their samples lie in memory.
+
+/// Of a process, its children and theirs; in memory that they share.
+struct Family {
+  std::atomic<uint32_t> works;  ///< a child has turned out to be a worker
+};
+Family* g_family = nullptr;
+std::atomic<uint64_t> g_forked_ns{0};  ///< when this process was, by CLOCK_MONOTONIC; 0: it was not
+constexpr uint64_t kSoonExecutes_ns = 10'000'000;
+
+Family* map_family() {
+  void* memory =
+      mmap(nullptr, sizeof(Family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<Family*>(memory);
+}
+
+uint64_t monotonic_ns() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+void begin_as_child() {
+  const bool is_rank = environment().launcher_rank >= 0;
+  if (!environment().wanted || is_rank || !code_map::is_there()) return;
+  g_forked_ns.store(monotonic_ns(), std::memory_order_relaxed);
+  g_child.store(getpid(), std::memory_order_relaxed);
+  g_early.store(true, std::memory_order_release);
+}
+
+/// Of a process that records nothing yet.
+bool has_become_worthwhile() {
+  const uint64_t forked_ns = g_forked_ns.load(std::memory_order_relaxed);
+  if (forked_ns != 0) {
+    // A child of vfork shares all of this with its parent.
+    return g_child.load(std::memory_order_relaxed) == getpid() &&
+           monotonic_ns() >= forked_ns + kSoonExecutes_ns;
+  }
+  return g_family != nullptr && g_family->works.load(std::memory_order_relaxed) != 0;
+}
+
 /// A child made without fork's handlers (clone) shares the mapped files with its parent.
 bool is_recorded_process() {
   return g_record->pid == static_cast<uint32_t>(getpid());
 }
 
-/// Where nothing was recorded before the fork, the child may still be what is to be recorded: a
-/// run of its own, which starts here.
+/// Where nothing was recorded before the fork, or threads alone, the child may still be what is to
+/// be recorded: a run of its own, which starts here.
 void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
   python::forget_descriptions();
   if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
     registry::forget_logs();
+    forget_core_use();
     g_record = nullptr;
     g_load = clock::read_pair();
     g_mode.store(Mode::inert, std::memory_order_relaxed);
+    begin_as_child();
   } else if (mode == Mode::inert) {
     registry::drop_early_logs();
     g_load = clock::read_pair();
+    begin_as_child();
   } else {
     g_mode.store(Mode::forked, std::memory_order_relaxed);
   }
+}
+
+/// Before the first fork by a program that is not recorded: its children may turn out to be
+/// workers.
+void before_fork() {
+  if (g_mode.load(std::memory_order_relaxed) != Mode::inert || g_family != nullptr) return;
+  if (!environment().wanted || environment().launcher_rank >= 0) return;
+  if (starts_others(program_invocation_short_name)) return;
+  g_family = map_family();
+  if (g_family != nullptr && !g_early.load(std::memory_order_relaxed)) lifecycle::begin_early();
 }
 
 bool set_up() {
@@ -137,7 +199,7 @@ void load() {
   selection::load(g_load);
   // As early as possible: children call such handlers in the order of their registration, and an
   // OpenMP runtime's own already sends events.
-  pthread_atfork(nullptr, nullptr, in_forked_child);
+  pthread_atfork(before_fork, nullptr, in_forked_child);
 }
 
 void begin_early() {
@@ -151,21 +213,27 @@ bool is_watching() {
   return mode == Mode::active || (mode == Mode::inert && g_early.load(std::memory_order_relaxed));
 }
 
-ThreadLog* watched_log() {
+static ThreadLog* log_as_it_is() {
   const Mode mode = g_mode.load(std::memory_order_acquire);
   if (mode != Mode::active && !is_watching()) return nullptr;
   if (registry::is_own_thread()) return registry::log_of_own_thread(mode != Mode::active);
   return registry::existing_log();
 }
 
+ThreadLog* watched_log() {
+  activate_if_worthwhile();
+  return log_as_it_is();
+}
+
 ThreadLog* watched_log_in_signal() {
-  if (registry::hooks_are_signal_safe()) return watched_log();
+  if (registry::hooks_are_signal_safe()) return log_as_it_is();
   if (!is_watching()) return nullptr;
   if (registry::is_own_thread()) return registry::log_of_own_thread(true);
   return registry::existing_log();
 }
 
 void end() {
+  activate_if_worthwhile();
   Mode expected = Mode::active;
   if (g_mode.load(std::memory_order_relaxed) != expected || !is_recorded_process()) return;
   const KeepErrno keep;
@@ -247,6 +315,13 @@ bool activate() {
   return active;
 }
 
+void lifecycle::activate_if_worthwhile() {
+  if (g_mode.load(std::memory_order_relaxed) != Mode::inert || registry::is_setting_up()) return;
+  if (!has_become_worthwhile()) return;
+  const bool active = activate_for(/*only_threads=*/true);
+  if (active && g_family != nullptr) g_family->works.store(1, std::memory_order_relaxed);
+}
+
 void lifecycle::activate_for_threads() {
   if (g_mode.load(std::memory_order_acquire) == Mode::inert) activate_for(/*only_threads=*/true);
 }
@@ -266,7 +341,7 @@ void checkpoint() {
   }
   registry::call_checkpoint_hooks();
   refresh_clock_pair();
-  refresh_core_use();
+  refresh_core_use(lifecycle::watched_log());
   if (code_map::loaded_more()) code_map::refresh();
   LogFile::write_all();
   take_snapshot();  // with what has become known

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collector/sampling/quick_exit.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/signals/confinement.h"
 #include "collector/sampling/signals/signal_actions.h"
@@ -12,6 +13,7 @@
 namespace culprit::collector::sampling {
 
 void load() {
+  find_exit_calls();
   find_sleeping_calls();
   find_thread_calls();
   find_action_calls();

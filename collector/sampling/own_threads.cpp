@@ -4,8 +4,10 @@
 // Stands in for pthread_create, so that threads which the program makes by itself are sampled from
 // their beginning. The thread begins in a function of ours, which calls the program's; what the
 // two must know of each other lies in a slot until it has begun. Where there is none free, where
-// the thread would have next to no stack, and for threads of libraries that serve the program (MPI,
-// OpenMP's runtime, the collector's own), nothing is done. C11's thrd_create does not come by here.
+// the thread would have next to no stack, nothing is done. Threads of libraries that serve the
+// program (MPI, OpenMP's runtime, the collector's own), and those made before this library was
+// initialized, are not sampled from there: of them only the library is noted that made them.
+// C11's thrd_create does not come by here.
 // A program that makes threads is worth recording, whatever else it uses.
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,11 +15,13 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "base/launch/launchers.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/environment.h"
 #include "collector/recorder/system_file.h"
+#include "collector/recorder/tasks.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/started.h"
@@ -37,7 +41,9 @@ struct Start {
   std::atomic<bool> taken;
   Routine routine;
   void* argument;
-  uint64_t number;  ///< as of say_making()
+  uint64_t number;   ///< as of say_making()
+  bool is_sampled;   ///< else it is a library's own
+  char library[48];  ///< that makes it; empty: the program itself
 };
 /// Threads that have been made and have not begun yet.
 constexpr unsigned kMaxStarts = 256;
@@ -77,6 +83,11 @@ void* begin(void* argument) {
   auto& start = *static_cast<Start*>(argument);
   const Routine routine = start.routine;
   void* const its = start.argument;
+  if (start.library[0] != '\0') tasks::note_maker(start.library);
+  if (!start.is_sampled) {
+    give_back(start);
+    return routine(its);
+  }
   note_made(start.number);
   give_back(start);
   begin_own_thread(reinterpret_cast<uintptr_t>(routine));
@@ -93,13 +104,19 @@ bool is_launcher() {
 
 Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine, void* argument) {
   const KeepErrno keep;
-  if (!has_started() || !has_room(attributes) || !is_called_by_program(cfa)) return nullptr;
-  if (!is_launcher()) lifecycle::activate_for_threads();
+  if (!environment().wanted || !has_room(attributes)) return nullptr;
+  const char* const library = file_that_calls(cfa);
+  if (library == nullptr) return nullptr;
+  const bool is_sampled = has_started() && !is_helpers_file(library);
+  if (is_sampled && !is_launcher()) lifecycle::activate_for_threads();
   Start* start = take_start();
   if (start == nullptr) return nullptr;
   start->routine = routine;
   start->argument = argument;
-  start->number = say_making();
+  start->is_sampled = is_sampled;
+  start->number = is_sampled ? say_making() : 0;
+  start->library[0] = '\0';
+  strncat(start->library, library, sizeof start->library - 1);
   return start;
 }
 

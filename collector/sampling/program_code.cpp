@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/cores/thread_libraries.h"
 #include "collector/callpath/unwind.h"
 
 namespace culprit::collector::sampling {
@@ -20,15 +21,6 @@ namespace {
 constexpr const char* kTransparent[] = {"libstdc++",  "libc++",    "libc.",      "libc-",
                                         "libpthread", "ld-linux",  "libgcc_s",   "libasan.",
                                         "libtsan.",   "libubsan.", "libclang_rt"};
-
-/// Libraries whose threads are no part of the program.
-constexpr const char* kHelpers[] = {
-    "libculprit", "libmpi",    "libmpich",  "libopen-rte", "libopen-pal", "libpmix",
-    "libprrte",   "mca_",      "libevent",  "libhwloc",    "libucp",      "libuct",
-    "libucs",     "libucm",    "libfabric", "libpsm",      "libibverbs",  "librdmacm",
-    "libmlx",     "libomp",    "libiomp5",  "libgomp",     "libOpenCL",   "libpocl",
-    "libcuda",    "libcupti",  "libnvidia", "libnv",       "libLLVM",     "libclang",
-    "libhsa",     "libamdhip", "libroc",    "libze_",      "libOpenMPI"};
 
 /// Without them a process is hardly worth recording.
 constexpr const char* kRuntimes[] = {"libmpi.",  "libmpi_",    "libmpich", "libomp.",   "libiomp5.",
@@ -87,13 +79,23 @@ bool has_observed_runtime() {
   return found;
 }
 
-bool is_called_by_program(uintptr_t cfa) {
+const char* file_that_calls(uintptr_t cfa) {
   const uintptr_t caller = find_caller(cfa, says_who_calls);
-  return caller != 0 && !begins_with_one_of(file_of(caller), kHelpers);
+  return caller != 0 ? file_of(caller) : nullptr;
+}
+
+bool is_helpers_file(const char* name) {
+  const ThreadLibrary* const library = thread_library(name);
+  return library != nullptr && library->serves;
+}
+
+bool is_called_by_program(uintptr_t cfa) {
+  const char* const file = file_that_calls(cfa);
+  return file != nullptr && !is_helpers_file(file);
 }
 
 bool is_helpers_code(uintptr_t address) {
-  return begins_with_one_of(file_of(address), kHelpers);
+  return is_helpers_file(file_of(address));
 }
 
 }  // namespace culprit::collector::sampling

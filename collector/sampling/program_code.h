@@ -16,6 +16,12 @@ bool has_observed_runtime();
 /// through the C++ library, and not from a library that makes threads for itself.
 bool is_called_by_program(uintptr_t cfa);
 
+/// The name of the file from which such a call comes, the C++ library left out; empty if it is the
+/// program's or has no name, nullptr if it is unknown. It lives as long as the file is loaded.
+const char* file_that_calls(uintptr_t cfa);
+/// Whether a library of this name makes threads for itself.
+bool is_helpers_file(const char* name);
+
 /// Whether this code belongs to a library that makes threads for itself. Much cheaper, but a call
 /// through the C++ library is nobody's.
 bool is_helpers_code(uintptr_t address);

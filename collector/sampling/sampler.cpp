@@ -23,7 +23,7 @@
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/code_map.h"
-#include "collector/recorder/cpu_time.h"
+#include "collector/recorder/core_use.h"
 #include "collector/recorder/environment.h"
 #include "collector/recorder/process_record.h"
 #include "collector/recorder/selection.h"
@@ -57,8 +57,10 @@ constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"
 std::atomic<uint64_t> g_delivery_ns{0};
 std::atomic<uint64_t> g_inside{0};  ///< threads that are inside a sample
 std::atomic<pid_t> g_process{0};    ///< in which start() was called; 0: not yet
-/// CPU time, in nanoseconds, since this thread refreshed the clock pair.
-constinit thread_local uint64_t t_since_refresh __attribute__((tls_model("initial-exec"))) = 0;
+/// When this thread last told what it had of a core, in seconds.
+constinit thread_local time_t t_told_core_use __attribute__((tls_model("initial-exec"))) = 0;
+/// CPU time, in nanoseconds, of this thread's samples.
+constinit thread_local uint64_t t_sampled_ns __attribute__((tls_model("initial-exec"))) = 0;
 
 uintptr_t interrupted_pc(const ucontext_t& context) {
   const auto& machine = context.uc_mcontext;
@@ -98,18 +100,26 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
-/// After each second of CPU time: a program that is killed has then told how fast its clock is.
+/// A program that is killed has then told how fast its clock is: this also says how long a process
+/// that waits has lived.
 void refresh_clock_now_and_then(uint64_t expirations) {
-  // The clock more often: it also says how long a process that waits has lived.
-  constexpr uint64_t kClock = 100'000'000, kCoreUse = 1'000'000'000;
-  const uint64_t before = t_since_refresh;
-  t_since_refresh += expirations * t_rate.period_ns();
-  if (before / kClock == t_since_refresh / kClock) return;
-  refresh_clock_pair();
-  if (t_since_refresh < kCoreUse) return;
-  t_since_refresh = 0;
-  ThreadLog* log = lifecycle::watched_log_in_signal();
-  if (log != nullptr && Recorder::impl(*log).may_append_from_signal()) put_cpu_time(*log);
+  constexpr uint64_t kBetween_ns = 100'000'000;
+  const uint64_t before = t_sampled_ns;
+  t_sampled_ns += expirations * t_rate.period_ns();
+  if (before / kBetween_ns != t_sampled_ns / kBetween_ns) refresh_clock_pair();
+}
+
+/// What this thread had of a core, and all threads of the process. By the time on the wall: who
+/// hardly gets a core has little of its own.
+void tell_core_use(ThreadLog& log) {
+  constexpr time_t kBetween_s = 1;
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  if (time.tv_sec - t_told_core_use >= kBetween_s) {
+    t_told_core_use = time.tv_sec;
+    put_cpu_time(log);
+  }
+  if (lifecycle::is_active() && core_use_is_old()) refresh_core_use(&log);
 }
 
 void note_new_rate() {
@@ -133,7 +143,9 @@ bool has_room(const ucontext_t& context) {
 void handle(uint64_t missed, const ucontext_t& context) {
   refresh_clock_now_and_then(1 + missed);
   ThreadLog* log = lifecycle::watched_log_in_signal();
-  if (log == nullptr || log->waiting > 0) return;
+  if (log == nullptr) return;
+  if (Recorder::impl(*log).may_append_from_signal()) tell_core_use(*log);
+  if (log->waiting > 0) return;
   const uintptr_t pc = interrupted_pc(context);
   if (!code_map::is_there() || code_map::owner_of(pc) == code_map::Owner::runtime) return;
   take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));

@@ -3,8 +3,9 @@
  *
  * alone <what>...: each word in turn. `produce`: a thread makes five things, 40 ms each, for which
  * the first one waits; `idle`: a thread that ends at once; `fork`: the rest happens in a child,
- * whose status is passed on; `again`: the program becomes itself, with the rest of the words; a
- * number: the status. */
+ * whose status is passed on; `pool`: two children assemble a thing five times, without threads;
+ * `execute`: a child becomes true(1); `again`: the program becomes itself, with the rest of the
+ * words; a number: the status. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,27 @@ static void idle(void) {
   pthread_join(thread, NULL);
 }
 
+/* Children end as Python's do. */
+static void pool(void) {
+  pid_t workers[2];
+  for (int i = 0; i < 2; ++i) {
+    workers[i] = fork();
+    if (workers[i] != 0) continue;
+    for (int k = 0; k < 5; ++k) assemble_thing();
+    _exit(0);
+  }
+  for (int i = 0; i < 2; ++i) waitpid(workers[i], NULL, 0);
+}
+
+static void execute(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    execlp("true", "true", NULL);
+    _exit(127);
+  }
+  waitpid(child, NULL, 0);
+}
+
 int main(int argc, char** argv) {
   int status = 0;
   for (int i = 1; i < argc; ++i) {
@@ -73,6 +95,10 @@ int main(int argc, char** argv) {
         waitpid(child, &ended, 0);
         return WEXITSTATUS(ended);
       }
+    } else if (strcmp(argv[i], "pool") == 0) {
+      pool();
+    } else if (strcmp(argv[i], "execute") == 0) {
+      execute();
     } else if (strcmp(argv[i], "again") == 0) {
       argv[i] = argv[0];
       execv(argv[0], argv + i);

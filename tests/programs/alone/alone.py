@@ -70,12 +70,30 @@ def launcher(place):
     check(ranks == 2, f"{ranks} processes instead of two")
 
 
+def pool(place):
+    """Workers that are forked, and have no threads, are processes of the run, and so is who forked them."""
+    run(place, place.program("alone/alone"), "pool", "6", status=6)
+    report = Report(place, place.experiment())
+    report.check_identities()
+    processes = report.data["processes"]
+    check(len(processes) == 3, f"{len(processes)} processes instead of parent and two children: {processes}")
+    check(all(p["program"] == "alone" and p["number"] for p in processes), f"the processes are {processes}")
+    ran = {p["location"] for p in report.data["critical_path"] if "assemble_thing" in p["callpath"]}
+    check(ran, f"the workers' work is not on the critical path\n{report.summary()}")
+
+
+def executes(place):
+    """A child that executes something else at once makes nobody worth recording."""
+    done = run(place, place.program("alone/alone"), "execute", "5", status=5)
+    check("nothing was recorded" in done.stderr, f"something was recorded: {done.stderr}")
+
+
 def status(place):
     run(place, place.program("alone/alone"), "idle", "7", status=7)
 
 
 TESTS = {test.__name__: test for test in
-         (produced, becomes_another, children, beside_openmp, launcher, status)}
+         (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status)}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))
