@@ -16,10 +16,12 @@
 #include "assemble/names/package.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/stream.h"
+#include "assemble/run/core_takers.h"
 #include "assemble/run/gather_facts.h"
 #include "assemble/run/run_end.h"
 #include "assemble/run/topologies.h"
 #include "assemble/stuck/stuck.h"
+#include "base/cores/core_counter.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
@@ -198,6 +200,34 @@ void make_contexts(RecordedRun& run) {
   }
 }
 
+/// Unknown: for ever.
+double asleep_ns(const RecordedRun& run, const Lane& lane) {
+  const auto& uses = run.accounts[lane.folder].core_uses;
+  const auto use = uses.find(lane.log->thread());
+  if (use == uses.end()) return std::numeric_limits<double>::infinity();
+  const CoreUse& known = use->second;
+  const trace::RawProcess& process = run.folders[lane.folder].process;
+  const uint64_t end =
+      std::max({process.end_ticks, process.last.ticks, known.until_ticks});  // unknown from then on
+  const uint64_t life = end - known.from_ticks;
+  const double awake_ns = static_cast<double>(life - std::min(known.blocked_ticks, life)) *
+                          run.clock->ns_per_tick(lane.folder);
+  return std::max(0.0, awake_ns - static_cast<double>(known.on_core_ns) -
+                           static_cast<double>(known.without_ns));
+}
+
+CoreCourse course_of(const RecordedRun& run, const Lane& lane, const CoreUse& use) {
+  std::vector<CorePoint> points = {{run.clock->time(lane.folder, use.from_ticks), 0, 0}};
+  for (const CoreReading& reading : use.readings) {
+    points.push_back({run.clock->time(lane.folder, reading.ticks),
+                      static_cast<double>(reading.on_core_ns),
+                      static_cast<double>(reading.without_ns)});
+  }
+  const auto could = static_cast<double>(use.on_core_ns + use.without_ns);
+  const double asleep = asleep_ns(run, lane);
+  return CoreCourse(std::move(points), could > 0 ? could / (could + asleep) : 1);
+}
+
 /// How the thread's time between events is to be divided, but for what divides it.
 Folder folder_for(const RecordedRun& run, const Lane& lane) {
   const uint32_t hz = run.folders[lane.folder].process.sampling_hz;
@@ -206,21 +236,14 @@ Folder folder_for(const RecordedRun& run, const Lane& lane) {
   if (hz > 0) how.period_ns = 1e9 / hz;
   const auto& uses = run.accounts[lane.folder].core_uses;
   const auto use = uses.find(lane.log->thread());
-  if (use != uses.end()) how.core_share = use->second.share();
+  if (use == uses.end()) return how;
+  how.core_share = use->second.share();
+  constexpr double kOften = 0.95;
+  if (how.core_share >= kOften) return how;
+  how.cores = course_of(run, lane, use->second);
+  how.no_core = run.contexts[lane.folder].metrics.set(
+      {{std::string(kNoCoreCounter), "ns", trace::MetricMode::accumulated}});
   return how;
-}
-
-/// Unknown: for ever.
-double asleep_ns(const RecordedRun& run, const Lane& lane) {
-  const auto& uses = run.accounts[lane.folder].core_uses;
-  const auto use = uses.find(lane.log->thread());
-  if (use == uses.end()) return std::numeric_limits<double>::infinity();
-  const CoreUse& known = use->second;
-  const uint64_t life = known.until_ticks - known.from_ticks;
-  const double awake_ns = static_cast<double>(life - std::min(known.blocked_ticks, life)) *
-                          run.clock->ns_per_tick(lane.folder);
-  return std::max(0.0, awake_ns - static_cast<double>(known.on_core_ns) -
-                           static_cast<double>(known.without_ns));
 }
 
 /// As trace::Fact::unanswered names it.
@@ -343,6 +366,8 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
   unify(run);
   charge_device_overhead(run);
   gather_facts(run.folders, run.accounts, run.processes, *run.clock, facts);
+  find_core_takers(run.folders, run.accounts, run.processes, *run.clock,
+                   machine::read_machines(raw), facts);
   look_at_end(run, raw, threads);
   make_contexts(run);
   kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);

@@ -38,13 +38,27 @@ static void from_json(const nlohmann::json& rows, Losses& losses) {
 namespace assemble {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProcessCores, rank, node, cores, node_cores,
+                                                on_core_s, core_wait_s, program, number)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TaskGroup, rank, library, name, threads, recorded,
                                                 on_core_s, core_wait_s)
+NLOHMANN_JSON_SERIALIZE_ENUM(CoreTakerKind, {{CoreTakerKind::unknown, "unknown"},
+                                             {CoreTakerKind::others, "others"},
+                                             {CoreTakerKind::helpers, "helpers"},
+                                             {CoreTakerKind::quota, "quota"},
+                                             {CoreTakerKind::hypervisor, "hypervisor"},
+                                             {CoreTakerKind::binding, "binding"},
+                                             {CoreTakerKind::own, "own"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CoreTaker, node, kind, name, process, processes,
+                                                cpu_s, time_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CoreTime, rank, begin_s, end_s, on_core_s,
+                                                core_wait_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckMember, location, name, call, callpath, place,
                                                 since_s, waits_for, why, in_circle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckGroup, deadlock, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunFacts, command, program, mpi, openmp, processes,
                                                 sampling_signal, records, events, overhead_pct,
-                                                clock_error_ns, cores, stuck, notes, losses)
+                                                clock_error_ns, cores, tasks, core_takers,
+                                                core_times, stuck, notes, losses)
 
 namespace {
 

@@ -23,6 +23,41 @@ struct ProcessCores {
   uint64_t node_cores = 0;  ///< that all of the run on its node might use
   double on_core_s = 0;     ///< CPU time of its threads
   double core_wait_s = -1;  ///< they could have run, and had no core; < 0: unknown
+  std::string program;      ///< the name of what it executed
+  uint64_t number = 0;      ///< the system's number of it
+};
+
+/// Threads of a process that share a maker and a name.
+struct TaskGroup {
+  uint32_t rank = 0;
+  std::string library;  ///< the file of the library that made them; empty: the program, or unknown
+  std::string name;
+  uint64_t threads = 0;
+  bool recorded = false;  ///< they are locations
+  double on_core_s = 0;
+  double core_wait_s = 0;
+};
+
+enum class CoreTakerKind { others, helpers, quota, hypervisor, binding, own, unknown };
+
+/// Who had the cores of a node that threads of the run lacked.
+struct CoreTaker {
+  std::string node;
+  CoreTakerKind kind = CoreTakerKind::unknown;
+  std::string name;        ///< of another program; empty: unseen
+  uint64_t process = 0;    ///< its number; 0: of several
+  uint64_t processes = 0;  ///< of that name
+  double cpu_s = 0;
+  double time_s = 0;  ///< without a core for its sake
+};
+
+/// What a process had of cores in a part of the run.
+struct CoreTime {
+  uint32_t rank = 0;
+  double begin_s = 0;
+  double end_s = 0;
+  double on_core_s = 0;
+  double core_wait_s = 0;
 };
 
 /// A location whose call could not return when the run ended.
@@ -74,8 +109,11 @@ struct RunFacts {
   uint64_t events = 0;        ///< that they become, about
   double overhead_pct = -1;   ///< calibrated cost of the records, percent of wall; worst process
   double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
-  std::vector<ProcessCores> cores;  ///< of each process that left records
-  std::vector<StuckGroup> stuck;    ///< when the run ended; deadlocks first
+  std::vector<ProcessCores> cores;     ///< of each process that left records
+  std::vector<TaskGroup> tasks;        ///< of each of these, as far as they used any
+  std::vector<CoreTaker> core_takers;  ///< by node; who took most first
+  std::vector<CoreTime> core_times;    ///< of processes that lacked a core, in order
+  std::vector<StuckGroup> stuck;       ///< when the run ended; deadlocks first
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
   Losses losses;
 };

@@ -197,6 +197,49 @@ std::optional<std::string> end_by_sample(const assemble::RunFacts& facts, int ex
 
 }  // namespace
 
+namespace {
+
+blame::CoreTakerKind kind_of(assemble::CoreTakerKind kind) {
+  switch (kind) {
+    case assemble::CoreTakerKind::others:
+      return blame::CoreTakerKind::others;
+    case assemble::CoreTakerKind::helpers:
+      return blame::CoreTakerKind::helpers;
+    case assemble::CoreTakerKind::quota:
+      return blame::CoreTakerKind::quota;
+    case assemble::CoreTakerKind::hypervisor:
+      return blame::CoreTakerKind::hypervisor;
+    case assemble::CoreTakerKind::binding:
+      return blame::CoreTakerKind::binding;
+    case assemble::CoreTakerKind::own:
+      return blame::CoreTakerKind::own;
+    case assemble::CoreTakerKind::unknown:
+      break;
+  }
+  return blame::CoreTakerKind::unknown;
+}
+
+void merge_cores(const assemble::RunFacts& facts, blame::Findings& findings) {
+  for (const assemble::ProcessCores& row : facts.cores) {
+    findings.processes.push_back({row.rank, row.node, row.cores, row.node_cores, row.on_core_s,
+                                  row.core_wait_s, row.program, row.number});
+  }
+  for (const assemble::TaskGroup& row : facts.tasks) {
+    findings.tasks.push_back({row.rank, row.library, row.name, row.threads, row.recorded,
+                              row.on_core_s, row.core_wait_s});
+  }
+  for (const assemble::CoreTaker& row : facts.core_takers) {
+    findings.core_takers.push_back(
+        {row.node, kind_of(row.kind), row.name, row.process, row.processes, row.cpu_s, row.time_s});
+  }
+  for (const assemble::CoreTime& row : facts.core_times) {
+    findings.core_times.push_back(
+        {row.rank, row.begin_s, row.end_s, row.on_core_s, row.core_wait_s});
+  }
+}
+
+}  // namespace
+
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings) {
   blame::RunInfo& run = findings.run;
@@ -210,10 +253,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   run.user_s = info.user_s;
   run.system_s = info.system_s;
   run.page_faults = info.page_faults;
-  for (const assemble::ProcessCores& row : facts.cores) {
-    findings.processes.push_back(
-        {row.rank, row.node, row.cores, row.node_cores, row.on_core_s, row.core_wait_s});
-  }
+  merge_cores(facts, findings);
   merge_stuck(facts.stuck, findings);
   for (const auto& [name, value] : info.parameters) findings.parameters.push_back({name, value});
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());

@@ -34,7 +34,9 @@ class Stream {
     for (RawRecord record; cursor.next(record);) {
       pass_switches(record.ticks);
       if (record.kind == RawKind::sample) thread_.note_sample(record);
-      if (off_) {
+      if (record.kind == RawKind::thread_awaits) {
+        end_in_wait(state_.time(record));
+      } else if (off_) {
         see_while_off(record, cursor);
       } else {
         see(record, cursor);
@@ -159,6 +161,18 @@ class Stream {
       }
       end_pause(std::min(end, state_.process.time(pause.end)));
     }
+  }
+
+  /// A thread of a pool that waited for work when the process ended: it did nothing more, and
+  /// nobody waited for it, since then.
+  void end_in_wait(Time since) {
+    Timeline& timeline = state_.timeline;
+    const bool may_rest = log_.thread() != 0 && state_.process.has_end() && !off_;
+    if (!may_rest || timeline.stack().empty()) return;
+    if (timeline.base() != 0 || timeline.innermost() != 0) return;  // it is in some construct
+    timeline.drop_samples(since);
+    timeline.observe_bare(since);
+    timeline.leave(since, 0);
   }
 
   void end_program() {

@@ -72,6 +72,18 @@ Time Timeline::advance(Time time) {
   return last_;
 }
 
+/// At each border, so that all of it goes to the function that lacked the core. Where nobody knows
+/// what the thread did it may have slept, and lacked nothing.
+void Timeline::count_lack_of_core(Time until) {
+  if (folder_.cores.empty()) return;
+  const Time begin = std::exchange(counted_, std::max(counted_, until));
+  const bool computes = !stack_.empty() && !hides_samples(stack_.back().level) &&
+                        stack_.back().region != folder_.not_sampled;
+  const Duration without = folder_.cores.without(begin, until);
+  if (computes) without_core_ns_ += static_cast<double>(without.nanos());
+  sink().metrics(until, folder_.no_core, {&without_core_ns_, 1});
+}
+
 // Enters and leaves that are made up for moments before the reading come before it, those for its
 // own moment after it.
 void Timeline::read_counters(Time time, MetricSetId set, std::vector<double> values) {
@@ -86,13 +98,15 @@ void Timeline::write_reading() {
 
 void Timeline::push(Time time, Entry entry) {
   if (reading_ && time >= reading_->time) write_reading();
-  sink().enter(advance(time), entry.region);
+  count_lack_of_core(advance(time));
+  sink().enter(last_, entry.region);
   stack_.push_back(entry);
 }
 
 void Timeline::pop(Time time) {
   if (reading_ && time >= reading_->time) write_reading();
-  sink().leave(advance(time), stack_.back().region);
+  count_lack_of_core(advance(time));
+  sink().leave(last_, stack_.back().region);
   stack_.pop_back();
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "assemble/records/core_course.h"
 #include "assemble/records/folding.h"
 #include "base/ids.h"
 #include "base/time.h"
@@ -56,6 +57,8 @@ struct Folder {
   RegionId not_sampled;            ///< stands where nobody knows
   double period_ns = 0;            ///< of samples; 0: there are none
   double core_share = 1;           ///< of the time in which the thread could compute, that it did
+  CoreCourse cores = {};           ///< the same by and by, where it often could not
+  MetricSetId no_core = {};        ///< the counter of the time in which it could not
 };
 
 class Timeline {
@@ -154,6 +157,7 @@ class Timeline {
   void tell_samples(uint64_t count);
   void set_not_sampled(Time time, const Functions& around);
   void set_frames(Time leave_time, Time enter_time, const Functions& wanted);
+  void count_lack_of_core(Time until);
   void push(Time time, Entry entry);
   void pop(Time time);
 
@@ -179,7 +183,9 @@ class Timeline {
   std::vector<Entry> stack_;
   std::vector<Sample> samples_;
   Time last_;
-  Time known_;  ///< of the last exact observation
+  Time counted_;                ///< until then:
+  double without_core_ns_ = 0;  ///< in functions, so far
+  Time known_;                  ///< of the last exact observation
   uint64_t events_ = 0;
 };
 

@@ -41,6 +41,54 @@ void order_threads(std::vector<RawLog>& logs, const std::vector<std::optional<ui
   logs = std::move(ordered);
 }
 
+/// Of a process's clock, as it read it itself.
+double ns_per_tick(const trace::RawProcess& process) {
+  const uint64_t ticks = process.last.ticks - process.first.ticks;
+  const uint64_t ns = process.last.monotonic_ns - process.first.monotonic_ns;
+  return ticks > 0 ? static_cast<double>(ns) / static_cast<double>(ticks) : 1;
+}
+
+/// What decides whether a thread is a location.
+struct LogFacts {
+  uint32_t tid = 0;
+  bool wakes = false;
+  uint64_t from_ticks = 0;
+};
+
+/// Of a thread that a library made for itself: it worked for so little of the run that it is a
+/// worker by chance, and nobody waited for it. As a location it would be one that idles all along.
+bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& tasks,
+                    const trace::RawProcess& process) {
+  constexpr double kWorks = 0.02;
+  const auto task = tasks.find(thread.tid);
+  if (thread.tid == 0 || thread.wakes || task == tasks.end() || task->second.library.empty()) {
+    return false;
+  }
+  const uint64_t end = std::max(process.end_ticks, process.last.ticks);
+  const double life_ns =
+      static_cast<double>(end - std::min(thread.from_ticks, end)) * ns_per_tick(process);
+  return static_cast<double>(task->second.on_core_ns) < kWorks * life_ns;
+}
+
+/// They stay among the process's threads, as those that are not recorded.
+void leave_out_idle_helpers(const std::vector<LogFacts>& facts, RawProcessFolder& folder,
+                            std::vector<std::optional<uint32_t>>& numbers, Survey& survey) {
+  size_t kept = 0;
+  for (size_t i = 0; i < folder.logs.size(); ++i) {
+    if (is_idle_helper(facts[i], survey.tasks, folder.process)) {
+      survey.recorders.erase(facts[i].tid);
+      continue;
+    }
+    if (kept != i) {
+      folder.logs[kept] = std::move(folder.logs[i]);
+      numbers[kept] = numbers[i];
+    }
+    ++kept;
+  }
+  folder.logs.erase(folder.logs.begin() + static_cast<ptrdiff_t>(kept), folder.logs.end());
+  numbers.resize(kept);
+}
+
 }  // namespace
 
 std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folders,
@@ -54,6 +102,7 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
   });
   std::vector<ProcessAccount> accounts(folders.size());
   std::vector<std::vector<std::optional<uint32_t>>> numbers(folders.size());
+  std::vector<std::vector<LogFacts>> facts(folders.size());
   for (size_t i = 0; i < jobs.size(); ++i) {
     const RawProcessFolder& folder = folders[jobs[i].folder];
     ProcessAccount& account = accounts[jobs[i].folder];
@@ -62,11 +111,16 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
       CoreUse& use = account.core_uses[log.thread()] = surveys[i].core_use;
       if (log.thread() == 0) use.from_ticks = folder.process.start_ticks;
     }
+    facts[jobs[i].folder].push_back(
+        {surveys[i].tid, surveys[i].wakes, surveys[i].core_use.from_ticks});
     numbers[jobs[i].folder].push_back(surveys[i].team_number);
     account.threads.push_back(surveys[i].tool);
     account.survey.merge(std::move(surveys[i].survey));
   }
-  for (size_t i = 0; i < folders.size(); ++i) order_threads(folders[i].logs, numbers[i]);
+  for (size_t i = 0; i < folders.size(); ++i) {
+    leave_out_idle_helpers(facts[i], folders[i], numbers[i], accounts[i].survey);
+    order_threads(folders[i].logs, numbers[i]);
+  }
   return accounts;
 }
 

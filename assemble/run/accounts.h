@@ -22,6 +22,7 @@ struct ProcessAccount {
 /// Surveys all logs of `folders` on `threads` threads; accounts by folder. The logs of each are
 /// then in the order in which users know the threads: by their numbers in a team, where the files
 /// come as threads happened to begin. The first thread stays the first, those in no team come last.
+/// Those of libraries' threads that hardly worked are left out.
 std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folders,
                                            unsigned threads);
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -50,7 +51,8 @@ std::vector<ProcessCores> cores_of(const std::vector<RawProcessFolder>& folders,
     rows.push_back({static_cast<uint32_t>(slot), process.host, count(set_of(process)),
                     count(machines[machine_of(process)]),
                     static_cast<double>(process.on_core_ns) * 1e-9,
-                    known ? static_cast<double>(process.core_wait_ns) * 1e-9 : -1});
+                    known ? static_cast<double>(process.core_wait_ns) * 1e-9 : -1,
+                    std::filesystem::path(process.executable).filename().string(), process.pid});
   }
   return rows;
 }

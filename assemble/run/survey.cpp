@@ -68,7 +68,8 @@ class Surveyor {
     }
     if (facts.group != RawGroup::definitions) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
-      const bool is_act = record.kind != RawKind::cpu_time && record.kind != RawKind::spin;
+      const bool is_act = record.kind != RawKind::cpu_time && record.kind != RawKind::spin &&
+                          record.kind != RawKind::cores_had && record.kind != RawKind::task_use;
       if (is_act) result_.survey.last_act_ticks = record.ticks;
     }
   }
@@ -239,6 +240,16 @@ class Surveyor {
       result_.core_use.on_core_ns = earlier_.on_core_ns + since.on_core;
       result_.core_use.without_ns = earlier_.without_ns + since.without;
       result_.core_use.until_ticks = record.ticks;
+      result_.core_use.readings.push_back(
+          {record.ticks, result_.core_use.on_core_ns, result_.core_use.without_ns});
+    } else if (record.kind == RawKind::cores_had) {
+      const auto had = record.as<raw::cores_had>();
+      result_.survey.cores_had.push_back({record.ticks, had.on_core, had.without});
+    } else if (record.kind == RawKind::task_use) {
+      see_task(record);
+    } else if (record.kind == RawKind::thread_id) {
+      result_.tid = static_cast<uint32_t>(record.as<raw::thread_id>().tid);
+      result_.survey.recorders.insert(result_.tid);
     } else if (record.kind == RawKind::python_unknown) {
       result_.survey.unknown_python = record.as<raw::python_unknown>().version;
     } else if (record.kind == RawKind::clock_met) {
@@ -247,10 +258,22 @@ class Surveyor {
     }
   }
 
+  /// Two texts, each ended by a zero.
+  void see_task(const RawRecord& record) {
+    const auto use = record.as<raw::task_use>();
+    const std::string texts(text_in(record.rest_of<raw::task_use>(), use.bytes));
+    const size_t middle = texts.find('\0');
+    if (middle == std::string::npos) return;
+    result_.survey.tasks[use.tid] = {texts.substr(0, middle), texts.c_str() + middle + 1,
+                                     use.on_core, use.without};
+  }
+
   void see_other(const RawRecord& record) {
     if (record.kind == RawKind::recording_off || record.kind == RawKind::recording_on) {
       result_.survey.switches.push_back(
           {record.as<raw::recording_off>().from, record.kind == RawKind::recording_on});
+    } else if (record.kind == RawKind::woke) {
+      result_.wakes = true;
     } else if (record.kind == RawKind::thread_ended) {
       ended_ = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {
@@ -395,6 +418,15 @@ void Survey::merge(Survey&& other) {
   std::stable_sort(switches.begin(), switches.end(),
                    [](const Switch& a, const Switch& b) { return a.ticks < b.ticks; });
   rank_sets.merge(other.rank_sets);
+  cores_had.insert(cores_had.end(), other.cores_had.begin(), other.cores_had.end());
+  std::stable_sort(cores_had.begin(), cores_had.end(),
+                   [](const CoreReading& a, const CoreReading& b) { return a.ticks < b.ticks; });
+  // Whoever looked last saw most.
+  for (auto& [number, use] : other.tasks) {
+    TaskUse& mine = tasks[number];
+    if (use.on_core_ns + use.without_ns >= mine.on_core_ns + mine.without_ns) mine = use;
+  }
+  recorders.merge(other.recorders);
   device_launches.merge(other.device_launches);
   partitioned.insert(partitioned.end(), other.partitioned.begin(), other.partitioned.end());
   std::stable_sort(

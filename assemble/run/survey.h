@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -111,6 +112,21 @@ struct PartitionedInit {
   bool sends = false;
 };
 
+/// What the kernel said at that moment, of one thread or of all of a process since it began.
+struct CoreReading {
+  uint64_t ticks = 0;
+  uint64_t on_core_ns = 0;
+  uint64_t without_ns = 0;
+};
+
+/// RawKind::task_use.
+struct TaskUse {
+  std::string library;
+  std::string name;
+  uint64_t on_core_ns = 0;
+  uint64_t without_ns = 0;
+};
+
 /// Of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
@@ -134,6 +150,9 @@ struct Survey {
   std::vector<PartitionedInit> partitioned;  ///< in order of time
   /// By the number of an operation for a device: when the call was entered that handed it over.
   std::unordered_map<uint64_t, uint64_t> device_launches;
+  std::vector<CoreReading> cores_had;  ///< by all threads, in order of time
+  std::map<uint32_t, TaskUse> tasks;   ///< by the system's number, as last told
+  std::set<uint32_t> recorders;        ///< the system's numbers of threads with a log
   uint64_t last_ticks = 0;
   uint64_t last_act_ticks = 0;  ///< of a record that says what the program did
   uint64_t records = 0;
@@ -155,23 +174,27 @@ struct ToolTime {
 
 /// What the kernel says of a thread, when it last did (RawKind::cpu_time).
 struct CoreUse {
-  uint64_t on_core_ns = 0;  ///< 0: it never did
+  std::vector<CoreReading> readings;  ///< in order of time
+  uint64_t on_core_ns = 0;            ///< 0: it never did
   uint64_t without_ns = 0;
   uint64_t from_ticks = 0;     ///< the thread's begin, as far as is known
   uint64_t until_ticks = 0;    ///< of that moment
   uint64_t blocked_ticks = 0;  ///< in calls that slept (RawKind::blocked)
 
-  /// Of the time in which the thread could compute, that in which it did.
+  /// Of the time in which the thread could compute, that in which it did; 1 where too little of it
+  /// is known.
   double share() const {
-    constexpr double kLeast = 0.05;
+    constexpr double kLeast = 0.05, kLittle_ns = 2e8;
     const auto on_core = static_cast<double>(on_core_ns);
     const double could = on_core + static_cast<double>(without_ns);
-    return could > 0 ? std::max(kLeast, on_core / could) : 1;
+    return could > kLittle_ns ? std::max(kLeast, on_core / could) : 1;
   }
 };
 
 struct ThreadSurvey {
   Survey survey;
+  uint32_t tid = 0;    ///< the system's number of the thread that had the log last; 0: the first
+  bool wakes = false;  ///< it let others go on
   ToolTime tool;
   CoreUse core_use;
   std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "assemble/look/keeper.h"
+#include "assemble/machine/machine_keeper.h"
 #include "cli/commands/estimate.h"
 #include "cli/installation.h"
 #include "cli/launch/child.h"
@@ -105,12 +106,16 @@ ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
   // Of thousands of ranks, not all shall write to one file every second.
   const bool in_front = !farewell.empty();
   assemble::look::WhereaboutsKeeper keeper(experiment);
+  assemble::machine::MachineKeeper machine(experiment);
   const Attendance attendance{.farewell = farewell, .every_second = [&] {
                                 if (in_front) beat(experiment, /*ended=*/false);
                                 keeper.step();
+                                machine.step();
                               }};
   ChildResult child = run_child(held, launch->command, launch->environment, attendance);
-  if (child.started) beat(experiment, /*ended=*/true);
+  if (!child.started) return child;
+  beat(experiment, /*ended=*/true);
+  machine.step(/*last=*/true);
   return child;
 }
 

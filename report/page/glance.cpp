@@ -109,16 +109,24 @@ std::string efficiency_rows(const Findings& findings) {
   Rows rows("Efficiency");
   const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
   const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
+  // Without MPI the same factors are of processes and threads that wait for each other.
+  const bool has_mpi = unit_of(findings) == "rank";
+  const std::string outer = has_mpi                  ? "MPI"
+                            : findings.run.ranks > 1 ? "processes"
+                                                     : "threads at work";
   rows.add_whole(
       efficiency(findings, Factor::parallel),
-      both ? fmt::format("parallel efficiency: MPI {} x OpenMP {}",
+      both ? fmt::format("parallel efficiency: {} {} x OpenMP {}", outer,
                          percent(Proportion::by_itself(mpi)), percent(Proportion::by_itself(omp)))
            : "parallel efficiency");
   if (mpi < kAsGoodAsOne) {
-    rows.add_whole(mpi, factors(findings, "MPI",
-                                {{Factor::mpi_load_balance, "load balance"},
-                                 {Factor::mpi_serialisation, "serialization"},
-                                 {Factor::mpi_transfer, "transfer"}}));
+    rows.add_whole(mpi,
+                   has_mpi || findings.run.ranks > 1
+                       ? factors(findings, outer,
+                                 {{Factor::mpi_load_balance, "load balance"},
+                                  {Factor::mpi_serialisation, "serialization"},
+                                  {Factor::mpi_transfer, has_mpi ? "transfer" : "others at work"}})
+                       : outer);
   }
   if (omp < kAsGoodAsOne) {
     rows.add_whole(omp, factors(findings, "OpenMP",

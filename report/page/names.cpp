@@ -13,6 +13,11 @@
 
 namespace culprit::report {
 
+std::string_view unit_of(const blame::Findings& findings) {
+  const bool measured = !findings.processes.empty() && !findings.processes.front().program.empty();
+  return measured && findings.run.mpi.empty() ? "process" : "rank";
+}
+
 PageNames::PageNames(const blame::Findings& findings) : findings_(findings) {
   for (const blame::FoundLocation& location : findings.locations) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
@@ -51,17 +56,26 @@ std::string PageNames::code(CallPathId id) const {
                                  : fmt::format(" ({})", file));
 }
 
+std::string PageNames::process(uint32_t rank) const {
+  if (unit_of(findings_) == "process") {
+    for (const blame::FoundProcess& row : findings_.processes) {
+      if (row.rank == rank) return fmt::format("{} ({})", row.program, row.number);
+    }
+  }
+  return fmt::format("rank {}", rank);
+}
+
 std::string PageNames::location(LocationId id) const {
   if (!id.valid()) return "(unknown)";
   const blame::FoundLocation& location = findings_.locations[id.index()];
   if (!location.stream.empty()) {
     std::string_view stream = location.stream;
     if (!device_.empty() && stream.ends_with(device_)) stream.remove_suffix(device_.size());
-    return many_ranks_ ? fmt::format("rank {} {}", location.rank, stream) : std::string(stream);
+    return many_ranks_ ? fmt::format("{} {}", process(location.rank), stream) : std::string(stream);
   }
-  if (!many_threads_) return fmt::format("rank {}", location.rank);
+  if (!many_threads_) return process(location.rank);
   if (!many_ranks_) return fmt::format("thread {}", location.thread);
-  return fmt::format("rank {} thread {}", location.rank, location.thread);
+  return fmt::format("{} thread {}", process(location.rank), location.thread);
 }
 
 }  // namespace culprit::report

@@ -5,10 +5,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "blame/findings/findings.h"
 
 namespace culprit::report {
+
+/// What the parts of a run that have threads are called: "rank", or "process" where culprit itself
+/// has measured it and saw no MPI.
+std::string_view unit_of(const blame::Findings& findings);
 
 /// Refers to the findings, which outlive it.
 class PageNames {
@@ -23,10 +28,13 @@ class PageNames {
   std::string region(CallPathId id) const;
   /// The region with its place in the source, unless the name tells that already.
   std::string code(CallPathId id) const;
-  /// "rank 0 thread 1", without the half that is the same for all.
+  /// "rank 0 thread 1", without the half that is the same for all; "python3 (4711) thread 1" where
+  /// there are no ranks.
   std::string location(LocationId id) const;
 
  private:
+  std::string process(uint32_t rank) const;
+
   const blame::Findings& findings_;
   bool many_ranks_ = false;
   bool many_threads_ = false;  ///< in at least one process

@@ -18,6 +18,7 @@
 
 #include "base/printable.h"
 #include "blame/diagnose/diagnose.h"
+#include "report/cores/core_section.h"
 #include "report/formats.h"
 #include "report/page/changes.h"
 #include "report/page/counts.h"
@@ -132,6 +133,7 @@ std::string Page::write() {
   write_time_spent();
   write_blame();
   write_waits();
+  page_ += core_section(findings_, time_);
   page_ += device_section(findings_, name_, time_);
   page_ += refill_section(findings_, time_);
   page_ += message_section(findings_, name_, time_);

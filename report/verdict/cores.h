@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Did the threads have cores? One that could run and has none makes whoever waits for it wait, at
-// places that change from run to run; nothing else that a report says is worth as much until there
-// are enough. Unless it is the waiting threads that had none: calls that spin while they wait
-// compete for the cores with each other, and delay nobody. The system tells of processes alone: a
-// process whose threads lacked a core for longer than they waited, started and ended lacked it in
-// its work, too.
+// Did the threads have cores, and if not, who had them? One that could run and has none makes
+// whoever waits for it wait, at places that change from run to run; nothing else that a report says
+// is worth as much until there are enough. Unless it is the waiting threads that had none: calls
+// that spin while they wait compete for the cores with each other, and delay nobody. The system
+// tells of processes alone: a process whose threads lacked a core for longer than they waited,
+// started and ended lacked it in its work, too.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "blame/findings/findings.h"
 
@@ -17,8 +18,11 @@ namespace culprit::report {
 
 /// From this part of the allocated time without a core on, it is said.
 inline constexpr double kCoresMatter = 0.05;
-/// Part of the time in which threads could run: from this without a core on, a run is disturbed.
-inline constexpr double kCoresDisturb = 0.1;
+/// From this part of the time in which threads could run on, the lack of cores has disturbed the
+/// measurement: rarely does a machine do nothing else at all.
+inline constexpr double kDisturbs = 0.1;
+/// In shorter ones nobody can tell: the system counts others in hundredths of a second.
+inline constexpr double kLeastDisturbance_s = 0.1;
 
 struct CoreShortage {
   bool known = false;  ///< for at least one process
@@ -29,18 +33,31 @@ struct CoreShortage {
   std::string node;        ///< where it was worst; the next three are of it
   size_t processes = 0;
   size_t threads = 0;
-  size_t cores = 0;  ///< that these processes might use; 0: unknown
-  bool matters() const { return known && core_wait_s >= kCoresMatter * allocated_s; }
+  size_t cores = 0;       ///< that these processes might use; 0: unknown
+  double runnable_s = 0;  ///< threads had a core or lacked one
+  double outside_s = 0;   ///< part of core_wait_s for the sake of what is not the program
+  std::vector<blame::FoundCoreTaker> takers;  ///< of all nodes; who took most first
+
+  double own_wait_s() const { return core_wait_s - outside_s; }
+  bool matters() const { return known && own_wait_s() >= kCoresMatter * allocated_s; }
   /// Before all else: it delayed work.
   bool comes_first() const {
-    return matters() && working_s >= kCoresMatter * allocated_s && share >= kCoresDisturb;
+    return matters() && working_s - outside_s >= kCoresMatter * allocated_s &&
+           own_wait_s() >= kDisturbs * runnable_s;
+  }
+  bool disturbed() const {
+    return known && outside_s >= kLeastDisturbance_s && outside_s >= kDisturbs * runnable_s;
   }
   bool too_many_threads() const { return cores > 0 && threads > cores; }
 };
 
 CoreShortage core_shortage(const blame::Findings& findings);
 
-/// "4 ranks on 2 cores had no core for 49 % of the time", of the time in which they could run.
+/// "stress (4711) took cores for 43 % of the time", of that in which threads could run; "" unless
+/// the run was disturbed.
+std::string taker_words(const CoreShortage& shortage);
+
+/// "4 ranks on 2 cores had no core for 49 % of the time", likewise.
 std::string core_words(const CoreShortage& shortage, const blame::Findings& findings);
 
 /// "4 ranks shared 2 cores: ..."; "" unless it matters. What it says of other sentences depends on

@@ -34,12 +34,16 @@ std::string crowd(const std::vector<Share>& shares, const blame::Findings& findi
     ranks.insert(location.rank);
     streams |= !location.stream.empty();
   }
-  if (ranks.size() == shares.size()) return counted(shares.size(), "rank");
+  const std::string_view unit = unit_of(findings);
+  const auto units = [&](size_t count) {
+    return counted(count, unit, unit == "process" ? "processes" : "");
+  };
+  if (ranks.size() == shares.size()) return units(shares.size());
   const std::string lines = counted(shares.size(), streams ? "thread or stream" : "thread",
                                     streams ? "threads and streams" : "");
   if (findings.run.ranks < 2) return lines;
-  return ranks.size() == 1 ? fmt::format("{} of rank {}", lines, *ranks.begin())
-                           : fmt::format("{} of {}", lines, counted(ranks.size(), "rank"));
+  return ranks.size() == 1 ? fmt::format("{} of {} {}", lines, unit, *ranks.begin())
+                           : fmt::format("{} of {}", lines, units(ranks.size()));
 }
 
 }  // namespace

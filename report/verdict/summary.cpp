@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/cores/core_counter.h"
+
 namespace culprit::report {
 namespace {
 
@@ -164,6 +166,8 @@ std::vector<CountedPath> counted_paths(const blame::Findings& findings) {
   std::map<std::pair<CallPathId, LocationId>, double> times;
   Groups<CallPathId, CountedPath> groups;
   for (const blame::FoundCount& row : findings.counts) {
+    // It stands where cores are spoken of.
+    if (findings.metrics[row.metric.index()].name == kNoCoreCounter) continue;
     CountedPath& group = groups.at(row.callpath);
     group.callpath = row.callpath;
     group.values.resize(findings.metrics.size());

@@ -170,8 +170,10 @@ class Judge {
       say(VerdictKind::stuck, hung_sentence(findings_, names_));
       return;
     }
-    const bool disturbed = verdict_.cores.comes_first();
-    if (disturbed) say(VerdictKind::oversubscribed, words_.disturbed());
+    const bool disturbed = verdict_.cores.disturbed();
+    if (disturbed || verdict_.cores.comes_first()) {
+      say(disturbed ? VerdictKind::disturbed : VerdictKind::oversubscribed, words_.disturbed());
+    }
     if (verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
       say(VerdictKind::unexplained, unexplained_sentence(verdict_.audit, findings_, names_, time_));
     }

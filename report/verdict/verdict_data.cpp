@@ -10,10 +10,10 @@
 namespace culprit::report {
 
 std::string_view to_string(VerdictKind kind) {
-  constexpr std::string_view kNames[] = {"nothing",        "failed",      "stuck",
-                                         "oversubscribed", "unexplained", "start_up",
-                                         "rival",          "other_time",  "hardly_any_waiting",
-                                         "cause",          "spread",      "unknown"};
+  constexpr std::string_view kNames[] = {
+      "nothing",     "failed",   "stuck",  "disturbed",  "oversubscribed",
+      "unexplained", "start_up", "rival",  "other_time", "hardly_any_waiting",
+      "cause",       "spread",   "unknown"};
   return kNames[static_cast<size_t>(kind)];
 }
 

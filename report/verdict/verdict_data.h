@@ -29,6 +29,7 @@ enum class VerdictKind {
   nothing,             ///< nobody waited at all, and there is nothing else to say
   failed,              ///< the program was killed by a signal that tells of a mistake
   stuck,               ///< most of the waiting is for calls that could not return
+  disturbed,           ///< others took the cores of its threads: likewise
   oversubscribed,      ///< threads had no cores to work on: what follows is to be read with care
   unexplained,         ///< time is lost that nothing explains
   start_up,            ///< most of a long run

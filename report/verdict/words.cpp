@@ -34,7 +34,8 @@ std::string VerdictWords::of_waiting(Amount<OwnWaiting> part) const {
 }
 
 std::string VerdictWords::disturbed() const {
-  const std::string who = core_words(verdict_.cores, findings_);
+  const std::string who = verdict_.cores.disturbed() ? taker_words(verdict_.cores)
+                                                     : core_words(verdict_.cores, findings_);
   if (verdict_.waiting != VerdictKind::cause) return fmt::format("Disturbed: {}.", who);
   const Cause& cause = verdict_.causes.front();
   return fmt::format("Disturbed: {}; still, most waiting is for {} {}.", who,
