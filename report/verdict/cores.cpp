@@ -94,6 +94,9 @@ std::map<std::string, LibraryThreads> library_threads(
   for (const blame::FoundTask& task : findings.tasks) {
     const auto at = node_of.find(task.rank);
     if (task.library.empty() || at == node_of.end() || at->second != node) continue;
+    // OpenMP's are the program's own.
+    const ThreadLibrary* const known = thread_library(task.library);
+    if (task.recorded && (known == nullptr || known->serves)) continue;
     const double time_s = task.on_core_s + task.core_wait_s;
     if (time_s < kBusyThread * findings.run.wall_s * static_cast<double>(task.threads)) continue;
     LibraryThreads& sum = by_library[task.library];

@@ -17,7 +17,7 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
-from families import names, overheads, times
+from families import alone, names, overheads, times
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,8 @@ CASES = [
     case("hybrid", 2, "thread_to_thread", "0.1:late=3*late", modes="FPC"),
     case("hybrid", 2, "serial_masters", "*:serial_part=serial_part*(rounds-1)/rounds..serial_part",
          modes="FPC", timed=False),
+    # Threads alone.
+    *alone.cases(case),
     # Threads of the program's own.
     case("threads", 2, "helpers_balanced", NOBODY, ms=50, rounds=16),
     case("threads", 2, "helpers_early", NOBODY, ms=50, rounds=16),

@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of threads alone, without MPI and OpenMP: analyzed as threads that wait for each other."""
+
+
+def cases(case):
+    return [
+        case("alone", 0, "handshake", "0.1:late=late", modes="FPWC", quick=True),
+        case("alone", 0, "late_master", "0.0:late=late", modes="FPW"),
+        case("alone", 0, "pool_of_one", "0.1:long_item=long_item", modes="FPWC"),
+        case("alone", 0, "join_each", "0.1:helper_work=helper_work", modes="FPW"),
+        case("alone", 0, "mutex_held", "0.1:hold_mutex=0.98*hold_mutex..hold_mutex", modes="FPW"),
+        case("alone", 0, "semaphore", "0.1:helper_work=helper_work", modes="FPW"),
+        case("alone", 0, "barrier", "0.1:late=2*late", modes="FPWC", quick=True),
+        case("alone", 0, "pipeline", "0.0:late=2*late", modes="FPW"),
+        case("alone", 0, "balanced", "", ms=50, rounds=16, modes="FPW"),
+        case("alone", 0, "idle_worker", "0.2:late=late", modes="FPW"),
+    ]
