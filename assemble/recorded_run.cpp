@@ -170,6 +170,7 @@ void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
 
 void make_contexts(RecordedRun& run) {
   run.not_sampled = run.regions.not_sampled();
+  run.blocked = run.regions.blocked();
   std::vector<ProcessId> process_of(run.folders.size());
   for (size_t i = 0; i < run.processes.slots.size(); ++i) {
     if (const auto folder = run.processes.slots[i].folder) process_of[*folder] = ProcessId(i);
@@ -233,6 +234,7 @@ Folder folder_for(const RecordedRun& run, const Lane& lane) {
   const uint32_t hz = run.folders[lane.folder].process.sampling_hz;
   Folder how;
   how.not_sampled = run.not_sampled;
+  how.blocked = run.blocked;
   if (hz > 0) how.period_ns = 1e9 / hz;
   const auto& uses = run.accounts[lane.folder].core_uses;
   const auto use = uses.find(lane.log->thread());
@@ -275,6 +277,8 @@ std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
   for (size_t i = 0; i < run.lanes.size(); ++i) {
     run.folding.merge(static_cast<uint32_t>(i), std::move(tallies[i]));
   }
+  run.folding.name_sleeps(
+      [&](const StretchEnds& ends) { return run.regions.blocked_between(ends); });
   return events;
 }
 

@@ -76,7 +76,7 @@ struct RecordedRun {
 
   /// What events refer to, as it is met. Complete after the tally.
   Regions regions;
-  RegionId not_sampled;
+  RegionId not_sampled, blocked;
   Metrics metrics;
   std::optional<RankSets> rank_sets;
 };

@@ -18,12 +18,22 @@ struct PseudoRegion {
 
 inline constexpr PseudoRegion kPseudoRegions[] = {
 #define CULPRIT_PSEUDO_REGION(id, name, words, meaning) {name, words, meaning},
+#define CULPRIT_PSEUDO_FAMILY(id, beginning, words, meaning)
+#include "trace/pseudo_regions.def"
+};
+
+/// Each stands for all whose names begin like this: what follows says more.
+inline constexpr PseudoRegion kPseudoFamilies[] = {
+#define CULPRIT_PSEUDO_REGION(id, name, words, meaning)
+#define CULPRIT_PSEUDO_FAMILY(id, beginning, words, meaning) {beginning, words, meaning},
 #include "trace/pseudo_regions.def"
 };
 
 /// By their names, for the code that makes them.
 namespace pseudo {
 #define CULPRIT_PSEUDO_REGION(id, name, words, meaning) inline constexpr std::string_view id = name;
+#define CULPRIT_PSEUDO_FAMILY(id, beginning, words, meaning) \
+  inline constexpr std::string_view id = beginning;
 #include "trace/pseudo_regions.def"
 }  // namespace pseudo
 
@@ -33,6 +43,9 @@ static_assert(pseudo::not_recorded == kNotRecorded && pseudo::not_sampled == kNo
 constexpr const PseudoRegion* pseudo_region(std::string_view name) {
   for (const PseudoRegion& each : kPseudoRegions) {
     if (each.name == name) return &each;
+  }
+  for (const PseudoRegion& each : kPseudoFamilies) {
+    if (name.starts_with(each.name)) return &each;
   }
   return nullptr;
 }

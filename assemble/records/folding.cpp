@@ -29,6 +29,8 @@ constexpr double kFewestToDiffer = 5;
 /// Below, too few samples came by chance as well.
 constexpr double kFewestExpected = 8;
 constexpr double kSigmas = 3;
+/// Of the time in which a thread seems to have slept, if it did.
+constexpr double kMostly = 0.5;
 
 uint64_t hash_of(std::span<const RegionId> frames) {
   uint64_t hash = frames.size() + 1;
@@ -107,6 +109,7 @@ void Pool::add(std::span<const RegionId> frames, double sample_weight, double sa
 }
 
 void Pool::merge(const Pool& other) {
+  ends = other.ends;
   length_ns += other.length_ns;
   expected += other.expected;
   for (const PooledPart& part : other.parts) {
@@ -114,12 +117,13 @@ void Pool::merge(const Pool& other) {
   }
 }
 
-void StretchTally::add(StretchKind kind, Duration length, double expected,
+void StretchTally::add(StretchKind kind, const StretchEnds& ends, Duration length, double expected,
                        std::span<const StretchSample> samples) {
   const StretchClass what{kind, 0, length_class(length)};
   const uint32_t place = places_.at(StretchClassHash()(what), static_cast<uint32_t>(pools_.size()));
   if (place == pools_.size()) pools_.push_back({what, {}});
   Pool& pool = pools_[place].second;
+  pool.ends = ends;
   pool.length_ns += static_cast<double>(length.nanos());
   pool.expected += expected;
   for (const StretchSample& sample : samples) {
@@ -137,6 +141,16 @@ void Folding::merge(uint32_t lane, StretchTally&& tally) {
     by_length_[what].merge(pool);
     by_lane_[{what.kind, lane, what.length}].merge(pool);
   }
+}
+
+void Folding::name_sleeps(const NameOfSleep& name_of) {
+  const auto name = [&](StretchKind kind, const Pool& pool) {
+    if (unsampled_part(pool.expected, pool.weight) <= 0 || sleeps_.contains(kind)) return;
+    sleeps_.emplace(kind, name_of(pool.ends));
+  };
+  for (const auto& [kind, pool] : by_kind_) name(kind, pool);
+  for (const auto& [what, pool] : by_length_) name(what.kind, pool);
+  for (const auto& [what, pool] : by_lane_) name(what.kind, pool);
 }
 
 LaneFolding::LaneFolding(const Folding& folding, uint32_t lane, double asleep_ns)
@@ -161,6 +175,7 @@ LaneFolding::Mixture LaneFolding::mix(StretchKind kind, uint32_t length) const {
     mixture.unsampled = asleep_part_ * unsampled_part(pool->expected, pool->weight);
     break;
   }
+  mixture.asleep = mixture.unsampled > 0 && asleep_part_ > kMostly;
   if (of_all->weight == 0) {
     mixture.negligible = of_all->length_ns < kNegligible * all_.length_ns_;
     mixture.unsampled = 1;
@@ -198,6 +213,7 @@ LaneFolding::Mixture LaneFolding::with_own(const Mixture& known, StretchKind kin
   }
   if (expected >= kFewestExpected && of_all->weight > 0) {
     mixture.unsampled = asleep_part_ * unsampled_part(expected, pool.weight);
+    mixture.asleep = mixture.unsampled > 0 && asleep_part_ > kMostly;
   }
   if (own.empty() || mixture.shares.empty()) return mixture;
   std::vector<double> shares;
@@ -243,7 +259,7 @@ std::vector<Portion> LaneFolding::cut(const Mixture& mixture, Duration length) {
   }
   const Duration rest = Duration::from_nanos(length.nanos() - told);
   if (mixture.unsampled > 0) {
-    portions.push_back({{}, rest, false});
+    portions.push_back({{}, rest, false, mixture.asleep});
   } else if (!portions.empty()) {
     portions.back().length += rest;
   }
@@ -271,6 +287,11 @@ std::vector<Portion> LaneFolding::divide(StretchKind kind, Duration length, doub
   if (is_short && known.unsampled < 0.5) return take_one(known, length);
   if (own.empty() && expected < kFewestExpected) return cut(known, length);
   return cut(with_own(known, kind, expected, own), length);
+}
+
+RegionId LaneFolding::name_of_sleep(StretchKind kind) const {
+  const auto found = all_.sleeps_.find(kind);
+  return found == all_.sleeps_.end() ? RegionId::none() : found->second;
 }
 
 bool LaneFolding::is_alone(StretchKind kind, std::span<const StretchSample> own) const {

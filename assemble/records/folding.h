@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -34,6 +35,15 @@ constexpr StretchKind with(StretchKind kind, uint64_t word) {
   return kind ^ kind >> 29;
 }
 
+/// The innermost functions of the program that are known at both ends of a stretch; all of a kind
+/// have the same.
+struct StretchEnds {
+  RegionId from, to;        ///< none: nobody knows
+  bool same_place = false;  ///< and both ends lie at the same call in it
+
+  bool operator==(const StretchEnds&) const = default;
+};
+
 /// A sample within a stretch.
 struct StretchSample {
   std::vector<RegionId> frames;  ///< below the innermost construct
@@ -49,6 +59,7 @@ struct PooledPart {
 };
 
 struct Pool {
+  StretchEnds ends;
   double length_ns = 0;
   double expected = 0;  ///< weight, had the threads computed all the time
   double weight = 0;    ///< of the samples
@@ -74,7 +85,7 @@ struct StretchClassHash {
 class StretchTally {
  public:
   /// `expected`: samples, had the thread computed all the time.
-  void add(StretchKind kind, Duration length, double expected,
+  void add(StretchKind kind, const StretchEnds& ends, Duration length, double expected,
            std::span<const StretchSample> samples);
 
  private:
@@ -90,8 +101,13 @@ class Folding {
  public:
   void merge(uint32_t lane, StretchTally&& tally);
 
+  using NameOfSleep = std::function<RegionId(const StretchEnds&)>;
+  /// Names what no sample shows of kinds in which threads slept. Once, when all are merged.
+  void name_sleeps(const NameOfSleep& name_of);
+
  private:
   friend class LaneFolding;
+  std::unordered_map<StretchKind, RegionId> sleeps_;
   std::unordered_map<uint32_t, double> unsampled_ns_;  ///< by lane: what its samples leave
   std::unordered_map<StretchKind, Pool> by_kind_;
   std::unordered_map<StretchClass, Pool, StretchClassHash> by_length_, by_lane_;
@@ -103,6 +119,7 @@ struct Portion {
   std::vector<RegionId> frames;
   Duration length;
   bool sampled = true;  ///< false: nobody knows; `frames` are empty
+  bool asleep = false;  ///< so much is known, at least
 };
 
 /// Divides the stretches of one thread.
@@ -122,6 +139,8 @@ class LaneFolding {
                               std::span<const StretchSample> own);
   /// Whether no other stretch of the kind has samples.
   bool is_alone(StretchKind kind, std::span<const StretchSample> own) const;
+  /// What a sleep in a stretch of this kind is called; none if no such stretch slept for long.
+  RegionId name_of_sleep(StretchKind kind) const;
 
  private:
   struct Share {
@@ -133,7 +152,8 @@ class LaneFolding {
   struct Mixture {
     std::vector<Share> shares;  ///< in order of time
     double unsampled = 0;
-    double samples = 0;  ///< behind the shares
+    bool asleep = false;  ///< in what is unsampled
+    double samples = 0;   ///< behind the shares
     bool negligible = false;
   };
   Mixture& mixture_of(StretchKind kind, Duration length);

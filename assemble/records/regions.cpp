@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "trace/device_apis.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::assemble {
 namespace {
@@ -126,9 +127,18 @@ RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
 }
 
 RegionId Regions::system_call(std::string_view name) {
-  const Paradigm paradigm =
-      name.starts_with("pthread_") ? Paradigm::pthread : Paradigm::measurement_system;
-  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+  return intern({std::string(name), RegionRole::function, Paradigm::pthread, "", 0});
+}
+
+RegionId Regions::blocked_in(std::string_view call) {
+  return intern({fmt::format("{}{})", trace::pseudo::blocked_in, call), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
+RegionId Regions::io_in(std::string_view call, std::string_view file) {
+  std::string name = fmt::format("{}{}", trace::pseudo::io_in, call);
+  if (!file.empty()) name += fmt::format(" of {}", file);
+  return intern({name + ")", RegionRole::function, Paradigm::user, "", 0});
 }
 
 RegionId Regions::user(std::string_view name, RegionRole role) {
@@ -160,6 +170,24 @@ RegionId Regions::not_recorded() {
 
 RegionId Regions::not_sampled() {
   return intern({std::string(trace::kNotSampled), RegionRole::function, Paradigm::user, "", 0});
+}
+
+RegionId Regions::blocked() {
+  return intern(
+      {std::string(trace::pseudo::blocked_unknown), RegionRole::function, Paradigm::user, "", 0});
+}
+
+RegionId Regions::blocked_between(const StretchEnds& ends) {
+  if (!ends.from.valid() || !ends.to.valid()) return blocked();
+  const std::string& from = regions_[ends.from.index()].name;
+  const std::string& to = regions_[ends.to.index()].name;
+  std::string where = fmt::format("between {} and {}", from, to);
+  if (ends.from == ends.to) {
+    where = fmt::format("{} of {}", ends.same_place ? "between two calls" : "in or between calls",
+                        from);
+  }
+  return intern({fmt::format("{} {}", trace::pseudo::blocked_unknown, where), RegionRole::function,
+                 Paradigm::user, "", 0});
 }
 
 void Regions::is_instrumented(RegionId function) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "assemble/names/symbols.h"
+#include "assemble/records/folding.h"
 #include "base/ids.h"
 #include "trace/definitions.h"
 
@@ -35,6 +36,10 @@ class Regions {
   RegionId user(std::string_view name, trace::RegionRole role);
   /// A call of the system's library in which threads wait ("pthread_join").
   RegionId system_call(std::string_view name);
+  /// What a function spends in such a call that ended from outside of what is recorded.
+  RegionId blocked_in(std::string_view call);
+  /// What it spends in one that reads or writes a file; without a name if that is empty.
+  RegionId io_in(std::string_view call, std::string_view file);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
   /// What such a runtime does in a call for its own sake (trace::kDeviceStartUp).
@@ -45,6 +50,10 @@ class Regions {
   RegionId measuring();
   /// Time of which nobody knows in which function it went by (trace::kNotSampled).
   RegionId not_sampled();
+  /// Time in which a thread slept, and nobody knows where.
+  RegionId blocked();
+  /// The same between two calls in these functions, as far as known (StretchEnds).
+  RegionId blocked_between(const StretchEnds& ends);
   /// The function tells of its own begin and end.
   void is_instrumented(RegionId function);
   /// Time in which recording was off (trace::kNotRecorded).

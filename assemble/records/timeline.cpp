@@ -58,10 +58,17 @@ void set_common(const Functions& a, const Functions& b, Functions& common) {
   }
 }
 
+/// The functions that were there all the time between two moments, as far as these can tell: the
+/// innermost ones may have been left and called again, as loops do with what calls MPI for them.
 template <class Functions>
-Functions common_of(const Functions& a, const Functions& b) {
+Functions lasting(const Functions& a, const Functions& b) {
   Functions common;
   set_common(a, b, common);
+  const size_t shorter = std::min(a.regions.size(), b.regions.size());
+  const size_t most = shorter == 0 ? 0 : shorter - 1;
+  if (common.regions.size() <= most) return common;
+  common.regions.resize(most);
+  common.sites.resize(most);
   return common;
 }
 
@@ -263,29 +270,30 @@ std::vector<StretchSample> Timeline::own_samples(Time until) const {
 
 /// Functions that tell of themselves have been left if anything else ran: it is their own time. And
 /// a part that the program named has what no function in it is known to have.
-void Timeline::set_not_sampled(Time time, const Functions& around) {
+void Timeline::set_unknown(Time time, const Functions& around, RegionId what) {
   const size_t construct = innermost();
   const Level level = construct != npos ? stack_[construct].level : Level::root;
-  if (level == Level::function || (level == Level::region && around.regions.empty())) {
-    return set_frames(time, time, around);
-  }
+  const bool of_region =
+      level == Level::region && around.regions.empty() && what == folder_.not_sampled;
+  if (level == Level::function || of_region) return set_frames(time, time, around);
   Functions functions = around;
   functions.sites.resize(functions.regions.size());
-  functions.regions.push_back(folder_.not_sampled);
+  functions.regions.push_back(what);
   functions.sites.push_back(0);
   set_frames(time, time, functions);
 }
 
 /// Between two moments at which the functions are known. Each speaks for the time halfway to the
 /// other, but no further than samples are apart: what lies beyond would have had some of its own.
-void Timeline::play_gap(Time begin, Time end, const Functions& before, const Functions& after) {
+void Timeline::play_gap(Time begin, Time end, StretchKind kind, const Functions& before,
+                        const Functions& after) {
   constexpr double kTickNs = 4e6;  // the kernel's own period
   const double period = folder_.period_ns / folder_.core_share;
   const bool is_long = folder_.folding->asleep_part() > 0.5 &&
                        static_cast<double>((end - begin).nanos()) > 3 * period + 2 * kTickNs;
-  if (is_long && before.regions != after.regions) {
+  if (is_long) {
     const Duration reach = Duration::from_nanos(static_cast<int64_t>(period));
-    set_not_sampled(begin + reach, common_of(before, after));
+    set_unknown(begin + reach, lasting(before, after), sleep_of(kind));
     set_frames(end - reach, end - reach, after);
   } else {
     const Time change = middle(begin, end);
@@ -294,7 +302,8 @@ void Timeline::play_gap(Time begin, Time end, const Functions& before, const Fun
 }
 
 /// At the edges the samples nearest to them speak: calls are short that lead there.
-void Timeline::play_own(Time until, const Functions& before, const Functions& common) {
+void Timeline::play_own(Time until, StretchKind kind, const Functions& before,
+                        const Functions& after) {
   constexpr double kTickNs = 4e6;
   const double reach = 3 * folder_.period_ns / folder_.core_share + 2 * kTickNs;
   const bool sleeps = folder_.folding->asleep_part() > 0.5;
@@ -302,8 +311,8 @@ void Timeline::play_own(Time until, const Functions& before, const Functions& co
     return sleeps && static_cast<double>((b - a).nanos()) > reach;
   };
   Functions last = relative(*samples_.front().path);
-  if (is_far(known_, samples_.front().time) && before.regions != last.regions) {
-    set_not_sampled(known_, common_of(before, last));
+  if (is_far(known_, samples_.front().time)) {
+    set_unknown(known_, lasting(before, last), sleep_of(kind));
     const Time begin =
         samples_.front().time - Duration::from_nanos(static_cast<int64_t>(folder_.period_ns));
     set_frames(begin, begin, last);
@@ -313,31 +322,34 @@ void Timeline::play_own(Time until, const Functions& before, const Functions& co
   tell_samples(1);
   for (size_t i = 1; i < samples_.size(); ++i) {
     const Functions next = relative(*samples_[i].path);
-    play_gap(samples_[i - 1].time, samples_[i].time, last, next);
+    play_gap(samples_[i - 1].time, samples_[i].time, kind, last, next);
     tell_samples(1);
     last = next;
   }
-  if (is_far(samples_.back().time, until) && common.regions != last.regions) {
-    set_not_sampled(
-        samples_.back().time + Duration::from_nanos(static_cast<int64_t>(folder_.period_ns)),
-        common_of(last, common));
+  if (is_far(samples_.back().time, until)) {
+    const Duration reach = Duration::from_nanos(static_cast<int64_t>(folder_.period_ns));
+    set_unknown(samples_.back().time + reach, lasting(last, after), sleep_of(kind));
   }
 }
 
-void Timeline::play_portions(Time until, const std::vector<Portion>& portions,
-                             const Functions& common, std::span<const StretchSample> own) {
+/// Of what no sample shows, only the functions around all samples are certain: equal callers at
+/// both ends are two calls as often as one.
+void Timeline::play_portions(Time until, StretchKind kind, const std::vector<Portion>& portions,
+                             const Functions* exact, std::span<const StretchSample> own) {
   Time at = known_;
-  // Where samples tell that the callers have been left, nothing is known of them either.
-  Functions around = common;
+  Functions around;
+  const bool any_sampled =
+      std::any_of(portions.begin(), portions.end(), [](const Portion& p) { return p.sampled; });
+  if (any_sampled) around = exact != nullptr ? lasting(before_, *exact) : before_;
   for (const Portion& portion : portions) {
-    if (portion.sampled) around = common_of(around, Functions{portion.frames, {}, 0});
+    if (portion.sampled) around = lasting(around, Functions{portion.frames, {}, 0});
   }
   for (const Portion& portion : portions) {
     if (portion.length <= Duration::zero() || at >= until) continue;
     if (portion.sampled) {
       set_frames(at, at, {portion.frames, {}, 0});
     } else {
-      set_not_sampled(at, around);
+      set_unknown(at, around, portion.asleep ? sleep_of(kind) : folder_.not_sampled);
     }
     tell_samples(static_cast<uint64_t>(
         std::count_if(own.begin(), own.end(), [&](const StretchSample& sample) {
@@ -347,6 +359,23 @@ void Timeline::play_portions(Time until, const std::vector<Portion>& portions,
   }
 }
 
+/// What a sleep that nothing tells of is called.
+RegionId Timeline::sleep_of(StretchKind kind) const {
+  const RegionId name = folder_.folding->name_of_sleep(kind);
+  return name.valid() ? name : folder_.blocked;
+}
+
+StretchEnds Timeline::ends_at(const Functions* exact) const {
+  const std::span<const Entry> known = frames();
+  StretchEnds ends;
+  if (!known.empty()) ends.from = known.back().region;
+  if (exact == nullptr || exact->regions.empty()) return ends;
+  ends.to = exact->regions.back();
+  const uint64_t site = exact->site(exact->regions.size() - 1);
+  ends.same_place = ends.from == ends.to && site != 0 && site == known.back().site;
+  return ends;
+}
+
 /// Fills the stretch until `time`; where nobody knows better, as it was before.
 void Timeline::divide(Time time, StretchKind kind, const Functions* exact,
                       std::span<const StretchSample> own) {
@@ -354,17 +383,15 @@ void Timeline::divide(Time time, StretchKind kind, const Functions* exact,
   const Duration length = time - known_;
   set_known(before_);
   if (!own.empty() && (own.size() >= kManySamples || folder_.folding->is_alone(kind, own))) {
-    play_own(time, before_, exact != nullptr ? *exact : before_);
+    play_own(time, kind, before_, exact != nullptr ? *exact : before_);
   } else {
     const auto portions = folder_.folding->divide(kind, length, expected_samples(length), own);
     if (portions.empty() && exact == nullptr) return;
-    if (exact != nullptr) {
+    if (portions.empty()) {
       set_common(before_, *exact, common_);
-    } else {
-      common_ = before_;
+      set_frames(known_, known_, common_);
     }
-    if (portions.empty()) set_frames(known_, known_, common_);
-    play_portions(time, portions, common_, own);
+    play_portions(time, kind, portions, exact, own);
   }
   if (exact == nullptr) set_frames(time, time, before_);
 }
@@ -381,7 +408,7 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
     const std::vector<StretchSample> own = own_samples(time);
     const Duration length = time - known_;
     if (folder_.tally != nullptr) {
-      folder_.tally->add(kind, length, expected_samples(length), own);
+      folder_.tally->add(kind, ends_at(exact), length, expected_samples(length), own);
     }
     // In the walk that tallies only stretches count, not what lies in them.
     if (folder_.folding != nullptr) divide(time, kind, exact, own);

@@ -55,6 +55,7 @@ struct Folder {
   StretchTally* tally = nullptr;   ///< to be told of stretches
   LaneFolding* folding = nullptr;  ///< divides them
   RegionId not_sampled;            ///< stands where nobody knows
+  RegionId blocked;                ///< likewise, if the thread slept and nothing better is known
   double period_ns = 0;            ///< of samples; 0: there are none
   double core_share = 1;           ///< of the time in which the thread could compute, that it did
   CoreCourse cores = {};           ///< the same by and by, where it often could not
@@ -150,12 +151,15 @@ class Timeline {
   StretchKind kind_until(StretchKind end) const;
   double expected_samples(Duration length) const;
   std::vector<StretchSample> own_samples(Time until) const;
-  void play_own(Time until, const Functions& before, const Functions& common);
-  void play_gap(Time begin, Time end, const Functions& before, const Functions& after);
-  void play_portions(Time until, const std::vector<Portion>& portions, const Functions& common,
-                     std::span<const StretchSample> own);
+  void play_own(Time until, StretchKind kind, const Functions& before, const Functions& common);
+  void play_gap(Time begin, Time end, StretchKind kind, const Functions& before,
+                const Functions& after);
+  void play_portions(Time until, StretchKind kind, const std::vector<Portion>& portions,
+                     const Functions* exact, std::span<const StretchSample> own);
+  RegionId sleep_of(StretchKind kind) const;
+  StretchEnds ends_at(const Functions* exact) const;
   void tell_samples(uint64_t count);
-  void set_not_sampled(Time time, const Functions& around);
+  void set_unknown(Time time, const Functions& around, RegionId what);
   void set_frames(Time leave_time, Time enter_time, const Functions& wanted);
   void count_lack_of_core(Time until);
   void push(Time time, Entry entry);

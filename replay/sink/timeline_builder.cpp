@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "trace/pseudo_regions.h"
+
 namespace culprit::replay {
 
 namespace {
@@ -53,7 +55,8 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .parallel = region.role == trace::RegionRole::parallel,
         .stage =
             region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
-        .not_sampled = region.name == trace::kNotSampled,
+        .not_sampled = region.name == trace::kNotSampled ||
+                       region.name.starts_with(trace::pseudo::blocked_unknown),
         .not_recorded = not_recorded,
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),

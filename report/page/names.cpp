@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "report/page/layout.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 
@@ -49,6 +50,9 @@ std::string PageNames::code(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
   const std::string name = region(id);
   if (!found) return name;
+  if (found->parent.valid() && trace::pseudo_region(found->region) != nullptr) {
+    return code(found->parent) + ' ' + name;
+  }
   // Score-P's have all of the path, and often the file's name in the region's, too.
   const std::string_view file = std::string_view(found->file).substr(found->file.rfind('/') + 1);
   if (file.empty() || name.find(file) != std::string::npos) return name;

@@ -26,7 +26,8 @@ class PageNames {
   std::string path(CallPathId id, size_t width) const;
   /// Its last region.
   std::string region(CallPathId id) const;
-  /// The region with its place in the source, unless the name tells that already.
+  /// The region with its place in the source, unless the name tells that already; one that is no
+  /// function behind its caller: "read_pipe (a.c:7) (blocked in read)".
   std::string code(CallPathId id) const;
   /// "rank 0 thread 1", without the half that is the same for all; "python3 (4711) thread 1" where
   /// there are no ranks.

@@ -16,7 +16,8 @@
 namespace culprit::assemble::test {
 namespace {
 
-constexpr RegionId kMain(0), kWrap(1), kMpi(2), kCompute(3), kOther(4), kNotSampled(5);
+constexpr RegionId kMain(0), kWrap(1), kMpi(2), kCompute(3), kOther(4), kNotSampled(5), kBlocked(6),
+    kBetween(7);
 constexpr int64_t kMs = 1'000'000;
 constexpr double kPeriod = 10.0 * kMs;
 
@@ -75,14 +76,17 @@ std::vector<Sums> play(const std::vector<Lane>& lanes, double asleep_ns = 1e12) 
   for (size_t i = 0; i < lanes.size(); ++i) {
     StretchTally tally;
     trace::EventSink nowhere;
-    Timeline timeline(nowhere, {&tally, nullptr, kNotSampled, kPeriod, 1});
+    Timeline timeline(nowhere, {&tally, nullptr, kNotSampled, kBlocked, kPeriod, 1});
     lanes[i](timeline);
     folding.merge(static_cast<uint32_t>(i), std::move(tally));
   }
+  folding.name_sleeps([](const StretchEnds& ends) {
+    return ends.from == kWrap && ends.to == kWrap && ends.same_place ? kBetween : kBlocked;
+  });
   std::vector<Sums> sums(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
     LaneFolding divides(folding, static_cast<uint32_t>(i), asleep_ns);
-    Timeline timeline(sums[i], {nullptr, &divides, kNotSampled, kPeriod, 1});
+    Timeline timeline(sums[i], {nullptr, &divides, kNotSampled, kBlocked, kPeriod, 1});
     lanes[i](timeline);
   }
   return sums;
@@ -128,7 +132,61 @@ TEST(FoldingTest, TwoCallsOfAWrapperAreTwoCallsAndWhatLiesBetweenIsNotTheWrapper
                       timeline.leave(at_ms(1002), 0);
                     }}).front();
   EXPECT_DOUBLE_EQ(sums.ms(kWrap), 0);
-  EXPECT_DOUBLE_EQ(sums.ms(kMain, kNotSampled), 1000);
+  EXPECT_DOUBLE_EQ(sums.ms(kMain, kBlocked), 1000);
+}
+
+/// As in a loop: equal return addresses at both ends do not prove that the wrapper was never left.
+TEST(FoldingTest, EqualCallsOfAWrapperInALoopAreNotOneCallEither) {
+  const UserPath wrapped{{kMain, kWrap}, false, {1, 9}};
+  const Sums sums = play({[&](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      for (int i = 0; i < 8; ++i) call(timeline, 100 * i, 100 * i + 1, wrapped);
+                      timeline.leave(at_ms(701), 0);
+                    }}).front();
+  EXPECT_DOUBLE_EQ(sums.ms(kWrap), 0);
+  EXPECT_DOUBLE_EQ(sums.ms(kMain, kBetween), 7 * 99);
+}
+
+/// The wrapper packs data for some milliseconds before it calls MPI: it is not where the rest went.
+TEST(FoldingTest, AWrapperThatComputesIsNotWhereTheThreadSlept) {
+  const UserPath wrapped{{kMain, kWrap}, false, {1, 9}}, packing{{kMain, kWrap}, false, {1, 8}};
+  const Sums sums = play({[&](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      for (int i = 0; i < 20; ++i) {
+                        call(timeline, 100 * i, 100 * i + 1, wrapped);
+                        if (i < 19) timeline.sample(at_ms(100 * i + 95), packing);
+                      }
+                      timeline.leave(at_ms(1901), 0);
+                    }}).front();
+  EXPECT_NEAR(sums.ms(kWrap), 190, 20);
+  EXPECT_NEAR(sums.ms(kMain, kBetween), 19 * 99 - 190, 20);
+  EXPECT_DOUBLE_EQ(sums.ms(kWrap, kBetween), 0);
+}
+
+/// What samples show around a sleep on both sides is where it was.
+TEST(FoldingTest, SamplesOfASleepersCallersTellWhoTheyAre) {
+  const UserPath solving{{kMain, kOther, kCompute}, false, {1, 5, 0}};
+  const UserPath calling{{kMain, kOther, kWrap}, false, {1, 6, 9}};
+  const Sums sums = play({[&](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      for (int i = 0; i < 20; ++i) {
+                        call(timeline, 100 * i, 100 * i + 1, calling);
+                        if (i < 19) timeline.sample(at_ms(100 * i + 50), solving);
+                      }
+                      timeline.leave(at_ms(1901), 0);
+                    }}).front();
+  EXPECT_GT(sums.ms(kOther, kBetween), 1500);
+}
+
+TEST(FoldingTest, ALongGapBetweenSamplesOfOneFunctionIsNotItsOwnTime) {
+  const Sums sums = play({[](Timeline& timeline) {
+                      timeline.enter(at_ms(0), Level::root, kMain);
+                      timeline.sample(at_ms(5), kInCompute);
+                      timeline.sample(at_ms(2005), kInCompute);
+                      timeline.leave(at_ms(2010), 0);
+                    }}).front();
+  EXPECT_LT(sums.ms(kCompute), 40);
+  EXPECT_GT(sums.ms(kMain, kBlocked), 1900);
 }
 
 TEST(FoldingTest, WhatNoSampleTellsIsNeverAFunctionsOwnTime) {
@@ -211,7 +269,7 @@ TEST(FoldingTest, FarTooFewSamplesMeanThatTheThreadDidNotCompute) {
                       timeline.leave(at_ms(begin), 0);
                     }}).front();
   EXPECT_NEAR(sums.ms(kCompute), 200, 20);
-  EXPECT_NEAR(sums.ms(kNotSampled), 1800, 20);
+  EXPECT_NEAR(sums.ms(kMain, kBlocked), 1800, 20);
 }
 
 /// Others had its core: the kernel says that it never slept.
@@ -228,7 +286,7 @@ TEST(FoldingTest, WhoNeverSleptComputedHoweverFewTheSamples) {
     timeline.leave(at_ms(begin), 0);
   };
   EXPECT_NEAR(play({lane}, 0).front().ms(kCompute), 2000, 1e-3);
-  EXPECT_NEAR(play({lane}, 900.0 * kMs).front().ms(kNotSampled), 900, 20);
+  EXPECT_NEAR(play({lane}, 900.0 * kMs).front().ms(kBlocked), 900, 20);
 }
 
 TEST(FoldingTest, ALongGapBetweenSamplesOfTwoFunctionsBelongsToNeither) {
@@ -240,7 +298,7 @@ TEST(FoldingTest, ALongGapBetweenSamplesOfTwoFunctionsBelongsToNeither) {
                     }}).front();
   EXPECT_NEAR(sums.ms(kCompute), 15, 1e-3);
   EXPECT_NEAR(sums.ms(kOther), 15, 1e-3);
-  EXPECT_NEAR(sums.ms(kMain, kNotSampled), 1980, 1e-3);
+  EXPECT_NEAR(sums.ms(kMain, kBlocked), 1980, 1e-3);
 }
 
 /// A million tasks of a microsecond need not become millions of visits more.
