@@ -17,7 +17,7 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
-from families import alone, names, overheads, times
+from families import alone, names, overheads, sleepers, times
 
 
 @dataclass(frozen=True)
@@ -210,4 +210,5 @@ CASES = [
     *times.cases(case),
     *overheads.cases(case),
     *names.cases(case),
+    *sleepers.cases(case),
 ]
