@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread's log may go on with another thread of the program's when the one before has ended. What
-// the program's own threads slept in is a call of its own in the timeline, under the system call's
-// name, and their samples from there are dropped.
+// A thread's log may go on with another thread of the program's when the one before has ended.
+// Where the program's own threads waited for each other is a call of its own in the timeline, under
+// the system call's name; where something else kept them, a part of the function that called. Their
+// samples from there are dropped.
 #include "assemble/records/thread_records.h"
 
 #include <algorithm>
@@ -15,12 +16,30 @@ using trace::RawKind;
 
 namespace {
 
+/// The function that a program calls in its source: headers put others in their place.
+std::string_view plain_call(std::string_view name) {
+  if (name.starts_with("__")) name.remove_prefix(2);
+  if (name.ends_with("_chk")) name.remove_suffix(4);
+  if (name.ends_with("64")) name.remove_suffix(2);
+  return name;
+}
+
 void define_path(const RawRecord& record, Paths& paths) {
   const auto path = record.as<raw::path_def>();
   paths.define(path.path, path.parent, path.address);
 }
 
 }  // namespace
+
+std::string_view NamedFiles::name_of(uint64_t number,
+                                     const std::unordered_map<uint16_t, std::string>& names) {
+  constexpr size_t kMost = 32;
+  const auto name = names.find(static_cast<uint16_t>(number));
+  if (number == trace::kRawNamelessFile || name == names.end()) return {};
+  if (!known_.contains(number) && known_.size() == kMost) return {};
+  known_.insert(number);
+  return name->second;
+}
 
 void ThreadRecords::see(const RawRecord& record) {
   switch (trace::facts_of(record.kind).group) {
@@ -145,9 +164,20 @@ void ThreadRecords::see_blocked(const RawRecord& record) {
   const auto name = state_.names.find(blocked.name);
   if (name == state_.names.end()) return timeline.stay(end);
   const size_t depth = timeline.stack().size();
-  timeline.enter(begin, Level::call, state_.process.regions.system_call(name->second));
-  if (knows_for_what) tell(end, trace::Fact::awaited, blocked.object);
+  timeline.enter(begin, Level::call, region_of(blocked, name->second));
+  if (knows_for_what) {
+    tell(end, trace::Fact::awaited, blocked.object);
+  } else {
+    tell(end, trace::Fact::observed, static_cast<uint64_t>((end - begin).nanos()));
+  }
   timeline.leave(end, depth);
+}
+
+RegionId ThreadRecords::region_of(const raw::blocked& blocked, std::string_view name) {
+  Regions& regions = state_.process.regions;
+  if (blocked.object != 0) return regions.system_call(name);
+  if (blocked.file == 0) return regions.blocked_in(plain_call(name));
+  return regions.io_in(plain_call(name), files_.name_of(blocked.file, state_.names));
 }
 
 void ThreadRecords::tell(Time time, trace::Fact fact, uint64_t value) {

@@ -5,11 +5,27 @@
 // began, slept and ended, and what the collector tells of itself.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
 #include "assemble/raw/reader.h"
 #include "assemble/records/thread_state.h"
 #include "assemble/records/user_records.h"
 
 namespace culprit::assemble {
+
+/// The files that a thread read and wrote, by name: the first few. A program that goes through
+/// thousands has no use for a row of each.
+class NamedFiles {
+ public:
+  /// Empty if it is none of these, or its name is not known.
+  std::string_view name_of(uint64_t number, const std::unordered_map<uint16_t, std::string>& names);
+
+ private:
+  std::unordered_set<uint64_t> known_;
+};
 
 class ThreadRecords {
  public:
@@ -35,12 +51,14 @@ class ThreadRecords {
   void begin_thread(const RawRecord& record);
   void end_thread(const RawRecord& record);
   void see_blocked(const RawRecord& record);
+  RegionId region_of(const raw::blocked& blocked, std::string_view name);
   void tell(Time time, trace::Fact fact, uint64_t value);
   void end_tool(Time time);
 
   const RawLog& log_;
   ThreadState& state_;
   CounterRecords counters_{state_.process.metrics, state_.timeline};
+  NamedFiles files_;
   Time last_seen_;
 };
 

@@ -34,6 +34,7 @@ inline constexpr WaitingCall kWaitingCalls[] = {
     {"pthread_rwlock_wrlock", ThreadWait::Kind::rwlock},
     {"pthread_barrier_wait", ThreadWait::Kind::barrier},
     {"pthread_once", ThreadWait::Kind::word},
+    {"futex", ThreadWait::Kind::word},
     {"__cxa_guard_acquire", ThreadWait::Kind::word},
 };
 

@@ -76,6 +76,11 @@ class CULPRIT_EXPORT ThreadLog {
   /// The thread was blocked from `begin` to `end`, in a call of `caller` (RawKind::blocked). It may
   /// have been sampled since.
   void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);
+  /// The same of what `blocked` says, but for when it began.
+  void put_blocked(uint64_t begin, raw::blocked blocked);
+  /// It went on until `end` with what the newest record says that it did until `was`. False if that
+  /// is another one.
+  bool prolong_blocked(uint64_t was, uint64_t end);
 
   /// Sets a word of the newest record, if it is of this kind.
   template <class Record>

@@ -429,13 +429,26 @@ bool ThreadLog::put_words(RawKind kind, uint64_t time, uint16_t flags, uint32_t 
 
 void ThreadLog::put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller,
                             uint64_t object) {
+  put_blocked(begin, raw::blocked{.path = static_cast<uint32_t>(caller),
+                                  .name = static_cast<uint16_t>(name),
+                                  .until = end,
+                                  .object = object});
+}
+
+void ThreadLog::put_blocked(uint64_t begin, raw::blocked blocked) {
   if (selection::skips(RawKind::blocked, begin)) return;
   const Busy busy(impl_->busy);
-  impl_->append(begin, raw::blocked{.path = static_cast<uint32_t>(caller),
-                                    .name = static_cast<uint16_t>(name),
-                                    .until = end,
-                                    .object = object,
-                                    .begun = begin < impl_->last_time ? begin : 0});
+  if (begin < impl_->last_time) blocked.begun = begin;
+  impl_->append(begin, blocked);
+}
+
+bool ThreadLog::prolong_blocked(uint64_t was, uint64_t end) {
+  constexpr unsigned kUntil = raw::place_of(&raw::blocked::until).word;
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::blocked);
+  if (words == nullptr || words[kUntil] != was) return false;
+  std::atomic_ref<uint64_t>(words[kUntil]).store(end, std::memory_order_relaxed);
+  return true;
 }
 
 void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {

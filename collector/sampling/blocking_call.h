@@ -8,6 +8,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 #include <atomic>
 
@@ -49,28 +50,68 @@ class Next {
   std::atomic<Function*> function_{nullptr};
 };
 
-/// Says of what lies between its begin and its end that the thread slept there.
+/// What a thread slept in.
+struct Slept {
+  enum class In : uint8_t {
+    nap,      ///< its own wish, until a time that came
+    outside,  ///< until something happened outside of it
+    file,     ///< reading or writing a file
+    any,      ///< one or the other, by what the descriptor is
+  };
+  In in = In::outside;
+  int descriptor = -1;
+  uint64_t bytes = 0;
+};
+
+inline Slept nap() {
+  return {Slept::In::nap};
+}
+inline Slept blocked() {
+  return {Slept::In::outside};
+}
+/// A file that is not to be asked for any more.
+inline Slept io() {
+  return {Slept::In::file};
+}
+inline Slept unless_time_was_up(int result) {
+  return {result == 0 ? Slept::In::nap : Slept::In::outside};
+}
+inline Slept in(int descriptor, ssize_t bytes) {
+  return {Slept::In::any, descriptor, bytes > 0 ? static_cast<uint64_t>(bytes) : 0};
+}
+inline Slept in(FILE* stream, size_t bytes) {
+  const KeepErrno keep;
+  return {Slept::In::any, stream != nullptr ? fileno(stream) : -1, bytes};
+}
+
+/// Who called a stand-in: its canonical frame address, and where the call returns to.
+struct Caller {
+  uintptr_t cfa, code;
+};
+/// Says where a thread slept.
+void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name,
+               const Slept& slept);
+
+/// Times a call of the program. To be made in the very function that stands in for the call.
 class Watch {
  public:
-  explicit Watch(const char* name = nullptr) : name_(name) {
+  Watch() {
     if (has_started() && lifecycle::is_watching()) begin_ = now();
   }
-  /// Out of line, in the call that the program made: from there the stack is taken.
-  [[gnu::always_inline]] void end() {
-    if (begin_ == 0) return;
-    const KeepErrno keep;
-    const uint64_t end = now();
-    if (end - begin_ < kShortestTicks || selection::is_off() || !is_same_process()) return;
-    ThreadLog* const log = lifecycle::watched_log();
-    if (log == nullptr || log->waiting > 0) return;
-    const PathId caller = log->current_path();
-    const StringId name = name_ != nullptr ? log->name(name_) : StringId::none;
-    log->put_blocked(begin_, end, name, caller);
+  /// Whether the call, which is over, took long enough to be told of.
+  bool was_long() {
+    if (begin_ == 0) return false;
+    end_ = now();
+    return end_ - begin_ >= kShortestTicks;
+  }
+  [[gnu::always_inline]] void say(const char* name, const Slept& slept) const {
+    const Caller caller{reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa()),
+                        reinterpret_cast<uintptr_t>(__builtin_return_address(0))};
+    say_slept(caller, begin_, end_, name, slept);
   }
 
  private:
-  const char* name_;
-  uint64_t begin_ = 0;
+  uint64_t begin_ = 0, end_ = 0;
 };
 
 }  // namespace culprit::collector::sampling

@@ -26,4 +26,7 @@ bool is_helpers_file(const char* name);
 /// through the C++ library is nobody's.
 bool is_helpers_code(uintptr_t address);
 
+/// Whether it is the collector's own.
+bool is_collectors_code(uintptr_t address);
+
 }  // namespace culprit::collector::sampling

@@ -1,14 +1,26 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libraries of MPI and OpenMP do while they wait is not told.
+// A stand-in calls the system's own, and looks at a clock before and after it; all else is for
+// calls that took long. What libraries of MPI and OpenMP do while they wait is not told.
 #include "collector/sampling/sleeps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,31 +30,36 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-constinit Next<int(useconds_t)> g_usleep("usleep");
-constinit Next<unsigned(unsigned)> g_sleep("sleep");
-constinit Next<int(const timespec*, timespec*)> g_nanosleep("nanosleep");
-constinit Next<int(clockid_t, int, const timespec*, timespec*)> g_clock_nanosleep(
-    "clock_nanosleep");
-constinit Next<int(pollfd*, nfds_t, int)> g_poll("poll");
-constinit Next<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> g_ppoll("ppoll");
-constinit Next<int(int, fd_set*, fd_set*, fd_set*, timeval*)> g_select("select");
-constinit Next<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> g_pselect(
-    "pselect");
-constinit Next<int(int, epoll_event*, int, int)> g_epoll_wait("epoll_wait");
+#define CALL(result_type, name, parameters, arguments, without, what) \
+  constinit Next<result_type parameters> g_##name(#name);
+#include "collector/sampling/blocking_calls.def"
 
-/// Where the system has no such function, which cannot be.
-int missing() {
-  errno = ENOSYS;
-  return -1;
+// Their last argument is there or not, and is passed on as it comes.
+using Open = int(const char*, int, mode_t);
+using OpenAt = int(int, const char*, int, mode_t);
+using Control = int(int, int, void*);
+constinit Next<Open> g_open("open"), g_open64("open64");
+constinit Next<OpenAt> g_openat("openat"), g_openat64("openat64");
+constinit Next<Control> g_fcntl("fcntl"), g_fcntl64("fcntl64");
+
+bool waits_for_lock(int command) {
+  return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
+int control(Next<Control>& function, int file, int command, void* argument) {
+  auto* const next = function.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  return next(file, command, argument);
 }
 
 }  // namespace
 
 void find_sleeping_calls() {
   const KeepErrno keep;
-  g_usleep.find(), g_sleep.find(), g_nanosleep.find(), g_clock_nanosleep.find();
-  g_poll.find(), g_ppoll.find(), g_select.find(), g_pselect.find();
-  g_epoll_wait.find();
+#define CALL(result_type, name, parameters, arguments, without, what) g_##name.find();
+#include "collector/sampling/blocking_calls.def"
+  g_open.find(), g_open64.find(), g_openat.find(), g_openat64.find();
+  g_fcntl.find(), g_fcntl64.find();
 }
 
 }  // namespace culprit::collector::sampling
@@ -51,90 +68,62 @@ extern "C" {
 
 using namespace culprit::collector::sampling;
 
-CULPRIT_EXPORT int usleep(useconds_t microseconds) {
-  auto* const next = g_usleep.get();
-  if (next == nullptr) return missing();
-  Watch watch;
-  const int result = next(microseconds);
-  watch.end();
-  return result;
-}
+#define STAND_IN(result_type, name, parameters, arguments, without, what, promise) \
+  CULPRIT_EXPORT result_type name parameters promise {                             \
+    auto* const next = g_##name.get();                                             \
+    if (next == nullptr) return errno = ENOSYS, without;                           \
+    Watch watch;                                                                   \
+    result_type const result = next arguments;                                     \
+    if (watch.was_long()) [[unlikely]]                                             \
+      watch.say(#name, what);                                                      \
+    return result;                                                                 \
+  }
+#define CALL(result_type, name, parameters, arguments, without, what) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, )
+#define CALL_NOEXCEPT(result_type, name, parameters, arguments, without, what) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, noexcept)
+#include "collector/sampling/blocking_calls.def"
 
-CULPRIT_EXPORT unsigned sleep(unsigned seconds) {
-  auto* const next = g_sleep.get();
-  if (next == nullptr) return seconds;
-  Watch watch;
-  const unsigned result = next(seconds);
-  watch.end();
-  return result;
-}
+/// Whoever opens a FIFO waits for the other side.
+#define OPENS(name, parameters, arguments)                            \
+  CULPRIT_EXPORT int name parameters {                                \
+    auto* const next = g_##name.get();                                \
+    if (next == nullptr) return errno = ENOSYS, -1;                   \
+    mode_t mode = 0;                                                  \
+    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) { \
+      va_list rest;                                                   \
+      va_start(rest, flags);                                          \
+      mode = va_arg(rest, mode_t);                                    \
+      va_end(rest);                                                   \
+    }                                                                 \
+    Watch watch;                                                      \
+    const int result = next arguments;                                \
+    if (watch.was_long()) [[unlikely]]                                \
+      watch.say(#name, in(result, 0));                                \
+    return result;                                                    \
+  }
+OPENS(open, (const char* path, int flags, ...), (path, flags, mode))
+OPENS(open64, (const char* path, int flags, ...), (path, flags, mode))
+OPENS(openat, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
+OPENS(openat64, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
+#undef OPENS
 
-CULPRIT_EXPORT int nanosleep(const timespec* time, timespec* left) {
-  auto* const next = g_nanosleep.get();
-  if (next == nullptr) return missing();
-  Watch watch;
-  const int result = next(time, left);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
-                                   timespec* left) {
-  auto* const next = g_clock_nanosleep.get();
-  if (next == nullptr) return ENOSYS;
-  Watch watch;
-  const int result = next(clock, flags, time, left);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
-  auto* const next = g_poll.get();
-  if (next == nullptr) return missing();
-  if (timeout == 0) return next(files, count, timeout);
-  Watch watch;
-  const int result = next(files, count, timeout);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout,
-                         const sigset_t* mask) {
-  auto* const next = g_ppoll.get();
-  if (next == nullptr) return missing();
-  Watch watch;
-  const int result = next(files, count, timeout, mask);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int select(int count, fd_set* in, fd_set* out, fd_set* odd, timeval* timeout) {
-  auto* const next = g_select.get();
-  if (next == nullptr) return missing();
-  Watch watch;
-  const int result = next(count, in, out, odd, timeout);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int pselect(int count, fd_set* in, fd_set* out, fd_set* odd, const timespec* timeout,
-                           const sigset_t* mask) {
-  auto* const next = g_pselect.get();
-  if (next == nullptr) return missing();
-  Watch watch;
-  const int result = next(count, in, out, odd, timeout, mask);
-  watch.end();
-  return result;
-}
-
-CULPRIT_EXPORT int epoll_wait(int queue, epoll_event* events, int count, int timeout) {
-  auto* const next = g_epoll_wait.get();
-  if (next == nullptr) return missing();
-  if (timeout == 0) return next(queue, events, count, timeout);
-  Watch watch;
-  const int result = next(queue, events, count, timeout);
-  watch.end();
-  return result;
-}
+/// Only where it waits for a lock of a file.
+#define CONTROLS(name)                                                               \
+  CULPRIT_EXPORT int name(int file, int command, ...) {                              \
+    va_list rest;                                                                    \
+    va_start(rest, command);                                                         \
+    void* const argument = va_arg(rest, void*);                                      \
+    va_end(rest);                                                                    \
+    if (!waits_for_lock(command)) return control(g_##name, file, command, argument); \
+    Watch watch;                                                                     \
+    const int result = control(g_##name, file, command, argument);                   \
+    if (watch.was_long()) [[unlikely]]                                               \
+      watch.say(#name, blocked());                                                   \
+    return result;                                                                   \
+  }
+CONTROLS(fcntl)
+CONTROLS(fcntl64)
+#undef CONTROLS
 
 }  // extern "C"

@@ -6,21 +6,24 @@
 // when it is reused, times tell its lives apart. Nothing is recorded where nobody blocks: a mutex
 // is tried first, and whoever wakes others looks at one number.
 // A thread that is cancelled while it waits is taken for a waiter for ever, which costs a record
-// each time that its object is used. Raw futexes (C++20's atomic waits) do not come by here.
+// each time that its object is used.
 #include "collector/sampling/thread_waits.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/program_code.h"
+#include "collector/sampling/signals/system_call.h"
 
 namespace culprit::collector::sampling {
 
@@ -52,6 +55,7 @@ constinit Next<int(pthread_rwlock_t*)> g_rwlock_wrlock("pthread_rwlock_wrlock");
 constinit Next<int(pthread_rwlock_t*)> g_rwlock_trywrlock("pthread_rwlock_trywrlock");
 constinit Next<int(pthread_rwlock_t*)> g_rwlock_unlock("pthread_rwlock_unlock");
 constinit Next<int(pthread_barrier_t*)> g_barrier_wait("pthread_barrier_wait");
+constinit Next<int(pthread_once_t*, void (*)())> g_once("pthread_once");
 constinit Next<int(pthread_t, void**)> g_join("pthread_join");
 constinit Next<void(void*)> g_exit("pthread_exit");
 
@@ -112,6 +116,21 @@ uint32_t owner_of(const sem_t& semaphore) {
   return shared != 0 ? kShared : kUnknown;
 }
 
+/// The last wait of this thread that ended because its time was over. If it soon waits for the same
+/// from the same place, that is the same wait: a loop that now and then looks at something else.
+struct Slice {
+  ThreadLog* log;
+  const char* name;
+  uint64_t object, begin, end;
+  PathId caller;
+
+  bool goes_on_at(uint64_t time) const {
+    constexpr uint64_t kPart = 20;
+    return time - end <= std::max(kShortestTicks, (end - begin) / kPart);
+  }
+};
+constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
+
 /// A call of the program in which the thread waits for an object. To be made in the very function
 /// that stands in for the call. As long as it waits its log says so, and who holds the object.
 class Wait {
@@ -125,20 +144,20 @@ class Wait {
     begin_ = now();
     say_waiting(caller, owner);
   }
-  [[gnu::always_inline]] void end() {
+  [[gnu::always_inline]] void end(bool time_was_up = false) {
     if (begin_ == 0) return;
     waiters_of(object_).fetch_sub(1, std::memory_order_relaxed);
     if (told_ != nullptr) told_->close(RawSlot::wait);
     const KeepErrno keep;
     const uint64_t end = now();
-    if (end - begin_ < kShortestTicks || selection::is_off() || !is_same_process()) return;
+    const bool goes_on = t_slice.object == object_ && t_slice.goes_on_at(begin_);
+    if (end - begin_ < kShortestTicks && !goes_on) return;
+    if (selection::is_off() || !is_same_process()) return;
     const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
     if (!is_called_by_program(cfa)) return;
     ThreadLog* const log = log_for(kind_);
     if (log == nullptr || log->waiting > 0) return;
-    const PathId caller = log->current_path();
-    const StringId name = log->name(name_);
-    log->put_blocked(begin_, end, name, caller, object_);
+    say(*log, end, log->current_path(), goes_on, time_was_up);
   }
 
  private:
@@ -156,12 +175,44 @@ class Wait {
     told_ = log;
   }
 
+  [[gnu::noinline]] void say(ThreadLog& log, uint64_t end, PathId caller, bool goes_on,
+                             bool time_was_up) const {
+    Slice& last = t_slice;
+    goes_on = goes_on && last.log == &log && last.name == name_ && last.caller == caller &&
+              log.prolong_blocked(last.end, end);
+    if (!goes_on) log.put_blocked(begin_, end, log.name(name_), caller, object_);
+    last = time_was_up ? Slice{&log, name_, object_, begin_, end, caller} : Slice{};
+  }
+
   const char* name_;
   uint64_t object_;
   Kind kind_;
   uint64_t begin_ = 0;
   ThreadLog* told_ = nullptr;
 };
+
+/// As glibc keeps it in the word itself.
+enum class OnceState { untouched, in_progress, done };
+OnceState state_of(const pthread_once_t& once) {
+  constexpr int kInProgress = 1, kDone = 2;
+  const int word = __atomic_load_n(&once, __ATOMIC_ACQUIRE);
+  if ((word & kDone) != 0) return OnceState::done;
+  return (word & kInProgress) != 0 ? OnceState::in_progress : OnceState::untouched;
+}
+
+/// What a thread is about to do for all that call pthread_once().
+struct Once {
+  pthread_once_t* once;
+  void (*routine)();
+};
+constinit thread_local Once t_once __attribute__((tls_model("initial-exec"))) = {};
+
+/// Its routine may call pthread_once() itself, or throw.
+void run_once() {
+  const Once mine = t_once;
+  mine.routine();
+  wake(number_of(mine.once), Kind::lock);
+}
 
 /// Threads are numbered as they are made; the numbers are no addresses.
 constinit std::atomic<uint64_t> g_made{0};
@@ -177,7 +228,8 @@ void find_thread_calls() {
   g_cond_wait.find(), g_cond_timedwait.find(), g_cond_clockwait.find();
   g_cond_signal.find(), g_cond_broadcast.find();
   g_sem_wait.find(), g_sem_trywait.find(), g_sem_timedwait.find(), g_sem_clockwait.find();
-  g_sem_post.find(), g_join.find(), g_exit.find(), g_barrier_wait.find();
+  g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find();
+  g_barrier_wait.find();
   g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
   g_mutex_unlock.find();
   g_rwlock_rdlock.find(), g_rwlock_tryrdlock.find(), g_rwlock_wrlock.find();
@@ -200,7 +252,8 @@ void note_made(uint64_t number) {
 void say_made() {
   if (t_made.number == 0) return;
   if (ThreadLog* log = registry::existing_log()) {
-    log->put(t_made.time, raw::blocked{.until = t_made.time, .object = t_made.number});
+    // The log may have been made at the end of the thread's first sleep, long after it began.
+    log->put_blocked(t_made.time, raw::blocked{.until = t_made.time, .object = t_made.number});
   }
   t_made = {};
 }
@@ -234,7 +287,7 @@ CULPRIT_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mut
   wake(number_of(mutex), Kind::lock);
   Wait wait("pthread_cond_timedwait", number_of(condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, until);
-  wait.end();
+  wait.end(error == ETIMEDOUT);
   return error;
 }
 
@@ -245,7 +298,7 @@ CULPRIT_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
   wake(number_of(mutex), Kind::lock);
   Wait wait("pthread_cond_clockwait", number_of(condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, clock, until);
-  wait.end();
+  wait.end(error == ETIMEDOUT);
   return error;
 }
 
@@ -283,7 +336,7 @@ CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   if (next == nullptr) return errno = ENOSYS, -1;
   Wait wait("sem_timedwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, until);
-  wait.end();
+  wait.end(result != 0 && errno == ETIMEDOUT);
   return result;
 }
 
@@ -292,7 +345,7 @@ CULPRIT_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timesp
   if (next == nullptr) return errno = ENOSYS, -1;
   Wait wait("sem_clockwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, clock, until);
-  wait.end();
+  wait.end(result != 0 && errno == ETIMEDOUT);
   return result;
 }
 
@@ -323,7 +376,7 @@ CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespe
   if (next == nullptr) return EINVAL;
   Wait wait("pthread_mutex_timedlock", number_of(mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, until);
-  wait.end();
+  wait.end(error == ETIMEDOUT);
   return error;
 }
 
@@ -333,7 +386,7 @@ CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
   if (next == nullptr) return EINVAL;
   Wait wait("pthread_mutex_clocklock", number_of(mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, clock, until);
-  wait.end();
+  wait.end(error == ETIMEDOUT);
   return error;
 }
 
@@ -386,6 +439,52 @@ CULPRIT_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   const int result = next(barrier);
   wait.end();
   return result;
+}
+
+/// Others wait while one executes the routine.
+CULPRIT_EXPORT int pthread_once(pthread_once_t* once, void (*routine)()) {
+  auto* const next = g_once.get();
+  if (next == nullptr) return EINVAL;
+  const OnceState state = state_of(*once);
+  if (state == OnceState::done) [[likely]]
+    return next(once, routine);
+  t_once = {once, routine};
+  if (state == OnceState::untouched) return next(once, run_once);
+  Wait wait("pthread_once", number_of(once), Kind::lock);
+  const int error = next(once, run_once);
+  wait.end();
+  return error;
+}
+
+// --- futexes ------------------------------------------------------------------------------------
+
+/// Those that the program waits for itself: C++'s barriers, latches, semaphores, atomics, futures
+/// and static variables, Rust's locks. C's own library makes this call within it.
+long culprit_futex_call(long number, long address, long operation, long value, long time,
+                        long other, long mask) {
+  const auto word = static_cast<uint64_t>(address);
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: {
+      const bool is_shared = (operation & FUTEX_PRIVATE_FLAG) == 0;
+      Wait wait("futex", word, Kind::lock, is_shared ? kShared : kUnknown);
+      const long result = culprit_next_call(number, address, operation, value, time, other, mask);
+      wait.end(result != 0 && errno == ETIMEDOUT);
+      return result;
+    }
+    case FUTEX_WAKE_OP:
+      wake(static_cast<uint64_t>(other), Kind::lock);
+      [[fallthrough]];
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET:
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+      wake(word, Kind::lock);
+      break;
+    default:
+      break;
+  }
+  return culprit_next_call(number, address, operation, value, time, other, mask);
 }
 
 // --- threads ------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ Pattern pattern_of(std::string_view call) {
   if (call.starts_with("pthread_cond")) return pattern("thread.condition");
   if (call.starts_with("sem_")) return pattern("thread.semaphore");
   if (call.starts_with("pthread_barrier")) return pattern("thread.barrier");
+  if (call.starts_with("pthread_once")) return pattern("thread.once");
+  if (call.starts_with("futex")) return pattern("thread.futex");
   return pattern("thread.lock");
 }
 

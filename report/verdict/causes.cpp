@@ -33,7 +33,8 @@ constexpr double kHalf = 0.5;
 using Place = std::pair<CallPathId, LocationId>;
 using FunctionId = size_t;
 
-/// Which call paths end in which function. A pseudo-region is a part of its caller.
+/// Which call paths end in which function. A pseudo-region is a part of its caller, and what the
+/// caller spends in calls that sleep is the caller's own.
 class Functions {
  public:
   explicit Functions(const Findings& findings) : findings_(findings) {
@@ -41,6 +42,10 @@ class Functions {
     std::map<std::tuple<std::string_view, std::string_view, uint32_t, FunctionId>, FunctionId>
         numbers;
     for (const FoundCallPath& path : findings.callpaths) {
+      if (is_in_call_of_system(path)) {
+        of_.push_back(of(path.parent));
+        continue;
+      }
       const bool part = trace::pseudo_region(path.region) != nullptr && path.parent.valid();
       const FunctionId caller = part ? of(path.parent) : kAnyCaller;
       const auto [known, fresh] =
@@ -336,6 +341,12 @@ CommonCaller common_caller(const Findings& findings) {
     }
   }
   return best == nullptr ? CommonCaller{} : CommonCaller{best->example, best->cost_s};
+}
+
+bool is_in_call_of_system(const FoundCallPath& path) {
+  if (!path.parent.valid()) return false;
+  return path.model == "pthread" || path.region.starts_with(trace::pseudo::blocked_in) ||
+         path.region.starts_with(trace::pseudo::io_in);
 }
 
 bool waits_for_others(std::string_view region) {

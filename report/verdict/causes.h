@@ -51,6 +51,9 @@ struct CommonCaller {
 };
 CommonCaller common_caller(const blame::Findings& findings);
 
+/// The time of its caller in a call of the system that slept: a part of that function.
+bool is_in_call_of_system(const blame::FoundCallPath& path);
+
 /// A call whose purpose is to wait for others, or to be waited in.
 bool waits_for_others(std::string_view region);
 

@@ -52,8 +52,16 @@ std::string name_of(const Cause& cause, const PageNames& names) {
   const blame::FoundCallPath* path = names.find(cause.example);
   if (path == nullptr) return names.code(cause.example);
   if (const trace::PseudoRegion* pseudo = trace::pseudo_region(path->region)) {
-    if (path->parent.valid()) return names.code(path->parent) + ' ' + path->region;
-    return std::string(pseudo->words.empty() ? pseudo->name : pseudo->words);
+    if (!path->parent.valid()) {
+      return std::string(pseudo->words.empty() ? pseudo->name : pseudo->words);
+    }
+    const bool is_most = cause.costliest_s >= kMost * cause.cost_s;
+    return names.code(is_most || !is_in_call_of_system(*path) ? cause.example : path->parent);
+  }
+  // A call in which threads wait for each other, for the part of it that was no such wait.
+  if (path->model == "pthread" && path->parent.valid()) {
+    return fmt::format("{} {}{})", names.code(path->parent), trace::pseudo::blocked_in,
+                       path->region);
   }
   std::string text = names.code(cause.example);
   if (cause.with_callees) text += " and what it calls";

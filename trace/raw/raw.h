@@ -75,6 +75,9 @@ inline constexpr uint16_t kRawEndOfLog = 1;
 /// A seal, whole.
 inline constexpr size_t kRawSealBytes = sizeof(RawHeader) + sizeof(uint64_t);
 
+/// Of a file that was read or written, where its name is not known.
+inline constexpr uint64_t kRawNamelessFile = ~uint64_t{0};
+
 /// What a thread is in, by who tells of it. Each has one record at a time, and none while it is in
 /// nothing of the kind.
 enum class RawSlot : unsigned {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for syscall(). All but three numbers go straight on to the library's, by a jump: some
-// (clone with a new stack) would not come back to a function in between. Other processors than
-// x86-64 do without: there, programs that set a handler in this way are found out later
-// (check_sample_signal).
+// Stands in for syscall(). All but four numbers go straight on to the library's, by a jump: some
+// (clone with a new stack) would not come back to a function in between. Threads wait for each
+// other in futex (thread_waits.cpp). Other processors than x86-64 do without: there, programs that
+// set a handler in this way are found out later (check_sample_signal).
 #include "collector/sampling/signals/system_call.h"
 
 #include <signal.h>
@@ -20,7 +20,6 @@
 
 extern "C" {
 
-using SystemCall = long(long, long, long, long, long, long, long);
 /// The system call itself, as long as the library's function is not known.
 __attribute__((visibility("hidden"))) SystemCall culprit_bare_call;
 __attribute__((visibility("hidden"))) constinit SystemCall* culprit_next_call = culprit_bare_call;
@@ -45,9 +44,13 @@ syscall:
   je 1f
   cmpq $317, %rdi             # seccomp
   je 1f
+  cmpq $202, %rdi             # futex
+  je 2f
   jmp *culprit_next_call(%rip)
 1:
   jmp culprit_noted_call
+2:
+  jmp culprit_futex_call
   .cfi_endproc
   .size syscall, .-syscall
 

@@ -5,6 +5,17 @@
 // not use that (syscall()).
 #pragma once
 
+extern "C" {
+
+/// As the library's syscall(): the number, then the arguments.
+using SystemCall = long(long, long, long, long, long, long, long);
+/// The library's own.
+extern __attribute__((visibility("hidden"))) SystemCall* culprit_next_call;
+/// Where a futex call of the program goes (thread_waits.cpp). With its return address.
+__attribute__((visibility("hidden"))) SystemCall culprit_futex_call;
+
+}  // extern "C"
+
 namespace culprit::collector::sampling {
 
 /// At load: where the system's own is.

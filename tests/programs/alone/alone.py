@@ -92,8 +92,40 @@ def status(place):
     run(place, place.program("alone/alone"), "idle", "7", status=7)
 
 
+def calls_that_sleep(place):
+    """What a program sees of them is the same."""
+    done = run(place, place.program("alone/sleepers"))
+    check(done.stdout.startswith("sleepers: done"), done.stdout)
+
+
+def check_heavy(place, case, pattern, waits):
+    """One thread waited for what the other did in heavy(), in so many waits."""
+    run(place, place.program("alone/sleepers"), case)
+    report = Report(place, place.experiment())
+    report.check_identities()
+    found = report.waits(pattern)
+    check(found, f"no {pattern} is found\n{report.summary()}")
+    count = sum(w["count"] for w in found)
+    check(count in waits, f"{count} waits\n{report.summary()}")
+    (callpath, _), _ = report.largest_delay(pattern)
+    check("heavy" in callpath, f"blamed is {callpath}\n{report.summary()}")
+
+
+def meets(place):
+    check_heavy(place, "meets", "thread.futex", range(1, 12))
+
+
+def slices(place):
+    check_heavy(place, "slices", "thread.condition", range(1, 6))
+
+
+def futures(place):
+    check_heavy(place, "futures", "thread.join", range(1, 7))
+
+
 TESTS = {test.__name__: test for test in
-         (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status)}
+         (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
+          meets, slices, futures)}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -8,7 +8,7 @@ ASLEEP = {
     "recv": "await_message", "poll": "await_ready", "flock": "lock_file", "fsync": "write_checkpoint",
 }
 AMONG_THREADS = ("std_barrier", "std_latch", "std_semaphore", "atomic_wait", "future", "call_once", "slices")
-QUICK = {"read", "std_barrier", "slices"}
+QUICK = {"read", "slices"}
 
 
 def cases(case):

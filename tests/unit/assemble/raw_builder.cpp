@@ -209,6 +209,15 @@ RawThread& RawThread::end_user(uint64_t time, trace::RawUserRegion kind, std::st
   return put(RawKind::user_leave, time, name(called), static_cast<uint32_t>(kind));
 }
 
+RawThread& RawThread::blocked(uint64_t time, uint64_t until, std::string_view call,
+                              const std::vector<std::string>& functions, std::string_view file) {
+  const uint16_t id = call.empty() ? 0 : name(call);
+  uint64_t number = 0;
+  if (!file.empty()) number = file == "?" ? trace::kRawNamelessFile : name(file);
+  return put(RawKind::blocked, time, id, path(functions),
+             {kTicksAtZero + until, 0, 0, number, number != 0 ? uint64_t{4096} : 0});
+}
+
 RawThread& RawThread::send(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm) {
   return put(RawKind::mpi_send, time, 0, comm, {peer | uint64_t{7} << 32, bytes});
 }

@@ -60,6 +60,9 @@ class RawThread {
   RawThread& begin_user(uint64_t time, trace::RawUserRegion kind, std::string_view name,
                         const std::vector<std::string>& path, int64_t number = 0);
   RawThread& end_user(uint64_t time, trace::RawUserRegion kind, std::string_view name);
+  /// In a call of the system; `file`: that it reads or writes, "?" if it is not known.
+  RawThread& blocked(uint64_t time, uint64_t until, std::string_view call,
+                     const std::vector<std::string>& path, std::string_view file = "");
   RawThread& sample(uint64_t time, const std::vector<std::string>& path);
   RawThread& fork(uint64_t time, uint64_t region, const std::vector<std::string>& path,
                   uint64_t code = 0);

@@ -37,6 +37,46 @@ TEST_F(ThreadsTest, OfOneLogAreInTheFunctionsThatTheyRun) {
 )");
 }
 
+TEST_F(ThreadsTest, CallsOfTheSystemThatSleptArePartsOfTheirCaller) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(1000);
+    auto& t = p->thread(0);
+    t.enter(10, "MPI_Barrier", in_main({"exchange"})).leave(20, "MPI_Barrier");
+    t.blocked(30, 100, "__read_chk", in_main({"read_pipe"}));
+    t.blocked(110, 200, "pwrite64", in_main({"save"}), "state.h5");
+    t.blocked(210, 300, "close", in_main({"save"}), "?");
+    t.blocked(310, 400, "", in_main({"doze"}));
+    t.enter(410, "MPI_Barrier", in_main({"exchange"})).leave(420, "MPI_Barrier");
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  const auto has = [&](std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  };
+  has("30     (blocked in read)\n100     -\n");
+  has("110     (I/O in pwrite of state.h5)\n200     -\n");
+  has("210     (I/O in close)\n300     -\n");
+  has("310   doze\n400   -\n");
+}
+
+/// A program that goes through thousands has no use for a row of each.
+TEST_F(ThreadsTest, TheFirstFewFilesAreNamed) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(100000);
+    for (uint64_t i = 0; i < 100; ++i) {
+      p->thread(0).blocked(10 + 100 * i, 60 + 100 * i, "write", in_main({"save"}),
+                           "step" + std::to_string(i));
+    }
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  EXPECT_NE(text.find("(I/O in write of step0)"), std::string::npos);
+  EXPECT_EQ(text.find("(I/O in write of step99)"), std::string::npos);
+  EXPECT_NE(text.find("(I/O in write)"), std::string::npos);
+}
+
 TEST_F(ThreadsTest, WhatStartsProgramsHasNoRegionWhereverItStands) {
   {
     auto p = process();

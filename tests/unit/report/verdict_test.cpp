@@ -183,6 +183,28 @@ TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
   EXPECT_EQ(v.text, "30 % is waiting for solve (not sampled) on rank 0.");
 }
 
+TEST(Verdict, CallsOfTheSystemAreThatFunctionsOwnTime) {
+  Drawing d(2);
+  d.delay("main/save/(I/O in write of a.h5)", 0, 25);
+  d.delay("main/save/(I/O in fsync of a.h5)", 0, 30);
+  d.delay("main/save", 0, 25);
+  d.delay("main/read_pipe/(blocked in read)", 1, 15);
+  d.delay("main/(blocked, unknown) between two calls of exchange", 1, 5);
+  const Verdict v = d.judge();
+  EXPECT_NE(v.text.find("waiting for save on rank 0"), std::string::npos) << v.text;
+  ASSERT_GE(v.causes.size(), 1u);
+  EXPECT_EQ(v.causes[0].callpaths.size(), 3u);
+}
+
+TEST(Verdict, SaysInWhichCallAFunctionWasBlocked) {
+  Drawing d(2);
+  d.delay("main/read_pipe/(blocked in read)", 1, 75);
+  d.delay("main/(blocked, unknown) between two calls of exchange", 0, 25);
+  const std::string text = d.judge().text;
+  EXPECT_NE(text.find("waiting for read_pipe (blocked in read) on rank 1"), std::string::npos)
+      << text;
+}
+
 // Demanglers put unnamed namespaces in parentheses: these are functions all the same.
 TEST(Verdict, KnowsFunctionsThatBeginWithAParenthesis) {
   Drawing d(2);

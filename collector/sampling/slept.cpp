@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a call that slept was good for is asked of the system when it is over: the call was slow, so
+// that the question costs next to nothing beside it. All of it may happen in a signal handler.
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/sampling/blocking_call.h"
+#include "collector/sampling/program_code.h"
+#include "collector/user/names.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+bool is_file(int descriptor) {
+  struct stat what;
+  if (fstat(descriptor, &what) != 0) return false;
+  return S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode);
+}
+
+/// The number of the file's name without its folders; kRawNamelessFile if nobody knows it.
+uint64_t number_of_file(ThreadLog& log, int descriptor) {
+  char link[32], path[1024];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  const ssize_t length = descriptor >= 0 ? readlink(link, path, sizeof path) : -1;
+  if (length <= 0 || static_cast<size_t>(length) == sizeof path) return trace::kRawNamelessFile;
+  path[length] = 0;
+  const char* const slash = strrchr(path, '/');
+  const char* const base = slash != nullptr ? slash + 1 : path;
+  const user::Name* const name = user::name_of(base, strlen(base));
+  const StringId number = name != nullptr ? log.name(name->text) : StringId::none;
+  return number != StringId::none ? static_cast<uint64_t>(number) : trace::kRawNamelessFile;
+}
+
+}  // namespace
+
+void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name,
+               const Slept& slept) {
+  const KeepErrno keep;
+  if (selection::is_off() || !is_same_process()) return;
+  if (is_collectors_code(caller.code)) return;
+  ThreadLog* const log = lifecycle::watched_log();
+  if (log == nullptr || log->waiting > 0) return;
+  const PathId path = log->path_above(caller.cfa);
+  // What libraries of MPI and devices wait for is their own affair: it is time of their caller.
+  if (slept.in == Slept::In::nap || !is_called_by_program(caller.cfa)) {
+    return log->put_blocked(begin, end, StringId::none, path);
+  }
+  const bool of_file =
+      slept.in == Slept::In::file || (slept.in == Slept::In::any && is_file(slept.descriptor));
+  raw::blocked what = {.path = static_cast<uint32_t>(path),
+                       .name = static_cast<uint16_t>(log->name(name)),
+                       .until = end};
+  if (of_file) {
+    what.file = number_of_file(*log, slept.descriptor);
+    what.bytes = slept.bytes;
+  }
+  log->put_blocked(begin, what);
+}
+
+}  // namespace culprit::collector::sampling
