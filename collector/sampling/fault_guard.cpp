@@ -144,6 +144,10 @@ void end_guard() {
 
 }  // namespace
 
+void find_guard_calls() {
+  g_sigaction.find();
+}
+
 bool is_guarded(int signal) {
   return (signal == SIGSEGV || signal == SIGBUS) && g_users.load(std::memory_order_relaxed) != 0;
 }

@@ -12,6 +12,10 @@
 
 namespace culprit::collector::sampling {
 
+/// Before the first: what is looked up here takes the loader's lock, and a handler may have
+/// interrupted who has it.
+void find_guard_calls();
+
 /// Calls `body(argument)`, from within a signal handler. False if it faulted; it must hold nothing
 /// that would have to be released.
 bool run_guarded(void (*body)(void*), void* argument);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "collector/sampling/fault_guard.h"
 #include "collector/sampling/quick_exit.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/signals/confinement.h"
@@ -17,6 +18,7 @@ void load() {
   find_sleeping_calls();
   find_thread_calls();
   find_action_calls();
+  find_guard_calls();
   find_mask_calls();
   find_confining_calls();
   find_system_call();
