@@ -78,6 +78,14 @@ std::vector<bool> start_up_paths(const replay::Run& run) {
   return paths;
 }
 
+double own_unattributed_s(const Findings& findings) {
+  double sum = findings.identities.unattributed_s;
+  for (const FoundUnattributed& row : findings.unattributed) {
+    if (row.pattern == kStartSkew) sum -= row.time_s;
+  }
+  return std::max(0.0, sum);  // of roundings
+}
+
 StartUp sum_start_up(const Findings& findings) {
   const auto counts = [&](CallPathId path) { return findings.callpaths[path.index()].start_up; };
   StartUp sums;
@@ -85,7 +93,10 @@ StartUp sum_start_up(const Findings& findings) {
     if (counts(row.callpath)) sums.wall_s += row.time_s;
   }
   for (const FoundDelay& row : findings.delays) {
-    if (counts(row.callpath)) sums.waiting_s += row.short_s + row.long_s;
+    if (is_of_start_up(findings, row)) sums.waiting_s += row.short_s + row.long_s;
+  }
+  for (const FoundUnattributed& row : findings.unattributed) {
+    if (row.pattern == kStartSkew) sums.waiting_s += row.time_s;
   }
   sums.activity_s = start_up_activity(findings);
   return sums;

@@ -26,7 +26,7 @@ struct Run {
   Shares shares;                                    ///< of all ranks
   std::vector<trace::Region> regions;               ///< the trace's, then replay's own (below)
   CallPathTree callpaths;
-  std::vector<bool> polls;          ///< by CallPathId: a call that asks for messages (AskingRegion)
+  std::vector<bool> polls;          ///< by CallPathId: a call by which one may poll (AskingRegion)
   std::vector<Timeline> timelines;  ///< by LocationId; not analysed ones are empty
   std::vector<LocationId> locations;              ///< the analysed ones of this rank, in order
   std::vector<std::vector<uint64_t>> visits;      ///< by LocationId, by CallPathId (may be shorter)

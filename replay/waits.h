@@ -151,6 +151,15 @@ struct MessageTally {
   uint64_t silent = 0;     ///< those of them that got no data from there, ever
 };
 
+/// An operation that is complete only after somebody else has called MPI again, whether it was
+/// waited for then or not.
+struct ProgressGate {
+  Call call;        ///< that completed it
+  Time back;        ///< the other's return to MPI
+  LocationId from;  ///< by whose call
+  uint32_t bytes;
+};
+
 struct WaitGraph {
   std::vector<Column<Wait>> waits;  ///< by LocationId, sorted by begin
   /// Who was nearly as late as a wait's cause, each as if it were that: with its begin, and ending
@@ -166,6 +175,8 @@ struct WaitGraph {
   std::vector<Column<DeviceGap>> device_gaps;        ///< by LocationId of the stream, sorted
   std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted
   std::vector<Column<LongCall>> long_calls;          ///< by LocationId, sorted by enter
+  std::vector<Column<ProgressGate>> progress_gates;  ///< by LocationId
+  Duration suspected;  ///< of all ranks' waits of mpi.progress: those of which that is not sure
 
   /// A location's ties have the numbers behind its waits.
   const Wait& wait(LocationId id, uint32_t number) const {

@@ -234,6 +234,7 @@ Findings combine(std::span<const WeightedFindings> inputs) {
     RowSums().add(out.run, findings->run, weight);
     RowSums().add(out.identities, findings->identities, weight);
     RowSums().add(out.start_up, findings->start_up, weight);
+    RowSums().add(out.progress, findings->progress, weight);
     for (size_t l = 0; l < findings->locations.size(); ++l) {
       FoundLocation& to = ground.locations[ground.inputs[i].locations[l].index()];
       to.life_s += weight * findings->locations[l].life_s;

@@ -121,7 +121,7 @@ class Delays {
   std::optional<Intervals> intervals_;  // of this rank's waiters
   /// By part of the waiters, by LocationId of the cause.
   std::vector<std::vector<Column<Ended>>> caused_;
-  std::array<PatternSums, 2> lost_{};  // by Unattributed
+  std::array<PatternSums, 3> lost_{};  // by Unattributed
   DelayAnalysis result_;
 };
 
@@ -436,14 +436,18 @@ void Delays::sum_costs() {
     costs[id.index()] = sum_delay_costs(run_, graph_, result_, id);
   });
   PatternSums& unexplained = lost_[static_cast<size_t>(Unattributed::unexplained)];
+  constexpr auto kStartSkew = static_cast<size_t>(replay::pattern("run.start_skew"));
+  double& launch = lost_[static_cast<size_t>(Unattributed::launch)][kStartSkew];
   for (const LocationCosts& of_one : costs) {
     result_.costs.insert(result_.costs.end(), of_one.rows.begin(), of_one.rows.end());
     result_.polling_causes.insert(result_.polling_causes.end(), of_one.polling.begin(),
                                   of_one.polling.end());
     result_.unexplained_waits += of_one.unexplained_waits;
+    launch += of_one.launch_s;
     for (size_t p = 0; p < unexplained.size(); ++p) unexplained[p] += of_one.unexplained_s[p];
   }
-  for (const Unattributed reason : {Unattributed::unexplained, Unattributed::circular}) {
+  for (const Unattributed reason :
+       {Unattributed::unexplained, Unattributed::circular, Unattributed::launch}) {
     const PatternSums& own = lost_[static_cast<size_t>(reason)];
     std::vector<double> all(own.begin(), own.end());
     replay::add_up(*run_.ranks, all);

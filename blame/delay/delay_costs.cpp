@@ -65,6 +65,7 @@ class DelayCosts {
   const LocationId late_;
   FlatMap row_of_;  // by call path and pattern
   std::vector<DelayCost> rows_;
+  double launch_s_ = 0;
   FlatMap polling_row_of_;  // by call path
   std::vector<PollingCost> polling_;
   Column<Step> steps_;
@@ -110,6 +111,7 @@ LocationCosts DelayCosts::sum() {
   if (!shared.empty()) add_shared();
   found.rows = std::move(rows_);
   found.polling = std::move(polling_);
+  found.launch_s = launch_s_;
   return found;
 }
 
@@ -120,6 +122,10 @@ void DelayCosts::add(CallPathId path, Pattern pattern, const Amounts& seconds) {
     polling_[row].time_s += seconds.polling;
   }
   if (seconds.short_term == 0 && seconds.long_term == 0) return;
+  if (path == run_.not_started && pattern == replay::pattern("run.start_skew")) {
+    launch_s_ += seconds.short_term + seconds.long_term;
+    return;
+  }
   const uint64_t key = uint64_t{path.index()} << 8 | static_cast<uint8_t>(pattern);
   const uint32_t row = row_of_.at(key, static_cast<uint32_t>(rows_.size()));
   if (row == rows_.size()) rows_.push_back({late_, path, pattern, 0, 0});

@@ -16,6 +16,7 @@ struct LocationCosts {
   std::vector<DelayCost> rows;       ///< by call path and pattern of the waits, first come
   std::vector<PollingCost> polling;  ///< first come
   PatternSums unexplained_s{};       ///< what nobody is charged with; polling under its own
+  double launch_s = 0;               ///< likewise, of run.start_skew
   uint64_t unexplained_waits = 0;    ///< by more than clocks may err
 };
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <tuple>
 
+#include "blame/start_up.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -18,7 +20,8 @@ namespace {
 /// told so first: shorter ones always start longer than they work.
 constexpr double kLongRun_s = 60;
 constexpr double kStartUpDominates = 0.5;
-/// Polling is no waiting, and work may lie between the tests: only much of it is worth a sentence.
+/// Tests alone count, not what was done between them, and they are no waiting: only much of it is
+/// worth a sentence.
 constexpr double kMuchPolling = 0.05;
 /// Of what has a cause: who caused less is not "mostly" the cause.
 constexpr double kMostly = 0.5;
@@ -48,7 +51,7 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
 static double own_delay_costs(const Findings& findings) {
   double sum = 0;
   for (const FoundDelay& row : findings.delays) {
-    if (!findings.callpaths[row.callpath.index()].start_up) sum += row.short_s + row.long_s;
+    if (!is_of_start_up(findings, row)) sum += row.short_s + row.long_s;
   }
   return sum;
 }
@@ -95,7 +98,10 @@ void diagnose_start_up(const Findings& findings, std::vector<FoundDiagnosis>& fo
 /// The call path named is the last of the function's that caused most, as far as that is known.
 void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis row{.kind = Diagnosis::polling, .whole_s = own_allocation(findings).seconds()};
-  for (const FoundPolling& polling : findings.polling) row.time_s += polling.time_s;
+  for (const FoundPollingCause& cause : findings.polling_causes) row.time_s += cause.time_s;
+  for (const FoundUnattributed& rest : findings.unattributed) {
+    if (rest.pattern == "mpi.polling") row.time_s += rest.time_s;
+  }
   if (row.time_s <= 0) return;
   row.matters = row.whole_s > 0 && row.time_s >= kMuchPolling * row.whole_s;
   double caused_s = 0;

@@ -30,6 +30,7 @@ class Collector {
     if (run_.ranks->rank() == 0) add_topologies(*run_.definitions, found_);
     add_waits();
     add_polling();
+    add_progress();
     add_delays();
     add_critical_path();
     add_profile();
@@ -74,6 +75,8 @@ class Collector {
       }
     }
   }
+
+  void add_progress() { found_.progress.suspected_s = graph_.suspected.seconds(); }
 
   void add_polling() {
     for (LocationId location : run_.locations) {

@@ -30,7 +30,9 @@ struct Alteration {
 
 /// A set of them, as bits by their numbers.
 using AlterationSet = uint32_t;
-inline constexpr size_t kMostAlterations = 32;
+inline constexpr size_t kMostAlterations = 31;
+/// None of them: operations go on while those who have begun them are not in MPI (Pace).
+inline constexpr AlterationSet kWithProgress = AlterationSet{1} << kMostAlterations;
 
 class Alterations {
  public:

@@ -5,7 +5,6 @@
 #include "predict/rerun/dependences.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -28,10 +27,6 @@ Mark mark_at(const Moment& at, MarkKind kind, size_t target, uint32_t delivery) 
 }
 
 }  // namespace
-
-uint32_t tree_levels(uint64_t members) {
-  return members < 2 ? 0 : static_cast<uint32_t>(std::bit_width(members - 1));
-}
 
 size_t Deliveries::Hash::operator()(const Delivery& delivery) const {
   const uint64_t hops = uint64_t{delivery.near_hops} << 32 | delivery.far_hops;
@@ -170,7 +165,7 @@ bool is_known(Pattern pattern) {
   if (id.starts_with("mpi.")) return id != "mpi.polling";
   if (id.starts_with("thread.")) return true;
   if (id.starts_with("dev.")) return id != "dev.communication";
-  return id == "run.early_end";
+  return id == "run.early_end" || id == "run.start_skew";
 }
 
 /// Where a wait ended, by whom it was kept.
@@ -196,6 +191,7 @@ void mark_found(const Column<Mark>& marks, std::vector<End>& ends) {
 }  // namespace
 
 void add_waits(const Run& run, const WaitGraph& graph, Dependences& found) {
+  add_progress(run, graph, found);
   std::vector<End> ends;
   for (LocationId id : run.locations) {
     for (const Wait& wait : graph.waits[id.index()]) {

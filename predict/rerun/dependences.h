@@ -48,10 +48,6 @@ struct Delivery {
   bool operator==(const Delivery&) const = default;
 };
 
-/// How many rounds it takes until data of so many members has come to one of them, if each round
-/// brings it from twice as many: the levels of a binary tree.
-uint32_t tree_levels(uint64_t members);
-
 /// Each sort of delivery once. The first is none: what is no matter of data.
 class Deliveries {
  public:
@@ -92,6 +88,8 @@ struct Hub {
   uint32_t last = kNone;    ///< who that was, where it awaits the hub, too: Dependences::lasts
   bool of_world = false;    ///< all processes pass it
   bool of_team = false;     ///< all threads of its process's largest team do
+  bool of_progress =
+      false;  ///< somebody who has begun an operation is back in MPI to go on with it
 };
 
 /// Who was last to signal a hub that it awaits itself: its data came when the others' had.
@@ -178,5 +176,6 @@ void add_locks(const replay::Run& run, ProcessId process, Dependences& found);
 void add_one_sided(const replay::Run& run, unsigned threads, Dependences& found);
 void add_devices(const replay::Run& run, unsigned threads, Dependences& found);
 void add_threads(const replay::Run& run, Dependences& found);
+void add_progress(const replay::Run& run, const replay::WaitGraph& graph, Dependences& found);
 
 }  // namespace culprit::predict

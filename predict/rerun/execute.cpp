@@ -358,6 +358,7 @@ class Engine {
 
   bool pass(uint32_t location, LocationState& state, const Step& step) {
     HubState& hub = hubs_[step.what];
+    if (pace_.with_progress && graph_.hubs[step.what].of_progress) return true;
     if (hub.missing > 0) {
       state.next_waiter = hub.waiter;
       hub.waiter = location;

@@ -42,6 +42,8 @@ struct Pace {
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
   std::vector<bool> quiet;  ///< by LocationId: has no noise, as devices
+  /// Operations go on while those who have begun them are not in MPI.
+  bool with_progress = false;
   CallPathId before_begin;  ///< nobody works there yet: no noise either; none
   LockOrder locks = LockOrder::asked;
   Budget* budget = nullptr;  ///< a step of it for each that is passed; null: there is no end

@@ -32,7 +32,7 @@ using replay::Run;
 
 constexpr size_t kPaths = 6, kUneven = 2, kFunctions = 4;
 static_assert(kPaths + kUneven + 2 * kFunctions <= kMostAlterations);
-static_assert(1 + 2 * (kPaths + kUneven) - 1 + kFunctions <= kMostLanes);
+static_assert(1 + 2 * (kPaths + kUneven) - 1 + kFunctions + 1 <= kMostLanes);
 /// Where each change is an execution of its own.
 constexpr size_t kMostExecutions = 4;
 
@@ -162,12 +162,13 @@ bool brings_something(const Trials& trials, const Findings& findings, double lea
 using Gains = std::map<AlterationSet, double>;
 
 /// In the order of their worth.
-std::vector<AlterationSet> sets_of(const Trials& trials) {
+std::vector<AlterationSet> sets_of(const Trials& trials, bool with_progress) {
   std::vector<AlterationSet> sets;
   const auto add = [&](AlterationSet set) {
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
   };
   if (!trials.functions.empty()) add(trials.functions.front().alone);
+  if (with_progress) add(kWithProgress);
   for (const Trials::Row& row : trials.paths) add(row.alone), add(row.together);
   for (const Trials::Row& row : trials.functions) add(row.alone);
   return sets;
@@ -195,6 +196,7 @@ Gains execute_apart(Outline outline, const Alterations& all, std::vector<Alterat
     Pace pace;
     pace.budget = &budget;
     pace.locks = unchanged.order;
+    pace.with_progress = (sets[i] & kWithProgress) != 0;
     for (const auto& other : times) pace.times.push_back(other.get());
     gains[i] = (unchanged.wall - execute(graph, pace, Keep::ends).wall(graph)).seconds();
   });
@@ -209,6 +211,15 @@ GainKind kind_of(AlterationSet set, const Alterations& all) {
     if ((set >> a & 1) != 0) (all[a].balanced ? balanced : halved) = true;
   }
   return !balanced ? GainKind::halved : halved ? GainKind::mixed : GainKind::balanced;
+}
+
+/// Whether so much was waited for progress that it is worth a try.
+bool needs_progress(const Findings& findings, double least_s) {
+  double sum_s = 0;
+  for (const blame::FoundWait& row : findings.waits) {
+    if (row.pattern == "mpi.progress") sum_s += row.time_s;
+  }
+  return sum_s >= least_s;
 }
 
 /// Up to the first whose gain is not known.
@@ -234,8 +245,10 @@ void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences f
   if (!check_whole(findings)) return;
   Trials trials = TrialMaker(run, findings).make(findings, functions);
   if (trials.paths.empty()) return;
-  const bool worth_it = brings_something(trials, findings, kLeastGain * run.wall().seconds());
-  const std::vector<AlterationSet> sets = sets_of(trials);
+  const double least_s = kLeastGain * run.wall().seconds();
+  const bool with_progress = needs_progress(findings, least_s);
+  const bool worth_it = brings_something(trials, findings, least_s) || with_progress;
+  const std::vector<AlterationSet> sets = sets_of(trials, with_progress);
   Alterations all(std::move(trials.alterations), run.callpaths.size(), run.timelines.size());
   Gains gains;
   if (worth_it) {
@@ -249,6 +262,9 @@ void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences f
     for (AlterationSet set : sets) gains[set] = 0;
   }
   write_rows(trials, all, gains, findings);
+  if (const auto found_gain = gains.find(kWithProgress); found_gain != gains.end()) {
+    findings.progress.gain_s = found_gain->second;
+  }
 }
 
 void GainObserver::at_operations(const Run& run, const blame::Allowance& allowance) {

@@ -51,6 +51,7 @@ class Walk {
     for (size_t a = 0; a < all.size(); ++a) {
       for (size_t k = 0; k < lanes.size(); ++k) in_[a].nanos[k] = lanes[k] >> a & 1;
     }
+    for (size_t k = 0; k < lanes.size(); ++k) progress_[k] = (lanes[k] & kWithProgress) != 0;
     places_.assign(outline.run.timelines.size(), kNone);
     locations_.reserve(outline.run.locations.size());
     for (LocationId id : outline.run.locations) {
@@ -179,7 +180,9 @@ class Walk {
     const double later = std::max<double>(0, static_cast<double>(gate.amount));
     if (state.place != kNone) {
       const Times& times = pool_[state.place];
+      const bool of_progress = outline_.found.hubs[gate.what].of_progress;
       for (unsigned k = 0; k < K; ++k) {
+        if (of_progress && progress_[k]) continue;
         location.now.nanos[k] = std::max(location.now.nanos[k], times.nanos[k] - later);
       }
     }
@@ -208,6 +211,7 @@ class Walk {
   std::vector<uint32_t> places_;       ///< by LocationId
   std::vector<Location> locations_;
   std::array<Times, kMostAlterations> in_{};  ///< by alteration: 1 in lanes that make it
+  std::array<bool, K> progress_{};            ///< by lane: operations go on by themselves
   std::vector<Times> pool_;
   std::vector<uint32_t> free_;
   std::deque<uint32_t> ready_;

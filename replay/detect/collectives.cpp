@@ -12,31 +12,35 @@
 #include "base/flat_map.h"
 #include "replay/detect/detection.h"
 #include "replay/detect/near_ties.h"
+#include "replay/detect/progress/collective_helpers.h"
 #include "replay/match/collective_shapes.h"
 
 namespace culprit::replay {
 
 namespace {
 
-Pattern everybody_waits(Shape shape) {
-  return shape == Shape::barrier ? pattern("mpi.wait_at_barrier")
-         : shape == Shape::fence ? pattern("mpi.rma.fence")
-                                 : pattern("mpi.wait_at_nxn");
+Pattern everybody_waits(const CollectiveKind& kind) {
+  return kind.starts_world              ? pattern("run.start_skew")
+         : kind.shape == Shape::barrier ? pattern("mpi.wait_at_barrier")
+         : kind.shape == Shape::fence   ? pattern("mpi.rma.fence")
+                                        : pattern("mpi.wait_at_nxn");
 }
 
 /// The parts of one operation, by rank.
 struct Operation {
   std::span<const Part> parts;
-  Shape shape;
-  bool may_leave_early;  ///< as in CollectiveKind
-  size_t last;           ///< position of the last to enter; of several, the lowest rank
+  CollectiveKind kind;
+  size_t last;  ///< position of the last to enter; of several, the lowest rank
 };
 
 /// Finds the waits in operations, one after the other.
 class WaitFinder final : public OperationVisitor {
  public:
   WaitFinder(const Run& run, const CollectiveShapes& shapes, Detection& out, Outbox& box)
-      : run_(run), shapes_(shapes), out_(out), box_(box) {}
+      : run_(run), shapes_(shapes), out_(out), box_(box), helpers_(run, shapes, out, box) {}
+  ~WaitFinder() override { out_.add(helpers_.evidence()); }
+  WaitFinder(const WaitFinder&) = delete;
+  WaitFinder& operator=(const WaitFinder&) = delete;
 
   void visit(std::span<const Part> parts) override;
 
@@ -44,7 +48,7 @@ class WaitFinder final : public OperationVisitor {
   static bool waits(const Operation& operation, const Part& part, Time until) {
     const bool asks = part.op->may_wait || part.op->polled;
     if (!asks || part.completed.enter >= until) return false;
-    return !operation.may_leave_early || until <= part.completed.leave;
+    return !operation.kind.may_leave_early || until <= part.completed.leave;
   }
 
   void visit_all(const Operation& operation);
@@ -65,7 +69,8 @@ class WaitFinder final : public OperationVisitor {
   const CollectiveShapes& shapes_;
   Detection& out_;
   Outbox& box_;
-  std::vector<const Part*> late_, latest_;    ///< of those whom all wait for
+  std::vector<const Part*> late_, latest_;  ///< of those whom all wait for
+  CollectiveHelpers helpers_;
   std::vector<const Part*> latest_first_[3];  ///< by side, where data flows sparsely
   FlatMap place_of_;                          ///< of a process among the parts
   std::vector<LocationId> last_members_;      ///< by rank, of the operation visited last, ...
@@ -74,11 +79,12 @@ class WaitFinder final : public OperationVisitor {
 
 void WaitFinder::visit(std::span<const Part> parts) {
   const CollectiveKind kind = shapes_.of(parts);
-  Operation operation{parts, kind.shape, kind.may_leave_early, 0};
+  Operation operation{parts, kind, 0};
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].posted.enter > parts[operation.last].posted.enter) operation.last = i;
   }
-  switch (operation.shape) {
+  helpers_.visit(parts, kind);
+  switch (kind.shape) {
     case Shape::fence:
       return visit_all(operation);
     case Shape::barrier:
@@ -86,7 +92,7 @@ void WaitFinder::visit(std::span<const Part> parts) {
       if (parts[0].op->op == trace::CollectiveOp::create_handle) return visit_all(operation);
       if (!CollectiveShapes::sparse(parts)) return visit_all(operation);
       if (CollectiveShapes::left_together(parts)) return visit_all(operation);
-      return visit_sparse(operation, everybody_waits(kind.shape));
+      return visit_sparse(operation, everybody_waits(kind));
     case Shape::neighbors:
       return visit_sparse(operation, pattern("mpi.wait_at_neighbors"));
     case Shape::one_to_all:
@@ -124,7 +130,7 @@ void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
 /// Everybody waits for the last; once anybody did, every two members are synchronised.
 void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
-  const Pattern found = everybody_waits(operation.shape);
+  const Pattern found = everybody_waits(operation.kind);
   bool waited = false;
   late_.clear();
   for (const Part& part : operation.parts) late_.push_back(&part);

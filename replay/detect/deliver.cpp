@@ -47,6 +47,9 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
         for (const Outbox::ToldMessage& told : box.messages_) {
           if (mine(told.at)) at(told.at).message(told.more);
         }
+        for (const Assisted& told : box.assisted_) {
+          if (mine(told.at)) at(told.at).assisted.push_back(told);
+        }
       }
     }
   });
@@ -72,6 +75,7 @@ std::vector<Outbox> Detection::exchange_told(std::span<Outbox> outboxes) {
   sort_out(&Outbox::waits_);
   sort_out(&Outbox::syncs_);
   sort_out(&Outbox::messages_);
+  sort_out(&Outbox::assisted_);
   std::vector<Packer> packers(to.size());
   for (size_t rank = 0; rank < to.size(); ++rank) {
     pack_told(to[rank], packers[rank]);
@@ -95,6 +99,7 @@ void Detection::pack_told(const Outbox& told, Packer& packer) const {
   packer.put_list(std::span<const Outbox::ToldWait>(told.waits_));
   packer.put_list(std::span<const Outbox::ToldSync>(told.syncs_));
   packer.put_list(std::span<const Outbox::ToldMessage>(told.messages_));
+  packer.put_list(std::span<const Assisted>(told.assisted_));
 }
 
 Outbox Detection::unpack_told(const Parcel& parcel) {
@@ -114,6 +119,8 @@ Outbox Detection::unpack_told(const Parcel& parcel) {
   });
   unpacker.get_list<Outbox::ToldMessage>(
       [&](const Outbox::ToldMessage& message) { told.messages_.push_back(message); });
+  unpacker.get_list<Assisted>(
+      [&](const Assisted& operation) { told.assisted_.push_back(operation); });
   return told;
 }
 

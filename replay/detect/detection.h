@@ -7,11 +7,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "base/column.h"
+#include "replay/match/progress/progress.h"
 #include "replay/ranks/exchange.h"
 #include "replay/waits.h"
 
@@ -37,9 +39,11 @@ class LocationWaits {
   std::vector<LockWait> lock_waits;
   std::vector<MessageWait> message_waits;
   Column<Polling> pollings;
+  Column<Assisted> assisted;  ///< for detect_progress
   Column<Handover> handovers;
   Column<DeviceGap> device_gaps;
   Column<DeviceCallWait> device_waits;
+  Column<ProgressGate> progress_gates;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
@@ -54,6 +58,7 @@ class Outbox {
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
   /// As LocationWaits::message, of location `at`.
   void message(LocationId at, const MessageWait& more) { messages_.push_back({at, more}); }
+  void assisted(const Assisted& operation) { assisted_.push_back(operation); }
   /// As Detection::meet.
   void meet(LocationId a, LocationId b, Time moment) {
     sync(a, Sync::with(b, moment));
@@ -81,6 +86,7 @@ class Outbox {
   Column<ToldWait> waits_;
   Column<ToldSync> syncs_;
   Column<ToldMessage> messages_;
+  Column<Assisted> assisted_;
 };
 
 class Detection {
@@ -101,7 +107,21 @@ class Detection {
     at(b).sync(Sync::with(a, moment));
   }
 
-  std::vector<LocationWaits> by_location;  ///< those of other ranks' stay empty
+  /// An operation that may have needed somebody's progress; what it tells of its class is added to
+  /// `seen`. True: it is to be told to its location.
+  bool needs_judging(const Assisted& operation, ProgressEvidence& seen) const {
+    return silences != nullptr && seen.add(operation, *silences);
+  }
+  /// MT: safe.
+  void add(const ProgressEvidence& some) {
+    const std::lock_guard lock(mutex_);
+    evidence.add(some);
+  }
+
+  std::vector<LocationWaits> by_location;    ///< those of other ranks' stay empty
+  std::unique_ptr<const Silences> silences;  ///< null: waits for progress are not looked for
+  ProgressEvidence evidence;
+  Duration suspected;  ///< waits for progress, of all ranks, of which that is not sure
   std::vector<SyncGroup> groups;
   std::vector<MessageTally> messages;
   Losses losses;

@@ -209,6 +209,9 @@ namespace {
 std::unique_ptr<Detection> run_detectors(Run& run, unsigned threads, const DetectorSet& disabled,
                                          DetectorTimes& times) {
   auto detection = std::make_unique<Detection>(run);
+  if (!disabled[static_cast<size_t>(Detector::progress)]) {
+    detection->silences = std::make_unique<const Silences>(run, threads);
+  }
   for (size_t i = 0; i < kDetectors.size(); ++i) {
     if (disabled[i]) continue;
     const auto begin = std::chrono::steady_clock::now();
@@ -250,6 +253,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.device_gaps.resize(run.timelines.size());
   graph.device_waits.resize(run.timelines.size());
   graph.long_calls.resize(run.timelines.size());
+  graph.progress_gates.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     LocationWaits& found = detection.at(id);
@@ -276,12 +280,14 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     graph.device_gaps[id.index()] = std::move(found.device_gaps);
     graph.device_waits[id.index()] = std::move(found.device_waits);
     graph.long_calls[id.index()] = long_calls_of(run, id);
+    graph.progress_gates[id.index()] = std::move(found.progress_gates);
     run.at(id).release_operations();
   });
   detection.losses.add(LossKind::clock_violations, clock_violations(detection));
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);
   graph.messages = std::move(detection.messages);
+  graph.suspected = detection.suspected;
   return graph;
 }
 

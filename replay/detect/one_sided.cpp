@@ -8,6 +8,7 @@
 //                  the completion)
 //   early wait     MPI_Win_wait waits for the last origin to enter MPI_Win_complete; from the end
 //                  of that origin's last access on it is a late complete
+//   spinning       for a lock of the program's own (spin_locks.h)
 //   lock           the call of a lock's epoch that was under way when the last one who had held a
 //                  conflicting lock entered its unlock
 //
@@ -26,6 +27,8 @@
 #include "base/flat_map.h"
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
+#include "replay/detect/progress/one_sided_helpers.h"
+#include "replay/detect/spin_locks.h"
 #include "replay/match/rma_epochs.h"
 #include "replay/ranks/exchange.h"
 
@@ -47,12 +50,14 @@ struct Awaited {
 struct Told {
   std::vector<Awaited> awaited;
   Outbox box;
+  ProgressEvidence evidence;
 };
 
 class WindowMatcher {
  public:
-  WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window, Told& told)
-      : run_(run), epochs_(epochs), told_(told) {
+  WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window,
+                const Detection& out, Told& told)
+      : run_(run), epochs_(epochs), out_(out), told_(told) {
     const CommId comm = run.definitions->windows[window.index()].comm;
     for (ProcessId member : run.definitions->comms[comm.index()].members) {
       rank_of_.set(member.index(), static_cast<uint32_t>(rank_of_.size()));
@@ -91,16 +96,26 @@ class WindowMatcher {
     const ExposureEpoch& other = exposure(met);
     told_.awaited.push_back({met.origin, epoch.first, epoch.last, rank_of_.find(met.target.index()),
                              pattern("mpi.rma.late_post"), other.post.enter, other.posted_by});
+    const Assisted one = completes_with(run_, epoch, other, met.target);
+    if (met.origin != met.target && out_.needs_judging(one, told_.evidence)) {
+      told_.box.assisted(one);
+    }
   }
 
   /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
   void wait(const ExposureEpoch& exposure, const AccessEpoch& last) {
     const Time until = last.complete.enter;
     // A call outside of every region lasts no time.
-    if (until <= exposure.wait.enter || !exposure.wait.path.valid()) return;
-    const RegionId region = run_.callpaths[exposure.wait.path].region;
-    if (run_.regions[region.index()].name == "MPI_Win_test") return;
+    const Time since = std::min(exposure.wait.enter, exposure.asked);
+    if (until <= since || !exposure.wait.path.valid()) return;
     Call rest = exposure.wait;
+    const RegionId region = run_.callpaths[rest.path].region;
+    if (asking_region_of(run_.regions[region.index()].name).polls) {
+      if (exposure.asked == Time::max()) return;
+      rest.enter = std::max(exposure.asked, exposure.post.leave);
+      told_.box.wait(exposure.waited_by, pattern("mpi.polling"), rest, until, last.location);
+      return told_.box.meet(exposure.waited_by, last.location, std::min(until, rest.leave));
+    }
     const Time accessed = std::min(last.last_access, until);
     if (accessed > rest.enter) {
       told_.box.wait(exposure.waited_by, pattern("mpi.rma.early_wait"), rest, accessed,
@@ -214,6 +229,7 @@ class WindowMatcher {
 
   const Run& run_;
   const std::vector<RmaEpochs>& epochs_;
+  const Detection& out_;
   FlatMap rank_of_;  // by process
   Told& told_;
 };
@@ -255,7 +271,8 @@ void detect_one_sided(Run& run, unsigned threads, Detection& out) {
   const std::vector<WindowEpochs> windows = epochs_by_window(run, epochs);
   std::vector<Told> told(windows.size());
   parallel_for(windows.size(), threads, [&](size_t w) {
-    WindowMatcher(run, epochs, WindowId(w), told[w]).match(windows[w]);
+    WindowMatcher(run, epochs, WindowId(w), out, told[w]).match(windows[w]);
+    out.add(told[w].evidence);
   });
   const std::vector<std::vector<Awaited>> awaited = share_awaited(run, told);
   std::vector<Outbox> boxes;
@@ -263,7 +280,9 @@ void detect_one_sided(Run& run, unsigned threads, Detection& out) {
   boxes.resize(windows.size() + epochs.size());
   parallel_for(epochs.size(), threads, [&](size_t p) {
     for (const Awaited& a : awaited[p]) look_up(epochs[p], a, boxes[windows.size() + p]);
+    note_busy_targets(run, ProcessId(p), epochs[p], out, boxes[windows.size() + p]);
   });
+  find_spin_locks(run, epochs, boxes.front());
   out.deliver(boxes, threads);
 }
 

@@ -35,6 +35,7 @@
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
 #include "replay/detect/message_use.h"
+#include "replay/detect/progress/message_helpers.h"
 #include "replay/detect/sweep_fronts.h"
 #include "replay/match/find_probed.h"
 #include "replay/match/messages.h"
@@ -85,7 +86,8 @@ class Receiver final : public MessageVisitor {
         out_(out),
         left_(left),
         probes_(run, process),
-        use_(run) {}
+        use_(run),
+        helpers_(run, process, out, left.others) {}
 
   void visit(const MatchedMessage& message) override {
     const SentMessage& sent = message.sent;
@@ -94,7 +96,12 @@ class Receiver final : public MessageVisitor {
     const MessageKind kind = use_.add(message, completed_ref.location, completed);
     sweeps_.received(run_, process_, message);
     received_.push_back({completed.enter, sent.met.enter});
-    if (const auto found = probes_.received(message)) polled(found->location, found->stretch);
+    Time asked = Time::max();
+    if (const auto found = probes_.received(message)) {
+      polled(found->location, found->stretch);
+      asked = found->stretch.begin;
+    }
+    helpers_.visit(message, asked);
     if (message.recv.may_wait && sent.met.enter > completed.enter) {
       const bool leads = sweeps_.possible() && message.recv.flow != MessageOp::kNoFlow;
       late_.push_back({completed_ref.location, sent.met_at, completed, sent.met.enter,
@@ -123,6 +130,7 @@ class Receiver final : public MessageVisitor {
   void finish() override {
     probes_.finish([&](const FoundProbe& found) { visit(found); });
     left_.tallies = use_.take();
+    out_.add(helpers_.evidence());
     if (late_.empty()) return;
     sort_received();
     prefer_data();
@@ -231,6 +239,7 @@ class Receiver final : public MessageVisitor {
   Left& left_;
   ProbeFinder probes_;
   MessageUse use_;
+  MessageHelpers helpers_;
   Column<Received> received_;
   Column<Late> late_;
 };

@@ -12,16 +12,15 @@ namespace culprit::replay {
 
 namespace {
 
-/// What the processes did before MPI_Init is not known. Freeing a communicator waits for nobody,
-/// MPI_Finalize does.
+/// Freeing a communicator waits for nobody, MPI_Finalize does.
 CollectiveKind kind_of_handles(bool makes, std::string_view name) {
   if (makes) {
     const bool init = name == "MPI_Init" || name == "MPI_Init_thread";
-    return {init ? Shape::none : Shape::all_to_all};
+    return {Shape::all_to_all, init, init};
   }
   if (name == "MPI_Finalize") return {Shape::all_to_all};
   const bool flushes = name == "MPI_File_close" || name == "MPI_Win_free";
-  return {flushes ? Shape::all_to_all : Shape::none, true};
+  return {flushes ? Shape::all_to_all : Shape::none, false, true};
 }
 
 /// Of an operation that was begun in the call `name`, which matters where `op` leaves it open.
@@ -57,7 +56,7 @@ CollectiveKind kind_of(trace::CollectiveOp op, std::string_view name) {
     case Op::neighbor:
       return {Shape::neighbors};
     case Op::other:
-      return {name.starts_with("MPI_File_") ? Shape::all_to_all : Shape::none, true};
+      return {name.starts_with("MPI_File_") ? Shape::all_to_all : Shape::none, false, true};
   }
   return {};
 }
@@ -72,7 +71,7 @@ CollectiveShapes::CollectiveShapes(const Run& run) : run_(run) {
 }
 
 CollectiveKind CollectiveShapes::of(std::span<const Part> parts) const {
-  if (run_.is_window(parts[0].op->comm)) return {Shape::fence, true};
+  if (run_.is_window(parts[0].op->comm)) return {Shape::fence, false, true};
   const CallPathId path = parts[0].posted.path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
   std::string_view name;

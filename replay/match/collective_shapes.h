@@ -16,8 +16,9 @@
 // nobody, and only making something of the communicator takes all of both; but libraries make
 // barriers and N x N wait for both groups, and where nobody left before the last of both came, each
 // has waited for that one. Communicator creation,
-// MPI_Finalize and collective calls on files count as N x N. Freeing a communicator and MPI_Init do
-// not: nothing in the standard makes them wait.
+// MPI_Finalize and collective calls on files count as N x N, and so does MPI_Init for those that
+// are still in it when the last one comes. Freeing a communicator does not: nothing in the standard
+// makes it wait.
 #pragma once
 
 #include <span>
@@ -31,6 +32,7 @@ enum class Shape { none, barrier, all_to_all, one_to_all, all_to_one, prefix, ne
 
 struct CollectiveKind {
   Shape shape = Shape::none;
+  bool starts_world = false;  ///< MPI_Init
   /// The standard lets a member leave before the last has entered: only who was still there then
   /// has waited for it. Elsewhere such times mean that clocks disagree.
   bool may_leave_early = false;

@@ -24,11 +24,24 @@ uint64_t operation_number(LocationId location, uint32_t op) {
 }  // namespace
 
 AskingRegion asking_region_of(std::string_view name) {
-  AskingRegion region;
-  region.probes = name == "MPI_Probe" || name == "MPI_Mprobe";
-  region.polls = name.starts_with("MPI_Test") || name.starts_with("MPI_Request_get_status") ||
-                 name == "MPI_Iprobe" || name == "MPI_Improbe";
-  return region;
+  enum class How : uint8_t { test, poll, probe, spin };
+  struct Row {
+    std::string_view name;
+    How how;
+  };
+  constexpr Row kRows[] = {
+#define ASKING(name, how) {name, How::how},
+#include "trace/mpi_asking.def"
+#undef ASKING
+  };
+  for (const Row& row : kRows) {
+    if (row.name != name) continue;
+    return {.polls = row.how == How::test || row.how == How::poll,
+            .tests = row.how == How::test,
+            .probes = row.how == How::probe,
+            .spins = row.how == How::spin};
+  }
+  return {};
 }
 
 ProbeFinder::ProbeFinder(const Run& run, ProcessId process) : run_(run) {

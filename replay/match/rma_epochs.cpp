@@ -19,8 +19,12 @@ namespace {
 std::vector<RmaCall> calls_of(const Run& run, ProcessId process) {
   std::vector<RmaCall> acts;
   for (LocationId id : run.definitions->processes[process.index()].locations) {
+    const size_t first = acts.size();
     for (const RmaFact& fact : run.at(id).rma) {
       acts.push_back({fact, id, run.call(id, fact.call)});
+    }
+    for (const PolledOperation& polled : run.at(id).probes.polled_windows) {
+      acts[first + polled.op].asked = polled.since;
     }
   }
   const auto earlier = [](const RmaCall& a, const RmaCall& b) {
@@ -95,8 +99,8 @@ class Collector {
     if (open.empty()) return;
     const RmaCall& post = found_.acts[open.mapped()];
     if (!post.fact.group.valid()) return;
-    found_.exposures.push_back(
-        {post.fact.window, post.fact.group, post.location, wait.location, post.call, wait.call});
+    found_.exposures.push_back({post.fact.window, post.fact.group, post.location, wait.location,
+                                post.call, wait.call, wait.asked});
   }
 
   /// Whoever has flushed has the lock, even if its library asks for it late.

@@ -17,6 +17,7 @@ struct RmaCall {
   RmaFact fact;
   LocationId location;
   Call call;
+  Time asked = Time::max();  ///< of one that was tested for in vain: since when
 };
 
 /// MPI_Win_start to MPI_Win_complete.
@@ -35,6 +36,7 @@ struct ExposureEpoch {
   culprit::GroupId origins;
   LocationId posted_by, waited_by;
   Call post, wait;
+  Time asked;  ///< as in RmaCall
 };
 
 /// MPI_Win_lock to MPI_Win_unlock.

@@ -92,7 +92,8 @@ void join_ranks(Run& run, PathMaps& maps) {
 void mark_polling_paths(Run& run) {
   std::vector<bool> regions;
   for (const trace::Region& region : run.regions) {
-    regions.push_back(asking_region_of(region.name).polls);
+    const AskingRegion asking = asking_region_of(region.name);
+    regions.push_back(asking.polls || asking.spins);
   }
   for (const CallPathTree::Node& node : run.callpaths.nodes()) {
     run.polls.push_back(node.region.valid() && regions[node.region.index()]);

@@ -38,19 +38,23 @@ struct ProbeFacts {
   Column<Probe> probes;
   Column<PolledOperation> polled;
   Column<PolledOperation> polled_collectives;  ///< by index
+  Column<PolledOperation> polled_windows;      ///< by index of the act that ends an exposure
   uint64_t inferred = 0;  ///< of `probes`: what they have found is not recorded, but follows
 
   void release() {
     probes.release();
     polled.release();
     polled_collectives.release();
+    polled_windows.release();
   }
 };
 
-/// How a region asks for messages.
+/// How a region asks for what it wants (trace/mpi_asking.def).
 struct AskingRegion {
-  bool polls = false;   ///< MPI_Test*, MPI_Request_get_status*, MPI_Iprobe, MPI_Improbe
-  bool probes = false;  ///< MPI_Probe, MPI_Mprobe: until there is one
+  bool polls = false;   ///< returns without it, if there is nothing
+  bool tests = false;   ///< of these: completes it, if there is something
+  bool probes = false;  ///< until there is a message
+  bool spins = false;   ///< asks for a lock of the program's own, where it is repeated
 };
 AskingRegion asking_region_of(std::string_view name);
 
@@ -94,8 +98,10 @@ class ProbeBuilder {
     ++facts_.inferred;
     awaited_.erase(it);
   }
-  void received(size_t op, AskingRegion region) {
-    if (region.polls && since_ != Time::max()) {
+  /// Of a partitioned message others may have been asked for its parts: it is waited for after
+  /// that.
+  void received(size_t op, AskingRegion region, bool partitioned) {
+    if ((region.polls || partitioned) && since_ != Time::max()) {
       facts_.polled.push_back({static_cast<uint32_t>(op), since_});
     }
     completed();
@@ -107,6 +113,14 @@ class ProbeBuilder {
     if (polled) facts_.polled_collectives.push_back({static_cast<uint32_t>(op), since_});
     completed();
     return polled;
+  }
+
+  /// Act `act` ended an exposure of a window.
+  void ended_exposure(size_t act, AskingRegion region) {
+    if (region.polls && since_ != Time::max()) {
+      facts_.polled_windows.push_back({static_cast<uint32_t>(act), since_});
+    }
+    completed();
   }
 
   ProbeFacts take() { return std::move(facts_); }

@@ -39,6 +39,7 @@ void for_each_time(ProbeFacts& facts, const Change& change) {
   }
   for (PolledOperation& polled : facts.polled) change(polled.since);
   for (PolledOperation& polled : facts.polled_collectives) change(polled.since);
+  for (PolledOperation& polled : facts.polled_windows) change(polled.since);
 }
 
 template <class Change>

@@ -47,8 +47,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
   for (const trace::Region& region : definitions.regions) {
     const bool not_recorded = region.name == trace::kNotRecorded;
     traits.push_back({
-        .test =
-            not_recorded || starts_with_any(region.name, {"MPI_Test", "MPI_Request_get_status"}),
+        .test = not_recorded || asking_region_of(region.name).tests,
         .never_blocks = not_recorded || starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend",
                                                                       "MPI_Rsend", "MPI_Irsend"}),
         .omp_barrier = is_omp_barrier(region),

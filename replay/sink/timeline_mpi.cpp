@@ -100,7 +100,7 @@ void TimelineBuilder::mpi_irecv(Time time, const trace::MpiMessage& message,
     foreign(ForeignRequest::Step::received, request, time, call, op);
   }
   line_.recvs[op].may_wait = !top_traits().test;
-  probes_.received(op, top_traits().asking);
+  probes_.received(op, top_traits().asking, message.partitioned != 0);
   probes_.completed_posted(op, message);
   if (recv.rare) add_rare(line_.rare_recvs, op, message);
 }

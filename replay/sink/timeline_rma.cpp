@@ -64,6 +64,7 @@ void TimelineBuilder::rma_act(Time time, const Event& event) {
   RmaFact fact;
   if (!rma_fact(event, fact)) return touch(time);
   fact.call = current_call(time);
+  if (fact.act == RmaAct::wait) probes_.ended_exposure(line_.rma.size(), top_traits().asking);
   line_.rma.push_back(fact);
 }
 

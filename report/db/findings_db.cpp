@@ -135,6 +135,7 @@ void write_all(Database& database, const Findings& f) {
   visit_lists([&](const auto& rows) { write_rows(database, rows); }, f);
   write_row(database, f.identities);
   write_row(database, f.start_up);
+  write_row(database, f.progress);
   write_sentences<blame::FoundViolation>(database, f.identities.violations);
   write_losses(database, f.losses);
 }
@@ -234,6 +235,7 @@ Findings read_all(Reader& file) {
   visit_lists([&]<class Row>(std::vector<Row>& rows) { rows = file.rows<Row>(); }, f);
   f.identities = file.row<blame::Identities>();
   f.start_up = file.row<blame::StartUp>();
+  f.progress = file.row<blame::FoundProgress>();
   f.identities.violations = file.sentences<blame::FoundViolation>();
   f.losses = read_losses(file);
   return f;

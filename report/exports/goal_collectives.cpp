@@ -142,8 +142,9 @@ std::vector<Transfer> transfers_of(const replay::CollectiveShapes& shapes,
                                    std::span<const Part> parts,
                                    std::span<const CollectiveBytes> bytes) {
   const Operation all{parts, bytes};
-  const Shape shape = shapes.of(parts).shape;
-  if (shape == Shape::none || parts.size() < 2) return {};
+  const replay::CollectiveKind kind = shapes.of(parts);
+  const Shape shape = kind.shape;
+  if (shape == Shape::none || kind.starts_world || parts.size() < 2) return {};
   if (shape == Shape::neighbors || replay::CollectiveShapes::sparse(parts)) {
     return direct(shapes, all);
   }

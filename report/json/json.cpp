@@ -147,6 +147,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"run", with_sentences(values, f.run, "notes", f.run.notes)},
       {"verdict", verdict_json(f)},
       {"start_up", values.row(f.start_up)},
+      {"progress", values.row(f.progress)},
       {"processes", processes_of(f, values)},
       {"identities", with_sentences(values, f.identities, "violations", f.identities.violations)},
       {"patterns", values.rows(found_patterns())},

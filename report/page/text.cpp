@@ -34,10 +34,10 @@
 #include "report/page/source.h"
 #include "report/page/stuck.h"
 #include "report/table/groups.h"
+#include "report/verdict/apart/start_up.h"
 #include "report/verdict/effects.h"
 #include "report/verdict/evidence.h"
 #include "report/verdict/gains.h"
-#include "report/verdict/start_up.h"
 #include "report/verdict/summary.h"
 #include "report/verdict/verdict.h"
 #include "trace/pseudo_regions.h"
@@ -229,6 +229,8 @@ void Page::write_verdict() {
     page_ += '\n' + wrapped(fmt::format("{}", fmt::join(verdict.more, " ")), 0);
   const std::string start_up = start_up_sentence(findings_, time_);
   if (!start_up.empty()) page_ += '\n' + wrapped(start_up, 0);
+  const std::string skew = start_skew_section(findings_, name_, time_);
+  if (!skew.empty()) page_ += '\n' + wrapped(skew, 0);
 }
 
 void Page::write_time_spent() {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "blame/start_up.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::report {
@@ -80,7 +81,8 @@ class PassedOn {
   /// are looked up.
   explicit PassedOn(const Findings& findings) : findings_(findings) {
     for (const blame::FoundVictim& row : findings.victims) {
-      if (is_start_up(row.delay_callpath) || row.time_s <= 0) continue;
+      if (blame::is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
+      if (row.time_s <= 0) continue;
       if (!waits_for_others(findings.callpaths[row.wait_callpath.index()].region)) continue;
       Call& call = calls_[{row.wait_callpath, row.wait_location}];
       call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s, {}});
@@ -106,7 +108,7 @@ class PassedOn {
     std::vector<Part> parts;
     Costs under_way, settled;
     for (const blame::FoundDelay& row : findings_.delays) {
-      if (is_start_up(row.callpath)) continue;
+      if (blame::is_of_start_up(findings_, row)) continue;
       const Place place{row.callpath, row.location};
       const double cost_s = row.short_s + row.long_s;
       if (calls_.contains(place)) {
@@ -131,10 +133,6 @@ class PassedOn {
   };
   /// By place, and the first call on the way there.
   using Costs = std::map<std::pair<Place, CallPathId>, double>;
-
-  bool is_start_up(CallPathId path) const {
-    return path.valid() && findings_.callpaths[path.index()].start_up;
-  }
 
   /// One step; what can go no further is added to `settled`.
   Costs go_on(const Costs& costs, Costs& settled) const {
@@ -239,6 +237,16 @@ struct Sum {
   }
 };
 
+/// Largest first.
+template <class Key>
+std::vector<Cause> finish(std::map<Key, Sum>& sums) {
+  std::vector<Cause> list;
+  for (auto& [key, sum] : sums) list.push_back(sum.finish());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Cause& a, const Cause& b) { return a.cost_s > b.cost_s; });
+  return list;
+}
+
 class Grouping {
  public:
   explicit Grouping(const Findings& findings)
@@ -260,11 +268,7 @@ class Grouping {
       sum.cause.with_callees |= leaf != functions_.of(outermost);
       if (!sum.cause.example.valid()) sum.cause.example = outermost;
     }
-    std::vector<Cause> list;
-    for (auto& [key, sum] : sums_) list.push_back(sum.finish());
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Cause& a, const Cause& b) { return a.cost_s > b.cost_s; });
-    return list;
+    return finish(sums_);
   }
 
  private:
@@ -297,6 +301,17 @@ std::vector<Cause> causes(const Findings& findings) {
   return Grouping(findings).group();
 }
 
+std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern) {
+  const Functions functions(findings);
+  std::map<FunctionId, Sum> sums;
+  for (const blame::FoundDelay& row : findings.delays) {
+    if (row.pattern != pattern) continue;
+    sums[functions.of(row.callpath)].add(
+        {{row.callpath, row.location}, row.short_s + row.long_s, {}});
+  }
+  return finish(sums);
+}
+
 std::vector<std::vector<CallPathId>> callpaths_of_causes(const Findings& findings) {
   std::vector<std::vector<CallPathId>> list;
   for (Cause& cause : causes(findings)) list.push_back(std::move(cause.callpaths));
@@ -314,7 +329,7 @@ CommonCaller common_caller(const Findings& findings) {
   std::vector<double> costs(findings.callpaths.size());
   double all_s = 0;
   for (const blame::FoundDelay& row : findings.delays) {
-    if (findings.callpaths[row.callpath.index()].start_up) continue;
+    if (blame::is_of_start_up(findings, row)) continue;
     costs[row.callpath.index()] += row.short_s + row.long_s;
     all_s += row.short_s + row.long_s;
   }

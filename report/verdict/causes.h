@@ -40,6 +40,9 @@ struct Cause {
 /// Largest first.
 std::vector<Cause> causes(const blame::Findings& findings);
 
+/// Of waits of this pattern alone, not followed any further. Largest first.
+std::vector<Cause> causes_of(const blame::Findings& findings, std::string_view pattern);
+
 /// Of each cause its call paths: what is changed together where the cause is changed.
 std::vector<std::vector<CallPathId>> callpaths_of_causes(const blame::Findings& findings);
 

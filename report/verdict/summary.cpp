@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/cores/core_counter.h"
+#include "blame/start_up.h"
 
 namespace culprit::report {
 namespace {
@@ -73,6 +74,7 @@ void add_effect(std::vector<Effect>& effects, const blame::FoundDelay& delay) {
 std::map<CallPathId, std::vector<VictimGroup>> victims_by_delay(const blame::Findings& findings) {
   std::map<CallPathId, Groups<PatternAndPath, VictimGroup>> groups;
   for (const blame::FoundVictim& v : findings.victims) {
+    if (blame::is_of_start_up(findings, v.delay_callpath, v.pattern)) continue;
     VictimGroup& group = groups[v.delay_callpath].at({v.pattern, v.wait_callpath});
     group.pattern = v.pattern;
     group.callpath = v.wait_callpath;
@@ -93,7 +95,7 @@ std::map<CallPathId, std::vector<VictimGroup>> victims_by_delay(const blame::Fin
 std::vector<Blamed> blamed(const blame::Findings& findings) {
   Groups<CallPathId, Blamed> groups;
   for (const blame::FoundDelay& d : findings.delays) {
-    if (findings.callpaths[d.callpath.index()].start_up) continue;
+    if (blame::is_of_start_up(findings, d)) continue;
     Blamed& group = groups.at(d.callpath);
     group.callpath = d.callpath;
     group.short_s += d.short_s;
@@ -117,7 +119,7 @@ std::vector<BlamedRegion> blamed_regions(const blame::Findings& findings) {
   Groups<std::tuple<std::string, std::string, uint32_t>, BlamedRegion> groups;
   for (const blame::FoundDelay& d : findings.delays) {  // the largest first
     const blame::FoundCallPath& path = findings.callpaths[d.callpath.index()];
-    if (path.start_up) continue;
+    if (blame::is_of_start_up(findings, d)) continue;
     BlamedRegion& group = groups.at({path.region, path.file, path.line});
     if (!group.example.valid()) group.example = d.callpath;
     group.cost_s += d.short_s + d.long_s;

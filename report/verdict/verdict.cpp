@@ -13,13 +13,15 @@
 #include <utility>
 
 #include "blame/diagnose/diagnose.h"
+#include "blame/start_up.h"
 #include "report/page/changes.h"
 #include "report/page/layout.h"
 #include "report/page/models.h"
 #include "report/page/stuck.h"
+#include "report/verdict/apart/polling.h"
+#include "report/verdict/apart/progress.h"
+#include "report/verdict/apart/start_up.h"
 #include "report/verdict/gains.h"
-#include "report/verdict/polling.h"
-#include "report/verdict/start_up.h"
 #include "report/verdict/words.h"
 
 namespace culprit::report {
@@ -46,8 +48,7 @@ Amount<OwnWaiting> own_unanswered_waiting(const Findings& findings) {
     if (row.pattern == kUnanswered) sum += row.time_s;
   }
   for (const blame::FoundDelay& row : findings.delays) {
-    const bool by_start_up =
-        row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
+    const bool by_start_up = blame::is_of_start_up(findings, row);
     if (row.pattern == kUnanswered && by_start_up) sum -= row.short_s + row.long_s;
   }
   return std::clamp(Amount<OwnWaiting>(sum), {}, blame::own_waiting(findings));  // of roundings
@@ -180,7 +181,15 @@ class Judge {
     if (find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr) {
       say(VerdictKind::start_up, start_up_first(findings_, time_));
     }
+    const auto skew = [&](SkewOrder turn) {
+      return start_skew_sentence(findings_, turn, verdict_.causes, names_, time_);
+    };
+    say(VerdictKind::start_up, skew(SkewOrder::first));
+    const Progress progress = progress_verdict(findings_, names_, time_);
+    if (progress.is_most) say(VerdictKind::cause, progress.text);
     collect_gains();
+    if (!progress.is_most) say(VerdictKind::cause, progress.text);
+    say(VerdictKind::start_up, skew(SkewOrder::later));
   }
 
   /// What a change would bring something, most first.

@@ -9,10 +9,11 @@
 #include <optional>
 
 #include "blame/diagnose/diagnose.h"
+#include "blame/start_up.h"
 #include "report/page/devices.h"
+#include "report/verdict/apart/polling.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
-#include "report/verdict/polling.h"
 #include "report/verdict/when.h"
 
 namespace culprit::report {
@@ -157,7 +158,7 @@ std::string VerdictWords::few_samples() const {
 
 std::string VerdictWords::without_cause(Amount<OwnWaiting> unanswered) const {
   const Amount<OwnWaiting> unknown =
-      Amount<OwnWaiting>(findings_.identities.unattributed_s) - unanswered;
+      Amount<OwnWaiting>(blame::own_unattributed_s(findings_)) - unanswered;
   const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting;
   if (hardly || unknown.seconds() <= 0 || unknown < kWorthSaying * blame::own_waiting(findings_)) {
     return "";

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+import asking
 import dependencies
 import files
 import findings_doc
@@ -345,6 +346,7 @@ RULES = {
     "links": check_links,
     "width": check_width,
     "patterns": check_patterns,
+    "asking": asking.check,
     "settings": check_settings,
     "variables": check_variables,
     "findings": check_findings,

@@ -41,6 +41,13 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
 
+    def test_asking(self):
+        calls = "# no row\nMPI_Test : test : request flag status\nMPI_Send MPI_New : send : - count\n"
+        table = '// ASKING(name, how)\nASKING("MPI_Test", test)\n'
+        self.assertFalse(breaches("asking", trace__mpi_asking_dot_def=table, collector__mpi__calls_dot_txt=calls))
+        for wrong in ("", 'ASKING("MPI_Test", probe)', table + 'ASKING("MPI_Send", test)'):
+            self.assertTrue(breaches("asking", trace__mpi_asking_dot_def=wrong, collector__mpi__calls_dot_txt=calls))
+
     def test_settings(self):
         table = ('// SETTING(id, no row)\nSETTING(a, program, number(1, 9), "3", "-a,--all", "CULPRIT_A",\n'
                  '        "how <many>, or "\n        "none")\n\n'

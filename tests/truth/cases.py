@@ -17,7 +17,7 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
-from families import alone, names, overheads, sleepers, times
+from families import alone, names, overheads, progress, sleepers, times
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,8 @@ CASES = [
     *phases("two_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary", True),
     *phases("uneven_phases", "1:assemble_matrix=assemble_matrix_1-assemble_matrix_0"),
     *phases("wrapped_phases", "1:assemble_matrix=assemble_matrix; 1:apply_boundary=apply_boundary", True),
+    # Operations that go on only while a rank calls MPI.
+    *progress.cases(case),
     # Before, after, between; nothing to find.
     case("shape", 4, "slow_input", "0:read_input=3*read_input", ms=400, modes="FPW"),
     case("shape", 4, "slow_output", "1:write_output=3*write_output", ms=400),

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <string_view>
 
-#include "predict/rerun/depend/progress.h"
 #include "predict/rerun/depend/routes.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/find_probed.h"
@@ -80,7 +79,6 @@ struct Found {
   std::vector<SendMode> modes;  ///< by RegionId: of sends by this call
   std::vector<Held> held;
   std::vector<Came> came;
-  Progress of_receives, of_sends;
   std::array<Seen, 2> seen;  ///< as kHandedOver
 };
 
@@ -111,7 +109,6 @@ class Receipts final : public replay::MessageVisitor {
     if (const auto polled = probes_.received(message)) {
       look_at_tests(polled->location, polled->stretch.begin, completed, sent.met_at, sent.met);
     }
-    add_progress(message, completed_ref);
     hold_send(message);
     if (sent.met.enter > completed.enter) {
       // Of a message and a receiver that come together, the message is what was waited for.
@@ -135,8 +132,6 @@ class Receipts final : public replay::MessageVisitor {
     wait_in_loops();
     const std::lock_guard lock(all_.mutex);
     all_.dependences.append(std::move(own_));
-    all_.of_receives.append(std::move(of_receives_));
-    all_.of_sends.append(std::move(of_sends_));
     all_.held.insert(all_.held.end(), held_.begin(), held_.end());
     all_.came.insert(all_.came.end(), came_.begin(), came_.end());
     for (size_t i = 0; i < seen_.size(); ++i) all_.seen[i].add(seen_[i]);
@@ -145,24 +140,6 @@ class Receipts final : public replay::MessageVisitor {
  private:
   Delivery delivery_of(const MatchedMessage& message) const {
     return all_.routes.message(message.sent.met_at, message.receiver, message.recv.bytes);
-  }
-
-  /// Each side, where the other began without waiting, and waited later.
-  void add_progress(const MatchedMessage& message, const CallRef& completed_ref) {
-    const replay::SentMessage& sent = message.sent;
-    const CallRef posted_ref = run_.ref(message.receiver, message.recv.posted);
-    const Call posted = run_.call(posted_ref), completed = run_.call(completed_ref);
-    if (!sent.completed_at.valid() || sent.completed_at == completed_ref.location) return;
-    const Time both = std::max(sent.met.enter, posted.enter);
-    if (sent.met.leave < sent.completed.enter) {
-      of_receives_.add(completed_ref.location, completed, both, sent.completed_at, sent.completed,
-                       delivery_of(message));
-    }
-    // Who posts a receive of a message that is there already takes it at once.
-    if (sent.may_wait && posted.leave < completed.enter && posted.enter < sent.met.enter) {
-      of_sends_.add(sent.completed_at, sent.completed, both, completed_ref.location, completed,
-                    delivery_of(message));
-    }
   }
 
   /// A message that was tested for, and when that was done for the first time.
@@ -232,7 +209,6 @@ class Receipts final : public replay::MessageVisitor {
   Dependences own_;
   std::vector<Held> held_;
   std::vector<Came> came_;
-  Progress of_receives_, of_sends_;
   std::array<Seen, 2> seen_;
   std::vector<Polled> polled_;
   std::vector<CallPathId> working_;  ///< tests that interrupt work
@@ -293,7 +269,7 @@ std::vector<SendMode> modes_of(const Run& run) {
 
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
   const Routes routes(run);
-  Found all{{}, found, routes, modes_of(run), {}, {}, {}, {}, {}};
+  Found all{{}, found, routes, modes_of(run), {}, {}, {}};
   Losses told;  // the detectors tell of them
   const auto go_through = [&](Sends sends) {
     replay::match_messages(
@@ -316,8 +292,6 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
         break;
     }
   }
-  all.of_receives.write(found);
-  all.of_sends.write(found);
 }
 
 }  // namespace culprit::predict

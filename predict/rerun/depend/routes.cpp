@@ -8,6 +8,8 @@
 #include <map>
 #include <string_view>
 
+#include "base/tree_levels.h"
+
 namespace culprit::predict {
 
 namespace {

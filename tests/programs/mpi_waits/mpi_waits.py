@@ -43,6 +43,8 @@ CASES = {
     "early_wait": Case("mpi.rma.early_wait", {"1.0": 0.2}, "0.0", "MPI_Win_wait", 2,
                        "mpi.rma.late_complete", 0.3),
     "lock": Case("mpi.rma.lock", {"1.0": 0.3}, "0.0", "", 3),
+    "progress": Case("mpi.progress", {"0.0": 0.3}, "1.0", "MPI_Send"),
+    "start_skew": Case("run.start_skew", ALL(["0.0", "2.0"], 0.3), "1.0", "MPI_Init", 3),
 }
 # No wait, but a table of its own.
 POLLING_S = 0.3

@@ -267,6 +267,27 @@ static void lock(void) {
   MPI_Win_free(&window);
 }
 
+/* Ten messages of 2 MB to a rank that has asked for each and sleeps. */
+static void progress(void) {
+  enum { kCount = 1 << 18 };
+  double* data = calloc(kCount, sizeof *data);
+  for (int i = 0; i < 10; ++i) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+      MPI_Send(data, kCount, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+      MPI_Request request;
+      MPI_Irecv(data, kCount, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &request);
+      nap(0.03);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  free(data);
+}
+
+/* What happens before MPI_Init does (main). */
+static void start_skew(void) {}
+
 #define CASE(name) {#name, name}
 static const struct {
   const char* name;
@@ -276,9 +297,22 @@ static const struct {
              CASE(persistent),    CASE(nonblocking), CASE(intercommunicator),
              CASE(neighbours),    CASE(split),       CASE(file),
              CASE(fence),         CASE(late_post),   CASE(early_wait),
-             CASE(lock),          CASE(sweeps),      CASE(empty_message)};
+             CASE(lock),          CASE(sweeps),      CASE(empty_message),
+             CASE(progress),      CASE(start_skew)};
+
+/* By what launchers tell a process before it starts MPI. */
+static int rank_before_init(void) {
+  const char* told = getenv("OMPI_COMM_WORLD_RANK");
+  if (told == NULL) told = getenv("PMI_RANK");
+  return told != NULL ? atoi(told) : 0;
+}
+
+static void read_input(void) {
+  nap(0.3);
+}
 
 int main(int argc, char** argv) {
+  if (argc == 2 && strcmp(argv[1], "start_skew") == 0 && rank_before_init() == 1) read_input();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

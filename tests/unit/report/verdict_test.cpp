@@ -13,7 +13,7 @@
 
 #include "report/formats.h"
 #include "report/json/verdict_json.h"
-#include "report/verdict/start_up.h"
+#include "report/verdict/apart/start_up.h"
 #include "tests/unit/report/drawing.h"
 
 namespace culprit::report {
@@ -39,7 +39,7 @@ TEST(Verdict, NamesTheCauseOfPollingThoughItIsNoWaiting) {
                                  {d.path("main/solve/late"), LocationId(1), 20},
                                  {d.path("main/other"), LocationId(1), 5}};
   const std::string polling =
-      "30.0 % of the allocated time was polling for messages, mostly caused by late on rank 1.";
+      "27.5 % of the allocated time was polling for messages, mostly caused by late on rank 1.";
   EXPECT_TRUE(adds(d.judge(), polling));
   d.findings().tiles = {{blame::Tile::polling, LocationId(0), 60, d.path("main/MPI_Iprobe"), 60},
                         {blame::Tile::useful, LocationId(1), 100, d.path("main"), 100}};

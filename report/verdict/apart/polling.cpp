@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/verdict/polling.h"
+#include "report/verdict/apart/polling.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// When processes were outside of MPI: none of their threads was in a call of it. Many MPI libraries
+// move data only when they are called, so whatever needs a process's help stands still meanwhile.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/column.h"
+#include "replay/run.h"
+
+namespace culprit::replay {
+
+/// Between two calls of MPI.
+struct Silence {
+  Time begin, end;
+  LocationId back;  ///< whose call ended it
+};
+
+/// No shorter silence is of interest: what computers do in between lasts as long.
+inline constexpr Duration kShortestSilence = Duration::from_nanos(100'000);
+
+/// Those of at least kShortestSilence, of all ranks' processes.
+class Silences {
+ public:
+  /// Collective.
+  Silences(const Run& run, unsigned threads);
+
+  /// In order of time.
+  std::span<const Silence> of(ProcessId process) const { return by_process_[process.index()]; }
+  /// The last that begins before `time`; null: there is none.
+  const Silence* last_before(ProcessId process, Time time) const;
+
+ private:
+  std::vector<Column<Silence>> by_process_;
+};
+
+}  // namespace culprit::replay
