@@ -173,7 +173,8 @@ using Diagnose = void (*)(const Findings&, std::vector<FoundDiagnosis>&);
 constexpr Diagnose kDiagnoses[] = {
     diagnose_start_up,          diagnose_polling,        diagnose_empty_messages,
     diagnose_repeated_messages, diagnose_small_messages, diagnose_short_regions,
-    diagnose_page_faults,       diagnose_threads_in_mpi, diagnose_pageable_copies,
+    diagnose_page_faults,       diagnose_threads_in_mpi, diagnose_locked_calls,
+    diagnose_pageable_copies,
 };
 
 /// What would be wrong if a device had done more than is known.

@@ -60,6 +60,7 @@ void diagnose_small_messages(const Findings& findings, std::vector<FoundDiagnosi
 void diagnose_short_regions(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_page_faults(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_threads_in_mpi(const Findings& findings, std::vector<FoundDiagnosis>& found);
+void diagnose_locked_calls(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found);
 void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDiagnosis>& found);

@@ -212,4 +212,55 @@ void diagnose_threads_in_mpi(const Findings& findings, std::vector<FoundDiagnosi
   found.push_back(row);
 }
 
+namespace {
+
+/// A thread with less of its life in such a function hinders nobody.
+constexpr double kMuchOfALife = 0.05;
+constexpr double kMuchOfAllTime = 0.1;
+
+/// glibc's, each with one lock for all threads of a process.
+bool has_one_lock(std::string_view function) {
+  constexpr std::string_view kLocked[] = {"rand",      "random",      "srand",  "srandom",
+                                          "localtime", "localtime_r", "mktime", "ctime"};
+  if (function.starts_with("__")) function.remove_prefix(2);
+  return std::find(std::begin(kLocked), std::end(kLocked), function) != std::end(kLocked);
+}
+
+}  // namespace
+
+/// Of n threads that let each other in one by one, each would need at most an n-th of the time
+/// without the lock.
+void diagnose_locked_calls(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis row{
+      .kind = Diagnosis::locked_calls, .whole_s = own_allocation(findings).seconds(), .gain_s = 0};
+  std::map<LocationId, double> times;
+  std::map<CallPathId, double> by_path;
+  const auto add = [&](const auto& from, double time_s) {
+    if (!has_one_lock(findings.callpaths[from.callpath.index()].region)) return;
+    times[from.location] += time_s;
+    by_path[from.callpath] += time_s;
+  };
+  for (const FoundProfile& profile : findings.profile) add(profile, profile.time_s);
+  for (const FoundWait& wait : findings.waits) add(wait, -wait.time_s);
+  std::map<uint32_t, std::vector<double>> processes;
+  for (const auto& [location, time_s] : times) {
+    const FoundLocation& thread = findings.locations[location.index()];
+    if (time_s >= kMuchOfALife * thread.life_s) processes[thread.rank].push_back(time_s);
+  }
+  for (const auto& [rank, threads] : processes) {
+    if (threads.size() < 2) continue;
+    const auto n = static_cast<double>(threads.size());
+    row.count = std::max<uint64_t>(row.count, threads.size());
+    for (const double time_s : threads) row.time_s += time_s;
+    const double longest_s = *std::max_element(threads.begin(), threads.end());
+    row.gain_s = std::max(row.gain_s, longest_s * (1 - 1 / n));
+  }
+  if (row.count == 0) return;
+  for (const auto& [path, time_s] : by_path) {
+    if (time_s > row.callpath_s) row.callpath = path, row.callpath_s = time_s;
+  }
+  row.matters = row.time_s >= kMuchOfAllTime * row.whole_s;
+  found.push_back(row);
+}
+
 }  // namespace culprit::blame

@@ -63,6 +63,12 @@ std::string threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {
                      rounded(blame::proportion(row)), names.region(row.callpath));
 }
 
+std::string locked_calls(const PageNames& names, const FoundDiagnosis& row) {
+  return fmt::format("{} is {} on {}, which has one lock for all; without it",
+                     rounded(blame::proportion(row)), names.region(row.callpath),
+                     counted(row.count, "thread"));
+}
+
 std::string words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   switch (row.kind) {
     case Diagnosis::small_messages:
@@ -73,6 +79,8 @@ std::string words_of(const Findings& findings, const PageNames& names, const Fou
       return page_faults(names, row);
     case Diagnosis::threads_in_mpi:
       return threads_in_mpi(names, row);
+    case Diagnosis::locked_calls:
+      return locked_calls(names, row);
     default:
       return "";
   }
