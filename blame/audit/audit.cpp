@@ -13,6 +13,8 @@
 #include "blame/audit/long_calls.h"
 #include "blame/audit/shared_calls.h"
 #include "blame/explanations.h"
+#include "blame/stretches.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 
@@ -45,12 +47,48 @@ class TileSums {
   std::array<std::map<CallPathId, double>, kTiles> sums_;
 };
 
-void add_tiles(const Explained& given, const std::vector<PathKind>& kinds, LocationId id,
-               std::vector<FoundTile>& rows) {
+/// By CallPathId: the class of time without waiting. Sleep that culprit saw is no work.
+std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds) {
+  std::vector<Tile> tiles(kinds.size());
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    tiles[i] = tile_of(kinds[i]);
+    const RegionId region = run.callpaths[CallPathId(i)].region;
+    if (kinds[i] != PathKind::work || !region.valid()) continue;
+    const std::string& name = run.regions[region.index()].name;
+    if (name.starts_with(trace::pseudo::io_in)) tiles[i] = Tile::io;
+    if (name.starts_with(trace::pseudo::blocked_in)) tiles[i] = Tile::blocked;
+    if (name.starts_with(trace::pseudo::blocked_unknown)) tiles[i] = Tile::blocked;
+  }
+  return tiles;
+}
+
+/// Sleep in a call that nobody knows.
+std::vector<Mystery> slept_somewhere(const replay::Run& run, LocationId id,
+                                     const Column<replay::Wait>& waits) {
+  std::vector<bool> unknown(run.callpaths.size());
+  bool any = false;
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    const RegionId region = run.callpaths[CallPathId(i)].region;
+    if (!region.valid()) continue;
+    unknown[i] = run.regions[region.index()].name.starts_with(trace::pseudo::blocked_unknown);
+    any |= unknown[i];
+  }
+  std::vector<Mystery> found;
+  if (!any) return found;
+  for_each_stretch(run, id, waits, run.begin, run.end,
+                   [&](Time begin, Time end, CallPathId path, const replay::Wait* wait) {
+                     if (wait != nullptr || !unknown[path.index()]) return;
+                     found.push_back({path, begin, end, (end - begin).seconds()});
+                   });
+  return found;
+}
+
+void add_tiles(const Explained& given, const std::vector<PathKind>& kinds,
+               const std::vector<Tile>& tiles, LocationId id, std::vector<FoundTile>& rows) {
   TileSums sums;
   for (const PathTime& entry : given.all.profiles[id.index()]) {
     if (given.run.between(id, entry.path)) continue;
-    sums.add(tile_of(kinds[entry.path.index()]), entry.path, entry.time.seconds());
+    sums.add(tiles[entry.path.index()], entry.path, entry.time.seconds());
   }
   for (const WaitSum& sum : given.all.waits[id.index()]) {
     const bool start_up = kinds[sum.path.index()] == PathKind::start_up;
@@ -113,6 +151,7 @@ void add_unexplained(const replay::Run& run, Unexplained kind, LocationId id,
 void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
+  const std::vector<Tile> tiles = tiles_of(run, kinds);
   struct Rows {
     std::vector<FoundTile> tiles;
     std::vector<FoundUnexplained> unexplained;
@@ -121,12 +160,14 @@ void explain_audit(const Explained& given, Findings& found) {
   parallel_for(by_location.size(), given.threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     if (run.is_stream(id)) return;
-    add_tiles(given, kinds, id, by_location[i].tiles);
+    add_tiles(given, kinds, tiles, id, by_location[i].tiles);
     const auto& waits = given.graph.waits[id.index()];
     add_unexplained(run, Unexplained::long_call, id,
                     too_long_calls(run, id, waits, given.graph.long_calls[id.index()], kinds),
                     by_location[i].unexplained);
     add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id),
+                    by_location[i].unexplained);
+    add_unexplained(run, Unexplained::blocked, id, slept_somewhere(run, id, waits),
                     by_location[i].unexplained);
   });
   for (const Rows& rows : by_location) {

@@ -74,6 +74,8 @@ std::string_view words_of(Tile tile) {
       return "MPI itself";
     case Tile::io:
       return "I/O";
+    case Tile::blocked:
+      return "sleep in calls of the system";
     case Tile::overhead:
       return "OpenMP's overhead";
     case Tile::start_up:
