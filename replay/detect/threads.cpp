@@ -38,6 +38,10 @@ class ThreadWaitDetector {
   uint64_t detect() {
     for (LocationId id : process_.locations) {
       for (const AwaitedObject& awaited : run_.at(id).threads.awaited) find_wait(id, awaited);
+      if (run_.at(id).joiner.valid()) {
+        begin(id, run_.at(id).first, {run_.at(id).first, run_.at(id).joiner});
+        continue;
+      }
       for (const ObjectMoment& begun : run_.at(id).threads.begun) {
         const Wake* made = wakes_.last(begun.object, begun.time, id);
         if (made != nullptr) begin(id, begun.time, *made);
@@ -64,6 +68,7 @@ class ThreadWaitDetector {
   void find_wait(LocationId waiter, const AwaitedObject& awaited) {
     const Call call = run_.call(waiter, awaited.call);
     const Wake* wake = wakes_.last(awaited.object, call.leave, waiter);
+    if (run_.at(waiter).joiner.valid()) return;  // a helper: it was not there yet
     if (wake == nullptr || wake->time <= call.enter || !call.path.valid()) {
       ++unknown_;
       return;

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "replay/read/device_busy.h"
+#include "replay/read/helpers.h"
 
 namespace culprit::replay {
 
@@ -75,6 +76,22 @@ void renumber(Run& run, const std::vector<CallPathId>& map, LocationId id, CallP
   line.samples = {};
 }
 
+/// Until it is joined a helper is not there.
+void begin_helper_late(Run& run, const std::vector<bool>& is_nap, LocationId id) {
+  const Joined joined = find_join(run, id, is_nap);
+  if (!joined.by.valid()) return;
+  Timeline& line = run.at(id);
+  line.joiner = joined.by;
+  Activities life;  // its calls refer to those before: nobody looks at calls of a helper
+  life.push_back(run.begin, run.not_started);
+  for (size_t i = line.activities.after(joined.at); i < line.activities.size(); ++i) {
+    append(life, std::max(joined.at, line.activities.begin(i)), line.activities.path(i));
+  }
+  life.set_end(run.end);
+  line.activities = std::move(life);
+  line.first = joined.at;
+}
+
 /// Activities of every location tile the run. A pool thread that does not exist yet, or does no
 /// more, is idle while its process lives: the process holds its core. One that its runtime has
 /// ended for good is not.
@@ -109,6 +126,10 @@ void fill_lives(Run& run, const PathMaps& maps, unsigned threads) {
   settle_span(run);
   parallel_for(run.locations.size(), threads,
                [&](size_t i) { fill_life(run, maps, run.locations[i]); });
+  const std::vector<bool> is_nap = nap_regions(run);
+  for (LocationId id : run.locations) {
+    if (run.at(id).own_thread && !run.is_stream(id)) begin_helper_late(run, is_nap, id);
+  }
   settle_births(run);
 }
 

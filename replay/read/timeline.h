@@ -190,6 +190,7 @@ struct Timeline {
   bool ended = false;         ///< of a pool, which ended it
   bool for_one_team = false;  ///< threads that were made for a nested team each, one after another
   bool own_thread = false;    ///< in no pool that keeps it: lives from first to last
+  LocationId joiner;          ///< of a helper (helpers.h), which begins when this one joins it
   Duration absent;            ///< of that, between one such thread and the next (Run::between)
 
   bool empty() const { return events == 0; }

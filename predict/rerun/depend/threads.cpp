@@ -18,6 +18,11 @@ void add_threads(const Run& run, Dependences& found) {
   for (const trace::Process& process : run.definitions->processes) {
     const ThreadWakes wakes(run, process);
     for (LocationId id : process.locations) {
+      const replay::Timeline& line = run.at(id);
+      if (line.joiner.valid()) {  // a helper: until it was joined it did nothing
+        found.edge({line.joiner, line.first, line.first}, {id, line.first, line.first});
+        continue;
+      }
       for (const replay::AwaitedObject& awaited : run.at(id).threads.awaited) {
         const Call call = run.call(id, awaited.call);
         const ThreadWakes::Wake* wake = wakes.last(awaited.object, call.leave, id);

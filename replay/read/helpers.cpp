@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sleep is known from calls in which threads were seen to sleep: those that have a name are regions
+// of their own, sleep() and its like are observed time of their callers. Who reads or writes files,
+// or is blocked in any other call, is at work for all that is known.
+#include "replay/read/helpers.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "trace/pseudo_regions.h"
+
+namespace culprit::replay {
+
+namespace {
+
+constexpr double kSleeps = 0.9;  ///< of its time
+
+constexpr std::string_view kNaps[] = {"sleep",
+                                      "usleep",
+                                      "nanosleep",
+                                      "clock_nanosleep",
+                                      "poll",
+                                      "ppoll",
+                                      "select",
+                                      "pselect",
+                                      "epoll_wait",
+                                      "epoll_pwait",
+                                      "pthread_cond_timedwait",
+                                      "pthread_cond_clockwait",
+                                      "sem_timedwait",
+                                      "sem_clockwait"};
+
+/// "poll" of "(blocked in poll)"; anything else as it is.
+std::string_view call_of(std::string_view region) {
+  if (!region.starts_with(trace::pseudo::blocked_in)) return region;
+  region.remove_prefix(trace::pseudo::blocked_in.size());
+  return region.substr(0, region.find(')'));
+}
+
+/// Whether a region stands for a call in which the thread slept for whatever reason.
+bool is_sleep(const trace::Region& region) {
+  return region.name.starts_with(trace::pseudo::blocked_in) ||
+         region.name.starts_with(trace::pseudo::io_in);
+}
+
+/// Whether it does nothing that others could depend on, but end.
+bool lets_nobody_go_on(const Timeline& line) {
+  const bool communicates = !line.sends.empty() || !line.recvs.empty() ||
+                            !line.collectives.empty() || !line.rma.empty() ||
+                            !line.device.launches.empty() || !line.device.waits.empty();
+  const bool has_team = !line.forks.empty() || !line.teams.empty();
+  if (communicates || has_team || line.threads.begun.size() > 1) return false;
+  const Column<ObjectMoment>& woke = line.threads.woke;
+  constexpr Duration kEnding = Duration::from_nanos(1'000'000);
+  return std::all_of(woke.begin(), woke.end(), [&](const ObjectMoment& moment) {
+    return line.last - moment.time <= kEnding;
+  });
+}
+
+double asleep_s(const Run& run, LocationId id, const std::vector<bool>& is_nap) {
+  double sum_s = 0;
+  const std::vector<PathSamples>& samples = run.samples[id.index()];
+  for (size_t p = 0; p < samples.size(); ++p) {
+    const RegionId region = run.callpaths[CallPathId(p)].region;
+    const bool has_name =
+        region.valid() && (is_nap[region.index()] || is_sleep(run.regions[region.index()]));
+    if (!has_name) sum_s += samples[p].observed.seconds();
+  }
+  const Activities& life = run.at(id).activities;
+  for (size_t i = 0; i < life.size(); ++i) {
+    const RegionId region = run.callpaths[life.path(i)].region;
+    if (region.valid() && is_nap[region.index()]) sum_s += (life.end(i) - life.begin(i)).seconds();
+  }
+  return sum_s;
+}
+
+bool is_join(const Run& run, const Call& call) {
+  if (!call.path.valid()) return false;
+  const RegionId region = run.callpaths[call.path].region;
+  return region.valid() && run.regions[region.index()].name.starts_with("pthread_join");
+}
+
+/// The call that waited for the thread's end.
+Joined find_joiner(const Run& run, LocationId id) {
+  const Timeline& line = run.at(id);
+  const trace::Process& process = run.definitions->processes[run.location(id).process.index()];
+  for (LocationId other : process.locations) {
+    if (other == id || line.threads.woke.empty() || run.at(other).joiner.valid()) continue;
+    for (const AwaitedObject& awaited : run.at(other).threads.awaited) {
+      const bool by_end =
+          std::any_of(line.threads.woke.begin(), line.threads.woke.end(),
+                      [&](const ObjectMoment& woke) { return woke.object == awaited.object; });
+      if (!by_end) continue;
+      const Call call = run.call(other, awaited.call);
+      if (is_join(run, call) && call.leave >= line.last) return {other, call.enter};
+    }
+  }
+  return {run.master_of(id), line.last};
+}
+
+}  // namespace
+
+std::vector<bool> nap_regions(const Run& run) {
+  std::vector<bool> naps;
+  for (const trace::Region& region : run.regions) {
+    const bool is_call = region.file.empty();  // no function of the program's own
+    const std::string_view call = call_of(region.name);
+    naps.push_back(is_call &&
+                   std::find(std::begin(kNaps), std::end(kNaps), call) != std::end(kNaps));
+  }
+  return naps;
+}
+
+Joined find_join(const Run& run, LocationId id, const std::vector<bool>& is_nap) {
+  const Timeline& line = run.at(id);
+  if (line.threads.begun.empty() || !lets_nobody_go_on(line)) return {};
+  const double life_s = (line.last - line.first).seconds();
+  if (asleep_s(run, id, is_nap) < kSleeps * life_s) return {};
+  const Joined joined = find_joiner(run, id);
+  if (joined.by == id) return {};
+  return {joined.by, std::clamp(joined.at, line.first, line.last)};
+}
+
+}  // namespace culprit::replay
