@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Idle threads: a thread of an OpenMP pool that is in no team waits for the next fork that uses it,
-// whoever forks then (with nested regions, a member of another team); forks in between that leave
-// it out, since their teams are smaller, do not count. After its last team it waits for the end of
-// the pool's leader, if the runtime has not ended it, and if that was not the process's first
-// thread, for that one's. The cause is whatever the awaited thread did meanwhile. A thread whose
-// first team is its own belongs to no pool: the program made it, and knows what it does.
+// whoever forks then (with nested regions, a member of another team). While a team works that
+// leaves it out, since it is smaller, it waits for that team: for those who arrive last at its
+// barriers, each for a part where several arrive about as late. After its last team it waits for
+// the end of the pool's leader, if the runtime has not ended it, and if that was not the process's
+// first thread, for that one's. The cause is whatever the awaited thread did meanwhile. A thread
+// whose first team is its own belongs to no pool: the program made it, and knows what it does.
 #include <algorithm>
 #include <tuple>
 
 #include "replay/detect/openmp_detectors.h"
+#include "replay/match/threads/barriers.h"
 
 namespace culprit::replay {
 
@@ -26,10 +28,75 @@ struct Ending {
   LocationId worker;
 };
 
+/// Barriers of teams that leave threads of their pool out.
+class SmallerTeams {
+ public:
+  /// A barrier of a team that leaves threads of its pool out.
+  struct Meanwhile {
+    Time begin, end;  ///< from the fork, or the barrier before, to the last arrival
+    LocationId master;
+    size_t first, count;  ///< of late_: who was about as late as the last, by arrival
+  };
+  struct Late {
+    Time time;
+    LocationId location;
+  };
+
+  explicit SmallerTeams(const Teams& teams) : teams_(teams), run_(teams.run()) {
+    size_t largest = 0;
+    for (size_t t = 0; t < teams_.size(); ++t) {
+      const TeamNumber team(t);
+      if (teams_.members(team).empty() || run_.is_pool_thread(teams_.master(team))) continue;
+      largest = std::max(largest, teams_.members(team).size());
+    }
+    TeamNumber current;
+    Time since;
+    Barriers(teams_).for_each([&](TeamNumber team, size_t, std::span<const Arrival> arrivals) {
+      if (arrivals.size() == largest || run_.is_pool_thread(teams_.master(team))) return;
+      if (team != current) current = team, since = teams_.fork(team).time;
+      since = add_barrier(teams_.master(team), since, arrivals);
+    });
+    std::stable_sort(meanwhile_.begin(), meanwhile_.end(),
+                     [](const Meanwhile& a, const Meanwhile& b) { return a.end < b.end; });
+  }
+
+  /// By end.
+  const std::vector<Meanwhile>& barriers() const { return meanwhile_; }
+  std::span<const Late> late(const Meanwhile& barrier) const {
+    return std::span(late_).subspan(barrier.first, barrier.count);
+  }
+
+ private:
+  Time add_barrier(LocationId master, Time since, std::span<const Arrival> arrivals) {
+    constexpr ptrdiff_t kMostLate = 8;
+    constexpr int64_t kAboutAsLate = 10;  ///< of the wait, the part by which one may be earlier
+    Time last = since;
+    for (const Arrival& arrival : arrivals) last = std::max(last, arrival.enter);
+    if (last == since) return last;
+    Meanwhile barrier{since, last, master, late_.size(), 0};
+    for (const Arrival& arrival : arrivals) {
+      if ((last - arrival.enter).nanos() * kAboutAsLate > (last - since).nanos()) continue;
+      late_.push_back({arrival.enter, arrival.location});
+    }
+    const auto first = late_.begin() + static_cast<ptrdiff_t>(barrier.first);
+    std::stable_sort(first, late_.end(),
+                     [](const Late& a, const Late& b) { return a.time < b.time; });
+    if (late_.end() - first > kMostLate) late_.erase(first, late_.end() - kMostLate);
+    barrier.count = late_.size() - barrier.first;
+    meanwhile_.push_back(barrier);
+    return last;
+  }
+
+  const Teams& teams_;
+  const Run& run_;
+  std::vector<Meanwhile> meanwhile_;
+  std::vector<Late> late_;
+};
+
 class IdleDetector {
  public:
   explicit IdleDetector(const OpenmpProcess& process)
-      : process_(process), teams_(process.teams), run_(process.run()) {}
+      : process_(process), teams_(process.teams), run_(process.run()), smaller_(teams_) {}
 
   void detect() {
     for (LocationId id : teams_.locations()) visit(id);
@@ -51,7 +118,7 @@ class IdleDetector {
       if (team.valid()) {
         leader = span.fork_location;
         const Time fork = teams_.fork(team).time;
-        if (wait(id, idle_since, fork, leader)) awakenings_.push_back({team, id});
+        if (wait_for_teams(id, idle_since, fork, leader)) awakenings_.push_back({team, id});
       }
       idle_since = span.end;
     }
@@ -88,6 +155,49 @@ class IdleDetector {
     }
     return id;
   }
+
+  using Meanwhile = SmallerTeams::Meanwhile;
+
+  /// Until `leader` forks. Of many barriers meanwhile, the longest.
+  bool wait_for_teams(LocationId id, Time since, Time until, LocationId leader) {
+    constexpr ptrdiff_t kMostBarriers = 16;
+    if (until <= since) return false;
+    const std::vector<Meanwhile>& all = smaller_.barriers();
+    const auto begins = std::partition_point(all.begin(), all.end(),
+                                             [&](const Meanwhile& m) { return m.end <= since; });
+    const auto ends =
+        std::partition_point(begins, all.end(), [&](const Meanwhile& m) { return m.end <= until; });
+    Duration shortest = Duration::zero();
+    if (ends - begins > kMostBarriers) {
+      std::vector<Duration> lengths;
+      for (auto m = begins; m != ends; ++m) lengths.push_back(m->end - m->begin);
+      const auto nth = lengths.end() - kMostBarriers;
+      std::nth_element(lengths.begin(), nth, lengths.end());
+      shortest = *nth;
+    }
+    for (auto m = begins; m != ends; ++m) {
+      if (m->master != leader || m->end - m->begin < shortest || m->end <= since) continue;
+      if (since < m->begin) wait(id, since, m->begin, leader), meet_two(id, leader, m->begin);
+      since = wait_for_late(id, std::max(since, m->begin), *m);
+    }
+    return wait(id, since, until, leader) || since == until;
+  }
+
+  Time wait_for_late(LocationId id, Time since, const Meanwhile& barrier) {
+    const Duration share =
+        Duration::from_nanos((barrier.end - since).nanos() / static_cast<int64_t>(barrier.count));
+    const std::span<const SmallerTeams::Late> all = smaller_.late(barrier);
+    for (const SmallerTeams::Late& one : all) {
+      const LocationId late = one.location;
+      const Time end = &one == &all.back() ? barrier.end : since + share;
+      if (wait(id, since, end, late)) meet_two(id, late, end);
+      since = end;
+    }
+    meet_two(id, barrier.master, barrier.end);  // they go on together, as the team does
+    return barrier.end;
+  }
+
+  void meet_two(LocationId a, LocationId b, Time moment) { process_.out.meet(a, b, moment); }
 
   bool wait(LocationId id, Time since, Time until, LocationId leader) {
     if (until <= since) return false;
@@ -136,6 +246,7 @@ class IdleDetector {
   const OpenmpProcess& process_;
   const Teams& teams_;
   const Run& run_;
+  const SmallerTeams smaller_;
   std::vector<Awakening> awakenings_;
   std::vector<Ending> endings_;
   std::vector<LocationId> members_;
