@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What is tried in a run, each as the difference that it makes to single steps: work at some call
-// paths twice as fast, or spread evenly over those who share it (visits.h). Differences of several
-// alterations at different call paths add up.
+// paths twice as fast, or spread evenly over those who could share it (share/spread.h). Differences
+// of several alterations at different call paths add up.
 #pragma once
 
 #include <bit>
@@ -11,26 +11,27 @@
 #include <vector>
 
 #include "predict/rerun/scenario.h"
-#include "predict/rerun/visits.h"
+#include "predict/rerun/share/spread.h"
 
 namespace culprit::predict {
 
+enum class Way : uint8_t {
+  halved,  ///< everybody is twice as fast
+  held,    ///< likewise, while a lock is held, as far as it is recorded who holds it when
+  balanced,
+};
+
 struct Alteration {
-  /// Some who share the work.
-  struct Group {
-    Sharers sharers;
-    std::vector<Visits> own;  ///< by member
-    std::vector<Means> mean;  ///< one, once it is measured
-    double moved_s() const;
-  };
   std::vector<CallPathId> paths;
-  bool balanced = false;      ///< otherwise everybody is twice as fast
-  std::vector<Group> groups;  ///< no location is in two of them
+  Way way = Way::halved;
+  Sharers sharers;             ///< of balanced work
+  Spread spread;               ///< once it is measured
+  bool locks_recorded = true;  ///< of Way::held; otherwise all of the work is done under the lock
 };
 
 /// A set of them, as bits by their numbers.
-using AlterationSet = uint32_t;
-inline constexpr size_t kMostAlterations = 31;
+using AlterationSet = uint64_t;
+inline constexpr size_t kMostAlterations = 48;
 /// None of them: operations go on while those who have begun them are not in MPI (Pace).
 inline constexpr AlterationSet kWithProgress = AlterationSet{1} << kMostAlterations;
 
@@ -38,49 +39,43 @@ class Alterations {
  public:
   Alterations(std::vector<Alteration> list, size_t callpaths, size_t locations);
 
-  /// Walks over all who share work, once for all: fills Group::own and mean.
-  void measure(const Outline& outline, unsigned threads, Budget& budget);
-
   Alteration& operator[](size_t i) { return list_[i]; }
   const Alteration& operator[](size_t i) const { return list_[i]; }
   size_t size() const { return list_.size(); }
   AlterationSet at(uint32_t path) const { return of_path_[path]; }
 
-  /// A location's share in an alteration's group.
-  struct Share {
-    uint32_t alteration, group, member;
+  /// A location that shares an alteration's work.
+  struct Membership {
+    uint32_t alteration, member;
   };
-  const std::vector<Share>& of_location(LocationId id) const { return shares_[id.index()]; }
-  const Alteration::Group& group(const Share& share) const {
-    return list_[share.alteration].groups[share.group];
+  const std::vector<Membership>& of_location(LocationId id) const {
+    return memberships_[id.index()];
   }
 
  private:
-  void measure_one(const Outline& outline, LocationId id, Budget& budget);
-
   std::vector<Alteration> list_;
-  std::vector<AlterationSet> of_path_;      ///< by CallPathId
-  std::vector<std::vector<Share>> shares_;  ///< by LocationId
+  std::vector<AlterationSet> of_path_;                ///< by CallPathId
+  std::vector<std::vector<Membership>> memberships_;  ///< by LocationId
 };
 
 /// One location's differences, while its steps are passed in order.
 class StepDifferences {
  public:
-  StepDifferences(const Alterations& all, const Column<Hub>& hubs, LocationId id);
+  StepDifferences(const Alterations& all, LocationId id);
 
   /// Calls add(alteration, nanoseconds) for each that makes the next step longer or shorter.
   template <class Add>
   void pass(const Step& step, const Add& add) {
     if (step.kind() == StepKind::work) change(step, add);
     if (step.takes_time() && at_.timed == next_given_) give(add);
-    if (step.kind() == StepKind::signal) end_parts((*hubs_)[step.what]);
+    if (step.kind() == StepKind::lock) ++held_;
+    if (step.kind() == StepKind::unlock && held_ > 0) --held_;
     at_.pass(step);
   }
 
  private:
   struct Level {
     uint32_t alteration;
-    bool of_one_process;
     Leveller leveller;
   };
 
@@ -89,8 +84,10 @@ class StepDifferences {
     for (AlterationSet left = all_->at(step.what) & concerned_; left != 0; left &= left - 1) {
       const auto alteration = static_cast<uint32_t>(std::countr_zero(left));
       const auto nanos = static_cast<double>(step.amount);
-      if (!(*all_)[alteration].balanced) {
-        add(alteration, -0.5 * nanos);
+      const Alteration& change = (*all_)[alteration];
+      if (change.way != Way::balanced) {
+        const bool counts = change.way == Way::halved || held_ > 0 || !change.locks_recorded;
+        if (counts) add(alteration, -0.5 * nanos);
         continue;
       }
       for (Level& level : levels_) {
@@ -107,15 +104,14 @@ class StepDifferences {
     }
     find_next_given();
   }
-  void end_parts(const Hub& hub);
   void find_next_given();
 
   const Alterations* all_;
-  const Column<Hub>* hubs_;
   AlterationSet concerned_ = 0;  ///< that change anything of this location's work
   std::vector<Level> levels_;
   Passage at_;
-  uint64_t next_given_ = Passage::kNone;
+  uint32_t held_ = 0;  ///< locks
+  uint32_t next_given_ = Passage::kNone;
 };
 
 /// What the steps of a graph take with some alterations.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace culprit::predict {
@@ -23,7 +24,7 @@ bool may_change(const Run& run, const Findings& findings, CallPathId path) {
   return !findings.callpaths[path.index()].start_up && is_code(run, path);
 }
 
-void add(const FoundDelay& row, Candidate& candidate) {
+void add(const FoundDelay& row, GainCandidate& candidate) {
   const double cost_s = row.short_s + row.long_s;
   candidate.cost_s += cost_s;
   candidate.by_path[row.callpath] += cost_s;
@@ -32,7 +33,7 @@ void add(const FoundDelay& row, Candidate& candidate) {
 }
 
 /// All of it is added.
-Candidate finish(Candidate&& candidate) {
+GainCandidate finish(GainCandidate&& candidate) {
   for (const auto& [path, cost_s] : candidate.by_path) candidate.paths.push_back(path);
   std::stable_sort(candidate.paths.begin(), candidate.paths.end(), [&](CallPathId a, CallPathId b) {
     return candidate.by_path[a] > candidate.by_path[b];
@@ -40,25 +41,22 @@ Candidate finish(Candidate&& candidate) {
   return std::move(candidate);
 }
 
-constexpr auto kByCost = [](const Candidate& a, const Candidate& b) { return a.cost_s > b.cost_s; };
+constexpr auto kByCost = [](const GainCandidate& a, const GainCandidate& b) {
+  return a.cost_s > b.cost_s;
+};
 
-bool inside_parallel_region(const Run& run, CallPathId path) {
-  for (; path.valid(); path = run.callpaths[path].parent) {
-    const RegionId region = run.callpaths[path].region;
-    if (region.valid() && run.regions[region.index()].role == trace::RegionRole::parallel) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Whether it is threads of the same process that wait for it.
-bool of_threads(const Candidate& candidate) {
+/// Of the waits that it causes, those that cost most; "" if it causes none.
+std::string_view first_pattern(const GainCandidate& candidate) {
   const auto most =
       std::max_element(candidate.by_pattern.begin(), candidate.by_pattern.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == candidate.by_pattern.end()) return false;
-  return most->first.starts_with("omp.") || most->first.starts_with("thread.");
+  return most == candidate.by_pattern.end() ? std::string_view() : most->first;
+}
+
+/// Whether it is threads of the same process that wait for it.
+bool of_threads(const GainCandidate& candidate) {
+  const std::string_view pattern = first_pattern(candidate);
+  return pattern.starts_with("omp.") || pattern.starts_with("thread.");
 }
 
 /// What locations do at one call path.
@@ -78,27 +76,8 @@ struct Work {
   }
 };
 
-std::vector<Sharers> teams_of(const Run& run, const std::vector<LocationId>& working) {
-  std::map<ProcessId, Sharers> teams;
-  std::map<ProcessId, size_t> count;
-  for (LocationId id : run.locations) {
-    if (run.is_stream(id)) continue;
-    const ProcessId process = run.location(id).process;
-    const bool works = std::binary_search(working.begin(), working.end(), id);
-    if (works) ++count[process];
-    if (works || run.at(id).in_teams) teams[process].members.push_back(id);
-  }
-  std::vector<Sharers> list;
-  for (auto& [process, team] : teams) {
-    if (count[process] < 2) continue;  // one alone has nothing to spread
-    team.of_one_process = true;
-    list.push_back(std::move(team));
-  }
-  return list;
-}
-
 /// Numbers of threads that are late.
-std::set<uint32_t> late_threads(const Run& run, const Candidate& candidate) {
+std::set<uint32_t> late_threads(const Run& run, const GainCandidate& candidate) {
   std::map<uint32_t, double> costs;
   double most = 0;
   for (const auto& [id, cost_s] : candidate.by_location) {
@@ -147,13 +126,13 @@ std::vector<LocationId> WorkTimes::who_works_at(const std::vector<CallPathId>& p
   return locations;
 }
 
-std::vector<Candidate> costly_paths(const Run& run, const Findings& findings, double least_s,
-                                    size_t most) {
-  std::map<CallPathId, Candidate> all;
+std::vector<GainCandidate> costly_paths(const Run& run, const Findings& findings, double least_s,
+                                        size_t most) {
+  std::map<CallPathId, GainCandidate> all;
   for (const FoundDelay& row : findings.delays) {
     if (may_change(run, findings, row.callpath)) add(row, all[row.callpath]);
   }
-  std::vector<Candidate> list;
+  std::vector<GainCandidate> list;
   for (auto& [path, candidate] : all) {
     if (candidate.cost_s >= least_s) list.push_back(finish(std::move(candidate)));
   }
@@ -162,14 +141,14 @@ std::vector<Candidate> costly_paths(const Run& run, const Findings& findings, do
   return list;
 }
 
-std::vector<std::vector<Candidate>> costly_functions(
+std::vector<std::vector<GainCandidate>> costly_functions(
     const Run& run, const Findings& findings, const std::vector<std::vector<CallPathId>>& functions,
     double least_s, size_t most) {
   std::map<CallPathId, size_t> function_of;
   for (size_t f = 0; f < functions.size(); ++f) {
     for (CallPathId path : functions[f]) function_of.try_emplace(path, f);
   }
-  std::map<std::tuple<size_t, bool>, Candidate> halves;
+  std::map<std::tuple<size_t, bool>, GainCandidate> halves;
   std::vector<double> costs(functions.size());
   for (const FoundDelay& row : findings.delays) {
     const auto function = function_of.find(row.callpath);
@@ -184,9 +163,9 @@ std::vector<std::vector<Candidate>> costly_functions(
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return costs[a] > costs[b]; });
   if (order.size() > most) order.resize(most);
-  std::vector<std::vector<Candidate>> list;
+  std::vector<std::vector<GainCandidate>> list;
   for (size_t f : order) {
-    std::vector<Candidate>& parts = list.emplace_back();
+    std::vector<GainCandidate>& parts = list.emplace_back();
     for (bool inside : {false, true}) {
       const auto half = halves.find({f, inside});
       if (half != halves.end()) parts.push_back(finish(std::move(half->second)));
@@ -196,14 +175,15 @@ std::vector<std::vector<Candidate>> costly_functions(
   return list;
 }
 
-std::vector<Candidate> uneven_paths(const Run& run, const WorkTimes& times,
-                                    const Findings& findings, const std::vector<Candidate>& others,
-                                    double least_s, size_t most) {
+std::vector<GainCandidate> uneven_paths(const Run& run, const WorkTimes& times,
+                                        const Findings& findings,
+                                        const std::vector<GainCandidate>& others, double least_s,
+                                        size_t most) {
   std::vector<Work> work(run.callpaths.size());
   for (const WorkTimes::Row& row : times.rows()) {
     if (!run.is_stream(row.location)) work[row.path.index()].add(row.time_s);
   }
-  for (const Candidate& other : others) {
+  for (const GainCandidate& other : others) {
     for (CallPathId path : other.paths) work[path.index()] = {};
   }
   std::vector<CallPathId> order;
@@ -215,7 +195,7 @@ std::vector<Candidate> uneven_paths(const Run& run, const WorkTimes& times,
     return work[a.index()].excess_s() > work[b.index()].excess_s();
   });
   if (order.size() > most) order.resize(most);
-  std::map<CallPathId, Candidate> chosen;
+  std::map<CallPathId, GainCandidate> chosen;
   for (CallPathId path : order) chosen[path].paths = {path};
   for (const WorkTimes::Row& row : times.rows()) {
     const auto one = chosen.find(row.path);
@@ -223,28 +203,31 @@ std::vector<Candidate> uneven_paths(const Run& run, const WorkTimes& times,
     const double excess_s = row.time_s - work[row.path.index()].mean_s();
     if (excess_s >= 0) one->second.by_location[row.location] = excess_s;
   }
-  std::vector<Candidate> list;
+  std::vector<GainCandidate> list;
   for (CallPathId path : order) list.push_back(std::move(chosen[path]));
   return list;
 }
 
-std::vector<Sharers> sharers_of(const Run& run, const WorkTimes& times,
-                                const Candidate& candidate) {
-  const std::vector<LocationId> working = times.who_works_at(candidate.paths);
-  const bool inside = inside_parallel_region(run, candidate.paths.front());
-  if (of_threads(candidate)) return inside ? teams_of(run, working) : std::vector<Sharers>();
-  const std::set<uint32_t> late = late_threads(run, candidate);
-  Sharers all;
-  std::set<ProcessId> processes;
-  for (LocationId id : working) {
-    if (run.is_stream(id)) continue;
-    if (!inside && !late.contains(run.location(id).thread)) continue;
-    all.members.push_back(id);
-    processes.insert(run.location(id).process);
+LockKind lock_kind(const GainCandidate& candidate) {
+  const std::string_view pattern = first_pattern(candidate);
+  if (pattern == "thread.lock") return LockKind::awaited;
+  for (const std::string_view lock : {"omp.lock", "omp.critical", "omp.atomic", "omp.mutex"}) {
+    if (pattern == lock) return LockKind::recorded;
   }
-  all.of_one_process = processes.size() == 1;
-  if (all.members.size() < 2) return {};
-  return {std::move(all)};
+  return LockKind::none;
+}
+
+Sharers sharers_of(const Run& run, const WorkTimes& times, const GainCandidate& candidate) {
+  std::vector<LocationId> working = times.who_works_at(candidate.paths);
+  std::erase_if(working, [&](LocationId id) { return run.is_stream(id); });
+  const bool one_process = run.definitions->processes.size() == 1;
+  if (one_process || of_threads(candidate)) return sharers_of(run, working, Over::threads);
+  if (inside_parallel_region(run, candidate.paths.front())) {
+    return sharers_of(run, working, Over::all);
+  }
+  const std::set<uint32_t> late = late_threads(run, candidate);
+  std::erase_if(working, [&](LocationId id) { return !late.contains(run.location(id).thread); });
+  return sharers_of(run, working, Over::ranks);
 }
 
 }  // namespace culprit::predict

@@ -32,7 +32,7 @@ class WorkTimes {
 };
 
 /// Call paths that are changed together. All of them lie in parallel regions, or none does.
-struct Candidate {
+struct GainCandidate {
   std::vector<CallPathId> paths;  ///< the costliest first
   double cost_s = 0;
   std::map<CallPathId, double> by_path;
@@ -41,27 +41,29 @@ struct Candidate {
 };
 
 /// Call paths of code whose delays cost most; none that costs less than `least_s`.
-std::vector<Candidate> costly_paths(const replay::Run& run, const blame::Findings& findings,
-                                    double least_s, size_t most);
+std::vector<GainCandidate> costly_paths(const replay::Run& run, const blame::Findings& findings,
+                                        double least_s, size_t most);
 
 /// The same of functions, each with all call paths at which it is to blame (`functions`): in
 /// parallel regions and outside, the costlier of the two first.
-std::vector<std::vector<Candidate>> costly_functions(
+std::vector<std::vector<GainCandidate>> costly_functions(
     const replay::Run& run, const blame::Findings& findings,
     const std::vector<std::vector<CallPathId>>& functions, double least_s, size_t most);
 
 /// Other call paths of code: those on whose costliest location most is done beyond the mean, at
 /// least `least_s`. Nobody waits for them as long as others are later still.
-std::vector<Candidate> uneven_paths(const replay::Run& run, const WorkTimes& work,
-                                    const blame::Findings& findings,
-                                    const std::vector<Candidate>& others, double least_s,
-                                    size_t most);
+std::vector<GainCandidate> uneven_paths(const replay::Run& run, const WorkTimes& work,
+                                        const blame::Findings& findings,
+                                        const std::vector<GainCandidate>& others, double least_s,
+                                        size_t most);
 
-/// Threads of a team share what lies in its parallel regions and makes threads wait, each team by
-/// itself, also those that do nothing there if several do; what makes processes wait there, all who
-/// execute it. Elsewhere processes share it, thread by thread. Empty: nobody has anybody to share
-/// it with.
-std::vector<Sharers> sharers_of(const replay::Run& run, const WorkTimes& work,
-                                const Candidate& candidate);
+/// Whether it is threads that wait for it because it holds a lock: of OpenMP's, of which each
+/// holding is recorded, or of POSIX threads, of which only those are that somebody waited for.
+enum class LockKind : uint8_t { none, recorded, awaited };
+LockKind lock_kind(const GainCandidate& candidate);
+
+/// Threads of a process share what makes threads wait; ranks all else: those threads of theirs that
+/// are late, and where it lies in parallel regions all of them.
+Sharers sharers_of(const replay::Run& run, const WorkTimes& work, const GainCandidate& candidate);
 
 }  // namespace culprit::predict

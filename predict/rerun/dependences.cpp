@@ -83,7 +83,9 @@ void Dependences::hold(const Holding& holding, const Moment& asked, const Moment
 }
 
 void Dependences::append(Dependences&& other) {
-  if (marks.empty() && hubs.empty() && idle.empty() && deliveries.size() == 1) {
+  const bool blank = marks.empty() && hubs.empty() && idle.empty() && deliveries.size() == 1 &&
+                     loops.empty() && pools.empty();
+  if (blank) {
     other.untold.add(untold);
     other.budget = budget;
     *this = std::exchange(other, {});
@@ -92,10 +94,16 @@ void Dependences::append(Dependences&& other) {
   const auto first_hub = static_cast<uint32_t>(hubs.size());
   const auto first_holding = static_cast<uint32_t>(holdings.size());
   const auto first_last = static_cast<uint32_t>(lasts.size());
+  const auto first_meeting = static_cast<uint32_t>(meetings.size());
   for (const Last& last : other.lasts) lasts.push_back(last);
+  for (const Meeting& meeting : other.meetings) meetings.push_back(meeting);
+  loops.insert(loops.end(), other.loops.begin(), other.loops.end());
+  pools.resize(std::max(pools.size(), other.pools.size()));
+  for (size_t i = 0; i < other.pools.size(); ++i) pools[i] = std::max(pools[i], other.pools[i]);
   for (Hub hub : other.hubs) {
     if (hub.next.valid()) hub.next = HubId(hub.next.index() + first_hub);
     if (hub.last != Hub::kNone) hub.last += first_last;
+    if (hub.meeting != Hub::kNone) hub.meeting += first_meeting;
     hubs.push_back(hub);
   }
   for (Holding holding : other.holdings) {

@@ -80,14 +80,31 @@ struct Mark {
 };
 static_assert(sizeof(Mark) == 24);
 
+/// An operation that several locations pass: between two of these they can share work. `floats`
+/// are nanoseconds.
+struct Meeting {
+  enum class Of : uint8_t {
+    ranks,  ///< a collective operation
+    team,   ///< a barrier
+    fork,   ///< the end of what a master did alone
+  };
+  Of of = Of::ranks;
+  /// Who signals nothing passes it at its gate: receivers of a broadcast.
+  bool at_gate = false;
+  uint16_t free = 0;     ///< threads of the master's pool that have nothing to do until then
+  float iterations = 0;  ///< what one thread has to do of loops that hand out their iterations
+  float longest = 0;     ///< of the tasks that a barrier waits for, the longest
+  float chain = 0;       ///< the longest chain of those that depend on each other
+};
+static_assert(sizeof(Meeting) == 16);
+
 struct Hub {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t signals = 0;     ///< how many there are
-  HubId next;               ///< signalled when all have come; none
-  Time time = Time::min();  ///< of the last, as recorded
-  uint32_t last = kNone;    ///< who that was, where it awaits the hub, too: Dependences::lasts
-  bool of_world = false;    ///< all processes pass it
-  bool of_team = false;     ///< all threads of its process's largest team do
+  uint32_t signals = 0;      ///< how many there are
+  HubId next;                ///< signalled when all have come; none
+  Time time = Time::min();   ///< of the last, as recorded
+  uint32_t last = kNone;     ///< who that was, where it awaits the hub, too: Dependences::lasts
+  uint32_t meeting = kNone;  ///< Dependences::meetings
   bool of_progress =
       false;  ///< somebody who has begun an operation is back in MPI to go on with it
 };
@@ -128,6 +145,10 @@ struct Dependences {
   Column<Holding> holdings;
   Column<Idle> idle;
   Column<Last> lasts;
+  Column<Meeting> meetings;
+  std::vector<CallPathId> loops;  ///< that hand out their iterations (replay::LoopVisit)
+  /// By LocationId, of masters of teams: how many threads the largest has; may be shorter.
+  std::vector<uint32_t> pools;
   Deliveries deliveries;
   Untold untold;
   uint32_t locks = 0;
@@ -137,6 +158,10 @@ struct Dependences {
   HubId add_hub() {
     hubs.push_back({});
     return HubId(hubs.size() - 1);
+  }
+  void meet(HubId hub, const Meeting& meeting) {
+    hubs[hub.index()].meeting = static_cast<uint32_t>(meetings.size());
+    meetings.push_back(meeting);
   }
   void signal(HubId hub, const Moment& at);
   void gate(HubId hub, const Moment& at, const Delivery& delivery = {});

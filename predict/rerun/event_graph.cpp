@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Steps are read once, location by location; what else belongs to them moves along.
 #include "predict/rerun/event_graph.h"
 
 #include <algorithm>
@@ -47,6 +48,10 @@ EventGraph build_graph(Outline outline, unsigned threads) {
   for (const Duration one : polled) built.untold.polled += one;
   built.hubs = std::move(outline.found.hubs);
   for (size_t i = 0; i < built.hubs.size(); ++i) built.hubs[i].signals = outline.signals[i];
+  built.meetings = std::move(outline.found.meetings);
+  built.loops = std::move(outline.found.loops);
+  built.pools = std::move(outline.found.pools);
+  built.passed = std::move(outline.passed);
   built.holdings = std::move(outline.found.holdings);
   built.deliveries = std::move(outline.found.deliveries);
   built.locks = outline.found.locks;

@@ -18,6 +18,10 @@ struct EventGraph {
   std::vector<Column<Step>> steps;    ///< by LocationId
   std::vector<LocationId> locations;  ///< that have any, in order
   Column<Hub> hubs;
+  Column<Meeting> meetings;
+  std::vector<CallPathId> loops;  ///< as in Dependences, and so are these
+  std::vector<uint32_t> pools;
+  std::vector<std::vector<PassedAt>> passed;  ///< as in Outline
   Column<Holding> holdings;
   Deliveries deliveries;
   uint32_t locks = 0;

@@ -9,6 +9,8 @@
 #include "predict/rerun/gains.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <map>
 #include <new>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "predict/rerun/alterations.h"
 #include "predict/rerun/candidates.h"
 #include "predict/rerun/lanes.h"
+#include "predict/rerun/share/measure_work.h"
 #include "predict/rerun/whole_run.h"
 
 namespace culprit::predict {
@@ -31,8 +34,11 @@ using blame::GainKind;
 using replay::Run;
 
 constexpr size_t kPaths = 6, kUneven = 2, kFunctions = 4;
-static_assert(kPaths + kUneven + 2 * kFunctions <= kMostAlterations);
-static_assert(1 + 2 * (kPaths + kUneven) - 1 + kFunctions + 1 <= kMostLanes);
+constexpr size_t kWays = 2;      ///< that each is tried in
+constexpr size_t kTogether = 4;  ///< of the first paths; each such set is spread evenly as one
+static_assert(kWays * (kPaths + kUneven + 2 * kFunctions) + 3 * (kTogether - 1) <=
+              kMostAlterations);
+static_assert(1 + kWays * (kPaths + kUneven + kFunctions) + kTogether <= kMostLanes);
 /// Where each change is an execution of its own.
 constexpr size_t kMostExecutions = 4;
 
@@ -42,22 +48,25 @@ constexpr size_t kMostExecutions = 4;
 constexpr uint64_t kMarks = 2, kLeastMarks = 1'000'000, kSteps = 64;
 constexpr std::string_view kWhat =
     "how much shorter the run would be without the costliest delays (culprit whatif tries changes)";
+constexpr std::string_view kSomeLeft =
+    "how much shorter the run would be without some of the costly delays, since threads waited for "
+    "locks: each change is an execution of its own then (culprit whatif tries more)";
 
 /// Of the run: what costs less, or is less uneven, is not worth a try, nor is what brings less.
 constexpr double kLeastCost = 0.005, kLeastExcess = 0.01, kLeastGain = 0.005;
-/// Of its cost by sharer: where spreading evenly moves less, the load is even over what can be told
-/// apart, and yet others wait: it moves in a way that is not known.
-constexpr double kMovesLittle = 0.1;
+/// Of the run: what brings less is hardly shorter, and another way is said, if it brings more.
+constexpr double kHardly = 0.01;
 
 /// What is tried: rows of findings, and the alterations that each makes.
 struct Trials {
   struct Row {
     CallPathId path;  ///< that it is named after
-    AlterationSet alone = 0, together = 0;
+    /// Spread evenly, or holding locks for less time, where that can be; twice as fast.
+    AlterationSet spread = 0, halved = 0;
+    AlterationSet together = 0;  ///< with all rows before, spread evenly where that can be
   };
   std::vector<Row> paths, functions;
   std::vector<Alteration> alterations;
-  std::vector<Candidate> candidates;  ///< by alteration
 };
 
 class TrialMaker {
@@ -66,111 +75,157 @@ class TrialMaker {
 
   Trials make(const Findings& findings, const std::vector<std::vector<CallPathId>>& functions) {
     const double wall_s = run_.wall().seconds(), least_s = kLeastCost * wall_s;
-    std::vector<Candidate> paths = costly_paths(run_, findings, least_s, kPaths);
+    std::vector<GainCandidate> paths = costly_paths(run_, findings, least_s, kPaths);
     if (paths.empty()) return {};
     auto uneven = uneven_paths(run_, work_, findings, paths, kLeastExcess * wall_s, kUneven);
     std::move(uneven.begin(), uneven.end(), std::back_inserter(paths));
-    AlterationSet together = 0;
-    for (Candidate& path : paths) {
-      const CallPathId name = path.paths.front();
-      const AlterationSet alone = add(std::move(path));
-      trials_.paths.push_back({name, alone, together |= alone});
+    for (GainCandidate& path : paths) {
+      Trials::Row& row = trials_.paths.emplace_back();
+      row.path = path.paths.front();
+      add(std::move(path), row);
     }
     for (auto& parts : costly_functions(run_, findings, functions, least_s, kFunctions)) {
       Trials::Row& row = trials_.functions.emplace_back();
       row.path = parts.front().paths.front();
-      for (Candidate& part : parts) row.alone |= add(std::move(part));
+      for (GainCandidate& part : parts) add(std::move(part), row);
     }
+    for (size_t k = 1; k < std::min(kTogether, trials_.paths.size()); ++k) add_together(k);
     return std::move(trials_);
   }
 
  private:
+  /// What has been tried already.
+  struct Known {
+    std::set<CallPathId> paths;
+    double cost_s;
+    AlterationSet spread, halved;
+  };
+
   /// A function that has one costly call path is the same as this.
-  AlterationSet add(Candidate candidate) {
-    const std::set<CallPathId> paths(candidate.paths.begin(), candidate.paths.end());
-    const auto same = std::find_if(
-        trials_.candidates.begin(), trials_.candidates.end(), [&](const Candidate& other) {
-          return other.cost_s == candidate.cost_s &&
-                 paths == std::set(other.paths.begin(), other.paths.end());
-        });
-    const auto number = static_cast<size_t>(same - trials_.candidates.begin());
-    if (same == trials_.candidates.end()) {
-      Alteration& alteration = trials_.alterations.emplace_back();
-      alteration.paths = candidate.paths;
-      for (Sharers& sharers : sharers_of(run_, work_, candidate)) {
-        alteration.groups.push_back({std::move(sharers), {}, {}});
+  void add(GainCandidate candidate, Trials::Row& row) {
+    std::set<CallPathId> paths(candidate.paths.begin(), candidate.paths.end());
+    auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& other) {
+      return other.cost_s == candidate.cost_s && paths == other.paths;
+    });
+    if (known == known_.end()) {
+      const LockKind lock = lock_kind(candidate);
+      Alteration change{candidate.paths, Way::held, {}, {}, lock == LockKind::recorded};
+      if (lock == LockKind::none) {
+        change.way = Way::balanced;
+        change.sharers = sharers_of(run_, work_, candidate);
       }
-      alteration.balanced = !alteration.groups.empty();
-      trials_.candidates.push_back(std::move(candidate));
+      const AlterationSet spread = add(std::move(change));
+      const AlterationSet halved = add({candidate.paths, Way::halved, {}, {}});
+      known = known_.insert(known_.end(), {std::move(paths), candidate.cost_s, spread, halved});
     }
-    return AlterationSet{1} << number;
+    row.spread |= known->spread;
+    row.halved |= known->halved;
+  }
+  /// What is spread over the same is one: who takes over some of one does not take as much of the
+  /// other.
+  void add_together(size_t last) {
+    AlterationSet& set = trials_.paths[last].together;
+    std::map<Over, Alteration> joint;
+    for (size_t k = 0; k <= last; ++k) {
+      const AlterationSet own = trials_.paths[k].spread;
+      const Alteration& one = trials_.alterations[std::countr_zero(own)];
+      if (one.way != Way::balanced) {
+        set |= own;
+        continue;
+      }
+      Alteration& all = joint[one.sharers.over];
+      all.way = Way::balanced;
+      all.sharers.over = one.sharers.over;
+      all.paths.insert(all.paths.end(), one.paths.begin(), one.paths.end());
+      std::vector<LocationId> members;
+      std::set_union(all.sharers.members.begin(), all.sharers.members.end(),
+                     one.sharers.members.begin(), one.sharers.members.end(),
+                     std::back_inserter(members));
+      all.sharers.members = std::move(members);
+    }
+    for (auto& [over, all] : joint) set |= add(std::move(all));
+  }
+  AlterationSet add(Alteration alteration) {
+    trials_.alterations.push_back(std::move(alteration));
+    return AlterationSet{1} << (trials_.alterations.size() - 1);
   }
 
   const Run& run_;
   const WorkTimes work_;
+  std::vector<Known> known_;
   Trials trials_;
 };
 
-/// Those alterations of which it turns out that they move next to nothing make work faster instead.
-void settle_kinds(const std::vector<Candidate>& candidates, Alterations& all) {
-  for (size_t a = 0; a < all.size(); ++a) {
-    Alteration& alteration = all[a];
-    double moved_s = 0, members = 0;
-    for (const Alteration::Group& group : alteration.groups) {
-      moved_s += group.moved_s();
-      members += static_cast<double>(group.sharers.members.size());
-    }
-    alteration.balanced &= moved_s * members >= kMovesLittle * candidates[a].cost_s;
-    if (alteration.balanced) continue;
-    for (Alteration::Group& group : alteration.groups) group.own = {}, group.mean = {};
-  }
-}
-
 /// By alteration: what it takes off the recorded critical path at most.
-std::vector<double> most_gains(const Findings& findings, const std::vector<Alteration>& list) {
+std::vector<double> most_gains(const Findings& findings, const Alterations& all) {
   std::map<CallPathId, double> critical_s;
   for (const blame::FoundCriticalPath& row : findings.critical_path) {
     critical_s[row.callpath] += row.time_s;
   }
   std::vector<double> most;
-  for (const Alteration& alteration : list) {
+  for (size_t a = 0; a < all.size(); ++a) {
     double sum_s = 0;
-    for (CallPathId path : alteration.paths) {
+    for (CallPathId path : all[a].paths) {
       const auto found = critical_s.find(path);
       if (found != critical_s.end()) sum_s += found->second;
     }
-    most.push_back(alteration.balanced ? sum_s : sum_s / 2);
+    most.push_back(all[a].way == Way::balanced ? sum_s : sum_s / 2);
   }
   return most;
 }
 
-bool brings_something(const Trials& trials, const Findings& findings, double least_s) {
-  const std::vector<double> most = most_gains(findings, trials.alterations);
-  const auto of = [&](AlterationSet set) {
-    double sum_s = 0;
-    for (size_t a = 0; a < most.size(); ++a) sum_s += (set >> a & 1) != 0 ? most[a] : 0;
-    return sum_s;
-  };
+double sum_of(AlterationSet set, const std::vector<double>& values) {
+  double sum = 0;
+  for (size_t a = 0; a < values.size(); ++a) sum += (set >> a & 1) != 0 ? values[a] : 0;
+  return sum;
+}
+
+bool brings_something(const Trials& trials, const std::vector<double>& most, double least_s) {
   const auto is_worth_it = [&](const Trials::Row& row) {
-    return std::max(of(row.alone), of(row.together)) >= least_s;
+    return sum_of(row.spread | row.halved | row.together, most) >= least_s;
   };
   return std::any_of(trials.paths.begin(), trials.paths.end(), is_worth_it) ||
          std::any_of(trials.functions.begin(), trials.functions.end(), is_worth_it);
 }
 
+/// Once it is known what spreading evenly makes phases shorter: that it cannot bring more.
+void bound_spread(const Alterations& all, std::vector<double>& most) {
+  for (size_t a = 0; a < all.size(); ++a) {
+    if (all[a].way == Way::balanced) most[a] = std::min(most[a], all[a].spread.saves_s);
+  }
+}
+
+/// Those parts of functions that cannot be spread are twice as fast instead, if others can. Ways of
+/// one candidate follow each other.
+void settle_functions(const std::vector<double>& most, double least_s, Trials& trials) {
+  for (Trials::Row& row : trials.functions) {
+    if (std::popcount(row.spread) < 2 || sum_of(row.spread, most) < least_s) continue;
+    for (AlterationSet left = row.spread; left != 0; left &= left - 1) {
+      const AlterationSet part = left & (~left + 1);
+      if (sum_of(part, most) < least_s) row.spread = (row.spread & ~part) | part << 1;
+    }
+  }
+}
+
 /// By what alterations how much shorter the run gets.
 using Gains = std::map<AlterationSet, double>;
 
-/// In the order of their worth.
-std::vector<AlterationSet> sets_of(const Trials& trials, bool with_progress) {
+/// In the order of their worth; none that can bring next to nothing.
+std::vector<AlterationSet> sets_of(const Trials& trials, const std::vector<double>& most,
+                                   double least_s, bool with_progress) {
   std::vector<AlterationSet> sets;
   const auto add = [&](AlterationSet set) {
+    if (sum_of(set, most) < least_s) return;
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
   };
-  if (!trials.functions.empty()) add(trials.functions.front().alone);
-  if (with_progress) add(kWithProgress);
-  for (const Trials::Row& row : trials.paths) add(row.alone), add(row.together);
-  for (const Trials::Row& row : trials.functions) add(row.alone);
+  const auto add_row = [&](const Trials::Row& row) { add(row.spread), add(row.halved); };
+  if (!trials.functions.empty()) add_row(trials.functions.front());
+  if (with_progress) sets.push_back(kWithProgress);
+  for (const Trials::Row& row : trials.paths) {
+    add_row(row);
+    if (row.together != 0) add(row.together);
+  }
+  for (const Trials::Row& row : trials.functions) add_row(row);
   return sets;
 }
 
@@ -206,11 +261,17 @@ Gains execute_apart(Outline outline, const Alterations& all, std::vector<Alterat
 }
 
 GainKind kind_of(AlterationSet set, const Alterations& all) {
-  bool balanced = false, halved = false;
+  std::set<GainKind> kinds;
   for (size_t a = 0; a < all.size(); ++a) {
-    if ((set >> a & 1) != 0) (all[a].balanced ? balanced : halved) = true;
+    if ((set >> a & 1) == 0) continue;
+    const Alteration& each = all[a];
+    const bool earlier = each.spread.earlier_s > each.spread.saves_s / 2;
+    kinds.insert(each.way == Way::halved ? GainKind::halved
+                 : each.way == Way::held ? GainKind::held
+                 : earlier               ? GainKind::earlier
+                                         : GainKind::balanced);
   }
-  return !balanced ? GainKind::halved : halved ? GainKind::mixed : GainKind::balanced;
+  return kinds.size() == 1 ? *kinds.begin() : GainKind::mixed;
 }
 
 /// Whether so much was waited for progress that it is worth a try.
@@ -222,19 +283,64 @@ bool needs_progress(const Findings& findings, double least_s) {
   return sum_s >= least_s;
 }
 
-/// Up to the first whose gain is not known.
-void write_rows(const Trials& trials, const Alterations& all, const Gains& gains,
-                Findings& findings) {
+class RowWriter {
+ public:
+  RowWriter(const Alterations& all, const Gains& gains, const std::vector<double>& most,
+            double wall_s)
+      : all_(all), gains_(gains), most_(most), wall_s_(wall_s) {}
+
+  /// The best way that is no cheat: making code faster is always possible, on paper.
+  struct Best {
+    GainKind kind;
+    double gain_s, halved_s;
+  };
+  std::optional<Best> best(const Trials::Row& row) const {
+    const auto spread = gain(row.spread), halved = gain(row.halved);
+    if (!spread || !halved) return std::nullopt;
+    if (*spread < kHardly * wall_s_ && *halved > *spread) {
+      return Best{kind_of(row.halved, all_), *halved, *halved};
+    }
+    return Best{kind_of(row.spread, all_), *spread, *halved};
+  }
+
+  /// None: it was not executed, although it might bring something.
+  std::optional<double> gain(AlterationSet set) const {
+    const auto found = gains_.find(set);
+    if (found != gains_.end()) return found->second;
+    if (sum_of(set, most_) < kLeastGain * wall_s_) return 0;
+    return std::nullopt;
+  }
+
+ private:
+  const Alterations& all_;
+  const Gains& gains_;
+  const std::vector<double>& most_;
+  const double wall_s_;
+};
+
+/// Up to the first whose gain is not known; how many are left out.
+size_t write_rows(const Trials& trials, const RowWriter& writer, Findings& findings) {
+  size_t left_out = 0;
+  double together_s = 0;
   for (const Trials::Row& row : trials.paths) {
-    const auto alone = gains.find(row.alone), together = gains.find(row.together);
-    if (alone == gains.end() || together == gains.end()) break;
-    findings.gains.push_back({row.path, kind_of(row.alone, all), alone->second, together->second});
+    const auto best = writer.best(row);
+    const auto together = row.together == 0 ? together_s : writer.gain(row.together);
+    if (!best || !together || left_out > 0) {
+      ++left_out;
+      continue;
+    }
+    together_s = findings.gains.empty() ? best->gain_s : *together;
+    findings.gains.push_back({row.path, best->kind, best->gain_s, together_s, best->halved_s});
   }
   for (const Trials::Row& row : trials.functions) {
-    const auto alone = gains.find(row.alone);
-    if (alone == gains.end()) break;
-    findings.function_gains.push_back({row.path, kind_of(row.alone, all), alone->second});
+    const auto best = writer.best(row);
+    if (!best) {
+      ++left_out;
+      continue;
+    }
+    findings.function_gains.push_back({row.path, best->kind, best->gain_s, best->halved_s});
   }
+  return left_out;
 }
 
 }  // namespace
@@ -247,21 +353,22 @@ void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences f
   if (trials.paths.empty()) return;
   const double least_s = kLeastGain * run.wall().seconds();
   const bool with_progress = needs_progress(findings, least_s);
-  const bool worth_it = brings_something(trials, findings, least_s) || with_progress;
-  const std::vector<AlterationSet> sets = sets_of(trials, with_progress);
   Alterations all(std::move(trials.alterations), run.callpaths.size(), run.timelines.size());
+  std::vector<double> most = most_gains(findings, all);
   Gains gains;
-  if (worth_it) {
+  if (brings_something(trials, most, least_s) || with_progress) {
     Outline outline = outline_run(run, graph, std::move(found), threads);
-    all.measure(outline, threads, budget);
-    settle_kinds(trials.candidates, all);
+    measure(outline, threads, budget, all);
+    bound_spread(all, most);
+    settle_functions(most, least_s, trials);
+    const std::vector<AlterationSet> sets = sets_of(trials, most, least_s, with_progress);
     auto together = execute_together(outline, all, sets, budget);
     gains = together ? std::move(*together)
                      : execute_apart(std::move(outline), all, sets, threads, budget);
-  } else {
-    for (AlterationSet set : sets) gains[set] = 0;
   }
-  write_rows(trials, all, gains, findings);
+  const size_t left_out =
+      write_rows(trials, RowWriter(all, gains, most, run.wall().seconds()), findings);
+  if (left_out > 0) findings.run.notes.push_back(blame::given_up_note({kSomeLeft}));
   if (const auto found_gain = gains.find(kWithProgress); found_gain != gains.end()) {
     findings.progress.gain_s = found_gain->second;
   }

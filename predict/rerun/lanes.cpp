@@ -87,7 +87,7 @@ class Walk {
 
   struct Location {
     Location(const Outline& outline, const Alterations& all, LocationId id)
-        : reader(outline, id), differences(all, outline.found.hubs, id) {}
+        : reader(outline, id), differences(all, id) {}
     StepReader reader;
     StepDifferences differences;
     Times now;
@@ -235,6 +235,7 @@ std::optional<std::vector<double>> execute_lanes(const Outline& outline, const A
   if (lanes.size() <= 4) return walk<4>(outline, all, lanes, budget);
   if (lanes.size() <= 8) return walk<8>(outline, all, lanes, budget);
   if (lanes.size() <= 16) return walk<16>(outline, all, lanes, budget);
+  if (lanes.size() <= 24) return walk<24>(outline, all, lanes, budget);
   CULPRIT_CHECK(lanes.size() <= kMostLanes);
   return walk<kMostLanes>(outline, all, lanes, budget);
 }

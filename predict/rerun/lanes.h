@@ -15,7 +15,7 @@
 
 namespace culprit::predict {
 
-inline constexpr size_t kMostLanes = 24;
+inline constexpr size_t kMostLanes = 32;
 
 /// How many nanoseconds the run takes in each lane, which makes some alterations. Nothing if the
 /// run has contended locks or a circle: what comes first has to be decided in each lane by itself.

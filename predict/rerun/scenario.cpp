@@ -240,21 +240,46 @@ class Planner {
     return {};
   }
 
-  /// All who execute it share it.
+  /// All who could execute it share it.
   Result<void> balance_all(const std::string& glob, OtherTimes& times) {
     const auto choice = choose(glob, false);
     if (!choice) return choice.error();
-    std::vector<bool> paths(run_.callpaths.size());
-    for (size_t i = 0; i < paths.size(); ++i) paths[i] = choice->takes(i);
-    const Sharers sharers = sharers_of(paths);
-    if (sharers.members.size() < 2) {
-      const std::string who =
-          sharers.members.empty() ? "no thread executes '" : "only one thread executes '";
-      return Error{who + glob + "': there is nothing to balance"};
+    std::vector<bool> chosen(run_.callpaths.size());
+    std::vector<CallPathId> paths;
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      chosen[i] = choice->takes(i);
+      if (chosen[i]) paths.push_back(CallPathId(i));
     }
-    for (LocationId id : sharers.members) apply_factors(id, paths, times[id.index()]);
-    balance(graph_, paths, sharers, times);
+    std::vector<LocationId> working;
+    for (LocationId id : run_.locations) {
+      if (run_.is_stream(id) || !is_chosen(id) || !works_at(graph_, id, chosen)) continue;
+      working.push_back(id);
+    }
+    if (working.empty()) {
+      return Error{"no thread executes '" + glob + "': there is nothing to balance"};
+    }
+    Sharers sharers = sharers_of(run_, working, over_of(working, chosen));
+    std::erase_if(sharers.members, [&](LocationId id) { return !is_chosen(id); });
+    if (sharers.members.size() < 2) {
+      return Error{"only one thread could execute '" + glob + "': there is nothing to balance"};
+    }
+    for (LocationId id : sharers.members) apply_factors(id, chosen, times[id.index()]);
+    balance(run_, graph_, std::move(paths), std::move(sharers), times);
     return {};
+  }
+
+  /// Unless it is said: threads, where there is one process; else ranks, with all of their threads
+  /// where any but the first works.
+  Over over_of(const std::vector<LocationId>& working, const std::vector<bool>& paths) const {
+    if (scenario_.over) return *scenario_.over;
+    const bool several = std::any_of(run_.locations.begin(), run_.locations.end(), [&](auto id) {
+      return run_.location(id).process != run_.location(working.front()).process;
+    });
+    if (!several) return Over::threads;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (paths[i] && inside_parallel_region(run_, CallPathId(i))) return Over::all;
+    }
+    return Over::ranks;
   }
 
   /// What is balanced is what is scaled, too: once, if several globs choose it.
@@ -267,19 +292,6 @@ class Planner {
       if (step.kind() != StepKind::work || !paths[step.what] || own[i] != kAsItWas) continue;
       own[i] = static_cast<double>(step.amount) * hosts_[step.what];
     }
-  }
-
-  Sharers sharers_of(const std::vector<bool>& paths) const {
-    Sharers sharers;
-    std::set<ProcessId> processes;
-    for (LocationId id : run_.locations) {
-      if (run_.is_stream(id) || !is_chosen(id)) continue;
-      if (!works_at(graph_, id, paths)) continue;
-      sharers.members.push_back(id);
-      processes.insert(run_.location(id).process);
-    }
-    sharers.of_one_process = processes.size() == 1;
-    return sharers;
   }
 
   const Scenario& scenario_;

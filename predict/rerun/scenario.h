@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "predict/machine/perturbation.h"
 #include "predict/rerun/execute.h"
+#include "predict/rerun/share/spread.h"
 
 namespace culprit::predict {
 
@@ -28,7 +29,8 @@ struct Scaling {
 
 struct Scenario {
   std::vector<Scaling> scalings;
-  std::vector<std::string> balanced;  ///< globs: each takes all who execute it the same time
+  std::vector<std::string> balanced;  ///< globs: each is spread evenly over who could share it
+  std::optional<Over> over;           ///< who that is; none: as the run and the code have it
   std::set<uint32_t> ranks, threads;  ///< whose work is scaled; empty: all
   double latency = 1;                 ///< factor on what small messages take
   double bandwidth = 1;               ///< factor; what data takes is divided by it
@@ -73,15 +75,17 @@ bool is_code(const replay::Run& run, CallPathId path);
 /// Who shares work that is to be balanced.
 struct Sharers {
   std::vector<LocationId> members;
-  bool of_one_process = false;  ///< a team; otherwise one thread each of several processes
+  Over over = Over::ranks;
 };
 
-/// The time at these call paths, spread evenly over the members, in each part of the run between
-/// two operations that all of them pass; if there are none, in the run as a whole. In a part in
-/// which all have as many visits (visits.h), the first takes each the mean of the first, and so on.
-/// Who does nothing there in a part gets its share, before that operation: what it does last takes
-/// longer.
-void balance(const EventGraph& graph, const std::vector<bool>& paths, const Sharers& sharers,
-             OtherTimes& times);
+/// Who could share what these locations, in order, execute.
+Sharers sharers_of(const replay::Run& run, const std::vector<LocationId>& working, Over over);
+
+bool inside_parallel_region(const replay::Run& run, CallPathId path);
+
+/// The time at these call paths, spread evenly over the members (share/spread.h). Who does nothing
+/// there in a phase gets its share at the phase's end: what it does last takes longer.
+void balance(const replay::Run& run, const EventGraph& graph, std::vector<CallPathId> paths,
+             Sharers sharers, OtherTimes& times);
 
 }  // namespace culprit::predict

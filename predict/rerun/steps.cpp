@@ -75,6 +75,30 @@ std::vector<uint32_t> count_signals(const Outline& outline) {
   return signals;
 }
 
+std::vector<std::vector<PassedAt>> find_passed(const Outline& outline) {
+  const Run& run = outline.run;
+  const Dependences& found = outline.found;
+  std::vector<std::vector<PassedAt>> passed(run.definitions->processes.size());
+  const bool alone = std::all_of(run.locations.begin(), run.locations.end(),
+                                 [&](LocationId id) { return run.is_master(id); });
+  if (alone) return passed;
+  for (LocationId id : run.locations) {
+    std::vector<PassedAt>& own = passed[run.location(id).process.index()];
+    for (const Mark& mark : outline.marks_of(id)) {
+      if (mark.kind() != MarkKind::signal && mark.kind() != MarkKind::gate) continue;
+      const uint32_t meeting = found.hubs[mark.target].meeting;
+      if (meeting == Hub::kNone || found.meetings[meeting].of != Meeting::Of::ranks) continue;
+      const bool passes = mark.kind() == MarkKind::signal || found.meetings[meeting].at_gate;
+      if (passes) own.push_back({mark.time, meeting});
+    }
+  }
+  for (std::vector<PassedAt>& own : passed) {
+    std::stable_sort(own.begin(), own.end(),
+                     [](const PassedAt& a, const PassedAt& b) { return a.time < b.time; });
+  }
+  return passed;
+}
+
 /// Who works between tests goes on with that; who does hardly anything but test, waits.
 bool is_idle(const Wait& wait) {
   if (wait.pattern != replay::pattern("mpi.polling")) return true;
@@ -90,12 +114,13 @@ Step step_of(StepKind kind, int64_t amount, uint32_t what, uint32_t delivery = D
 Outline outline_run(const Run& run, const WaitGraph& graph, Dependences found, unsigned threads) {
   add_waits(run, graph, found);
   const size_t count = run.timelines.size();
-  Outline outline{run, graph, std::move(found), {}, std::vector<Column<Idle>>(count), {}};
+  Outline outline{run, graph, std::move(found), {}, std::vector<Column<Idle>>(count), {}, {}};
   outline.first_mark = sort_marks(outline.found.marks, count, threads);
   for (const Idle& one : outline.found.idle) outline.idle[one.location.index()].push_back(one);
   outline.found.idle.release();
   for (Column<Idle>& idle : outline.idle) separate(idle);
   outline.signals = count_signals(outline);
+  outline.passed = find_passed(outline);
   return outline;
 }
 

@@ -48,6 +48,12 @@ struct Step {
   bool is_meeting() const { return kind() == StepKind::signal || kind() == StepKind::gate; }
 };
 
+/// A collective operation that a process passes.
+struct PassedAt {
+  Time time;
+  uint32_t meeting;  ///< among Dependences::meetings
+};
+
 /// What steps are cut from. Refers to the run and its waits, which must outlive it.
 struct Outline {
   const replay::Run& run;
@@ -56,6 +62,9 @@ struct Outline {
   std::vector<size_t> first_mark;  ///< by LocationId; one more at the end
   std::vector<Column<Idle>> idle;  ///< by LocationId, in order, each moment in one of them
   std::vector<uint32_t> signals;   ///< by HubId: how many come
+  /// By ProcessId: the collective operations that it passes, in order; empty where no process has
+  /// several threads.
+  std::vector<std::vector<PassedAt>> passed;
 
   std::span<const Mark> marks_of(LocationId id) const {
     const size_t first = first_mark[id.index()], last = first_mark[id.index() + 1];

@@ -126,6 +126,13 @@ struct BarrierTail {
   Time begin, end;
 };
 
+/// A thread's visit of a loop that hands its iterations out to whoever comes for more (schedule
+/// dynamic or guided), of which it executed some.
+struct LoopVisit {
+  Time begin, end;
+  uint32_t iterations, chunks;  ///< in so many portions
+};
+
 struct OpenmpFacts {
   std::vector<uint64_t> locks;  ///< those that this thread had to do with
   Column<MutexHold> holds;
@@ -138,7 +145,9 @@ struct OpenmpFacts {
   Column<TaskWaitVisit> task_waits;
   std::vector<BarrierRuns> barrier_runs;
   Column<BarrierTail> barrier_tails;
-  uint32_t groups = 0;  ///< number of taskgroups that it opened
+  Column<LoopVisit> loop_visits;
+  std::vector<CallPathId> loops;  ///< the paths of such loops, each once
+  uint32_t groups = 0;            ///< number of taskgroups that it opened
 };
 
 /// Calls renew(path) for every call path in it.
@@ -148,6 +157,7 @@ void for_each_path(OpenmpFacts& facts, const Renew& renew) {
   for (MutexRelease& release : facts.releases) renew(release.path);
   for (TaskCreation& creation : facts.creations) renew(creation.path);
   for (TaskWaitVisit& visit : facts.task_waits) renew(visit.path);
+  for (CallPathId& loop : facts.loops) renew(loop);
 }
 
 }  // namespace culprit::replay

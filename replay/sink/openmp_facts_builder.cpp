@@ -17,6 +17,9 @@ using trace::TaskId;
 constexpr uint64_t kTaskwaitTask = 0x00000010;
 constexpr uint64_t kUndeferredTask = 0x08000000;
 
+// trace::Fact::schedule
+constexpr uint64_t kDynamic = 2, kGuided = 3;
+
 }  // namespace
 
 OpenmpRegion openmp_region_of(const trace::Region& region) {
@@ -226,6 +229,23 @@ void OpenmpFactsBuilder::depend(uint64_t address, bool reads) {
   if (facts_.creations.empty()) return;
   const auto creation = static_cast<uint32_t>(facts_.creations.size() - 1);
   facts_.dependences.push_back({address, creation, reads});
+}
+
+// --- loops --------------------------------------------------------------------------------------
+
+void OpenmpFactsBuilder::loop_schedule(const Place& loop, uint64_t schedule) {
+  if (schedule != kDynamic && schedule != kGuided) return;
+  const auto known = std::find(facts_.loops.begin(), facts_.loops.end(), loop.path);
+  if (known == facts_.loops.end()) facts_.loops.push_back(loop.path);
+}
+
+bool OpenmpFactsBuilder::loop_iterations(const Place& loop, Time end, uint64_t iterations) {
+  const auto known = std::find(facts_.loops.begin(), facts_.loops.end(), loop.path);
+  if (known == facts_.loops.end()) return false;
+  const auto count = static_cast<uint32_t>(std::clamp<uint64_t>(iterations, 1, UINT32_MAX));
+  facts_.loop_visits.push_back(
+      {loop.enter, end, count, static_cast<uint32_t>(std::clamp<uint64_t>(chunks_, 1, count))});
+  return true;
 }
 
 OpenmpFacts OpenmpFactsBuilder::take(Time last) {

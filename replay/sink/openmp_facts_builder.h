@@ -42,6 +42,11 @@ class OpenmpFactsBuilder {
   void task_switch(trace::TaskId task) { current_ = task; }
   void task_complete(Time time, trace::TaskId task) { facts_.task_ends.push_back({time, task}); }
   void fact(Time time, trace::Fact what, uint64_t value);
+  /// Of the loop at hand: how it hands out its iterations; how many this thread executed, at last.
+  void loop_schedule(const Place& loop, uint64_t schedule);
+  /// False if this is no such loop.
+  bool loop_iterations(const Place& loop, Time end, uint64_t iterations);
+  void loop_chunks(uint64_t chunks) { chunks_ = chunks; }
 
   /// Call once. What is still open ends at `last`.
   OpenmpFacts take(Time last);
@@ -83,6 +88,7 @@ class OpenmpFactsBuilder {
   FlatMap lock_index_;
   std::vector<Held> held_;  // by lock, as in facts_.locks
   uint64_t successor_ = 0;
+  uint64_t chunks_ = 1;  ///< that were told last
 };
 
 }  // namespace culprit::replay

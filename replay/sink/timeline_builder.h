@@ -128,6 +128,7 @@ class TimelineBuilder : public trace::EventSink {
 
   void sampled(trace::Fact what, uint64_t value);
   void unanswered(Time time, uint64_t whom);
+  void loop_iterations(Time time, uint64_t iterations);
   void enter_device_call(Time time, DeviceCall call);
   void touch(Time time) {
     if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, counted());

@@ -52,6 +52,13 @@ void TimelineBuilder::unanswered(Time time, uint64_t whom) {
                               static_cast<uint32_t>(whom >> 32)});
 }
 
+/// The thread may be told to be in a function of the loop's body still.
+void TimelineBuilder::loop_iterations(Time time, uint64_t iterations) {
+  for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+    if (openmp_.loop_iterations({frame->enter, frame->path}, time, iterations)) return;
+  }
+}
+
 void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
   if (what == trace::Fact::ended) {  // it did nothing more
     line_.ended = value == 0;
@@ -69,6 +76,13 @@ void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
       return line_.threads.woke.push_back({time, value});
     case trace::Fact::unanswered:
       return unanswered(time, value);
+    case trace::Fact::schedule:
+      if (!stack_.empty()) openmp_.loop_schedule({stack_.back().enter, top()}, value);
+      return;
+    case trace::Fact::own_chunks:
+      return openmp_.loop_chunks(value);
+    case trace::Fact::own_iterations:
+      return loop_iterations(time, value);
     default:
       return openmp_.fact(time, what, value);
   }

@@ -185,6 +185,19 @@ Findings compared(const Prediction& prediction) {
   return changes;
 }
 
+std::string_view over_words(const std::optional<predict::Over>& over) {
+  if (!over) return "";
+  switch (*over) {
+    case predict::Over::ranks:
+      return " over ranks";
+    case predict::Over::threads:
+      return " over threads";
+    case predict::Over::all:
+      return " over all threads";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string scenario_words(const Scenario& scenario) {
@@ -194,7 +207,9 @@ std::string scenario_words(const Scenario& scenario) {
                        ? fmt::format("{} removed", scaling.callpaths)
                        : fmt::format("{} x{:g}", scaling.callpaths, scaling.factor));
   }
-  for (const std::string& glob : scenario.balanced) code.push_back(glob + " balanced");
+  for (const std::string& glob : scenario.balanced) {
+    code.push_back(glob + " balanced" + std::string(over_words(scenario.over)));
+  }
   if (!code.empty()) {
     std::string where;
     if (!scenario.ranks.empty())

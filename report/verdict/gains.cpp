@@ -22,6 +22,7 @@ using blame::GainKind;
 
 constexpr double kHardly = 0.005;      ///< of the run: not worth a number, nor, of costs, a word
 constexpr double kMuchMore = 1.3;      ///< than another: worth naming
+constexpr double kHalvedMore = 1.25;   ///< what halving brings is said beside it
 constexpr double kTogetherMore = 1.5;  ///< than each by itself: one stands behind the other
 constexpr size_t kPathWidth = 60;
 
@@ -47,6 +48,10 @@ std::string_view change_of(GainKind kind) {
       return "Twice as fast there";
     case GainKind::mixed:
       return "Balanced, or twice as fast where it cannot be";
+    case GainKind::earlier:
+      return "Started earlier";
+    case GainKind::held:
+      return "With its lock held half as long";
   }
   return "";
 }
@@ -59,6 +64,10 @@ std::string_view in_short(GainKind kind) {
       return "twice as fast";
     case GainKind::mixed:
       return "balanced or twice as fast";
+    case GainKind::earlier:
+      return "started earlier";
+    case GainKind::held:
+      return "with its lock held half as long";
   }
   return "";
 }
@@ -75,14 +84,23 @@ class Words {
                                                      blame::run_time(findings_))));
   }
 
+  /// What half of its time would bring beside another change; "" if that is not much more.
+  std::string halved_beside(GainKind kind, double gain_s, double halved_s) const {
+    if (kind == GainKind::halved || hardly(halved_s) || halved_s < kHalvedMore * gain_s) return "";
+    return fmt::format("; twice as fast, {}", amount(halved_s));
+  }
+
   /// `cost_s`: of what is changed.
-  std::string sentence(std::string_view change, double gain_s, double cost_s) const {
+  std::string sentence(const FoundGain& row, double cost_s) const {
+    const std::string_view change = change_of(row.kind);
+    const double gain_s = row.gain_s;
     if (!hardly(-gain_s)) {
       return fmt::format("{}, the run would be {} longer: others would be late then.", change,
                          amount(-gain_s));
     }
     if (!hardly(gain_s)) {
-      return fmt::format("{}, the run would be {} shorter.", change, amount(gain_s));
+      return fmt::format("{}, the run would be {} shorter{}.", change, amount(gain_s),
+                         halved_beside(row.kind, gain_s, row.halved_s));
     }
     // Of little there is little to gain, whatever others do.
     const double others = std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
@@ -210,7 +228,11 @@ std::string gain_in_short(const Findings& findings, const Cause& cause, const Ti
     return fmt::format("; {}{}: {} longer", change, over, gained(-row->gain_s, findings, time));
   }
   if (words.hardly(row->gain_s)) return fmt::format("; {}{}: hardly shorter", change, over);
-  return fmt::format("; {}{}: {} shorter", change, over, gained(row->gain_s, findings, time));
+  const bool halved_is_more = row->kind != GainKind::halved && !words.hardly(row->halved_s) &&
+                              row->halved_s >= kHalvedMore * row->gain_s;
+  return fmt::format(
+      "; {}{}: {} shorter{}", change, over, gained(row->gain_s, findings, time),
+      halved_is_more ? fmt::format(" (halved: {})", gained(row->halved_s, findings, time)) : "");
 }
 
 std::string gain_sentence(const Findings& findings, CallPathId callpath, const TimeFormat& time) {
@@ -219,7 +241,7 @@ std::string gain_sentence(const Findings& findings, CallPathId callpath, const T
   const Words words(findings, time);
   const double cost_s = cost_of(findings, callpath);
   if (row == findings.gains.end() || words.hardly(cost_s)) return "";
-  return words.sentence(change_of(row->kind), row->gain_s, cost_s);
+  return words.sentence(*row, cost_s);
 }
 
 std::string further_gains(const Findings& findings, const Cause& first, const PageNames& names,

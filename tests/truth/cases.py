@@ -17,7 +17,7 @@ asleep; W, plain, time is spent computing; C, as P, by clang; M, as P, with MPIC
 
 from dataclasses import dataclass
 
-from families import alone, names, overheads, progress, sleepers, times
+from families import alone, gains, names, overheads, progress, sleepers, times
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Case:
     polls: bool = False  # what tests are due to counts as waiting that it causes
     ratio: bool = False  # judge how the cost is shared by the culprits rather than its amount
     timed: bool = True   # the program times its calls that wait
+    gain: str = ""       # what may be said that a change would bring (families/gains.py)
     quick: bool = False  # a part of the test truth.quick, with mode F
     says: str = ""       # a pattern that the verdict matches
 
@@ -213,4 +214,5 @@ CASES = [
     *overheads.cases(case),
     *names.cases(case),
     *sleepers.cases(case),
+    *gains.cases(case),
 ]

@@ -24,6 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "program
 import harness
 from apps import App, read_apps
 from cases import CASES, NOBODY
+from families.gains import faults_of_gains
 from judging import HARDLY, faults_of, read_account, shares, verdict_of
 
 CALM, NOISY = 0.01, 0.10  # disturbed by others by so much: not at all; too much for any judgement
@@ -89,7 +90,11 @@ def run_once(case, mode, build, folder):
         command, environment = case.command(build.parent, folder), case.environment(mode)
     else:
         command, environment = command_of(case, mode, build), {"TRUTH_WORK": "1"} if mode == "W" else {}
-    return shares(case, *measure(command, build, folder, environment))
+    account, verdict, data = measure(command, build, folder, environment)
+    run = shares(case, account, verdict, data)
+    if not isinstance(case, App) and case.gain:
+        run["gain_faults"], run["gain"] = faults_of_gains(case, command, data, folder)
+    return run
 
 
 def calmest(case, mode, options, folder, name):
@@ -119,6 +124,8 @@ def judge(case, mode, options, folder):
         runs = [calmest(case, mode, options, folder, f"{label}.{mode}.{n}") for n in range(options.repeat)]
         row.update(median_of(runs))
         row["faults"] = faults_of(case, mode, row)
+        if not isinstance(case, App) and case.gain:
+            row["faults"] += [fault for run in runs[:1] for fault in run["gain_faults"]]
         row["noisy"] = any(r["noisy"] for r in runs)
         row["repeats"] = [r["charged_share"] for r in runs]
     except harness.Skip as reason:

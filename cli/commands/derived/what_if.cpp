@@ -41,6 +41,7 @@ struct WhatIfArguments {
   uint64_t seed = 1;
   bool sensitivity = false;
   std::string locks = "decided";
+  std::string over;
   std::string format = "text";
   unsigned jobs = 0;
 };
@@ -190,6 +191,12 @@ Result<predict::Scenario> scenario_of(const WhatIfArguments& arguments) {
   }
   if (auto set = set_factors(arguments, scenario); !set) return set.error();
   if (auto set = set_perturbation(arguments, scenario); !set) return set.error();
+  if (!arguments.over.empty() && arguments.balanced.empty()) {
+    return Error{"--over says who shares what is balanced: say that with --balance"};
+  }
+  if (arguments.over == "ranks") scenario.over = predict::Over::ranks;
+  if (arguments.over == "threads") scenario.over = predict::Over::threads;
+  if (arguments.over == "all") scenario.over = predict::Over::all;
   if (arguments.locks == "recorded") scenario.locks = predict::LockOrder::recorded;
   if (!scenario.changes_anything() && !arguments.sensitivity && arguments.machine.empty()) {
     return Error{
@@ -278,8 +285,13 @@ Action add_what_if(CLI::App& command, const Program&) {
                      "at once, and where it meets other ranks it still does");
   command.add_option(
       "--balance", a.balanced,
-      "code that takes all who execute it the same time, between operations that all "
-      "of them pass");
+      "code that is spread evenly over all who could share it, between operations that they pass "
+      "together");
+  command
+      .add_option("--over", a.over,
+                  "who could share it: ranks, threads of each process, or all threads (default: "
+                  "threads, where there is one process, else ranks)")
+      ->check(CLI::IsMember({"all", "ranks", "threads"}));
   command.add_option("--rank", a.ranks,
                      "what is scaled, removed or balanced, on these ranks alone, as in 0,4-7");
   command.add_option("--thread", a.threads, "likewise, on these threads of each process");

@@ -53,26 +53,33 @@ function samplesOf(run, path) {
 /** Of the run: what costs less is not worth a word, a smaller gain not a number (report/verdict/gains.cpp). */
 const HARDLY = 0.005;
 
-/** What a change at a call path that was tried would bring: { kind, gain }. None of what costs next to nothing. */
+const HALVED_MORE = 1.25;
+
+/** What a change at a call path that was tried would bring: { kind, gain, halved }. None of what costs next to nothing. */
 function gainOf(run, path, cost) {
   const { gains: g } = run.tables;
   if (cost < HARDLY * run.wall) return null;
   for (let i = 0; i < g.rows; ++i) {
-    if (g.callpath[i] === path) return { kind: run.names[g.kind[i]], gain: g.gain_s[i] };
+    if (g.callpath[i] === path) return { kind: run.names[g.kind[i]], gain: g.gain_s[i], halved: g.halved_s[i] };
   }
   return null;
 }
 
-const CHANGES = { balanced: 'Balanced', halved: 'Twice as fast there' };
+const CHANGES = {
+  balanced: 'Balanced', halved: 'Twice as fast there', mixed: 'Balanced, or twice as fast where it cannot be',
+  earlier: 'Started earlier', held: 'With its lock held half as long',
+};
 
-function gainSentence(run, time, cost, { kind, gain }) {
+function gainSentence(run, time, cost, { kind, gain, halved }) {
   const size = Math.abs(gain), amount = `${time(size)} (${percent(size, run.wall)})`;
   if (size < HARDLY * run.wall) {
     const others = Math.max(1, run.locations.length - 1);
     const why = cost / others < HARDLY * run.wall ? '' : ': others take as long';
     return `${CHANGES[kind]}, the run would hardly be shorter${why}.`;
   }
-  return gain > 0 ? `${CHANGES[kind]}, the run would be ${amount} shorter, if all else keeps its pace.`
+  const beside = kind === 'halved' || halved < Math.max(HALVED_MORE * gain, HARDLY * run.wall) ? ''
+    : `; twice as fast, ${time(halved)} (${percent(halved, run.wall)})`;
+  return gain > 0 ? `${CHANGES[kind]}, the run would be ${amount} shorter${beside}, if all else keeps its pace.`
     : `${CHANGES[kind]}, the run would be ${amount} longer, if all else keeps its pace: others would be late then.`;
 }
 

@@ -95,7 +95,7 @@ class Operations final : public replay::OperationVisitor {
     add_last(hub, last_one);
     const Time last = own_.hubs[hub.index()].time;
     const size_t nodes = routes_.count_nodes(parts);
-    own_.hubs[hub.index()].of_world = parts.size() == run_.definitions->processes.size();
+    own_.meet(hub, {});
     for (const Part& part : parts) {
       if (!completes(part)) continue;
       if (may_leave_early && part.completed.leave < last) continue;
@@ -136,9 +136,15 @@ class Operations final : public replay::OperationVisitor {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
     const size_t nodes = routes_.count_nodes(parts);
+    HubId hub;
     for (const Part& part : parts) {
-      if (!waits_for(part, *root)) continue;
-      own_.edge(posted(*root), completed(part, root->posted.enter),
+      if (!waits_for(part, *root) || part.location == root->posted_by) continue;
+      if (!hub.valid()) {
+        hub = own_.add_hub();
+        own_.meet(hub, {.at_gate = true});
+        own_.signal(hub, posted(*root));
+      }
+      own_.gate(hub, completed(part, root->posted.enter),
                 Routes::through_tree(parts.size(), nodes, part));
     }
   }
@@ -147,6 +153,7 @@ class Operations final : public replay::OperationVisitor {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
     const HubId hub = own_.add_hub();
+    own_.meet(hub, {});
     Last last;
     signal(hub, *root, last);
     for (const Part& part : parts) {

@@ -6,11 +6,14 @@
 // come after all tasks that they wait for. Tasks stay on the threads that ran them; one runs after
 // it was created and what it depends on is complete.
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "base/flat_map.h"
 #include "base/parallel.h"
+#include "predict/rerun/depend/task_lengths.h"
 #include "predict/rerun/dependences.h"
 #include "replay/match/process_tasks.h"
 #include "replay/match/teams.h"
@@ -28,8 +31,44 @@ using replay::TeamNumber;
 using replay::Teams;
 using replay::TeamSpan;
 
+/// How large the teams of a process are, and which of them are inside others.
+class Pools {
+ public:
+  explicit Pools(const Teams& teams) : teams_(teams) {
+    for (size_t t = 0; t < teams.size(); ++t) {
+      const TeamNumber team(t);
+      if (teams.members(team).empty()) continue;
+      uint32_t& size = sizes_.at(teams.master(team).index(), 0);
+      size = std::max(size, static_cast<uint32_t>(teams.members(team).size()));
+    }
+  }
+
+  /// Of the master's pool, those that are not in the team while it is there. What threads of an
+  /// inner team do meanwhile is not looked for.
+  uint16_t free(TeamNumber team, size_t busy) const {
+    const LocationId master = teams_.master(team);
+    if (teams_.run().is_pool_thread(master)) return 0;
+    const uint32_t size = sizes_.find(master.index());
+    if (size == FlatMap::kNone || size <= busy) return 0;
+    return static_cast<uint16_t>(std::min<size_t>(size - busy, UINT16_MAX));
+  }
+
+  void write(Dependences& found) const {
+    for (LocationId id : teams_.locations()) {
+      const uint32_t size = sizes_.find(id.index());
+      if (size == FlatMap::kNone || teams_.run().is_pool_thread(id)) continue;
+      if (found.pools.size() <= id.index()) found.pools.resize(id.index() + 1);
+      found.pools[id.index()] = size;
+    }
+  }
+
+ private:
+  const Teams& teams_;
+  FlatMap sizes_;  ///< by LocationId of the master
+};
+
 /// The fork, and when each member's way to the team can begin: it has left what it did before.
-void add_forks(const Run& run, const Teams& teams, Dependences& found) {
+void add_forks(const Run& run, const Teams& teams, const Pools& pools, Dependences& found) {
   std::vector<HubId> hubs(teams.size());
   for (LocationId id : teams.locations()) {
     Time before = Time::min();
@@ -40,6 +79,7 @@ void add_forks(const Run& run, const Teams& teams, Dependences& found) {
         HubId& hub = hubs[team.index()];
         if (!hub.valid()) {
           hub = found.add_hub();
+          found.meet(hub, {.of = Meeting::Of::fork, .free = pools.free(team, 1)});
           found.signal(hub, {teams.master(team), fork, fork});
         }
         // It has waited since it left the team before: this ends before it forks one itself.
@@ -82,12 +122,48 @@ void await_tasks(const ProcessTasks& tasks, std::span<const Awaited> awaited, Ti
   }
 }
 
-void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& found) {
-  const std::vector<Awaited> awaited = tasks.awaited_in_barriers();
-  size_t largest = 0;
-  for (size_t t = 0; t < teams.size(); ++t) {
-    largest = std::max(largest, teams.members(TeamNumber(t)).size());
+/// What one thread has to do in loops that hand out their iterations, whoever gets which: one
+/// iteration, which who executed few of them in a visit tells best; the longest that was left when
+/// nothing was left to hand out; and as many as come on each.
+class Iterations {
+ public:
+  explicit Iterations(const Run& run) : run_(run) {}
+
+  /// Of visits since the barrier before.
+  void add(std::span<const Arrival> arrivals, Meeting& barrier) {
+    double sum = 0, shortest = 0, longest = 0, portion = 1;
+    Time first = Time::max(), last = Time::min();
+    for (const Arrival& arrival : arrivals) {
+      const Column<LoopVisit>& visits = run_.at(arrival.location).openmp.loop_visits;
+      uint32_t& next = next_.at(arrival.location.index(), 0);
+      first = std::min(first, arrival.enter), last = std::max(last, arrival.enter);
+      for (; next < visits.size() && visits[next].end <= arrival.enter; ++next) {
+        const double iterations = visits[next].iterations;
+        const double each =
+            static_cast<double>((visits[next].end - visits[next].begin).nanos()) / iterations;
+        shortest = sum == 0 ? each : std::min(shortest, each);
+        longest = std::max(longest, each);
+        portion = std::max(portion, iterations / visits[next].chunks);
+        sum += iterations;
+      }
+    }
+    if (sum == 0) return;
+    const double rounds = std::ceil(sum / static_cast<double>(arrivals.size() + barrier.free));
+    const double left = static_cast<double>((last - first).nanos()) / portion;
+    barrier.iterations = static_cast<float>(std::max({longest, rounds * shortest, left}));
   }
+
+ private:
+  using LoopVisit = replay::LoopVisit;
+  const Run& run_;
+  FlatMap next_;  ///< by LocationId, the first visit that is not counted
+};
+
+void add_barriers(const Teams& teams, const Pools& pools, const ProcessTasks& tasks,
+                  Dependences& found) {
+  const std::vector<Awaited> awaited = tasks.awaited_in_barriers();
+  const TaskLengths lengths(teams, tasks);
+  Iterations iterations(teams.run());
   replay::Barriers(teams).for_each([&](TeamNumber team, size_t n,
                                        std::span<const Arrival> arrivals) {
     const HubId hub = found.add_hub();
@@ -96,8 +172,12 @@ void add_barriers(const Teams& teams, const ProcessTasks& tasks, Dependences& fo
       found.signal(hub, {arrival.location, arrival.enter, arrival.enter});
       earliest = std::min(earliest, arrival.enter);
     }
-    await_tasks(tasks, of_barrier(awaited, team, n), earliest, hub, found);
-    found.hubs[hub.index()].of_team = arrivals.size() == largest;
+    const std::span<const Awaited> own = of_barrier(awaited, team, n);
+    await_tasks(tasks, own, earliest, hub, found);
+    Meeting meeting{.of = Meeting::Of::team, .free = pools.free(team, arrivals.size())};
+    iterations.add(arrivals, meeting);
+    for (const Awaited& one : own) lengths.add(one.task, meeting);
+    found.meet(hub, meeting);
     const Time released = found.hubs[hub.index()].time;
     for (const Arrival& arrival : arrivals) {
       const Time gate = std::clamp(released, arrival.enter, std::max(arrival.enter, arrival.leave));
@@ -167,8 +247,14 @@ void add_openmp(const Run& run, unsigned threads, Dependences& found) {
     parts[p].budget = found.budget;
     const Teams teams(run, locations);
     const ProcessTasks tasks(teams);
-    add_forks(run, teams, parts[p]);
-    add_barriers(teams, tasks, parts[p]);
+    const Pools pools(teams);
+    pools.write(parts[p]);
+    for (LocationId id : locations) {
+      const std::vector<CallPathId>& loops = run.at(id).openmp.loops;
+      parts[p].loops.insert(parts[p].loops.end(), loops.begin(), loops.end());
+    }
+    add_forks(run, teams, pools, parts[p]);
+    add_barriers(teams, pools, tasks, parts[p]);
     add_task_runs(run, teams, tasks, parts[p]);
     add_task_waits(run, teams, tasks, parts[p]);
     add_locks(run, ProcessId(p), parts[p]);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "predict/rerun/share/measure_work.h"
 #include "predict/rerun/what_if.h"
 #include "tests/support/pictures.h"
 #include "tests/unit/blame/random_trace.h"
@@ -57,6 +58,9 @@ Outline outline_again(const replay::Run& run, const replay::WaitGraph& graph,
   for (const Holding& holding : found.holdings) copy.holdings.push_back(holding);
   for (const Idle& idle : found.idle) copy.idle.push_back(idle);
   for (const Last& last : found.lasts) copy.lasts.push_back(last);
+  for (const Meeting& meeting : found.meetings) copy.meetings.push_back(meeting);
+  copy.loops = found.loops;
+  copy.pools = found.pools;
   copy.deliveries = found.deliveries;
   copy.locks = found.locks;
   copy.contended = found.contended;
@@ -65,21 +69,23 @@ Outline outline_again(const replay::Run& run, const replay::WaitGraph& graph,
 
 /// Code where somebody works, twice as fast and spread over all who do; a few of them.
 std::vector<Alteration> all_alterations(const replay::Run& run, const EventGraph& graph) {
-  constexpr size_t kMost = 10;
+  constexpr size_t kMost = 12;
   std::vector<Alteration> list;
-  for (size_t p = 0; p < run.callpaths.size() && list.size() + 2 <= kMost; ++p) {
+  for (size_t p = 0; p < run.callpaths.size() && list.size() + 4 <= kMost; ++p) {
     const CallPathId path(p);
     if (!is_code(run, path)) continue;
     std::vector<bool> paths(run.callpaths.size());
     paths[p] = true;
-    Alteration::Group group;
+    Sharers sharers{{}, Over::ranks};
     for (LocationId id : run.locations) {
-      if (!run.is_stream(id) && works_at(graph, id, paths)) group.sharers.members.push_back(id);
+      if (!run.is_stream(id) && works_at(graph, id, paths)) sharers.members.push_back(id);
     }
-    if (group.sharers.members.empty()) continue;
-    list.push_back({{path}, false, {}});
-    if (group.sharers.members.size() < 2) continue;
-    list.push_back({{path}, true, {std::move(group)}});
+    if (sharers.members.empty()) continue;
+    list.push_back({{path}, Way::halved, {}, {}, true});
+    for (const Over over : {Over::ranks, Over::threads, Over::all}) {
+      if (list.size() == kMost) break;
+      list.push_back({{path}, Way::balanced, sharers_of(run, sharers.members, over), {}, true});
+    }
   }
   return list;
 }
@@ -91,7 +97,8 @@ std::vector<AlterationSet> sets_of(const Alterations& all) {
   for (size_t a = 0; a < all.size(); ++a) {
     const AlterationSet alone = AlterationSet{1} << a;
     sets.push_back(alone);
-    sets.push_back((all[a].balanced ? balanced : halved) |= alone);
+    if (all[a].way == Way::balanced && all[a].sharers.over != Over::ranks) continue;
+    sets.push_back((all[a].way == Way::balanced ? balanced : halved) |= alone);
   }
   return sets;
 }
@@ -104,7 +111,7 @@ bool compare(const replay::Run& run, const replay::WaitGraph& graph, const Depen
   const EventGraph steps = build_graph(outline_again(run, graph, found), 1);
   Alterations all(all_alterations(run, steps), run.callpaths.size(), run.timelines.size());
   Budget endless;
-  all.measure(outline, 1, endless);
+  measure(outline, 1, endless, all);
   const std::vector<AlterationSet> sets = sets_of(all);
   const auto lanes = execute_lanes(outline, all, sets, endless);
   size_t count = 0;

@@ -174,8 +174,8 @@ Findings every_field() {
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
   f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};
-  f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952}};
-  f.function_gains = {{path(1), blame::GainKind::balanced, -1.953}};
+  f.gains = {{path(1), blame::GainKind::halved, 1.951, 1.952, 1.954}};
+  f.function_gains = {{path(1), blame::GainKind::balanced, -1.953, 1.955}};
   f.topologies = {{"grid 0", blame::TopologyKind::grid, "4,2", "1,0"},
                   {"graph 0", blame::TopologyKind::graph, "", ""}};
   f.topology_places = {{"grid 0", 1, "3,0", "", 0}, {"graph 0", 1, "", "2,0", 3}};
