@@ -132,7 +132,7 @@ TEST(FoldingTest, TwoCallsOfAWrapperAreTwoCallsAndWhatLiesBetweenIsNotTheWrapper
                       timeline.leave(at_ms(1002), 0);
                     }}).front();
   EXPECT_DOUBLE_EQ(sums.ms(kWrap), 0);
-  EXPECT_DOUBLE_EQ(sums.ms(kMain, kBlocked), 1000);
+  EXPECT_DOUBLE_EQ(sums.ms(kMain, kBetween), 1000);
 }
 
 /// As in a loop: equal return addresses at both ends do not prove that the wrapper was never left.
@@ -145,37 +145,6 @@ TEST(FoldingTest, EqualCallsOfAWrapperInALoopAreNotOneCallEither) {
                     }}).front();
   EXPECT_DOUBLE_EQ(sums.ms(kWrap), 0);
   EXPECT_DOUBLE_EQ(sums.ms(kMain, kBetween), 7 * 99);
-}
-
-/// The wrapper packs data for some milliseconds before it calls MPI: it is not where the rest went.
-TEST(FoldingTest, AWrapperThatComputesIsNotWhereTheThreadSlept) {
-  const UserPath wrapped{{kMain, kWrap}, false, {1, 9}}, packing{{kMain, kWrap}, false, {1, 8}};
-  const Sums sums = play({[&](Timeline& timeline) {
-                      timeline.enter(at_ms(0), Level::root, kMain);
-                      for (int i = 0; i < 20; ++i) {
-                        call(timeline, 100 * i, 100 * i + 1, wrapped);
-                        if (i < 19) timeline.sample(at_ms(100 * i + 95), packing);
-                      }
-                      timeline.leave(at_ms(1901), 0);
-                    }}).front();
-  EXPECT_NEAR(sums.ms(kWrap), 190, 20);
-  EXPECT_NEAR(sums.ms(kMain, kBetween), 19 * 99 - 190, 20);
-  EXPECT_DOUBLE_EQ(sums.ms(kWrap, kBetween), 0);
-}
-
-/// What samples show around a sleep on both sides is where it was.
-TEST(FoldingTest, SamplesOfASleepersCallersTellWhoTheyAre) {
-  const UserPath solving{{kMain, kOther, kCompute}, false, {1, 5, 0}};
-  const UserPath calling{{kMain, kOther, kWrap}, false, {1, 6, 9}};
-  const Sums sums = play({[&](Timeline& timeline) {
-                      timeline.enter(at_ms(0), Level::root, kMain);
-                      for (int i = 0; i < 20; ++i) {
-                        call(timeline, 100 * i, 100 * i + 1, calling);
-                        if (i < 19) timeline.sample(at_ms(100 * i + 50), solving);
-                      }
-                      timeline.leave(at_ms(1901), 0);
-                    }}).front();
-  EXPECT_GT(sums.ms(kOther, kBetween), 1500);
 }
 
 TEST(FoldingTest, ALongGapBetweenSamplesOfOneFunctionIsNotItsOwnTime) {
@@ -286,7 +255,7 @@ TEST(FoldingTest, WhoNeverSleptComputedHoweverFewTheSamples) {
     timeline.leave(at_ms(begin), 0);
   };
   EXPECT_NEAR(play({lane}, 0).front().ms(kCompute), 2000, 1e-3);
-  EXPECT_NEAR(play({lane}, 900.0 * kMs).front().ms(kBlocked), 900, 20);
+  EXPECT_NEAR(play({lane}, 1200.0 * kMs).front().ms(kBlocked), 1200, 20);
 }
 
 TEST(FoldingTest, ALongGapBetweenSamplesOfTwoFunctionsBelongsToNeither) {
