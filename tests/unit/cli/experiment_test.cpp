@@ -39,8 +39,16 @@ TEST_F(Experiment, RefusesAPlaceThatIsNotThere) {
 
 TEST_F(Experiment, KeepsWhatItKnows) {
   const fs::path folder = create_experiment("mine", "app").value();
-  ExperimentInfo info{"mpirun -n 2 ./app", "app", "2026-11-21", "job 1",
-                      "/a/traces.otf2",    3,     {"Left out."}};
+  const ExperimentInfo info{.command = "mpirun -n 2 ./app",
+                            .program = "app",
+                            .date = "2026-11-21",
+                            .job = "job 1",
+                            .trace = "/a/traces.otf2",
+                            .exit_status = 3,
+                            .user_s = 1.5,
+                            .system_s = 0.5,
+                            .page_faults = 7,
+                            .selected = {"Left out."}};
   ASSERT_TRUE(write_info(folder, info));
   const auto read = read_info(folder);
   ASSERT_TRUE(read);
@@ -49,6 +57,9 @@ TEST_F(Experiment, KeepsWhatItKnows) {
   EXPECT_EQ(read.value().date, info.date);
   EXPECT_EQ(read.value().job, info.job);
   EXPECT_EQ(read.value().exit_status, 3);
+  EXPECT_EQ(read.value().user_s, info.user_s);
+  EXPECT_EQ(read.value().system_s, info.system_s);
+  EXPECT_EQ(read.value().page_faults, info.page_faults);
   EXPECT_EQ(read.value().selected, info.selected);
   EXPECT_EQ(trace_of(folder, read.value()), "/a/traces.otf2");
   EXPECT_EQ(trace_of(folder, {}), folder / "trace" / "traces.otf2");
