@@ -30,6 +30,9 @@ void activate_for_threads();
 /// is worth recording, likewise.
 void activate_if_worthwhile();
 
+/// It was forked by a process that was not recorded then, and has begun anew. Async-signal-safe.
+bool is_forked();
+
 /// From now on samples and sleeps of the program's own threads are kept in memory, until the
 /// process turns out to be worth recording. At load.
 void begin_early();

@@ -51,7 +51,7 @@ double ns_per_tick(const trace::RawProcess& process) {
 /// What decides whether a thread is a location.
 struct LogFacts {
   uint32_t tid = 0;
-  bool wakes = false;
+  bool acts = false;
   uint64_t from_ticks = 0;
 };
 
@@ -61,7 +61,7 @@ bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& t
                     const trace::RawProcess& process) {
   constexpr double kWorks = 0.02;
   const auto task = tasks.find(thread.tid);
-  if (thread.tid == 0 || thread.wakes || task == tasks.end() || task->second.library.empty()) {
+  if (thread.tid == 0 || thread.acts || task == tasks.end() || task->second.library.empty()) {
     return false;
   }
   const uint64_t end = std::max(process.end_ticks, process.last.ticks);
@@ -112,7 +112,7 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
       if (log.thread() == 0) use.from_ticks = folder.process.start_ticks;
     }
     facts[jobs[i].folder].push_back(
-        {surveys[i].tid, surveys[i].wakes, surveys[i].core_use.from_ticks});
+        {surveys[i].tid, surveys[i].acts, surveys[i].core_use.from_ticks});
     numbers[jobs[i].folder].push_back(surveys[i].team_number);
     account.threads.push_back(surveys[i].tool);
     account.survey.merge(std::move(surveys[i].survey));

@@ -66,6 +66,7 @@ class Surveyor {
       default:
         break;
     }
+    result_.acts |= is_act_of_program(facts.group);
     if (facts.group != RawGroup::definitions) {
       result_.survey.last_ticks = std::max(result_.survey.last_ticks, record.ticks);
       const bool is_act = record.kind != RawKind::cpu_time && record.kind != RawKind::spin &&
@@ -75,6 +76,12 @@ class Surveyor {
   }
 
  private:
+  /// Others may wait for it, however little time it takes.
+  static bool is_act_of_program(RawGroup group) {
+    return group == RawGroup::mpi || group == RawGroup::one_sided || group == RawGroup::files ||
+           group == RawGroup::openmp || group == RawGroup::devices || group == RawGroup::device_log;
+  }
+
   void add_code(uint64_t return_address) {
     if (return_address != 0) result_.survey.addresses.insert(return_address);
   }
@@ -273,7 +280,7 @@ class Surveyor {
       result_.survey.switches.push_back(
           {record.as<raw::recording_off>().from, record.kind == RawKind::recording_on});
     } else if (record.kind == RawKind::woke) {
-      result_.wakes = true;
+      result_.acts = true;
     } else if (record.kind == RawKind::thread_ended) {
       ended_ = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {

@@ -193,8 +193,8 @@ struct CoreUse {
 
 struct ThreadSurvey {
   Survey survey;
-  uint32_t tid = 0;    ///< the system's number of the thread that had the log last; 0: the first
-  bool wakes = false;  ///< it let others go on
+  uint32_t tid = 0;   ///< the system's number of the thread that had the log last; 0: the first
+  bool acts = false;  ///< it let others go on, or took part in MPI, OpenMP or work of devices
   ToolTime tool;
   CoreUse core_use;
   std::optional<uint32_t> team_number;  ///< in the first team of several that the thread joined

@@ -249,6 +249,11 @@ void end() {
   g_mode.compare_exchange_strong(expected, Mode::ended);
 }
 
+bool is_forked() {
+  return g_forked_ns.load(std::memory_order_relaxed) != 0 &&
+         g_child.load(std::memory_order_relaxed) == getpid();
+}
+
 void stop_at_limit() {
   Mode expected = Mode::active;
   const uint64_t time = now();

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Forked workers end without the program's destructors (Python's os._exit): what they recorded ends
-// here. Whoever shares its parent's memory (vfork) ends nothing.
+// here. Whoever shares its parent's memory (vfork) ends nothing. Other processes that leave so, a
+// handler of signals perhaps, end early, as they always did: what an end does is not for handlers.
 #include "collector/sampling/quick_exit.h"
 
 #include <unistd.h>
@@ -28,7 +29,7 @@ void find_exit_calls() {
 namespace {
 
 [[noreturn]] void end_now(int status) {
-  if (has_started() && is_same_process()) lifecycle::end();
+  if (has_started() && is_same_process() && lifecycle::is_forked()) lifecycle::end();
   if (auto* const next = g_exit_now.get()) next(status);
   for (;;) pause();  // there is no system without it
 }

@@ -30,7 +30,7 @@ TEST(SystemCounts, AddsUpTheCoresAskedFor) {
 TEST(SystemCounts, ReadsAProcessWhoseNameIsAnything) {
   const auto process = count_process(
       "4711 (a) b ( 1) R 17 1 1 0 -1 4194304 1 2 3 4 150 50 7 8 20 0 3 0 998877 1 2 3 4 5 6 7 8 9 "
-      "10 11 12 13 14 17 5 0 0 0",
+      "10 11 12 13 14 15 17 5 0 0 0",
       kTick);
   ASSERT_TRUE(process);
   EXPECT_EQ(process->pid, 4711u);

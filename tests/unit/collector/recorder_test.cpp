@@ -347,14 +347,17 @@ TEST(Recorder, EachThreadHasItsFile) {
   EXPECT_EQ(run.count(RawKind::mpi_send), kThreads * 1000);
   for (unsigned n = 1; n <= kThreads; ++n) {
     const std::vector<RawRecord>& records = run.threads.at(n).records;
-    ASSERT_EQ(records.size(), 1001u);
+    ASSERT_GE(records.size(), 1001u);
     EXPECT_EQ(records[0].header.kind, RawKind::thread_id);
-    for (size_t i = 1; i < records.size(); ++i) {
-      EXPECT_EQ(records[i].header.arg, records[1].header.arg);
+    std::vector<uint32_t> senders;
+    for (const RawRecord& record : records) {
+      if (record.header.kind == RawKind::mpi_send) senders.push_back(record.header.arg);
     }
+    ASSERT_EQ(senders.size(), 1000u);
+    EXPECT_EQ(std::count(senders.begin(), senders.end(), senders[0]), 1000);
     // A thread that ended gave back what it did not use.
     const std::string file = run.folder / ("events." + std::to_string(n));
-    EXPECT_EQ(std::filesystem::file_size(file), 1001 * 32 + trace::kRawSealBytes);
+    EXPECT_EQ(std::filesystem::file_size(file), records.size() * 32 + trace::kRawSealBytes);
     EXPECT_FALSE(std::filesystem::exists(file + ".tail"));
   }
 }
@@ -451,8 +454,10 @@ TEST(Recorder, FullDiskDropsAndCounts) {
   const size_t kept = run.count(RawKind::mpi_send);
   EXPECT_GT(kept, 60000u);
   EXPECT_LT(kept, kRecords);
-  // The thread's CPU time and the end of the process found no room either.
-  EXPECT_EQ(kept + run.process.dropped_records, kRecords + 2);
+  // What the thread has used, of cores and of CPU time, and the end of the process found no room
+  // either.
+  EXPECT_GE(kept + run.process.dropped_records, kRecords + 2);
+  EXPECT_LE(kept + run.process.dropped_records, kRecords + 5);
   EXPECT_EQ(run.process.ended, 1u);
 }
 

@@ -32,7 +32,9 @@ class Drawing {
   CallPathId path(const std::string& name) {
     const auto known = paths_.find(name);
     if (known != paths_.end()) return known->second;
-    const size_t slash = name.rfind('/');
+    // What stands for something other than a function may contain one: "(I/O in read)".
+    const size_t bracket = name.ends_with(')') ? name.rfind("/(") : name.npos;
+    const size_t slash = bracket != name.npos ? bracket : name.rfind('/');
     const bool root = slash == name.npos;
     const CallPathId parent = root ? CallPathId() : path(name.substr(0, slash));
     const std::string region = root ? name : name.substr(slash + 1);
