@@ -8,6 +8,7 @@
 // takes no sample while the thread is inside the collector, waits (the events around tell that
 // better), is in the dynamic loader or the unwinder, or runs on a stack without room.
 #include "collector/sampling/sampler.h"
+#include "collector/sampling/no_cancellation.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -152,18 +153,6 @@ void handle(uint64_t missed, const ucontext_t& context) {
   if (Recorder::impl(*log).may_append_from_signal()) watch_spinning(*log, now(), context);
 }
 
-/// A thread that may be cancelled at any moment is not, while it is in here.
-class NoCancellation {
- public:
-  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
-};
-
 bool is_blocked(int signal) {
   sigset_t blocked;
   return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, signal) != 0;
@@ -229,6 +218,7 @@ void after_fork() {
 void after_fork_in_child() {
   if (!has_started()) return;
   forget_sample_signal();
+  forget_guards();
   g_inside.store(0);
   g_process.store(getpid(), std::memory_order_release);
   after_fork();

@@ -3,12 +3,14 @@
 
 // What a call that slept was good for is asked of the system when it is over: the call was slow, so
 // that the question costs next to nothing beside it. All of it may happen in a signal handler.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/no_cancellation.h"
 #include "collector/sampling/program_code.h"
 #include "collector/user/names.h"
 
@@ -31,9 +33,18 @@ uint64_t number_of_file(ThreadLog& log, int descriptor) {
   path[length] = 0;
   const char* const slash = strrchr(path, '/');
   const char* const base = slash != nullptr ? slash + 1 : path;
-  const user::Name* const name = user::name_of(base, strlen(base));
+  const user::Name* const name = user::name_of_file(base, strlen(base));
   const StringId number = name != nullptr ? log.name(name->text) : StringId::none;
   return number != StringId::none ? static_cast<uint64_t>(number) : trace::kRawNamelessFile;
+}
+
+/// Handlers may run on a stack of a few kilobytes, with nothing behind it that would tell.
+bool has_room() {
+  constexpr size_t kNeeded = size_t{16} << 10;
+  stack_t stack = {};
+  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return true;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here - reinterpret_cast<uintptr_t>(stack.ss_sp) >= kNeeded;
 }
 
 }  // namespace
@@ -42,7 +53,8 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
                const Slept& slept) {
   const KeepErrno keep;
   if (selection::is_off() || !is_same_process()) return;
-  if (is_collectors_code(caller.code)) return;
+  if (is_collectors_code(caller.code) || !has_room()) return;
+  const NoCancellation stays;
   ThreadLog* const log = lifecycle::watched_log();
   if (log == nullptr || log->waiting > 0) return;
   const PathId path = log->path_above(caller.cfa);

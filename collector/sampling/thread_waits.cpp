@@ -22,6 +22,7 @@
 
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/no_cancellation.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/signals/system_call.h"
 
@@ -88,6 +89,7 @@ ThreadLog* log_for(Kind kind) {
     return;
   const KeepErrno keep;
   if (!lifecycle::is_watching() || selection::is_off() || !is_same_process()) return;
+  const NoCancellation stays;
   ThreadLog* const log = log_for(kind);
   if (log == nullptr || log->waiting > 0) return;
   const PathId caller = log->current_path();
@@ -155,6 +157,7 @@ class Wait {
     if (selection::is_off() || !is_same_process()) return;
     const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
     if (!is_called_by_program(cfa)) return;
+    const NoCancellation stays;
     ThreadLog* const log = log_for(kind_);
     if (log == nullptr || log->waiting > 0) return;
     say(*log, end, log->current_path(), goes_on, time_was_up);
@@ -460,6 +463,7 @@ CULPRIT_EXPORT int pthread_once(pthread_once_t* once, void (*routine)()) {
 
 /// Those that the program waits for itself: C++'s barriers, latches, semaphores, atomics, futures
 /// and static variables, Rust's locks. C's own library makes this call within it.
+#if defined(__x86_64__)  // elsewhere nothing stands in front of syscall()
 long culprit_futex_call(long number, long address, long operation, long value, long time,
                         long other, long mask) {
   const auto word = static_cast<uint64_t>(address);
@@ -486,6 +490,8 @@ long culprit_futex_call(long number, long address, long operation, long value, l
   }
   return culprit_next_call(number, address, operation, value, time, other, mask);
 }
+
+#endif
 
 // --- threads ------------------------------------------------------------------------------------
 

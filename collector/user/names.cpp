@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kLongest = 255;
 constexpr uint32_t kSlots = 8192;
 constexpr uint32_t kMaxNames = 2048;  // leaves room for those of MPI in each thread's table
+constexpr uint32_t kMaxNamesWithFiles = kMaxNames / 2;
 constexpr size_t kRoom = size_t{1} << 20;
 
 std::atomic<const Name*> g_slots[kSlots];
@@ -71,21 +72,32 @@ const Name* make(uint32_t hash, const char* text, size_t length) {
   return name;
 }
 
-}  // namespace
-
-const Name* name_of(const char* text, size_t length) {
+/// New ones only while there are fewer than `most`.
+const Name* find(const char* text, size_t length, uint32_t most) {
   if (length > kLongest) length = kLongest;
   const uint32_t hash = hash_of(text, length);
   const Name* fresh = nullptr;
   for (uint32_t slot = hash % kSlots;; slot = (slot + 1) % kSlots) {
     const Name* known = g_slots[slot].load(std::memory_order_acquire);
     if (known == nullptr) {
-      if (fresh == nullptr) fresh = make(hash, text, length);
+      if (fresh == nullptr && g_count.load(std::memory_order_relaxed) < most) {
+        fresh = make(hash, text, length);
+      }
       if (fresh == nullptr) return nullptr;
       if (g_slots[slot].compare_exchange_strong(known, fresh)) return fresh;
     }
     if (is_same(*known, hash, text, length)) return known;
   }
+}
+
+}  // namespace
+
+const Name* name_of(const char* text, size_t length) {
+  return find(text, length, kMaxNames);
+}
+
+const Name* name_of_file(const char* text, size_t length) {
+  return find(text, length, kMaxNamesWithFiles);
 }
 
 }  // namespace culprit::collector::user

@@ -20,5 +20,7 @@ struct Name {
 
 /// nullptr when there is no room for more names. Longer ones than 255 bytes are cut.
 const Name* name_of(const char* text, size_t length);
+/// The same of a file, of which there may be any number: regions keep half of the room.
+const Name* name_of_file(const char* text, size_t length);
 
 }  // namespace culprit::collector::user

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A thread that somebody cancels ends at its next system call of many kinds: that must not be one
+// of ours, with a log half written, or with what the program has just been given lost.
+#pragma once
+
+#include <pthread.h>
+
+namespace culprit::collector::sampling {
+
+/// A thread that may be cancelled is not, while it is in here.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace culprit::collector::sampling
