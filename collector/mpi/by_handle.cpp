@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "collector/recorder/environment.h"
+#include "collector/recorder/system_file.h"
 
 namespace {
 
@@ -38,6 +39,14 @@ void* own_function(Dlsym real, const char* name) {
   const bool is_own =
       found != nullptr && dladdr(found, &where) != 0 && where.dli_fbase == self.dli_fbase;
   return is_own ? found : nullptr;
+}
+
+/// Ours would go on to something else than the library's own: to a layer that stands in front of
+/// the library, and that may just be asking for what it goes on to. It must not get ours again.
+bool stands_in_front(Dlsym real, const char* name, void* own) {
+  void* const next = real(RTLD_NEXT, name);
+  if (next == nullptr) dlerror();
+  return next != nullptr && next != own;
 }
 
 }  // namespace
@@ -67,8 +76,10 @@ static Dlsym real_dlsym() {
   void* const found = real(handle, name);
   const bool may_be = strncasecmp(name, "mpi_", 4) == 0 || strncasecmp(name, "mpix_", 5) == 0;
   if (found == nullptr || !may_be || !culprit::collector::environment().wanted) return found;
-  if (!is_mpis(found)) return found;
+  if (!is_mpis(found) || stands_in_front(real, name, found)) return found;
+  const culprit::collector::KeepErrno keep;
   void* const own = own_function(real, name);
+  if (own == nullptr) dlerror();  // the program's question has an answer, and ours is no error
   return own != nullptr ? own : found;
 }
 
