@@ -36,8 +36,6 @@ uint64_t nanoseconds(clockid_t clock) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-void on_thread_begun() {}
-
 void on_thread_ended() {
   if (!lifecycle::is_active()) return;
   const KeepErrno keep;
@@ -51,11 +49,15 @@ void on_thread_ended() {
   g_ended_waited.fetch_add(use.without_ns, std::memory_order_relaxed);
 }
 
+/// The ended are read first: whoever ends meanwhile is then missing once, and counted at the next
+/// look, where it would else be counted twice.
 void look(trace::RawProcess& record, ThreadLog* log) {
+  const uint64_t ended_on_core = g_ended_on_core.load(std::memory_order_relaxed);
+  const uint64_t ended_waited = g_ended_waited.load(std::memory_order_relaxed);
   const tasks::Look found = tasks::look(log, record.cores);
   if (!found.known) return;
-  record.on_core_ns = found.use.on_core_ns + g_ended_on_core.load(std::memory_order_relaxed);
-  record.core_wait_ns = found.use.without_ns + g_ended_waited.load(std::memory_order_relaxed);
+  record.on_core_ns = std::max(record.on_core_ns, found.use.on_core_ns + ended_on_core);
+  record.core_wait_ns = std::max(record.core_wait_ns, found.use.without_ns + ended_waited);
   if (log == nullptr) return;
   log->put(now(), raw::cores_had{.threads = found.threads,
                                  .on_core = record.on_core_ns,
@@ -65,7 +67,9 @@ void look(trace::RawProcess& record, ThreadLog* log) {
 }  // namespace
 
 void begin_core_use() {
-  registry::add_hook({on_thread_begun, on_thread_ended, true});
+  static bool is_hooked = false;  // also in children that begin anew
+  if (!is_hooked) registry::add_hook({nullptr, on_thread_ended, true});
+  is_hooked = true;
   refresh_core_use(nullptr);
 }
 

@@ -165,7 +165,8 @@ bool set_up() {
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
-  python::find();
+  // Not in a forked child, which knows what its parent found: it may get here from a handler.
+  if (!lifecycle::is_forked()) python::find();
   calibrate(*g_record);
   python::forget_descriptions();  // some are in the log that calibration has thrown away
   begin_core_use();

@@ -156,7 +156,9 @@ ThreadLog* create_log(ThreadState& thread) {
   if (thread.log == nullptr) return be_dead(thread);
   note_begin(thread);
   be_live(thread);
-  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (g_hooks[i].begun != nullptr) g_hooks[i].begun();
+  }
   return thread.log;
 }
 
@@ -187,7 +189,9 @@ ThreadLog* settle_log(ThreadState& thread) {
   }
   Recorder::settle(*thread.log, g_folder, number);
   be_live(thread);
-  for (unsigned i = 0; i < g_hook_count; ++i) g_hooks[i].begun();
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (g_hooks[i].begun != nullptr) g_hooks[i].begun();
+  }
   return thread.log;
 }
 

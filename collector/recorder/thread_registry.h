@@ -31,7 +31,7 @@ class Recorder {
 /// What a probe wants to be told about threads that have a log. Called on the thread itself.
 /// `ended` comes to the program's own threads that never had one, too.
 struct ThreadHook {
-  void (*begun)();
+  void (*begun)();  ///< nullptr: nothing is to be done
   void (*ended)();
   bool begun_is_signal_safe = false;
   /// Now and then, and when the process ends, on any thread.

@@ -117,6 +117,8 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   explicit operator bool() const { return has_; }
+  /// In a child, whose other threads are gone.
+  static void forget() { g_taken.clear(std::memory_order_release); }
 
  private:
   static inline std::atomic_flag g_taken = ATOMIC_FLAG_INIT;
@@ -146,6 +148,12 @@ void end_guard() {
 
 void find_guard_calls() {
   g_sigaction.find();
+}
+
+void forget_guards() {
+  Turn::forget();
+  if (g_users.exchange(0) == 0) return;
+  for (unsigned i = 0; i < kSignalCount; ++i) remove(i);
 }
 
 bool is_guarded(int signal) {

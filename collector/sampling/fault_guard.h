@@ -20,6 +20,9 @@ void find_guard_calls();
 /// that would have to be released.
 bool run_guarded(void (*body)(void*), void* argument);
 
+/// In a forked child: of guards that other threads were in, nothing is left.
+void forget_guards();
+
 /// Whether our handler may stand in the place of the program's just now.
 bool is_guarded(int signal);
 /// As sigaction(), for a signal that is guarded: what the program finds is its own.
