@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -39,17 +40,40 @@ struct Kept {
   std::atomic<bool> spent{false};  ///< the action was for one signal, which has come (SA_RESETHAND)
 
   struct sigaction action() const { return actions_[newest_.load(std::memory_order_acquire)]; }
+  /// What was in force when a signal came that this thread handles now. The system looks the action
+  /// up when a thread takes a signal, and we do when that thread gets a core: another one may have
+  /// gone on meanwhile, and put the default back that would end the process.
+  struct sigaction action_when_taken() const {
+    const unsigned newest = newest_.load(std::memory_order_acquire);
+    const bool by_another = setter_.load() != 0 && setter_.load() != syscall(SYS_gettid);
+    const bool just_now = coarse_seconds() - set_s_.load() <= kJustNow_s;
+    return actions_[by_another && just_now && is_default(actions_[newest]) ? 1 - newest : newest];
+  }
   /// Handlers may be reading the one before.
   void keep(const struct sigaction& action) {
     const unsigned other = 1 - newest_.load(std::memory_order_relaxed);
     actions_[other] = action;
+    setter_.store(static_cast<pid_t>(syscall(SYS_gettid)));
+    set_s_.store(coarse_seconds());
     newest_.store(other, std::memory_order_release);
     spent.store(false);
   }
 
  private:
+  static constexpr time_t kJustNow_s = 1;
+  static time_t coarse_seconds() {
+    timespec time = {};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return time.tv_sec;
+  }
+  static bool is_default(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
+  }
+
   struct sigaction actions_[2] = {};  ///< the program's
   std::atomic<unsigned> newest_{0};
+  std::atomic<pid_t> setter_{0};  ///< the thread that has set the newest
+  std::atomic<time_t> set_s_{0};  ///< when
 };
 constinit Kept g_kept[kLastSignal + 1];
 
@@ -161,7 +185,7 @@ void set_program_mask(int signal, const struct sigaction& action, const void* co
 /// A signal that is none of ours: the program gets it.
 void hand_over(int signal, siginfo_t* info, void* context) {
   Kept& kept = g_kept[signal];
-  const struct sigaction action = kept.action();
+  const struct sigaction action = kept.action_when_taken();
   if (is_plain(action, SIG_IGN)) return;
   const bool once = (action.sa_flags & SA_RESETHAND) != 0;
   const bool spent = once && kept.spent.exchange(true);
