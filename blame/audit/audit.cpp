@@ -62,9 +62,8 @@ std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& 
   return tiles;
 }
 
-/// Sleep in a call that nobody knows.
-std::vector<Mystery> slept_somewhere(const replay::Run& run, LocationId id,
-                                     const Column<replay::Wait>& waits) {
+/// By CallPathId: sleep in a call that nobody knows. Empty if there is none.
+std::vector<bool> unknown_sleep(const replay::Run& run) {
   std::vector<bool> unknown(run.callpaths.size());
   bool any = false;
   for (size_t i = 0; i < unknown.size(); ++i) {
@@ -73,8 +72,15 @@ std::vector<Mystery> slept_somewhere(const replay::Run& run, LocationId id,
     unknown[i] = run.regions[region.index()].name.starts_with(trace::pseudo::blocked_unknown);
     any |= unknown[i];
   }
+  if (!any) unknown.clear();
+  return unknown;
+}
+
+std::vector<Mystery> slept_somewhere(const replay::Run& run, LocationId id,
+                                     const Column<replay::Wait>& waits,
+                                     const std::vector<bool>& unknown) {
   std::vector<Mystery> found;
-  if (!any) return found;
+  if (unknown.empty()) return found;
   for_each_stretch(run, id, waits, run.begin, run.end,
                    [&](Time begin, Time end, CallPathId path, const replay::Wait* wait) {
                      if (wait != nullptr || !unknown[path.index()]) return;
@@ -152,6 +158,7 @@ void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
   const std::vector<Tile> tiles = tiles_of(run, kinds);
+  const std::vector<bool> unknown = unknown_sleep(run);
   struct Rows {
     std::vector<FoundTile> tiles;
     std::vector<FoundUnexplained> unexplained;
@@ -167,7 +174,7 @@ void explain_audit(const Explained& given, Findings& found) {
                     by_location[i].unexplained);
     add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id),
                     by_location[i].unexplained);
-    add_unexplained(run, Unexplained::blocked, id, slept_somewhere(run, id, waits),
+    add_unexplained(run, Unexplained::blocked, id, slept_somewhere(run, id, waits, unknown),
                     by_location[i].unexplained);
   });
   for (const Rows& rows : by_location) {

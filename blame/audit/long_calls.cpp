@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "replay/match/progress/usual_time.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -17,9 +19,8 @@ namespace {
 using replay::kLongCall;
 using replay::LongCall;
 
-constexpr double kOrdinary = 3;          ///< times the lower quartile
-constexpr double kSlowMessage_s = 1e-4;  ///< between two processes
-constexpr double kSlowBytes = 0.5e9;     ///< a second
+constexpr double kByte = 2;  ///< nanoseconds: 0.5 GB/s
+constexpr int kWithoutSize = -1;
 
 /// A call from the last thing that it waited for on.
 struct Rest {
@@ -30,27 +31,36 @@ struct Rest {
 
   double seconds() const { return (end - begin).seconds(); }
   /// What a slow machine needs.
-  double most_s() const {
+  double most_nanos() const {
     if (!size) return INFINITY;
-    const auto levels = std::max<int>(1, std::bit_width(std::max(size->members, 1u) - 1));
-    return levels * (kSlowMessage_s + static_cast<double>(size->bytes) / kSlowBytes);
+    return replay::slow_nanos(size->members, static_cast<double>(size->bytes), kByte);
   }
   /// Those alike take about as long.
   std::pair<RegionId, int> kind() const {
-    return {region, size ? std::bit_width(size->bytes) : -1};
+    return {region, size ? std::bit_width(size->bytes) : kWithoutSize};
   }
 };
 
-std::vector<Rest> rests_of(const replay::Run& run, LocationId id, const Column<replay::Wait>& waits,
-                           const Column<LongCall>& sizes, const std::vector<PathKind>& kinds) {
-  std::vector<Rest> rests;
+/// A location's calls.
+struct Calls {
+  std::vector<Rest> rests;                  ///< of those of some length
+  std::map<RegionId, uint64_t> short_ones;  ///< how many were none
+};
+
+Calls calls_of(const replay::Run& run, LocationId id, const Column<replay::Wait>& waits,
+               const Column<LongCall>& sizes, const std::vector<PathKind>& kinds) {
+  Calls calls;
   const replay::Activities& life = run.at(id).activities;
   size_t wait = 0, size = 0;
   for (size_t i = 0; i < life.size(); ++i) {
     const CallPathId path = life.path(i);
     if (kinds[path.index()] != PathKind::mpi) continue;
     const Time enter = life.begin(i), end = life.end(i);
-    if (end - enter < kLongCall) continue;
+    const RegionId region = run.callpaths[path].region;
+    if (end - enter < kLongCall) {
+      ++calls.short_ones[region];
+      continue;
+    }
     while (wait < waits.size() && waits[wait].end <= enter) ++wait;
     Time begin = enter;
     for (; wait < waits.size() && waits[wait].begin < end; ++wait) {
@@ -59,21 +69,25 @@ std::vector<Rest> rests_of(const replay::Run& run, LocationId id, const Column<r
     }
     while (size < sizes.size() && sizes[size].enter < enter) ++size;
     const bool known = size < sizes.size() && sizes[size].enter == enter;
-    rests.push_back({path, run.callpaths[path].region, begin, end,
-                     known ? std::optional(sizes[size]) : std::nullopt});
+    calls.rests.push_back(
+        {path, region, begin, end, known ? std::optional(sizes[size]) : std::nullopt});
   }
-  return rests;
+  return calls;
 }
 
-/// By kind.
-std::map<std::pair<RegionId, int>, double> lower_quartiles(const std::vector<Rest>& rests) {
+/// By kind. Of calls without a size all are alike, short ones, too.
+std::map<std::pair<RegionId, int>, double> lower_quartiles(const Calls& calls) {
   std::map<std::pair<RegionId, int>, std::vector<double>> times;
-  for (const Rest& rest : rests) times[rest.kind()].push_back(rest.seconds());
+  for (const Rest& rest : calls.rests) times[rest.kind()].push_back(rest.seconds());
   std::map<std::pair<RegionId, int>, double> quartiles;
   for (auto& [kind, list] : times) {
     const auto quarter = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 4);
     std::nth_element(list.begin(), quarter, list.end());
     quartiles[kind] = *quarter;
+    const auto shorter = calls.short_ones.find(kind.first);
+    const bool is_short = kind.second == kWithoutSize && shorter != calls.short_ones.end() &&
+                          3 * shorter->second >= list.size();
+    if (is_short) quartiles[kind] = kLongCall.seconds();
   }
   return quartiles;
 }
@@ -84,12 +98,12 @@ std::vector<Mystery> too_long_calls(const replay::Run& run, LocationId id,
                                     const Column<replay::Wait>& waits,
                                     const Column<LongCall>& sizes,
                                     const std::vector<PathKind>& kinds) {
-  const std::vector<Rest> rests = rests_of(run, id, waits, sizes, kinds);
-  const auto quartiles = lower_quartiles(rests);
+  const Calls calls = calls_of(run, id, waits, sizes, kinds);
+  const auto quartiles = lower_quartiles(calls);
   std::vector<Mystery> found;
-  for (const Rest& rest : rests) {
-    const double tau = std::max(kLongCall.seconds(),
-                                std::min(kOrdinary * quartiles.at(rest.kind()), rest.most_s()));
+  for (const Rest& rest : calls.rests) {
+    const double quartile = 1e9 * quartiles.at(rest.kind());
+    const double tau = 1e-9 * replay::usual_nanos(quartile, rest.most_nanos());
     const double time_s = rest.seconds() - tau;
     if (time_s > 0) found.push_back({rest.path, rest.begin, rest.end, time_s});
   }

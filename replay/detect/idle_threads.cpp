@@ -168,9 +168,11 @@ class IdleDetector {
     const auto ends =
         std::partition_point(begins, all.end(), [&](const Meanwhile& m) { return m.end <= until; });
     Duration shortest = Duration::zero();
-    if (ends - begins > kMostBarriers) {
-      std::vector<Duration> lengths;
-      for (auto m = begins; m != ends; ++m) lengths.push_back(m->end - m->begin);
+    std::vector<Duration> lengths;
+    for (auto m = begins; m != ends; ++m) {
+      if (m->master == leader) lengths.push_back(m->end - m->begin);
+    }
+    if (std::ssize(lengths) > kMostBarriers) {
       const auto nth = lengths.end() - kMostBarriers;
       std::nth_element(lengths.begin(), nth, lengths.end());
       shortest = *nth;
@@ -187,10 +189,12 @@ class IdleDetector {
     const Duration share =
         Duration::from_nanos((barrier.end - since).nanos() / static_cast<int64_t>(barrier.count));
     const std::span<const SmallerTeams::Late> all = smaller_.late(barrier);
+    // What they did before this phase is none of it.
+    for (const SmallerTeams::Late& one : all) meet_two(id, one.location, since);
     for (const SmallerTeams::Late& one : all) {
       const LocationId late = one.location;
       const Time end = &one == &all.back() ? barrier.end : since + share;
-      if (wait(id, since, end, late)) meet_two(id, late, end);
+      if (wait(id, since, end, late)) meet_two(id, late, barrier.end);
       since = end;
     }
     meet_two(id, barrier.master, barrier.end);  // they go on together, as the team does

@@ -16,9 +16,10 @@ bool goes_on_beside(const Part& part) {
   return part.posted.leave <= part.completed.enter && part.posted.enter < part.completed.enter;
 }
 
-/// When all had begun who had before the waiter was through.
-Time begun_for(std::span<const Part> parts, const Part& waiter) {
+/// When all had begun who had before the waiter was through. `last`: when the last of all had.
+Time begun_for(std::span<const Part> parts, const Part& waiter, Time last) {
   Time begun = waiter.posted.enter;
+  if (last < waiter.completed.leave) return std::max(begun, last);
   for (const Part& part : parts) {
     if (part.posted.enter < waiter.completed.leave) begun = std::max(begun, part.posted.enter);
   }
@@ -37,6 +38,8 @@ void CollectiveHelpers::visit(std::span<const Part> parts, const CollectiveKind&
     return run_.definitions->processes[process(part).index()].node != node;
   });
   find_silent(parts, kind);
+  last_posted_ = Time::min();
+  for (const Part& part : parts) last_posted_ = std::max(last_posted_, part.posted.enter);
   for (const Part& part : parts) {
     if (part.op->may_wait || part.op->polled) note(parts, kind, part);
   }
@@ -77,7 +80,7 @@ Assisted CollectiveHelpers::operation_of(std::span<const Part> parts, const Part
   Assisted one{.at = waiter.location,
                .call = waiter.completed,
                .who = {},
-               .begun = begun_for(parts, waiter),
+               .begun = begun_for(parts, waiter, last_posted_),
                .from = Time::min(),
                .until = Time::min(),
                .asked = waiter.op->polled ? waiter.completed.enter : Time::max(),
@@ -95,6 +98,8 @@ void CollectiveHelpers::note(std::span<const Part> parts, const CollectiveKind& 
   bool nobody = true, still = false;
   for (const Silent& silent : silent_) {
     if (!helps(kind, *silent.part, waiter)) continue;
+    // Who was back before all had begun was not missing.
+    if (silent.back < std::max(one.begun, silent.from) + kShortestSilence) continue;
     nobody = false;
     const bool open = silent.back > waiter.completed.leave;
     if (!few && open && std::exchange(still, true)) continue;  // one tells as much as many

@@ -40,6 +40,7 @@ class CollectiveHelpers {
   Outbox& box_;
   ProgressEvidence evidence_;
   std::vector<Silent> silent_;  ///< of the operation at hand, the latest return first
+  Time last_posted_;            ///< likewise: when the last had begun it
   bool far_ = false;            ///< likewise: it is not on one node
 };
 

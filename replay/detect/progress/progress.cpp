@@ -98,15 +98,19 @@ void add_held(const Detection& out, LocationWaits& at, Classes& classes) {
 
 /// All ranks'. Collective.
 Classes judge_classes(const Run& run, const Classes& own, const Detection& out) {
+  struct Freed {
+    ProgressClass kind;
+    uint64_t count;
+  };
   std::vector<HeldUp> held;
-  std::vector<ProgressClass> freed;
+  std::vector<Freed> freed;
   for (const auto& [kind, judged] : own) {
     held.insert(held.end(), judged.held.begin(), judged.held.end());
-    freed.insert(freed.end(), judged.freed, kind);
+    if (judged.freed > 0) freed.push_back({kind, judged.freed});
   }
   Classes classes;
   for (const HeldUp& one : concatenate(*run.ranks, held)) classes[one.kind].held.push_back(one);
-  for (const ProgressClass& kind : concatenate(*run.ranks, freed)) ++classes[kind].freed;
+  for (const Freed& one : concatenate(*run.ranks, freed)) classes[one.kind].freed += one.count;
   for (auto& [kind, judged] : classes) {
     const Duration tau = out.evidence.usual_time(kind);
     judged.freed += out.evidence.freed(kind, tau + tau);

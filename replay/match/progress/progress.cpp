@@ -8,8 +8,9 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
-#include "base/tree_levels.h"
+#include "replay/match/progress/usual_time.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
@@ -29,11 +30,8 @@ constexpr int64_t kMuchLonger = 4;
 /// Of a single operation: a silence of so many times the usual time is suspect.
 constexpr int64_t kSuspect = 20;
 
-constexpr Duration kLeastUsual = Duration::from_nanos(50'000);
-constexpr int64_t kUsualFactor = 3;
-/// What a message takes at most unless something is wrong, in so many nanoseconds, and so many
-/// for each byte: 1 GB/s on a node, 0.1 GB/s between nodes.
-constexpr double kStart = 100'000, kNearByte = 1, kFarByte = 10;
+/// Nanoseconds of a byte: 1 GB/s on a node, 0.1 GB/s between nodes.
+constexpr double kNearByte = 1, kFarByte = 10;
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -197,13 +195,12 @@ uint64_t ProgressEvidence::freed(const ProgressClass& kind, Duration silence) co
 Duration ProgressEvidence::usual_time(const ProgressClass& kind) const {
   const Evidence* evidence = find(kind.of_all());
   const double bytes = evidence == nullptr ? 0 : static_cast<double>(evidence->most_bytes);
-  const double one = kStart + bytes * (kind.far ? kFarByte : kNearByte);
-  const auto most =
-      Duration::from_nanos(static_cast<int64_t>(std::max(1u, tree_levels(kind.members)) * one));
-  const Duration quartile =
-      evidence == nullptr ? Duration::zero() : evidence->alone.lower_quartile();
-  if (quartile == Duration::zero()) return most;
-  return std::clamp(Duration::from_nanos(kUsualFactor * quartile.nanos()), kLeastUsual, most);
+  const double most = slow_nanos(kind.members, bytes, kind.far ? kFarByte : kNearByte);
+  const Duration known = evidence == nullptr ? Duration::zero() : evidence->alone.lower_quartile();
+  const bool is_known = known != Duration::zero();
+  const std::optional<double> quartile =
+      is_known ? std::optional(static_cast<double>(known.nanos())) : std::nullopt;
+  return Duration::from_nanos(static_cast<int64_t>(usual_nanos(quartile, most)));
 }
 
 const Silence* last_return(const Assisted& operation, Time since, Duration tau,
