@@ -53,6 +53,7 @@ struct LogFacts {
   uint32_t tid = 0;
   bool acts = false;
   uint64_t from_ticks = 0;
+  uint64_t on_core_ns = 0;  ///< as it said itself
 };
 
 /// Of a thread that a library made for itself: it worked for so little of the run that it is a
@@ -67,7 +68,8 @@ bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& t
   const uint64_t end = std::max(process.end_ticks, process.last.ticks);
   const double life_ns =
       static_cast<double>(end - std::min(thread.from_ticks, end)) * ns_per_tick(process);
-  return static_cast<double>(task->second.on_core_ns) < kWorks * life_ns;
+  const uint64_t worked_ns = std::max(task->second.on_core_ns, thread.on_core_ns);
+  return static_cast<double>(worked_ns) < kWorks * life_ns;
 }
 
 /// They stay among the process's threads, as those that are not recorded.
@@ -111,8 +113,9 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
       CoreUse& use = account.core_uses[log.thread()] = surveys[i].core_use;
       if (log.thread() == 0) use.from_ticks = folder.process.start_ticks;
     }
-    facts[jobs[i].folder].push_back(
-        {surveys[i].tid, surveys[i].acts, surveys[i].core_use.from_ticks});
+    facts[jobs[i].folder].push_back({surveys[i].tid, surveys[i].acts,
+                                     surveys[i].core_use.from_ticks,
+                                     static_cast<uint64_t>(surveys[i].core_use.on_core_ns)});
     numbers[jobs[i].folder].push_back(surveys[i].team_number);
     account.threads.push_back(surveys[i].tool);
     account.survey.merge(std::move(surveys[i].survey));

@@ -196,23 +196,32 @@ class Spreader {
     return over_ == Over::all || (is_end(place) && pool_at_end(place) == 0);
   }
 
-  void measure(size_t m) {
-    const Portion& portion = *members_[m].portion;
+  /// Calls visit(stretch, place, part) for each of a member's stretches; `part`: of its portion,
+  /// which that works on, or the number of its parts.
+  template <class Visit>
+  void for_each_stretch(size_t m, const Visit& visit) const {
+    const auto& parts = members_[m].portion->parts();
     size_t part = 0;
     for (uint32_t s = 0; s < members_[m].stretches->size(); ++s) {
       const BusyStretch& stretch = (*members_[m].stretches)[s];
-      const bool works = part < portion.parts().size() && portion.parts()[part].stretch == s;
-      const size_t place = place_of(stretch, m);
-      if (!works && is_end(place)) continue;
+      const bool works = part < parts.size() && parts[part].stretch == s;
+      visit(stretch, place_of(stretch, m), works ? part++ : parts.size());
+    }
+  }
+
+  void measure(size_t m) {
+    const Portion& portion = *members_[m].portion;
+    for_each_stretch(m, [&](const BusyStretch& stretch, size_t place, size_t part) {
+      const bool works = part < portion.parts().size();
+      if (!works && is_end(place)) return;
       Phase& phase = phases_[place];
-      const double nanos = works ? portion.parts()[part].nanos : 0;
-      add(stretch, nanos, alone(place), phase);
+      add(stretch, works ? portion.parts()[part].nanos : 0, alone(place), phase);
       if (works) {
-        add_work(portion, part++, phase);
+        add_work(portion, part, phase);
       } else {
         phase.all_have_visits = false;
       }
-    }
+    });
   }
 
   static void add(const BusyStretch& stretch, double nanos, bool alone, Phase& phase) {
@@ -303,11 +312,8 @@ class Spreader {
 
   void share(size_t m, Share& share) const {
     const Portion& portion = *members_[m].portion;
-    size_t part = 0;
-    for (uint32_t s = 0; s < members_[m].stretches->size(); ++s) {
-      const BusyStretch& stretch = (*members_[m].stretches)[s];
-      const bool works = part < portion.parts().size() && portion.parts()[part].stretch == s;
-      const size_t place = place_of(stretch, m);
+    for_each_stretch(m, [&](const BusyStretch& stretch, size_t place, size_t part) {
+      const bool works = part < portion.parts().size();
       const Phase& phase = phases_[place];
       if (phase.work > 0 && phase.members > 0 && (works || !is_end(place))) {
         give(stretch, works ? &portion.parts()[part] : nullptr,
@@ -315,8 +321,7 @@ class Spreader {
       } else if (works) {
         share.factors.insert(share.factors.end(), portion.visits(part).size(), 1);
       }
-      if (works) ++part;
-    }
+    });
   }
 
   void give(const BusyStretch& stretch, const Portion::Part* part, std::span<const double> visits,
