@@ -8,7 +8,9 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include <atomic>
 
@@ -53,6 +55,7 @@ class Next {
 /// What a thread slept in.
 struct Slept {
   enum class In : uint8_t {
+    nothing,  ///< it did not sleep: it was slow for want of a core
     nap,      ///< its own wish, until a time that came
     outside,  ///< until something happened outside of it
     file,     ///< reading or writing a file
@@ -61,6 +64,7 @@ struct Slept {
   In in = In::outside;
   int descriptor = -1;
   uint64_t bytes = 0;
+  bool in_vain = false;  ///< nothing had come: if the descriptor lets one wait, its time was up
 };
 
 inline Slept nap() {
@@ -73,11 +77,33 @@ inline Slept blocked() {
 inline Slept io() {
   return {Slept::In::file};
 }
-inline Slept unless_time_was_up(int result) {
+/// Of calls that take what is there and never wait for more.
+inline Slept unless_at_once(bool at_once) {
+  return {at_once ? Slept::In::nothing : Slept::In::outside};
+}
+/// `timeout`: in whatever unit; 0: it only looks.
+inline Slept unless_time_was_up(int result, long timeout = -1) {
+  if (timeout == 0) return {Slept::In::nothing};
   return {result == 0 ? Slept::In::nap : Slept::In::outside};
 }
+/// Without a time it waits for ever.
+inline long length_of(const timespec* time) {
+  return time != nullptr ? (time->tv_sec | time->tv_nsec) : -1;
+}
+inline bool came_in_vain(ssize_t result) {
+  return result < 0 && (errno == EAGAIN || errno == EINPROGRESS || errno == ETIMEDOUT);
+}
+inline Slept unless_in_vain(ssize_t result) {
+  return {came_in_vain(result) ? Slept::In::nothing : Slept::In::outside};
+}
+/// What it waits for comes by a socket or a queue, which is no file.
+inline Slept on_socket(int descriptor, ssize_t result, int flags = 0) {
+  if ((flags & MSG_DONTWAIT) != 0) return {Slept::In::nothing};
+  return {Slept::In::outside, descriptor, 0, came_in_vain(result)};
+}
 inline Slept in(int descriptor, ssize_t bytes) {
-  return {Slept::In::any, descriptor, bytes > 0 ? static_cast<uint64_t>(bytes) : 0};
+  return {Slept::In::any, descriptor, bytes > 0 ? static_cast<uint64_t>(bytes) : 0,
+          came_in_vain(bytes)};
 }
 inline Slept in(FILE* stream, size_t bytes) {
   const KeepErrno keep;
@@ -89,8 +115,7 @@ struct Caller {
   uintptr_t cfa, code;
 };
 /// Says where a thread slept.
-void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name,
-               const Slept& slept);
+void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name, Slept slept);
 
 /// Times a call of the program. To be made in the very function that stands in for the call.
 class Watch {
@@ -98,6 +123,7 @@ class Watch {
   Watch() {
     if (has_started() && lifecycle::is_watching()) begin_ = now();
   }
+  bool watches() const { return begin_ != 0; }
   /// Whether the call, which is over, took long enough to be told of.
   bool was_long() {
     if (begin_ == 0) return false;

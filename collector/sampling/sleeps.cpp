@@ -5,8 +5,11 @@
 // calls that took long. What libraries of MPI and OpenMP do while they wait is not told.
 #include "collector/sampling/sleeps.h"
 
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,12 +18,17 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +49,21 @@ using Control = int(int, int, void*);
 constinit Next<Open> g_open("open"), g_open64("open64");
 constinit Next<OpenAt> g_openat("openat"), g_openat64("openat64");
 constinit Next<Control> g_fcntl("fcntl"), g_fcntl64("fcntl64");
+// What they close, or change, is asked for before.
+constinit Next<int(int)> g_close("close");
+constinit Next<int(FILE*)> g_fclose("fclose");
+constinit Next<int(int, fd_set*, fd_set*, fd_set*, timeval*)> g_select("select");
+constinit Next<void()> g_sync("sync");
+// Programs that are compiled with _FORTIFY_SOURCE; they never make a file.
+constinit Next<int(const char*, int)> g_open_2("__open_2"), g_open64_2("__open64_2");
+constinit Next<int(int, const char*, int)> g_openat_2("__openat_2"), g_openat64_2("__openat64_2");
+
+/// Sockets and pipes have no position. One system call that fails costs less than all that the
+/// system knows of a file.
+Slept in_closed(int descriptor) {
+  const KeepErrno keep;
+  return lseek(descriptor, 0, SEEK_CUR) >= 0 ? io() : blocked();
+}
 
 bool waits_for_lock(int command) {
   return command == F_SETLKW || command == F_OFD_SETLKW;
@@ -60,6 +83,8 @@ void find_sleeping_calls() {
 #include "collector/sampling/blocking_calls.def"
   g_open.find(), g_open64.find(), g_openat.find(), g_openat64.find();
   g_fcntl.find(), g_fcntl64.find();
+  g_close.find(), g_fclose.find(), g_select.find(), g_sync.find();
+  g_open_2.find(), g_open64_2.find(), g_openat_2.find(), g_openat64_2.find();
 }
 
 }  // namespace culprit::collector::sampling
@@ -125,5 +150,65 @@ OPENS(openat64, (int folder, const char* path, int flags, ...), (folder, path, f
 CONTROLS(fcntl)
 CONTROLS(fcntl64)
 #undef CONTROLS
+
+#define OPENS_2(name, plain, parameters, arguments) \
+  CULPRIT_EXPORT int __##name parameters;           \
+  CULPRIT_EXPORT int __##name parameters {          \
+    auto* const next = g_##name.get();              \
+    if (next == nullptr) return errno = ENOSYS, -1; \
+    Watch watch;                                    \
+    const int result = next arguments;              \
+    if (watch.was_long()) [[unlikely]]              \
+      watch.say(plain, in(result, 0));              \
+    return result;                                  \
+  }
+OPENS_2(open_2, "open", (const char* path, int flags), (path, flags))
+OPENS_2(open64_2, "open", (const char* path, int flags), (path, flags))
+OPENS_2(openat_2, "openat", (int folder, const char* path, int flags), (folder, path, flags))
+OPENS_2(openat64_2, "openat", (int folder, const char* path, int flags), (folder, path, flags))
+#undef OPENS_2
+
+CULPRIT_EXPORT int close(int file) {
+  auto* const next = g_close.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  Watch watch;
+  const Slept slept = watch.watches() ? in_closed(file) : io();
+  const int result = next(file);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("close", slept);
+  return result;
+}
+
+CULPRIT_EXPORT int fclose(FILE* stream) {
+  auto* const next = g_fclose.get();
+  if (next == nullptr) return errno = ENOSYS, EOF;
+  Watch watch;
+  const Slept slept = watch.watches() ? in_closed(fileno(stream)) : io();
+  const int result = next(stream);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("fclose", slept);
+  return result;
+}
+
+/// Afterwards the system has put what is left in place of the time.
+CULPRIT_EXPORT int select(int count, fd_set* in, fd_set* out, fd_set* odd, timeval* timeout) {
+  auto* const next = g_select.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  Watch watch;
+  const long time = timeout != nullptr ? (timeout->tv_sec | timeout->tv_usec) : -1;
+  const int result = next(count, in, out, odd, timeout);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("select", unless_time_was_up(result, time));
+  return result;
+}
+
+CULPRIT_EXPORT void sync() noexcept {
+  auto* const next = g_sync.get();
+  if (next == nullptr) return;
+  Watch watch;
+  next();
+  if (watch.was_long()) [[unlikely]]
+    watch.say("sync", io());
+}
 
 }  // extern "C"

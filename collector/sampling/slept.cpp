@@ -3,6 +3,7 @@
 
 // What a call that slept was good for is asked of the system when it is over: the call was slow, so
 // that the question costs next to nothing beside it. All of it may happen in a signal handler.
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,12 @@ bool is_file(int descriptor) {
   struct stat what;
   if (fstat(descriptor, &what) != 0) return false;
   return S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode);
+}
+
+/// Nothing came: a time that was set for the descriptor was up, or it never lets anybody wait.
+Slept::In in_vain_on(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::nap;
 }
 
 /// The number of the file's name without its folders; kRawNamelessFile if nobody knows it.
@@ -49,9 +56,10 @@ bool has_room() {
 
 }  // namespace
 
-void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name,
-               const Slept& slept) {
+void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name, Slept slept) {
   const KeepErrno keep;
+  if (slept.in_vain) slept.in = in_vain_on(slept.descriptor);
+  if (slept.in == Slept::In::nothing) return;
   if (selection::is_off() || !is_same_process()) return;
   if (is_collectors_code(caller.code) || !has_room()) return;
   const NoCancellation stays;

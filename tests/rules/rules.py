@@ -327,6 +327,16 @@ def check_records(tree):
             yield f"{records_doc.DOCUMENT}: not what {records_doc.TABLE} says (./dev format does it)"
 
 
+def check_exports(tree):
+    """Functions that stand in for the system's are exported: else nothing ever calls them."""
+    table, exports = "collector/sampling/blocking_calls.def", "collector/preload.map"
+    if table in tree.paths:
+        exported = re.findall(r"^ +(\w+);", tree.text(exports), re.MULTILINE)
+        for name in re.findall(r"^CALL(?:_NOEXCEPT)?\([^,]+,\s*(\w+),", tree.text(table), re.MULTILINE):
+            if name not in exported:
+                yield f"{exports}: lacks {name}, which {table} has"
+
+
 def check_width(tree):
     """Lines of documents are at most as wide as a page; tables and what stands in fences may be wider."""
     for path in tree.ending(".md"):
@@ -352,6 +362,7 @@ RULES = {
     "findings": check_findings,
     "losses": check_losses,
     "records": check_records,
+    "exports": check_exports,
     "page": page.check,
     "dependencies": dependencies.check,
     "cycles": shape.check_cycles,

@@ -196,6 +196,14 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("includes", collector__a_dot_cpp='#include "assemble/x.h"\n'))
         self.assertFalse(breaches("includes", cli__a_dot_cpp='#include "replay/x.h"\n'))
 
+    def test_exports(self):
+        table = "CALL(int, wait, (int* status), (status), -1, blocked())\n"
+        def found(exports):
+            return breaches("exports", collector__sampling__blocking_calls_dot_def=table,
+                            collector__preload_dot_map=exports)
+        self.assertFalse(found("  global:\n    wait;\n"))
+        self.assertTrue(found("  global:\n    waitpid;\n"))
+
     def test_vendors(self):
         self.assertTrue(breaches("vendors", replay__a_dot_cpp="#include <mpi.h>\n"))
         self.assertTrue(breaches("vendors", cli__a_dot_cpp="#include <sqlite3.h>\n"))

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "collector/sampling/blocking_call.h"
 #include "collector/sampling/signals/sample_timers.h"
 
 namespace culprit::collector::sampling {
@@ -81,20 +82,34 @@ int wait_for(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) int sigtimedwait(const sigset_t* set, siginfo_t* info,
-                                                        const timespec* timeout) {
-  return culprit::collector::sampling::wait_for(set, info, timeout);
+using namespace culprit::collector::sampling;
+
+CULPRIT_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
+  Watch watch;
+  const int signal = wait_for(set, info, timeout);
+  if (watch.was_long()) [[unlikely]] {
+    const bool looks = length_of(timeout) == 0;
+    watch.say("sigtimedwait", looks || !came_in_vain(signal) ? unless_at_once(looks) : nap());
+  }
+  return signal;
 }
 
-__attribute__((visibility("default"))) int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  return culprit::collector::sampling::wait_for(set, info, nullptr);
+CULPRIT_EXPORT int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
+  Watch watch;
+  const int signal = wait_for(set, info, nullptr);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("sigwaitinfo", blocked());
+  return signal;
 }
 
-__attribute__((visibility("default"))) int sigwait(const sigset_t* set, int* signal) {
+CULPRIT_EXPORT int sigwait(const sigset_t* set, int* signal) {
+  Watch watch;
   int found = 0;
   do {
-    found = culprit::collector::sampling::wait_for(set, nullptr, nullptr);
+    found = wait_for(set, nullptr, nullptr);
   } while (found < 0 && errno == EINTR);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("sigwait", blocked());
   if (found < 0) return errno;
   *signal = found;
   return 0;
