@@ -30,6 +30,10 @@ constexpr int64_t kMuchLonger = 4;
 /// Of a single operation: a silence of so many times the usual time is suspect.
 constexpr int64_t kSuspect = 20;
 
+/// What ends so soon after the other has begun its part is over since that: word of it takes as
+/// long.
+constexpr Duration kAtOnce = Duration::from_nanos(20'000);
+
 /// Nanoseconds of a byte: 1 GB/s on a node, 0.1 GB/s between nodes.
 constexpr double kNearByte = 1, kFarByte = 10;
 
@@ -124,7 +128,8 @@ Evidence& ProgressEvidence::of(const ProgressClass& kind) {
 bool ProgressEvidence::add(const Assisted& operation, const Silences& silences) {
   const Time leave = operation.call.leave, since = operation.since();
   const Silence* last = silences.last_before(operation.who, std::min(leave, operation.until));
-  if (last == nullptr || last->end < std::max(last->begin, since) + kShortestSilence) {
+  const bool at_once = leave < operation.from + kAtOnce;  // no silence can have held it up
+  if (at_once || last == nullptr || last->end < std::max(last->begin, since) + kShortestSilence) {
     add_alone(operation);
     return false;
   }

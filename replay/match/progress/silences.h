@@ -6,6 +6,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/column.h"
@@ -27,6 +28,7 @@ class Silences {
  public:
   /// Collective.
   Silences(const Run& run, unsigned threads);
+  explicit Silences(std::vector<Column<Silence>> by_process) : by_process_(std::move(by_process)) {}
 
   /// In order of time.
   std::span<const Silence> of(ProcessId process) const { return by_process_[process.index()]; }

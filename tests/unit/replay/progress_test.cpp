@@ -83,5 +83,29 @@ TEST(Progress, KnowsWhatOperationsTakeByThemselves) {
   EXPECT_NEAR(evidence.usual_time(kind).seconds(), 0.3e-3, 0.08e-3);
 }
 
+// The other was still in the call that began its part when the message was complete, but for the
+// word of it.
+TEST(Progress, IsNotDisprovedByWhatWasOverBeforeTheSilence) {
+  const ProgressClass kind = progress_class({}, Helper::late_receiver, false, 1 << 21);
+  std::vector<Column<Silence>> found(2);
+  found[1].push_back({Time::from_nanos(1'000'000), Time::from_nanos(9'000'000), LocationId(1)});
+  const Silences silences(std::move(found));
+  Assisted one{.at = LocationId(0),
+               .call = {Time::from_nanos(0), Time::from_nanos(1'010'000), {}},
+               .who = ProcessId(1),
+               .begun = Time::from_nanos(500'000),
+               .from = Time::from_nanos(1'000'000),
+               .until = Time::from_nanos(9'000'000),
+               .asked = Time::max(),
+               .bytes = 1 << 21,
+               .kind = kind};
+  ProgressEvidence evidence;
+  EXPECT_FALSE(evidence.add(one, silences));
+  EXPECT_EQ(evidence.freed(kind, ms(1)), 0u);
+  one.call.leave = Time::from_nanos(3'000'000);
+  EXPECT_FALSE(evidence.add(one, silences));
+  EXPECT_EQ(evidence.freed(kind, ms(1)), 1u);
+}
+
 }  // namespace
 }  // namespace culprit::replay
