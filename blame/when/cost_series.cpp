@@ -28,6 +28,9 @@ using replay::Wait;
 /// which less cost those who share it does not move.
 constexpr double kMostly = 0.5;
 constexpr double kNearlyAll = 0.8;
+/// Of the cost: where so much is at its usual places in each step, those who cost most now and then
+/// are near ties, and nothing moves.
+constexpr double kUsual = 0.7;
 
 /// Who waited for a row, and where.
 struct Waiter {
@@ -36,30 +39,6 @@ struct Waiter {
   LocationId location;
   double cost_s;
 };
-
-/// Of those who share the work alone: that a master's work makes its own threads wait is no
-/// matter of place. Where one has nearly all of the cost, steps that cost next to nothing say
-/// little.
-Movement movement_of(const std::vector<StepCost>& costs, double cost_s) {
-  std::vector<uint32_t> places;
-  std::map<LocationId, double> by_location;
-  double peers_s = 0, most_s = 0;
-  for (size_t i = 0; i < costs.size(); ++i) {
-    const bool new_step = i == 0 || costs[i].step != costs[i - 1].step;
-    if (new_step) most_s = 0;
-    peers_s += costs[i].peers_s;
-    by_location[costs[i].location] += costs[i].peers_s;
-    if (costs[i].peers_s <= most_s) continue;
-    const auto place = static_cast<uint32_t>(costs[i].location.index());
-    if (most_s == 0) places.push_back(place);
-    places.back() = place;
-    most_s = costs[i].peers_s;
-  }
-  const bool one_has_it = std::any_of(by_location.begin(), by_location.end(), [&](const auto& sum) {
-    return sum.second >= kNearlyAll * peers_s;
-  });
-  return one_has_it || peers_s < kMostly * cost_s ? Movement::stays : find_movement(places);
-}
 
 /// Step by step, on the location where all of it is largest.
 std::vector<double> largest_excess(const std::vector<StepCost>& costs, size_t steps) {
@@ -265,6 +244,33 @@ double same_place(const std::vector<StepCost>& costs) {
     same += std::min(by_location[cost.location] / all * weight, cost.cost_s / all);
   }
   return same;
+}
+
+/// Of those who share the work alone: that a master's work makes its own threads wait is no
+/// matter of place. Where one has nearly all of the cost, steps that cost next to nothing say
+/// little.
+Movement movement_of(const std::vector<StepCost>& costs, double cost_s) {
+  std::vector<uint32_t> places;
+  std::map<LocationId, double> by_location;
+  double peers_s = 0, most_s = 0;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    const bool new_step = i == 0 || costs[i].step != costs[i - 1].step;
+    if (new_step) most_s = 0;
+    peers_s += costs[i].peers_s;
+    by_location[costs[i].location] += costs[i].peers_s;
+    if (costs[i].peers_s <= most_s) continue;
+    const auto place = static_cast<uint32_t>(costs[i].location.index());
+    if (most_s == 0) places.push_back(place);
+    places.back() = place;
+    most_s = costs[i].peers_s;
+  }
+  const bool one_has_it = std::any_of(by_location.begin(), by_location.end(), [&](const auto& sum) {
+    return sum.second >= kNearlyAll * peers_s;
+  });
+  if (one_has_it || peers_s < kMostly * cost_s || same_place(costs) >= kUsual) {
+    return Movement::stays;
+  }
+  return find_movement(places);
 }
 
 void find_courses(const Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays,

@@ -34,4 +34,8 @@ struct StepCost {
 /// of n locations has a time of its own. Each (step, location) at most once.
 double same_place(const std::vector<StepCost>& costs);
 
+/// Whether the place that costs most changes from step to step. `costs`: by step; `cost_s`: all of
+/// them, also for waits of those who share no work.
+Movement movement_of(const std::vector<StepCost>& costs, double cost_s);
+
 }  // namespace culprit::blame

@@ -106,5 +106,26 @@ TEST(SamePlace, IsAPartForEachThatHasATimeOfItsOwn) {
   EXPECT_NEAR(same_place(turn(2)), 0.5, 1e-12);
 }
 
+Movement movement(uint32_t steps, uint32_t locations, auto cost) {
+  std::vector<StepCost> costs = in_steps(steps, locations, cost);
+  double all = 0;
+  for (StepCost& one : costs) all += one.peers_s = one.cost_s;
+  return movement_of(costs, all);
+}
+
+TEST(Movement, IsNoneOfNearTies) {
+  EXPECT_EQ(movement(64, 3, [](uint32_t s, uint32_t l) { return 1 + 0.05 * ((s * s + l) % 3); }),
+            Movement::stays);
+  EXPECT_EQ(movement(64, 2, [](uint32_t s, uint32_t l) { return s % 2 == l ? 1.1 : 1.0; }),
+            Movement::stays);
+}
+
+TEST(Movement, IsSeenWhereOneAtATimeCostsMost) {
+  EXPECT_EQ(movement(64, 4, [](uint32_t s, uint32_t l) { return s / 16 == l ? 1.0 : 0.1; }),
+            Movement::moves);
+  EXPECT_EQ(movement(64, 2, [](uint32_t s, uint32_t l) { return s % 2 == l ? 1.0 : 0.1; }),
+            Movement::turns);
+}
+
 }  // namespace
 }  // namespace culprit::blame
