@@ -68,14 +68,8 @@ void sort_by_address(std::vector<Range>& ranges) {
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
 }
 
-/// Where C++'s library is all that was inlined from the `depth`-th function on, the place is where
-/// its user calls it.
-void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
-  if (depth < 2 || depth > symbol.frames.size()) return;
-  const bool is_library =
-      std::all_of(symbol.frames.begin() + static_cast<std::ptrdiff_t>(depth - 1),
-                  symbol.frames.end(), is_of_cxx_library);
-  if (!is_library || is_of_cxx_library(symbol.frames[depth - 2])) return;
+/// The place is where `call` stands, as far as that is known.
+void put_at_call(Dwarf_Die* call, Symbol& symbol) {
   Dwarf_Attribute attribute;
   Dwarf_Word line = 0;
   const char* file = file_in(call, DW_AT_call_file);
@@ -85,6 +79,25 @@ void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
   }
   symbol.file = base_name(file);
   symbol.line = static_cast<uint32_t>(line);
+}
+
+/// Where C++'s library is all that was inlined from the `depth`-th function on, the place is where
+/// its user calls it.
+void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
+  if (depth < 2 || depth > symbol.frames.size()) return;
+  const bool is_library =
+      std::all_of(symbol.frames.begin() + static_cast<std::ptrdiff_t>(depth - 1),
+                  symbol.frames.end(), is_of_cxx_library);
+  if (is_library && !is_of_cxx_library(symbol.frames[depth - 2])) put_at_call(call, symbol);
+}
+
+/// What compilers make (members of classes) and what stands for an instruction (intrinsics): these
+/// are to look like a part of whoever calls them.
+bool is_artificial(Dwarf_Die* function) {
+  Dwarf_Attribute attribute;
+  bool is = false;
+  return dwarf_attr_integrate(function, DW_AT_artificial, &attribute) != nullptr &&
+         dwarf_formflag(&attribute, &is) == 0 && is;
 }
 
 }  // namespace
@@ -191,7 +204,7 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
 }
 
 /// Appends the functions that were inlined at `code` into the function or block `parent`, from the
-/// outermost on.
+/// outermost on, without those that are artificial.
 void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
                             unsigned depth) {
   Dwarf_Die child;
@@ -202,13 +215,17 @@ void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, 
     const bool holds = dwarf_haspc(&child, code) == 1;
     // A block that says nothing of its code may still hold an inlined function that does.
     if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
-    if (tag == DW_TAG_inlined_subroutine) {
+    const bool is_call = tag == DW_TAG_inlined_subroutine;
+    // gcc says that lambdas' bodies are artificial, too.
+    const bool is_part = is_call && is_artificial(&child) && lambdas_.find(child) == nullptr;
+    if (is_call && !is_part) {
       SourceFrame frame = frame_of(unit, &child);
       if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
     }
     const size_t known = symbol.frames.size();
     add_inlined(unit, &child, code, symbol, depth + 1);
-    if (tag == DW_TAG_inlined_subroutine) leave_library(&child, known, symbol);
+    if (is_part && symbol.frames.size() == known) put_at_call(&child, symbol);
+    if (is_call && !is_part) leave_library(&child, known, symbol);
     if (holds) return;
   } while (dwarf_siblingof(&child, &child) == 0);
 }
