@@ -9,7 +9,7 @@
 
 #define WORLD MPI_COMM_WORLD
 
-enum { SMALL = 32, JOINED = 16, MANY = 200000 };
+enum { SMALL = 32, JOINED = 1024, MANY = 200000 };
 
 // Rank 0 deals out a table, `joined` rows in a message.
 TRUTH_LOUD static void deal_rows(int joined) {

@@ -19,7 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRUTH_QUIET __attribute__((no_instrument_function, always_inline, unused)) static inline
+// What is quiet looks like a part of the function that calls it.
+#define TRUTH_QUIET \
+  __attribute__((no_instrument_function, always_inline, artificial, unused)) static inline
 #ifdef __clang__
 #define TRUTH_LOUD __attribute__((noinline))
 #else

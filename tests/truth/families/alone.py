@@ -11,7 +11,7 @@ def cases(case):
         case("alone", 0, "join_each", "0.1:helper_work=helper_work", modes="FPW"),
         case("alone", 0, "mutex_held", "0.1:hold_mutex=0.98*hold_mutex..hold_mutex", modes="FPW"),
         case("alone", 0, "semaphore", "0.1:helper_work=helper_work", modes="FPW"),
-        case("alone", 0, "barrier", "0.1:late=2*late", modes="FPWC", quick=True),
+        case("alone", 0, "barrier", "*:late=2*late", modes="FPWC", quick=True),
         case("alone", 0, "pipeline", "0.0:late=2*late", modes="FPW"),
         case("alone", 0, "balanced", "", ms=50, rounds=16, modes="FPW"),
         case("alone", 0, "idle_worker", "0.2:late=late", modes="FPW"),
