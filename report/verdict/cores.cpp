@@ -192,8 +192,9 @@ std::string taker_words(const CoreShortage& shortage) {
        {CoreTakerKind::helpers, CoreTakerKind::quota, CoreTakerKind::hypervisor}) {
     if (taken_by(shortage, kind) > taken_by(shortage, worst)) worst = kind;
   }
+  const double part = taken_by(shortage, worst) / shortage.outside_s;
   const std::string share =
-      rounded(blame::Proportion::by_itself(taken_by(shortage, worst) / shortage.runnable_s));
+      rounded(blame::Proportion::by_itself(part * shortage.outside_work_s() / shortage.work_s()));
   switch (worst) {
     case CoreTakerKind::quota:
       return fmt::format("a CPU quota (cgroup) kept threads from cores for {} of the time", share);

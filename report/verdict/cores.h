@@ -9,6 +9,7 @@
 // started and ended lacked it in its work, too.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,16 +46,21 @@ struct CoreShortage {
     return matters() && working_s - outside_s >= kCoresMatter * allocated_s &&
            own_wait_s() >= kDisturbs * runnable_s;
   }
+  /// Who waits has no use for a core: of the rest of the time in which threads could run, ...
+  double work_s() const { return runnable_s - (core_wait_s - working_s); }
+  /// ... that without a core, for the sake of what is not the program.
+  double outside_work_s() const { return std::min(outside_s, working_s); }
   bool disturbed() const {
-    return known && outside_s >= kLeastDisturbance_s && outside_s >= kDisturbs * runnable_s;
+    return known && outside_work_s() >= kLeastDisturbance_s &&
+           outside_work_s() >= kDisturbs * work_s();
   }
   bool too_many_threads() const { return cores > 0 && threads > cores; }
 };
 
 CoreShortage core_shortage(const blame::Findings& findings);
 
-/// "stress (4711) took cores for 43 % of the time", of that in which threads could run; "" unless
-/// the run was disturbed.
+/// "stress (4711) took cores for 43 % of the time", of that in which threads could run and did not
+/// wait; "" unless the run was disturbed.
 std::string taker_words(const CoreShortage& shortage);
 
 /// "4 ranks on 2 cores had no core for 49 % of the time", likewise.

@@ -100,6 +100,14 @@ int deadly_signal(int status) {
   return deadly ? signal : 0;
 }
 
+/// By how much shorter the run would be without its costliest cause.
+double gain_of_cause(const std::vector<Cause>& causes, const Findings& findings) {
+  if (causes.empty()) return 0;
+  const blame::FoundFunctionGain* const row = gain_of(findings, causes.front());
+  if (row != nullptr) return std::max(row->gain_s, 0.0);
+  return causes.front().cost_s / std::max(1.0, static_cast<double>(findings.run.locations) - 1);
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
@@ -176,6 +184,7 @@ class Judge {
       say(disturbed ? VerdictKind::disturbed : VerdictKind::oversubscribed, words_.disturbed());
     }
     if (verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+      say_rivals(verdict_.audit.unexplained.value() * findings_.run.wall_s);  // these explain more
       say(VerdictKind::unexplained, unexplained_sentence(verdict_.audit, findings_, names_, time_));
     }
     if (find_diagnosis(findings_, blame::Diagnosis::start_up) != nullptr) {
@@ -192,15 +201,20 @@ class Judge {
     say(VerdictKind::start_up, skew(SkewOrder::later));
   }
 
+  /// Those that are left and would bring more than so much, and than the cause.
+  void say_rivals(double least_s) {
+    const double cause_s = gain_of_cause(verdict_.causes, findings_);
+    least_s = std::max({least_s, cause_s, kWorthARival * findings_.run.wall_s});
+    for (; rivals_said_ < verdict_.rivals.size(); ++rivals_said_) {
+      const Rival& rival = verdict_.rivals[rivals_said_];
+      if (rival.gain_s <= least_s) return;
+      say(VerdictKind::rival, rival.text);
+    }
+  }
+
   /// What a change would bring something, most first.
   void collect_gains() {
-    const double cause_s = gain_of_cause();
-    auto rival = verdict_.rivals.begin();
-    for (; rival != verdict_.rivals.end() && rival->gain_s > cause_s &&
-           rival->gain_s >= kWorthARival * findings_.run.wall_s;
-         ++rival) {
-      say(VerdictKind::rival, rival->text);
-    }
+    say_rivals(0);
     const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting ||
                         verdict_.waiting == VerdictKind::nothing;
     if (const TileTotal* lost = lost_first(); lost != nullptr) {
@@ -211,16 +225,9 @@ class Judge {
           cause.empty() ? tile_sentence(*lost, findings_, names_) : std::move(cause));
     }
     if (verdict_.waiting != VerdictKind::other_time) say(verdict_.waiting, words_.waiting());
-    for (; rival != verdict_.rivals.end(); ++rival) say(VerdictKind::rival, rival->text);
-  }
-
-  /// By how much shorter the run would be.
-  double gain_of_cause() const {
-    if (verdict_.causes.empty()) return 0;
-    const Cause& cause = verdict_.causes.front();
-    const blame::FoundFunctionGain* const row = gain_of(findings_, cause);
-    if (row != nullptr) return std::max(row->gain_s, 0.0);
-    return cause.cost_s / std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
+    for (; rivals_said_ < verdict_.rivals.size(); ++rivals_said_) {
+      say(VerdictKind::rival, verdict_.rivals[rivals_said_].text);
+    }
   }
 
   /// The largest class of time that deserves to be named before waiting is. Start-up is told of by
@@ -292,6 +299,7 @@ class Judge {
   const Findings& findings_;
   const PageNames& names_;
   const TimeFormat time_;
+  size_t rivals_said_ = 0;  ///< of verdict_.rivals
   Amount<OwnWaiting> unanswered_;
   std::vector<Sentence> sentences_;
   Verdict verdict_;

@@ -229,7 +229,7 @@ static void large_chunks(void) {
 #pragma omp parallel num_threads(4)
     if (spread) {
 #pragma omp for schedule(dynamic, 1)
-      for (int i = 0; i < 20; ++i) guilty(truth_ms / 5);
+      for (int i = 0; i < 25; ++i) guilty(truth_ms / 5 * 0.8);
     } else {
 #pragma omp for schedule(dynamic, 5)
       for (int i = 0; i < 25; ++i) guilty(factor * truth_ms / 5 * 0.8);
@@ -278,12 +278,18 @@ static void one_long_task(void) {
 #pragma omp parallel num_threads(4)
 #pragma omp single
     {
+      if (spread) {
+#pragma omp task
+        guilty(truth_ms);
+      }
       for (int i = 0; i < 12; ++i) {
 #pragma omp task
         other(truth_ms / 12);
       }
+      if (!spread) {
 #pragma omp task
-      guilty(factor * truth_ms);
+        guilty(factor * truth_ms);
+      }
     }
   }
 }

@@ -114,7 +114,7 @@ Classes judge_classes(const Run& run, const Classes& own, const Detection& out) 
   for (auto& [kind, judged] : classes) {
     const Duration tau = out.evidence.usual_time(kind);
     judged.freed += out.evidence.freed(kind, tau + tau);
-    judged.need = judge_need(judged.held, judged.freed, tau);
+    judged.need = judge_need(judged.held, judged.freed, tau, out.evidence.slow_time(kind));
   }
   return classes;
 }

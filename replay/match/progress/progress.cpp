@@ -27,6 +27,8 @@ constexpr double kVaries = 0.1;
 constexpr double kSteadier = 0.5;
 /// Where they do not vary: silences are so many times as long as what follows them.
 constexpr int64_t kMuchLonger = 4;
+/// ... or operations last so many times as long as on a slow machine, most of that a silence.
+constexpr int64_t kBeyondSlow = 3;
 /// Of a single operation: a silence of so many times the usual time is suspect.
 constexpr int64_t kSuspect = 20;
 
@@ -53,8 +55,12 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-Need is_much_longer(double silence, double after) {
-  return silence >= static_cast<double>(kMuchLonger) * after ? Need::progress : Need::none;
+/// Of silences that do not vary. `slow`: what an operation takes on a slow machine.
+Need is_held(double silence, double after, double slow) {
+  const bool much_longer = silence >= static_cast<double>(kMuchLonger) * after;
+  const bool beyond_slow =
+      silence >= after && silence + after >= static_cast<double>(kBeyondSlow) * slow;
+  return much_longer || beyond_slow ? Need::progress : Need::none;
 }
 
 /// Median of the deviations from the median.
@@ -197,10 +203,16 @@ uint64_t ProgressEvidence::freed(const ProgressClass& kind, Duration silence) co
   return evidence == nullptr ? 0 : evidence->freed.at_least(silence);
 }
 
-Duration ProgressEvidence::usual_time(const ProgressClass& kind) const {
+Duration ProgressEvidence::slow_time(const ProgressClass& kind) const {
   const Evidence* evidence = find(kind.of_all());
   const double bytes = evidence == nullptr ? 0 : static_cast<double>(evidence->most_bytes);
-  const double most = slow_nanos(kind.members, bytes, kind.far ? kFarByte : kNearByte);
+  const double nanos = slow_nanos(kind.members, bytes, kind.far ? kFarByte : kNearByte);
+  return Duration::from_nanos(static_cast<int64_t>(nanos));
+}
+
+Duration ProgressEvidence::usual_time(const ProgressClass& kind) const {
+  const Evidence* evidence = find(kind.of_all());
+  const auto most = static_cast<double>(slow_time(kind).nanos());
   const Duration known = evidence == nullptr ? Duration::zero() : evidence->alone.lower_quartile();
   const bool is_known = known != Duration::zero();
   const std::optional<double> quartile =
@@ -227,7 +239,7 @@ bool silent_at_end(const Assisted& operation, Time since, Duration tau, const Si
   return at != nullptr && at->end > leave && leave - std::max(at->begin, from) >= tau + tau;
 }
 
-Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau) {
+Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau, Duration slow) {
   const auto all = static_cast<double>(held.size() + freed);
   if (held.empty() || static_cast<double>(freed) > kMostFreed * all) return Need::none;
   if (held.size() == 1) {
@@ -241,12 +253,14 @@ Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau) {
     after.push_back(one.after.seconds());
     whole.push_back(one.whole.seconds());
   }
-  if (held.size() < kEnough) return is_much_longer(sum(silence), sum(after));
+  if (held.size() < kEnough) {
+    return is_held(sum(silence), sum(after), slow.seconds() * static_cast<double>(held.size()));
+  }
   if (const double spread = deviation(silence); spread > kVaries * median(silence)) {
     return deviation(after) <= kSteadier * deviation(whole) ? Need::progress : Need::none;
   }
   // Some take longer, for want of a core.
-  return is_much_longer(median(silence), lower_quartile(after));
+  return is_held(median(silence), lower_quartile(after), slow.seconds());
 }
 
 }  // namespace culprit::replay

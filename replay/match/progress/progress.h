@@ -7,7 +7,8 @@
 //
 //   1. hardly any operation came to its end while the other process was silent (kMostFreed), and
 //   2. the end follows the return of that process, not the begin: where silences vary in length,
-//      what is left after them varies less; where they do not, they are much longer than the rest.
+//      what is left after them varies less; where they do not, they are much longer than the rest,
+//      or the whole takes much longer than on a slow machine.
 //
 // A silence counts if it is clearly longer than what operations of the class take by themselves
 // (tau). Who is slow has no silence after the begin, or fails the first test or the second; who
@@ -110,7 +111,9 @@ class ProgressEvidence {
   /// Makes it that of all ranks. Collective.
   void share(Transport& ranks);
 
-  /// What operations of a class take by themselves, generously: tau.
+  /// What operations of a class take on a slow machine.
+  Duration slow_time(const ProgressClass& kind) const;
+  /// What they take by themselves, generously: tau.
   Duration usual_time(const ProgressClass& kind) const;
   /// How many came to their end in silences of at least that length.
   uint64_t freed(const ProgressClass& kind, Duration silence) const;
@@ -137,7 +140,7 @@ struct HeldUp {
 
 enum class Need : uint8_t { none, suspected, progress };
 
-/// `freed`: how many came to their end in silences of 2 `tau` and more.
-Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau);
+/// `freed`: how many came to their end in silences of 2 `tau` and more; `slow`: slow_time().
+Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau, Duration slow);
 
 }  // namespace culprit::replay

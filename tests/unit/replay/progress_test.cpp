@@ -38,29 +38,37 @@ TEST(Progress, CountsTimesToAQuarterOfAnOctave) {
 
 TEST(Progress, IsNeededWhereOperationsEndAfterEqualSilences) {
   const std::vector<HeldUp> eight(8, held(95, 1));
-  EXPECT_EQ(judge_need(eight, 0, ms(4)), Need::progress);
-  EXPECT_EQ(judge_need(eight, 1, ms(4)), Need::none);  // one of nine ended without help
+  EXPECT_EQ(judge_need(eight, 0, ms(4), ms(100)), Need::progress);
+  EXPECT_EQ(judge_need(eight, 1, ms(4), ms(100)), Need::none);  // one of nine ended without help
 }
 
 TEST(Progress, IsNotNeededByTransfersThatAreSlow) {
-  EXPECT_EQ(judge_need(std::vector<HeldUp>(8, held(95, 60)), 0, ms(4)), Need::none);
+  EXPECT_EQ(judge_need(std::vector<HeldUp>(8, held(95, 60)), 0, ms(4), ms(100)), Need::none);
   std::vector<HeldUp> all;  // each lasts 400 ms, whenever the other comes back
   for (const double silence : {100, 330, 150, 390, 250, 360, 380}) {
     all.push_back(held(silence, 400 - silence));
   }
-  EXPECT_EQ(judge_need(all, 0, ms(4)), Need::none);
+  EXPECT_EQ(judge_need(all, 0, ms(4), ms(100)), Need::none);
+}
+
+TEST(Progress, IsNeededByWhatLastsLongerThanOnAnySlowMachine) {
+  const std::vector<HeldUp> twelve(12, held(100, 30));
+  EXPECT_EQ(judge_need(twelve, 0, ms(10), ms(33)), Need::progress);
+  EXPECT_EQ(judge_need(twelve, 0, ms(10), ms(60)), Need::none);
+  EXPECT_EQ(judge_need({held(100, 30), held(100, 30)}, 0, ms(10), ms(33)), Need::progress);
+  EXPECT_EQ(judge_need(std::vector<HeldUp>(12, held(30, 100)), 0, ms(10), ms(33)), Need::none);
 }
 
 TEST(Progress, IsNeededWhereTheEndKeepsItsDistanceFromTheReturn) {
   std::vector<HeldUp> all;  // what is left takes long, but always as long
   for (const double silence : {10, 60, 20, 90, 45, 70, 30}) all.push_back(held(silence, 30));
-  EXPECT_EQ(judge_need(all, 0, ms(4)), Need::progress);
+  EXPECT_EQ(judge_need(all, 0, ms(4), ms(100)), Need::progress);
 }
 
 TEST(Progress, IsSuspectedOfASingleOperationThatWasHeldForVeryLong) {
-  EXPECT_EQ(judge_need({held(100, 1)}, 0, ms(4)), Need::suspected);
-  EXPECT_EQ(judge_need({held(70, 1)}, 0, ms(4)), Need::none);
-  EXPECT_EQ(judge_need({}, 0, ms(4)), Need::none);
+  EXPECT_EQ(judge_need({held(100, 1)}, 0, ms(4), ms(100)), Need::suspected);
+  EXPECT_EQ(judge_need({held(70, 1)}, 0, ms(4), ms(100)), Need::none);
+  EXPECT_EQ(judge_need({}, 0, ms(4), ms(100)), Need::none);
 }
 
 TEST(Progress, KnowsWhatOperationsTakeByThemselves) {

@@ -54,6 +54,16 @@ TEST(Cores, NamesWhoDisturbed) {
   EXPECT_TRUE(text.starts_with("stress (4711) took cores for 35 % of")) << text;
 }
 
+// Calls that yield while they wait leave their core to whoever wants it.
+TEST(Cores, IsNotDisturbedByWhatWaitingThreadsLeaveToOthers) {
+  blame::Findings findings = run_of(2, 2, 10, 4);
+  take(findings, CoreTakerKind::others, 8, "stress", 4711, 1);
+  for (auto& location : findings.locations) location.waiting_s = 4;
+  EXPECT_EQ(taker_words(core_shortage(findings)), "");
+  findings.locations[1].waiting_s = 0;  // 4 of 16 s that were no waiting
+  EXPECT_TRUE(has(said(findings), "stress (4711) took cores for 25 % of"));
+}
+
 TEST(Cores, CountsProcessesOfAName) {
   blame::Findings findings = run_of(2, 2, 10, 4);
   take(findings, CoreTakerKind::others, 5, "cc1plus", 0, 7);

@@ -149,6 +149,21 @@ TEST(Verdict, LetsWhatBringsMostComeFirst) {
   EXPECT_EQ(d.judge().kind, VerdictKind::cause);
 }
 
+// What it costs may well be a part of what nothing else explains.
+TEST(Verdict, PutsWhatBringsMoreBeforeWhatIsNotExplained) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 1);
+  d.findings().run.system_s = 90, d.findings().run.user_s = 10;
+  d.findings().run.page_faults = 100'000'000;
+  d.findings().profile = {{d.path("main/assemble"), LocationId(0), 1, 90, 0, 0}};
+  with_mystery(d, 76, 2, 98);
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::rival);
+  EXPECT_TRUE(adds(v, "38 % is lost in MPI_Send on rank 0, unexplained."));
+  with_mystery(d, 120, 2, 98);
+  EXPECT_EQ(d.judge().kind, VerdictKind::unexplained);
+}
+
 TEST(Verdict, NamesAFunctionOfTheCLibraryThatLetsOneThreadInAtATime) {
   Drawing d(1);
   d.findings().locations.push_back({"0.1", 0, 1, "n1", 100, 0, ""});
