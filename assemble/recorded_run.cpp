@@ -184,6 +184,7 @@ void make_contexts(RecordedRun& run) {
                             .clock = *run.clock,
                             .code = run.code[i],
                             .survey = survey,
+                            .sleepers = run.accounts[i].sleepers,
                             .comms = run.comms.local[id.index()],
                             .objects = run.objects.local[id.index()],
                             .all_comms = run.comms.comms,

@@ -118,8 +118,10 @@ RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
 void add_log(RawLog log, RawProcessFolder& folder) {
   const RawKind first = first_kind(log);
   if (first == RawKind::none) return;
-  const bool of_devices = trace::facts_of(first).group == trace::RawGroup::device_log;
-  auto& logs = of_devices ? folder.device_logs : folder.logs;
+  const trace::RawGroup group = trace::facts_of(first).group;
+  auto& logs = group == trace::RawGroup::device_log  ? folder.device_logs
+               : group == trace::RawGroup::watch_log ? folder.watch_logs
+                                                     : folder.logs;
   logs.push_back(std::move(log));
 }
 

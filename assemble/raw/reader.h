@@ -166,6 +166,7 @@ struct RawProcessFolder {
   trace::RawProcess process{};
   std::vector<RawLog> logs;         ///< by thread number; empty logs are left out
   std::vector<RawLog> device_logs;  ///< of no thread: what devices did
+  std::vector<RawLog> watch_logs;   ///< likewise: where threads were seen to sleep
   std::vector<GuardedPath> maps;    ///< the most complete first
 };
 

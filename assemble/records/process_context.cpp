@@ -12,9 +12,14 @@ bool ProcessContext::has_end() const {
   return (process.ended != 0 || process.stopped_at_limit != 0) && process.end_ticks != 0;
 }
 
+uint64_t ProcessContext::end_ticks() const {
+  if (has_end()) return folder.process.end_ticks;
+  return std::max(survey.last_ticks, folder.process.last.ticks);
+}
+
 Time ProcessContext::end() const {
-  if (has_end()) return time(folder.process.end_ticks);
-  const Time heard = time(std::max(survey.last_ticks, folder.process.last.ticks));
+  const Time heard = time(end_ticks());
+  if (has_end()) return heard;
   return std::max(heard, run_end.value_or(heard));
 }
 

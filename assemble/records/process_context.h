@@ -20,6 +20,7 @@
 #include "assemble/run/clock.h"
 #include "assemble/run/objects.h"
 #include "assemble/run/rank_sets.h"
+#include "assemble/run/sleepers.h"
 #include "assemble/run/survey.h"
 
 namespace culprit::assemble {
@@ -33,6 +34,7 @@ struct ProcessContext {
   const Clock& clock;
   const ProcessCode& code;
   const Survey& survey;
+  const Sleepers& sleepers;
   const std::unordered_map<uint32_t, CommId>& comms;
   const LocalObjects& objects;
   const std::vector<trace::Comm>& all_comms;  ///< by CommId
@@ -57,6 +59,8 @@ struct ProcessContext {
   std::optional<CommId> world() const;
   /// Whether the process came to its end, or stopped recording.
   bool has_end() const;
+  /// The same in ticks, as far as the process says it.
+  uint64_t end_ticks() const;
   /// When the process ended, or was last heard of, or the run ended without it.
   Time end() const;
 };

@@ -22,6 +22,11 @@ namespace {
 using trace::RawGroup;
 using trace::RawKind;
 
+bool is_in_call(const Timeline& timeline) {
+  const std::vector<Timeline::Entry>& stack = timeline.stack();
+  return !stack.empty() && (stack.back().level == Level::call || stack.back().level == Level::sync);
+}
+
 class Stream {
  public:
   Stream(const RawLog& log, const ProcessContext& process, const ThreadContext& thread,
@@ -32,6 +37,7 @@ class Stream {
     if (log_.thread() == 0) thread_.begin_program();
     auto cursor = log_.cursor();
     for (RawRecord record; cursor.next(record);) {
+      for (const PartAsleep& part : sleeps_.before(record)) thread_.see_asleep(part, off_);
       pass_switches(record.ticks);
       if (record.kind == RawKind::sample) thread_.note_sample(record);
       if (record.kind == RawKind::thread_awaits) {
@@ -41,6 +47,9 @@ class Stream {
       } else {
         see(record, cursor);
       }
+    }
+    for (const PartAsleep& part : sleeps_.rest(state_.process.end_ticks())) {
+      thread_.see_asleep(part, off_);
     }
     end_program();
     return {state_.timeline.events(), std::move(state_.losses)};
@@ -52,6 +61,7 @@ class Stream {
       case RawGroup::unknown:
       case RawGroup::structure:
       case RawGroup::device_log:
+      case RawGroup::watch_log:
         return;
       case RawGroup::definitions:
       case RawGroup::samples:
@@ -180,7 +190,7 @@ class Stream {
     Timeline& timeline = state_.timeline;
     const bool in_team = timeline.base() != Timeline::npos;
     const Time end = in_team || lives_on() ? state_.process.end() : timeline.last();
-    if (is_in_call() && lives_on() && state_.thread.awaited) {
+    if (is_in_call(timeline) && lives_on() && state_.thread.awaited) {
       state_.fact(end, trace::Fact::unanswered, *state_.thread.awaited);
       mpi_.could_not_return();
     }
@@ -197,19 +207,14 @@ class Stream {
     const Timeline& timeline = state_.timeline;
     if (timeline.stack().empty()) return false;
     const Duration kShortly = Duration::from_nanos(1'000'000'000);
-    return is_in_call() ||
+    return is_in_call(timeline) ||
            *state_.process.run_end - std::max(timeline.last(), thread_.last_seen()) < kShortly;
-  }
-
-  bool is_in_call() const {
-    const std::vector<Timeline::Entry>& stack = state_.timeline.stack();
-    return !stack.empty() &&
-           (stack.back().level == Level::call || stack.back().level == Level::sync);
   }
 
   const RawLog& log_;
   ThreadState state_;
   ThreadRecords thread_{log_, state_};
+  SleepsBetween sleeps_{log_, state_.process.folder.process, state_.process.sleepers};
   MpiRecords mpi_{state_};
   OpenmpRecords openmp_{state_};
   OneSidedRecords one_sided_{state_};

@@ -21,6 +21,9 @@ std::string_view plain_call(std::string_view name) {
   if (name.starts_with("__")) name.remove_prefix(2);
   if (name.ends_with("_chk")) name.remove_suffix(4);
   if (name.ends_with("64")) name.remove_suffix(2);
+  for (const std::string_view standard : {"isoc99_", "isoc23_", "libc_"}) {
+    if (name.starts_with(standard)) name.remove_prefix(standard.size());
+  }
   return name;
 }
 
@@ -74,7 +77,12 @@ RegionId ThreadRecords::program_region() {
     if (record.kind != RawKind::sample) return path.frames.front();
     if (!sampled.valid()) sampled = path.frames.front();
   }
-  return sampled.valid() ? sampled : state_.process.regions.function({"main", "", 0});
+  if (sampled.valid()) return sampled;
+  for (const SeenAsleep& sleep : state_.process.sleepers.of(state_.process.folder.process.pid)) {
+    const UserPath path = state_.paths.path_of(*sleep.path);
+    if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+  }
+  return state_.process.regions.function({"main", "", 0});
 }
 
 void ThreadRecords::define(const RawRecord& record) {
@@ -178,6 +186,36 @@ RegionId ThreadRecords::region_of(const raw::blocked& blocked, std::string_view 
   if (blocked.object != 0) return regions.system_call(name);
   if (blocked.file == 0) return regions.blocked_in(plain_call(name));
   return regions.io_in(plain_call(name), files_.name_of(blocked.file, state_.names));
+}
+
+/// The function of the C library by which it came there, if it is known: what programs call.
+std::string ThreadRecords::call_of(const SeenAsleep& sleep) const {
+  std::string_view found;
+  for (size_t i = sleep.path->size(); i-- > 0;) {
+    const Code& code = state_.process.code.before((*sleep.path)[i]);
+    if (code.frames.empty() || code.frames.back().kind != CodeKind::system) break;
+    if (code.symbol->named && code.symbol->module.starts_with("libc.")) {
+      found = code.symbol->frames.front().function;
+    }
+  }
+  return std::string(found.empty() || found == "syscall" ? sleep.call : plain_call(found));
+}
+
+void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
+  Timeline& timeline = state_.timeline;
+  if (while_off || !timeline.may_sleep()) return;
+  const SeenAsleep& sleep = part.sleep;
+  const Time begin = state_.process.time(part.begin), end = state_.process.time(part.end);
+  timeline.drop_samples(begin);
+  timeline.observe(begin, state_.paths.path_of(*sleep.path));
+  if (sleep.call.empty()) return timeline.stay(end);
+  const size_t depth = timeline.stack().size();
+  Regions& regions = state_.process.regions;
+  const std::string call = call_of(sleep);
+  timeline.enter(begin, Level::call,
+                 sleep.in_file ? regions.io_in(call, sleep.file) : regions.blocked_in(call));
+  tell(end, trace::Fact::observed, static_cast<uint64_t>((end - begin).nanos()));
+  timeline.leave(end, depth);
 }
 
 void ThreadRecords::tell(Time time, trace::Fact fact, uint64_t value) {

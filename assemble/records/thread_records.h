@@ -38,6 +38,10 @@ class ThreadRecords {
   /// Of the groups definitions, samples, measurement and other.
   void see(const RawRecord& record);
 
+  /// A sleep of which the thread itself says nothing. In calls that it knows itself it is no news
+  /// where it slept.
+  void see_asleep(const PartAsleep& part, bool while_off);
+
   /// Of a sample; the earliest time if there was none.
   Time last_seen() const { return last_seen_; }
   void note_sample(const RawRecord& record) { last_seen_ = state_.time(record); }
@@ -52,6 +56,7 @@ class ThreadRecords {
   void end_thread(const RawRecord& record);
   void see_blocked(const RawRecord& record);
   RegionId region_of(const raw::blocked& blocked, std::string_view name);
+  std::string call_of(const SeenAsleep& sleep) const;
   void tell(Time time, trace::Fact fact, uint64_t value);
   void end_tool(Time time);
 

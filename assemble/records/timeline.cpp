@@ -124,6 +124,11 @@ size_t Timeline::innermost() const {
   return npos;
 }
 
+bool Timeline::may_sleep() const {
+  const size_t construct = innermost();
+  return construct != npos && base() != npos && !hides_samples(stack_[construct].level);
+}
+
 size_t Timeline::base() const {
   for (size_t i = stack_.size(); i-- > 0;) {
     const Level level = stack_[i].level;

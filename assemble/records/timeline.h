@@ -113,6 +113,8 @@ class Timeline {
   };
   static constexpr size_t npos = SIZE_MAX;
   const std::vector<Entry>& stack() const { return stack_; }
+  /// Whether the thread is in code of its own, of which nothing is known but by samples.
+  bool may_sleep() const;
   /// Depth of the innermost construct; npos if there is none.
   size_t innermost() const;
   /// Depth of the innermost parallel region or task (or root, or npos).

@@ -72,6 +72,14 @@ bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& t
   return static_cast<double>(worked_ns) < kWorks * life_ns;
 }
 
+/// What another one saw of its sleeps, it knows nothing of.
+void add_seen_asleep(const Sleepers& sleepers, const RawLog& log, const trace::RawProcess& process,
+                     ThreadSurvey& thread) {
+  uint64_t& blocked = thread.core_use.blocked_ticks;
+  if (log.thread() == 0) blocked += sleepers.length_of(process.pid);
+  for (const uint32_t tid : thread.survey.recorders) blocked += sleepers.length_of(tid);
+}
+
 /// They stay among the process's threads, as those that are not recorded.
 void leave_out_idle_helpers(const std::vector<LogFacts>& facts, RawProcessFolder& folder,
                             std::vector<std::optional<uint32_t>>& numbers, Survey& survey) {
@@ -105,9 +113,14 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
   std::vector<ProcessAccount> accounts(folders.size());
   std::vector<std::vector<std::optional<uint32_t>>> numbers(folders.size());
   std::vector<std::vector<LogFacts>> facts(folders.size());
+  for (size_t i = 0; i < folders.size(); ++i) {
+    for (const RawLog& log : folders[i].watch_logs) accounts[i].sleepers.read(log);
+    accounts[i].sleepers.add_addresses(accounts[i].survey.addresses);
+  }
   for (size_t i = 0; i < jobs.size(); ++i) {
     const RawProcessFolder& folder = folders[jobs[i].folder];
     ProcessAccount& account = accounts[jobs[i].folder];
+    add_seen_asleep(account.sleepers, folder.logs[jobs[i].log], folder.process, surveys[i]);
     if (surveys[i].core_use.on_core_ns > 0) {
       const RawLog& log = folder.logs[jobs[i].log];
       CoreUse& use = account.core_uses[log.thread()] = surveys[i].core_use;

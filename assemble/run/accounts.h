@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assemble/raw/reader.h"
+#include "assemble/run/sleepers.h"
 #include "assemble/run/survey.h"
 
 namespace culprit::assemble {
@@ -17,6 +18,7 @@ struct ProcessAccount {
   Survey survey;
   std::vector<ToolTime> threads;          ///< what each cost
   std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel tells of
+  Sleepers sleepers;
 };
 
 /// Surveys all logs of `folders` on `threads` threads; accounts by folder. The logs of each are

@@ -238,6 +238,7 @@ void end() {
   Mode expected = Mode::active;
   if (g_mode.load(std::memory_order_relaxed) != expected || !is_recorded_process()) return;
   const KeepErrno keep;
+  registry::call_end_hooks();
   checkpoint();
   const uint64_t time = now();
   if (ThreadLog* log = watched_log()) {

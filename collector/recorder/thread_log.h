@@ -104,6 +104,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// A sample that found the thread at `frames`, and in Python, if it executes that, at `python`.
   void append_sample(uint64_t time, uint16_t missed, const Frames& frames,
                      const python::Stack* python = nullptr);
+  /// The path of what `frames` has, of another thread's stack.
+  PathId path_of_frames() { return define_path(frames, 0, false); }
   /// Where to put what the thread executes in Python; nullptr if the process has none.
   python::Stack* python_stack();
   /// Not to a broken log: a sample that it drops is none that the program lacks.

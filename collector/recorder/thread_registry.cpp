@@ -389,6 +389,12 @@ void call_checkpoint_hooks() {
   }
 }
 
+void call_end_hooks() {
+  for (unsigned i = 0; i < g_hook_count; ++i) {
+    if (g_hooks[i].process_ends != nullptr) g_hooks[i].process_ends();
+  }
+}
+
 ThreadLog* existing_log() {
   const ThreadState& thread = t_state;
   if (thread.phase != Phase::live || thread.busy->load(std::memory_order_relaxed)) return nullptr;

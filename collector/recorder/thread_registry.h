@@ -36,6 +36,8 @@ struct ThreadHook {
   bool begun_is_signal_safe = false;
   /// Now and then, and when the process ends, on any thread.
   void (*checkpoint)() = nullptr;
+  /// The process is about to end: nothing may use a log of no thread any more.
+  void (*process_ends)() = nullptr;
 };
 
 namespace registry {
@@ -47,6 +49,7 @@ void begin(const char* folder);
 /// Who is told of logs.
 void add_hook(const ThreadHook& hook);
 void call_checkpoint_hooks();
+void call_end_hooks();
 
 /// This thread is the program's, not a library's helper: it may have a log before anything but
 /// samples and sleeps is seen of it. It runs `function` (0: main).

@@ -110,6 +110,10 @@ inline Slept in(FILE* stream, size_t bytes) {
   return {Slept::In::any, stream != nullptr ? fileno(stream) : -1, bytes};
 }
 
+/// The number of the name of the file, without its folders, that a descriptor of the program's has
+/// open; kRawNamelessFile if nobody knows it.
+uint64_t number_of_file(ThreadLog& log, int descriptor);
+
 /// Who called a stand-in: its canonical frame address, and where the call returns to.
 struct Caller {
   uintptr_t cfa, code;

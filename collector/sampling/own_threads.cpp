@@ -26,6 +26,7 @@
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/thread_waits.h"
+#include "collector/sampling/watch/watcher.h"
 
 namespace culprit::collector::sampling {
 
@@ -134,5 +135,7 @@ extern "C" CULPRIT_EXPORT int pthread_create(pthread_t* thread, const pthread_at
   if (start == nullptr) return next(thread, attributes, routine, argument);
   const int error = next(thread, attributes, begin, start);
   if (error != 0) give_back(*start);
+  watcher::note_thread();
+  watcher::begin();
   return error;
 }

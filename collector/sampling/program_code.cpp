@@ -60,10 +60,8 @@ FindObject object_finder() {
 
 /// The name of the file that holds the code; empty if it is the program's, or unknown.
 const char* file_of(uintptr_t address) {
-  dl_find_object object = {};
-  const FindObject find = object_finder();
-  if (find == nullptr || find(reinterpret_cast<void*>(address), &object) != 0) return "";
-  const char* path = object.dlfo_link_map != nullptr ? object.dlfo_link_map->l_name : nullptr;
+  const link_map* const object = object_of(address);
+  const char* path = object != nullptr ? object->l_name : nullptr;
   return path != nullptr ? base_name(path) : "";
 }
 
@@ -72,10 +70,21 @@ bool is_anybody(uintptr_t) {
 }
 
 bool says_who_calls(uintptr_t address) {
-  return !begins_with_one_of(file_of(address), kTransparent);
+  return !is_transparent_file(file_of(address));
 }
 
 }  // namespace
+
+const link_map* object_of(uintptr_t address) {
+  dl_find_object object = {};
+  const FindObject find = object_finder();
+  if (find == nullptr || find(reinterpret_cast<void*>(address), &object) != 0) return nullptr;
+  return object.dlfo_link_map;
+}
+
+bool is_transparent_file(const char* name) {
+  return begins_with_one_of(name, kTransparent);
+}
 
 bool has_observed_runtime() {
   bool found = false;
@@ -109,8 +118,12 @@ bool is_helpers_code(uintptr_t address) {
   return (last & 1) != 0;
 }
 
+bool is_collectors_file(const char* name) {
+  return strncmp(name, "libculprit", strlen("libculprit")) == 0;
+}
+
 bool is_collectors_code(uintptr_t address) {
-  return strncmp(file_of(address), "libculprit", strlen("libculprit")) == 0;
+  return is_collectors_file(file_of(address));
 }
 
 }  // namespace culprit::collector::sampling

@@ -7,7 +7,13 @@
 
 #include <cstdint>
 
+struct link_map;
+
 namespace culprit::collector::sampling {
+
+/// The loaded object that holds the code; nullptr: none. It may be gone any moment, unless it is
+/// the caller's own, or further out on its stack.
+const link_map* object_of(uintptr_t address);
 
 /// At load: whether the process has a library of MPI, OpenMP or devices.
 bool has_observed_runtime();
@@ -26,6 +32,10 @@ bool is_helpers_file(const char* name);
 /// through the C++ library is nobody's.
 bool is_helpers_code(uintptr_t address);
 
+/// Whether a library of this name is the collector's own.
+bool is_collectors_file(const char* name);
+/// Whether one calls back into the program, or forwards its wishes. The collector's stand-ins do.
+bool is_transparent_file(const char* name);
 /// Whether it is the collector's own.
 bool is_collectors_code(uintptr_t address);
 

@@ -41,6 +41,7 @@
 #include "collector/sampling/spin_watch.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/thread_waits.h"
+#include "collector/sampling/watch/watcher.h"
 
 namespace culprit::collector::sampling {
 
@@ -199,6 +200,11 @@ void on_thread_begun() {
   }
 }
 
+void on_checkpoint() {
+  check_sample_signal();
+  watcher::begin();
+}
+
 constinit thread_local uint64_t t_mask_before_fork __attribute__((tls_model("initial-exec"))) = 0;
 
 // A fork that a signal interrupts starts again; that of a large process could do so for ever.
@@ -219,6 +225,7 @@ void after_fork_in_child() {
   if (!has_started()) return;
   forget_sample_signal();
   forget_guards();
+  watcher::forget();
   g_inside.store(0);
   g_process.store(getpid(), std::memory_order_release);
   after_fork();
@@ -286,7 +293,7 @@ void on_unblocked() {
 void start() {
   python::find();
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
-  registry::add_hook({on_thread_begun, on_thread_ended, true, check_sample_signal});
+  registry::add_hook({on_thread_begun, on_thread_ended, true, on_checkpoint, watcher::end});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   g_process.store(getpid(), std::memory_order_release);
   if (syscall(SYS_gettid) != getpid()) return;
@@ -304,6 +311,7 @@ bool is_same_process() {
 }
 
 void stop_watching() {
+  watcher::end();
   constexpr int kPatience = 10'000;
   g_process.store(0, std::memory_order_release);
   for (int tries = 0; g_inside.load() != 0 && tries < kPatience; ++tries) sched_yield();

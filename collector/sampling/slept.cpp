@@ -31,7 +31,17 @@ Slept::In in_vain_on(int descriptor) {
   return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::nap;
 }
 
-/// The number of the file's name without its folders; kRawNamelessFile if nobody knows it.
+/// Handlers may run on a stack of a few kilobytes, with nothing behind it that would tell.
+bool has_room() {
+  constexpr size_t kNeeded = size_t{16} << 10;
+  stack_t stack = {};
+  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return true;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here - reinterpret_cast<uintptr_t>(stack.ss_sp) >= kNeeded;
+}
+
+}  // namespace
+
 uint64_t number_of_file(ThreadLog& log, int descriptor) {
   char link[32], path[1024];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
@@ -44,17 +54,6 @@ uint64_t number_of_file(ThreadLog& log, int descriptor) {
   const StringId number = name != nullptr ? log.name(name->text) : StringId::none;
   return number != StringId::none ? static_cast<uint64_t>(number) : trace::kRawNamelessFile;
 }
-
-/// Handlers may run on a stack of a few kilobytes, with nothing behind it that would tell.
-bool has_room() {
-  constexpr size_t kNeeded = size_t{16} << 10;
-  stack_t stack = {};
-  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return true;
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return here - reinterpret_cast<uintptr_t>(stack.ss_sp) >= kNeeded;
-}
-
-}  // namespace
 
 void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* name, Slept slept) {
   const KeepErrno keep;

@@ -28,6 +28,7 @@ enum class RawGroup : uint8_t {
   openmp,       ///< regions and barriers
   devices,      ///< what host threads do for them
   device_log,   ///< what they did, in logs of no thread
+  watch_log,    ///< where threads were seen to sleep, likewise
   measurement,  ///< says nothing of what the program does: clocks, counters, the collector's time
   other,        ///< what else threads do
 #define FREQUENT(name, what) name,  ///< what

@@ -18,6 +18,7 @@
 #include "collector/sampling/signals/signal_turn.h"
 #include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/started.h"
+#include "collector/sampling/watch/watcher.h"
 
 namespace culprit::collector::sampling {
 
@@ -47,6 +48,7 @@ void find_confining_calls() {
 void before_seccomp(unsigned long operation, const void* filter) {
   if (operation == SECCOMP_SET_MODE_STRICT) return stop();
   if (operation != SECCOMP_SET_MODE_FILTER || filter == nullptr) return;
+  watcher::end();
   if (!leaves_us_alone(*static_cast<const sock_fprog*>(filter))) stop();
 }
 

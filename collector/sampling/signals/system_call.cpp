@@ -20,8 +20,7 @@
 
 extern "C" {
 
-/// The system call itself, as long as the library's function is not known.
-__attribute__((visibility("hidden"))) SystemCall culprit_bare_call;
+/// As long as the library's is not known.
 __attribute__((visibility("hidden"))) constinit SystemCall* culprit_next_call = culprit_bare_call;
 
 __attribute__((visibility("hidden"))) long culprit_failed_call(long result) {
@@ -55,6 +54,8 @@ syscall:
   .size syscall, .-syscall
 
   .p2align 4
+  .globl culprit_bare_call
+  .hidden culprit_bare_call
   .type culprit_bare_call, @function
 culprit_bare_call:
   .cfi_startproc

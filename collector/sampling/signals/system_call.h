@@ -9,6 +9,8 @@ extern "C" {
 
 /// As the library's syscall(): the number, then the arguments.
 using SystemCall = long(long, long, long, long, long, long, long);
+/// The system call itself: nothing stands in front of it, and nobody is cancelled in it.
+__attribute__((visibility("hidden"))) SystemCall culprit_bare_call;
 /// The library's own.
 extern __attribute__((visibility("hidden"))) SystemCall* culprit_next_call;
 /// Where a futex call of the program goes (thread_waits.cpp). With its return address.

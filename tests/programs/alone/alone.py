@@ -4,7 +4,9 @@
 program that has more is no part of its run."""
 
 import pathlib
+import re
 import shutil
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -123,9 +125,42 @@ def futures(place):
     check_heavy(place, "futures", "thread.join", range(1, 7))
 
 
+UNSEEN = {
+    "bare": ("await_bare", "(blocked in read)"),
+    "thread": ("await_in_thread", "(blocked in read)"),
+    "deep": ("fall", "fall", "fall", "fall", "await_deep", "(blocked in read)"),
+    "scan": ("parse_input", "(blocked in fscanf)"),
+    "stream": ("log_line", "(blocked in fprintf)"),
+    "mutex": ("await_c11", "(blocked in mtx_lock)"),
+}
+
+
+def unseen_sleeps(place):
+    """Nobody stands in front of the calls in which threads sleep here; their call paths are found all the same."""
+    for case, path in UNSEEN.items():
+        run(place, place.program("alone/unseen"), case)
+        report = Report(place, place.experiment())
+        report.check_identities()
+        report.check_nothing_lost()
+        database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
+        known = [name for name, in database.execute(
+            "SELECT DISTINCT c.name FROM callpaths c JOIN profile p ON p.callpath = c.id WHERE p.time_s > 0")]
+        right = re.compile(".*/[^/]*".join(map(re.escape, path)) + "$")
+        check(any(right.search(name) for name in known), f"{case}: {path} is not among {known}")
+        shutil.rmtree(place.experiment())
+
+
+def unseen_watcher(place):
+    """Whoever watches is not noticed: neither by its descriptors, nor by signals, nor where threads are counted."""
+    alone = execute([place.program("alone/unseen"), "watched"])
+    done = run(place, place.program("alone/unseen"), "watched")
+    check(alone.stdout.endswith("unseen: done\n"), alone.stdout)
+    check(done.stdout.startswith(alone.stdout), f"{done.stdout} instead of {alone.stdout}")
+
+
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures)}
+          meets, slices, futures, unseen_sleeps, unseen_watcher)}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -218,6 +218,16 @@ RawThread& RawThread::blocked(uint64_t time, uint64_t until, std::string_view ca
              {kTicksAtZero + until, 0, 0, number, number != 0 ? uint64_t{4096} : 0});
 }
 
+RawThread& RawThread::asleep(uint64_t tid, uint64_t from, uint64_t seen, uint64_t until,
+                             std::string_view call, const std::vector<std::string>& functions,
+                             std::string_view file) {
+  const uint16_t id = call.empty() ? 0 : name(call);
+  uint64_t number = 0;
+  if (!file.empty()) number = file == "?" ? trace::kRawNamelessFile : name(file);
+  return put(RawKind::seen_asleep, until, id, path(functions),
+             {tid, kTicksAtZero + from, kTicksAtZero + seen, kTicksAtZero + until, number});
+}
+
 RawThread& RawThread::send(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm) {
   return put(RawKind::mpi_send, time, 0, comm, {peer | uint64_t{7} << 32, bytes});
 }

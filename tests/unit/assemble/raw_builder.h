@@ -63,6 +63,10 @@ class RawThread {
   /// In a call of the system; `file`: that it reads or writes, "?" if it is not known.
   RawThread& blocked(uint64_t time, uint64_t until, std::string_view call,
                      const std::vector<std::string>& path, std::string_view file = "");
+  /// Another thread slept, as seen from beside, in the log that says so of it.
+  RawThread& asleep(uint64_t tid, uint64_t from, uint64_t seen, uint64_t until,
+                    std::string_view call, const std::vector<std::string>& path,
+                    std::string_view file = "");
   RawThread& sample(uint64_t time, const std::vector<std::string>& path);
   RawThread& fork(uint64_t time, uint64_t region, const std::vector<std::string>& path,
                   uint64_t code = 0);

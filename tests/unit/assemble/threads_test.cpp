@@ -60,6 +60,39 @@ TEST_F(ThreadsTest, CallsOfTheSystemThatSleptArePartsOfTheirCaller) {
   has("310   doze\n400   -\n");
 }
 
+/// Looks from beside are far apart: what the thread itself recorded tells where a sleep ends.
+TEST_F(ThreadsTest, SleepsSeenFromBesideLieBetweenItsOwnRecords) {
+  {
+    auto p = process();
+    p->rank(0, 1).ended(1000);
+    p->process.pid = 77;
+    auto& t = p->thread(0);
+    t.enter(10, "MPI_Barrier", in_main({"exchange"})).leave(20, "MPI_Barrier");
+    t.enter(200, "MPI_Barrier", in_main({"exchange"})).leave(220, "MPI_Barrier");
+    t.enter(300, "MPI_Barrier", in_main({"exchange"})).leave(400, "MPI_Barrier");
+    t.sample(600, in_main({"compute"}));
+    auto& watch = p->thread(5);
+    watch.put(RawKind::watch_begun, 5);
+    watch.asleep(77, 15, 100, 250, "read", in_main({"read_pipe"}));
+    watch.asleep(77, 230, 250, 280, "poll", in_main({"look_up", "libc:getaddrinfo", "libc:poll"}));
+    watch.asleep(77, 310, 350, 390, "futex", in_main({"hidden"}));
+    watch.asleep(78, 410, 420, 500, "futex", in_main({"other"}));
+    watch.asleep(77, 450, 460, 500, "read", in_main({"load"}), "state.h5");
+    watch.asleep(77, 700, 710, 900, "", in_main({"doze"}));
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  const auto has = [&](std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  };
+  has("20   read_pipe\n20     (blocked in read)\n200     -\n");
+  has("230     (blocked in getaddrinfo)\n280     -\n");
+  has("450     (I/O in read of state.h5)\n500     -\n");
+  has("   doze\n900   -\n");
+  EXPECT_EQ(text.find("hidden"), std::string::npos) << text;
+  EXPECT_EQ(text.find("other"), std::string::npos) << text;
+}
+
 /// A program that goes through thousands has no use for a row of each.
 TEST_F(ThreadsTest, TheFirstFewFilesAreNamed) {
   {

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory of this process that may be gone: read by a system call, which fails where a load would
+// end the program. MT: safe.
+#pragma once
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace culprit::collector {
+
+/// False if not all of it is there.
+inline bool copy_own_memory(uintptr_t address, void* to, size_t bytes) {
+  const iovec here = {to, bytes};
+  const iovec there = {reinterpret_cast<void*>(address), bytes};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+}  // namespace culprit::collector
