@@ -57,6 +57,7 @@ constinit Next<int(pthread_rwlock_t*)> g_rwlock_trywrlock("pthread_rwlock_trywrl
 constinit Next<int(pthread_rwlock_t*)> g_rwlock_unlock("pthread_rwlock_unlock");
 constinit Next<int(pthread_barrier_t*)> g_barrier_wait("pthread_barrier_wait");
 constinit Next<int(pthread_once_t*, void (*)())> g_once("pthread_once");
+constinit Next<int()> g_yield("sched_yield");
 constinit Next<int(pthread_t, void**)> g_join("pthread_join");
 constinit Next<void(void*)> g_exit("pthread_exit");
 
@@ -96,6 +97,9 @@ ThreadLog* log_for(Kind kind) {
   log->put(now(), raw::woke{.path = static_cast<uint32_t>(caller), .object = object});
 }
 
+/// Names are compared by their address.
+constexpr char kFutex[] = "futex";
+
 /// Who holds an object, as glibc keeps it there: the system's number of the thread.
 constexpr uint32_t kUnknown = 0, kShared = ~uint32_t{0};
 constexpr int kSharedMutex = 128;
@@ -125,6 +129,7 @@ struct Slice {
   const char* name;
   uint64_t object, begin, end;
   PathId caller;
+  bool yielded;  ///< its core, in place of sleeping: that is another call of the same function
 
   bool goes_on_at(uint64_t time) const {
     constexpr uint64_t kPart = 20;
@@ -132,6 +137,26 @@ struct Slice {
   }
 };
 constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
+
+/// Times that this thread yielded its core, one soon after the other: C++'s atomics do so a few
+/// times before they sleep, and on a busy machine may never come to that. It has waited since the
+/// first. What for is known once it slept there.
+struct Yields {
+  uint64_t begin, end;
+  uintptr_t site;   ///< whence the last one was called
+  uint64_t object;  ///< that it then waited for
+
+  void begin_one(uintptr_t from) {
+    const bool is_watched = has_started() && lifecycle::is_watching();
+    const uint64_t time = is_watched ? now() : 0;
+    if (!are_fresh_at(time)) begin = time;
+    site = from;
+    object = 0;
+  }
+  void end_one() { end = begin != 0 ? now() : 0; }
+  bool are_fresh_at(uint64_t time) const { return end != 0 && time - end <= kShortestTicks; }
+};
+constinit thread_local Yields t_yields __attribute__((tls_model("initial-exec"))) = {};
 
 /// A call of the program in which the thread waits for an object. To be made in the very function
 /// that stands in for the call. As long as it waits its log says so, and who holds the object.
@@ -146,6 +171,16 @@ class Wait {
     begin_ = now();
     say_waiting(caller, owner);
   }
+  /// It began to wait with the yields that came right before.
+  void take_yields() {
+    if (t_yields.object != object_) t_yields.object = 0;
+    if (begin_ == 0 || !t_yields.are_fresh_at(begin_)) return;
+    begin_ = t_yields.begin;
+    t_yields.end = 0;
+    t_yields.object = object_;
+  }
+  /// What ends is no sleep, but one of several yields.
+  void be_yield() { yields_ = true; }
   [[gnu::always_inline]] void end(bool time_was_up = false) {
     if (begin_ == 0) return;
     waiters_of(object_).fetch_sub(1, std::memory_order_relaxed);
@@ -181,15 +216,16 @@ class Wait {
   [[gnu::noinline]] void say(ThreadLog& log, uint64_t end, PathId caller, bool goes_on,
                              bool time_was_up) const {
     Slice& last = t_slice;
-    goes_on = goes_on && last.log == &log && last.name == name_ && last.caller == caller &&
-              log.prolong_blocked(last.end, end);
+    goes_on = goes_on && last.log == &log && last.name == name_ &&
+              (last.caller == caller || last.yielded) && log.prolong_blocked(last.end, end);
     if (!goes_on) log.put_blocked(begin_, end, log.name(name_), caller, object_);
-    last = time_was_up ? Slice{&log, name_, object_, begin_, end, caller} : Slice{};
+    last = time_was_up ? Slice{&log, name_, object_, begin_, end, caller, yields_} : Slice{};
   }
 
   const char* name_;
   uint64_t object_;
   Kind kind_;
+  bool yields_ = false;
   uint64_t begin_ = 0;
   ThreadLog* told_ = nullptr;
 };
@@ -231,7 +267,7 @@ void find_thread_calls() {
   g_cond_wait.find(), g_cond_timedwait.find(), g_cond_clockwait.find();
   g_cond_signal.find(), g_cond_broadcast.find();
   g_sem_wait.find(), g_sem_trywait.find(), g_sem_timedwait.find(), g_sem_clockwait.find();
-  g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find();
+  g_yield.find(), g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find();
   g_barrier_wait.find();
   g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
   g_mutex_unlock.find();
@@ -471,7 +507,8 @@ long culprit_futex_call(long number, long address, long operation, long value, l
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
       const bool is_shared = (operation & FUTEX_PRIVATE_FLAG) == 0;
-      Wait wait("futex", word, Kind::lock, is_shared ? kShared : kUnknown);
+      Wait wait(kFutex, word, Kind::lock, is_shared ? kShared : kUnknown);
+      wait.take_yields();
       const long result = culprit_next_call(number, address, operation, value, time, other, mask);
       wait.end(result != 0 && errno == ETIMEDOUT);
       return result;
@@ -492,6 +529,24 @@ long culprit_futex_call(long number, long address, long operation, long value, l
 }
 
 #endif
+
+CULPRIT_EXPORT int sched_yield() noexcept {
+  auto* const next = g_yield.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  Yields& yields = t_yields;
+  const auto site = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  if (yields.site == site && yields.object != 0) {
+    Wait wait(kFutex, yields.object, Kind::lock);
+    wait.be_yield();
+    const int result = next();
+    wait.end(true);
+    return result;
+  }
+  yields.begin_one(site);
+  const int result = next();
+  yields.end_one();
+  return result;
+}
 
 // --- threads ------------------------------------------------------------------------------------
 

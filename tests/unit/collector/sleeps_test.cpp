@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -19,6 +21,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -341,6 +344,36 @@ TEST_P(SleepingCalls, AreRecordedAsWhatTheyAre) {
 
 INSTANTIATE_TEST_SUITE_P(All, SleepingCalls, testing::ValuesIn(kCases),
                          [](const auto& one) { return std::string(one.param.call); });
+
+/// As C++'s atomics do it: a few yields, then the sleep. The wait began with the first.
+TEST(Sleeps, BeginWithTheYieldsBeforeThem) {
+  constexpr int kTries = 5;
+  bool found = false;
+  for (int i = 0; i < kTries && !found; ++i) {
+    Experiment experiment;
+    const int status = experiment.run(
+        [&] {
+          collector::start_probes();
+          if (!activate() || thread_log() == nullptr) return 3;
+          int word = 0;
+          for (int k = 0; k < 4; ++k) sched_yield();
+          const uint64_t then = collector::now();
+          syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &kMoment, nullptr, 0);
+          thread_log()->put(collector::now(), trace::raw::woke{.object = then});
+          return 0;
+        },
+        kWatched);
+    ASSERT_EQ(status, 0);
+    const RawRun run = experiment.read_one();
+    const RawThread& thread = run.threads.at(0);
+    const auto waits = thread.of(RawKind::blocked);
+    ASSERT_GE(waits.size(), 1u);
+    const uint64_t then = thread.of(RawKind::woke).at(0)->as<trace::raw::woke>().object;
+    // The thread may have lost its core between two of the calls.
+    found = waits.back()->header.time < then;
+  }
+  EXPECT_TRUE(found);
+}
 
 using collector::sampling::Slept;
 
