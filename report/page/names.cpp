@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "report/names/instances.h"
 #include "report/page/layout.h"
 #include "trace/pseudo_regions.h"
 
@@ -19,7 +20,28 @@ std::string_view unit_of(const blame::Findings& findings) {
   return measured && findings.run.mpi.empty() ? "process" : "rank";
 }
 
-PageNames::PageNames(const blame::Findings& findings) : findings_(findings) {
+namespace {
+
+size_t width_of_region() {
+  return std::min<size_t>(60, page_width() - 8);
+}
+
+/// Those that may be of instances of templates, each once.
+std::vector<std::string> templates_among(const std::vector<blame::FoundCallPath>& callpaths) {
+  std::vector<std::string> names;
+  for (const blame::FoundCallPath& path : callpaths) {
+    if (path.region.find('<') != std::string::npos) names.push_back(path.region);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+PageNames::PageNames(const blame::Findings& findings)
+    : findings_(findings),
+      instances_(short_instances(templates_among(findings.callpaths), width_of_region())) {
   for (const blame::FoundLocation& location : findings.locations) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
     many_threads_ |= location.thread != 0 && location.stream.empty();
@@ -38,12 +60,23 @@ const blame::FoundCallPath* PageNames::find(CallPathId id) const {
 
 std::string PageNames::path(CallPathId id, size_t width) const {
   const blame::FoundCallPath* found = find(id);
-  return found ? shortened(found->name, width) : "(unknown call path)";
+  if (!found) return "(unknown call path)";
+  if (found->name.size() <= width || instances_.empty()) return shortened(found->name, width);
+  std::string name;
+  for (; found; found = find(found->parent)) {
+    name = std::string(name_of(*found)) + (name.empty() ? "" : "/") + name;
+  }
+  return shortened(name, width);
+}
+
+std::string_view PageNames::name_of(const blame::FoundCallPath& path) const {
+  const auto instance = instances_.find(path.region);
+  return instance != instances_.end() ? instance->second : path.region;
 }
 
 std::string PageNames::region(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
-  return found ? shortened(found->region, std::min<size_t>(60, page_width() - 8)) : "(unknown)";
+  return found ? shortened(name_of(*found), width_of_region()) : "(unknown)";
 }
 
 std::string PageNames::code(CallPathId id) const {

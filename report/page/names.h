@@ -4,6 +4,7 @@
 // How pages call call paths and locations: as short as can be told apart in this run.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -35,11 +36,13 @@ class PageNames {
 
  private:
   std::string process(uint32_t rank) const;
+  std::string_view name_of(const blame::FoundCallPath& path) const;
 
   const blame::Findings& findings_;
   bool many_ranks_ = false;
-  bool many_threads_ = false;  ///< in at least one process
-  std::string device_;         ///< what need not be said of each stream, if all devices are alike
+  bool many_threads_ = false;                                  ///< in at least one process
+  std::map<std::string, std::string, std::less<>> instances_;  ///< of templates, by their names
+  std::string device_;  ///< what need not be said of each stream, if all devices are alike
 };
 
 }  // namespace culprit::report
