@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The walk itself. Assumes that code has unwind tables, as all x86-64 and aarch64 Linux compilers
-// emit; where they are missing the path ends there and hangs under the root.
+// emit. Where an interrupted function has none, its callers are looked for (without_table.h); else
+// the path ends there and hangs under the root.
 #include "collector/callpath/unwind.h"
 
 #include <dlfcn.h>
 #include <unwind.h>
 
 #include "collector/callpath/last_stack.h"
+#include "collector/callpath/without_table.h"
 
 namespace culprit::collector {
 
@@ -21,7 +23,10 @@ struct Walk {
   LastStack* known = nullptr;  ///< where to stop
   unsigned met = 0;            ///< frames of it
   bool started = false;
+  uintptr_t frame_pointer = 0;  ///< of the first
 };
+
+constexpr int kFramePointer = 6;  // rbp, where the first may have no table
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
@@ -31,6 +36,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (!walk.started) {
     walk.started = (walk.start_is_pc ? address : cfa) == walk.start;
     if (!walk.started) return _URC_NO_REASON;
+    walk.frame_pointer = _Unwind_GetGR(context, kFramePointer);
   }
   if (address == 0) return _URC_END_OF_STACK;
   const Frame frame{address + (interrupted != 0 ? 1 : 0), cfa};
@@ -48,6 +54,10 @@ void take(Walk& walk) {
   walk.frames.count = 0;
   walk.frames.cut = false;
   _Unwind_Backtrace(visit, &walk);
+}
+
+void note_end(const Frames& frames) {
+  if (frames.count > 0 && !frames.cut) note_outermost(frames.at[frames.count - 1].address);
 }
 
 struct Search {
@@ -77,12 +87,14 @@ _Unwind_Reason_Code ignore(_Unwind_Context*, void*) {
 void unwind_above(uintptr_t cfa, Frames& frames) {
   Walk walk{frames, cfa, false};
   take(walk);
+  note_end(frames);
 }
 
 unsigned unwind_to_known(uintptr_t cfa, Frames& frames, LastStack& known) {
   known.begin_walk();
   Walk walk{frames, cfa, false, &known};
   take(walk);
+  if (walk.met == 0) note_end(frames);
   return walk.met;
 }
 
@@ -92,9 +104,10 @@ uintptr_t find_caller(uintptr_t cfa, bool (*accepts)(uintptr_t)) {
   return state.found;
 }
 
-void unwind_interrupted(uintptr_t pc, Frames& frames) {
+void unwind_interrupted(uintptr_t pc, Frames& frames, bool (*is_code)(uintptr_t)) {
   Walk walk{frames, pc, true};
   take(walk);
+  if (frames.count == 1) find_callers(frames, walk.frame_pointer, is_code);
 }
 
 void warm_up_unwinder() {

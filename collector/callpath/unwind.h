@@ -21,7 +21,8 @@ unsigned unwind_to_known(uintptr_t cfa, Frames& frames, LastStack& known);
 uintptr_t find_caller(uintptr_t cfa, bool (*accepts)(uintptr_t address));
 
 /// From within a signal handler: the frames that the signal interrupted at `pc`.
-void unwind_interrupted(uintptr_t pc, Frames& frames);
+/// `is_code` tells addresses of code.
+void unwind_interrupted(uintptr_t pc, Frames& frames, bool (*is_code)(uintptr_t address));
 
 /// The first unwinding of a process may load libgcc's tables and allocate; do it before any signal.
 void warm_up_unwinder();

@@ -108,6 +108,17 @@ uint32_t ThreadLog::Impl::add_python(uint32_t path, const Frame& below, const py
   return path;
 }
 
+uint32_t ThreadLog::Impl::add_python_around(uint32_t path, const Frames& frames,
+                                            const python::Stack& stack, unsigned& left) {
+  if (frames.count == 0) return path;
+  const Frame& outermost = frames.at[frames.count - 1];
+  if (python::interprets(outermost.address - 1)) return path;
+  while (left > 0 && stack.at[left - 1].call != 0 && stack.at[left - 1].call >= outermost.cfa) {
+    path = add_python_frame(path, stack.at[--left]);
+  }
+  return path;
+}
+
 void ThreadLog::Impl::say_unknown_python() {
   const uint32_t version = python::unknown_version();
   if (version == 0 || g_said_unknown.exchange(true)) return;

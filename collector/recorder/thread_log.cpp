@@ -326,6 +326,7 @@ PathId ThreadLog::Impl::define_path(const Frames& frames, unsigned known, bool k
   bool complete = !frames.cut;
   unsigned python_left = python != nullptr ? python->count : 0;
   if (keep) last.keep(known);
+  if (python_left > 0) path = add_python_around(path, frames, *python, python_left);
   for (unsigned i = frames.count; i-- > 0;) {
     const uintptr_t address = frames.at[i].address;
     code_map::Owner owner = code_map::owner_of(address - 1);

@@ -125,6 +125,10 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// Puts below a native frame what it executes of the outermost `left`.
   uint32_t add_python(uint32_t path, const Frame& below, const python::Stack& stack,
                       unsigned& left);
+  /// Puts around the native frames what calls them, where code without unwind tables (as libraries
+  /// of linear algebra have it) hides the interpreter.
+  uint32_t add_python_around(uint32_t path, const Frames& frames, const python::Stack& stack,
+                             unsigned& left);
   uint32_t add_python_frame(uint32_t path, const python::Frame& frame);
   bool describe(const python::Frame& frame, uint32_t number);
   void say_unknown_python();

@@ -82,9 +82,13 @@ struct Interruption {
   volatile bool unwound = false;
 };
 
+bool is_program_code(uintptr_t address) {
+  return code_map::owner_of(address) == code_map::Owner::program;
+}
+
 void unwind(void* argument) {
   auto& interruption = *static_cast<Interruption*>(argument);
-  unwind_interrupted(interruption.pc, interruption.frames);
+  unwind_interrupted(interruption.pc, interruption.frames, is_program_code);
   interruption.unwound = true;
   if (interruption.python != nullptr) python::read(*interruption.python);
 }
