@@ -12,10 +12,10 @@
 #include <optional>
 #include <utility>
 
+#include "assemble/names/generated/generated_code.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/object_file.h"
-#include "assemble/names/perf_map.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
 
@@ -28,7 +28,7 @@ void Symbols::add(const CodePlace& place) {
 }
 
 void read_symbols(const std::string& path, std::span<const OpenPlace> places) {
-  if (is_perf_map(path)) return read_perf_map(path, places);
+  if (is_generated_code(path)) return read_generated_code(path, places);
   ObjectFile file(path);
   for (const OpenPlace& place : places) *place.symbol = file.symbol(place.offset);
 }

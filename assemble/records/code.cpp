@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "assemble/names/cxx_library.h"
-#include "assemble/names/perf_map.h"
+#include "assemble/names/generated/generated_code.h"
 
 namespace culprit::assemble {
 namespace {
@@ -110,8 +110,9 @@ bool is_outlined(std::string_view function) {
 }  // namespace
 
 ProcessCode::ProcessCode(const RawProcessFolder& folder)
-    : map_(AddressMap::read(folder.maps,
-                            find_perf_map(folder.process.pid, folder.process.first.realtime_ns))) {}
+    : map_(AddressMap::read(folder.maps, find_generated_code(folder.process.pid,
+                                                            folder.process.first.realtime_ns,
+                                                            folder.maps, folder.folder))) {}
 
 void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
   // A return address may be the first byte of the next function: the call lies before it.

@@ -19,6 +19,7 @@
 #include <cstdio>
 
 #include "base/launch/launchers.h"
+#include "collector/callpath/generated_objects.h"
 #include "collector/callpath/python_names.h"
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
@@ -240,6 +241,7 @@ void end() {
   const KeepErrno keep;
   registry::call_end_hooks();
   checkpoint();
+  keep_generated_objects(g_folder);
   const uint64_t time = now();
   if (ThreadLog* log = watched_log()) {
     put_cpu_time(*log);
