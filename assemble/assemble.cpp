@@ -38,8 +38,11 @@ GuardedPath records_of(const fs::path& experiment) {
   return GuardedPath(experiment) / "raw";
 }
 
-PassOptions options_for(const fs::path& experiment, unsigned threads) {
-  return {threads, read_symbols, NameCache::of_user(), KeptNames::read(names_file(experiment))};
+Result<PassOptions> options_for(const fs::path& experiment, unsigned threads) {
+  auto others = NotThePrograms::of_user();
+  if (!others) return others.error();
+  return PassOptions{threads, read_symbols, NameCache::of_user(),
+                     KeptNames::read(names_file(experiment)), std::move(others).value()};
 }
 
 Result<void> keep(const fs::path& experiment, const RecordedRun& run) {
@@ -105,11 +108,15 @@ Result<RunState> look_for_stuck(const fs::path& experiment, unsigned threads, lo
   const GuardedPath raw = records_of(experiment);
   look = look::look_at_run(raw, look::Which::all,
                            look.processes.empty() ? look::read_notes(raw) : look);
-  return find_stuck_now(raw, options_for(experiment, threads), look);
+  const auto options = options_for(experiment, threads);
+  if (!options) return options.error();
+  return find_stuck_now(raw, *options, look);
 }
 
 Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what) {
-  auto run = prepare_run(records_of(experiment), options_for(experiment, threads));
+  const auto options = options_for(experiment, threads);
+  if (!options) return options.error();
+  auto run = prepare_run(records_of(experiment), *options);
   if (!run) return run.error();
   OpenRecords opened;
   auto known = read_facts(experiment);

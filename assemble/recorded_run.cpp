@@ -91,7 +91,7 @@ void name_code(RecordedRun& run, const PassOptions& options, unsigned threads) {
   run.symbols.resolve(threads, options.symbols, options.names, options.kept);
   note_stripped(run);
   for (size_t i = 0; i < run.folders.size(); ++i) {
-    run.code[i].learn(run.accounts[i].survey, run.symbols, run.regions);
+    run.code[i].learn(run.accounts[i].survey, run.symbols, options.others, run.regions);
   }
 }
 

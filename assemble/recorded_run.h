@@ -22,6 +22,7 @@
 #include "assemble/look/thread_look.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
+#include "assemble/names/others/not_the_programs.h"
 #include "assemble/names/symbols.h"
 #include "assemble/raw/reader.h"
 #include "assemble/records/code.h"
@@ -47,6 +48,7 @@ struct PassOptions {
   SymbolSource symbols = read_symbols;
   NameCache names = NameCache();  ///< none unless said
   KeptNames kept = {};            ///< the run's own
+  NotThePrograms others = {};
 };
 
 /// Vectors "by folder" are in the order of `folders`. Parts refer to each other, so it stays where

@@ -6,11 +6,14 @@
 #include "cli/pipeline.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 #include "assemble/assemble.h"
+#include "assemble/names/others/not_the_programs.h"
 #include "base/parallel.h"
+#include "base/settings.h"
 #include "blame/analyze.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
@@ -134,6 +137,12 @@ void warn_of_unstarted_threads() {
 }
 
 }  // namespace
+
+Result<void> take_wrappers(const std::string& file) {
+  if (!file.empty()) setenv(variable(Setting::wrappers), file.c_str(), 1);
+  const auto lists = assemble::NotThePrograms::of_user();
+  return lists ? Result<void>() : lists.error();
+}
 
 Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "assemble/assemble.h"
 #include "base/result.h"
@@ -27,6 +28,10 @@ struct PipelineOptions {
   replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
   TaskForOthers* others = nullptr;     ///< if there are several
 };
+
+/// From now on analyses take the user's list of what is not the program's own from `file`, if that
+/// is not empty, instead of where the variable says. An error if there is no such list.
+Result<void> take_wrappers(const std::string& file);
 
 /// What is to be replayed, opened.
 struct OpenTrace {

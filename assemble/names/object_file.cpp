@@ -175,6 +175,8 @@ Symbol ObjectFile::symbol(uint64_t offset) {
   symbol.address = *address;
   const bool from_dwarf = debug_info_.name(*address + bias_ - debug_bias_, symbol);
   name_from_symbol_table(*address, symbol);
+  // Places lie one byte before the address that a call returns to.
+  symbol.calls = stubs_.called_before(*address + 1).value_or("");
   symbol.from_debug_info = from_dwarf;
   symbol.named = symbol.named || from_dwarf;
   symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";

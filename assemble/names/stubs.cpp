@@ -14,6 +14,10 @@ namespace {
 /// jmp *displacement(%rip)
 constexpr unsigned char kJump[] = {0xff, 0x25};
 constexpr size_t kJumpBytes = 6;
+/// call displacement; and call *displacement(%rip), which compilers make with -fno-plt
+constexpr unsigned char kCall = 0xe8;
+constexpr size_t kCallBytes = 5;
+constexpr unsigned char kCallBySlot[] = {0xff, 0x15};
 constexpr uint64_t kStubBytes = 16;
 
 /// Calls use(section, header) until it returns true.
@@ -89,10 +93,40 @@ std::optional<std::string> Stubs::called_at(uint64_t address) {
     slot = slot_of(*data, begin, stub_bytes, header.sh_addr);
     return true;
   });
-  if (!slot) return std::nullopt;
+  return slot ? in_slot(*slot) : std::nullopt;
+}
+
+std::optional<std::string> Stubs::in_slot(uint64_t slot) {
   if (!read_) read_slots();
-  const auto known = slots_.find(*slot);
+  const auto known = slots_.find(slot);
   return known != slots_.end() ? std::optional(known->second) : std::nullopt;
+}
+
+std::optional<std::string> Stubs::called_before(uint64_t address) {
+  GElf_Ehdr file;
+  if (elf_ == nullptr || gelf_getehdr(elf_, &file) == nullptr || file.e_machine != EM_X86_64) {
+    return std::nullopt;
+  }
+  std::optional<uint64_t> stub, slot;
+  for_each_section(elf_, [&](Elf_Scn* section, const GElf_Shdr& header) {
+    const bool holds = address > header.sh_addr && address - header.sh_addr <= header.sh_size;
+    if (!holds || (header.sh_flags & SHF_EXECINSTR) == 0) return false;
+    const Elf_Data* const data = elf_getdata(section, nullptr);
+    const uint64_t end = address - header.sh_addr;
+    if (data == nullptr || data->d_buf == nullptr || end > data->d_size) return true;
+    const auto* const behind = static_cast<const unsigned char*>(data->d_buf) + end;
+    if (end < kCallBytes) return true;
+    int32_t displacement = 0;
+    std::memcpy(&displacement, behind - sizeof displacement, sizeof displacement);
+    const uint64_t target = address + static_cast<uint64_t>(int64_t{displacement});
+    if (*(behind - kCallBytes) == kCall) stub = target;
+    const bool by_slot =
+        end >= kJumpBytes && std::memcmp(behind - kJumpBytes, kCallBySlot, sizeof kCallBySlot) == 0;
+    if (by_slot) slot = target;
+    return true;
+  });
+  if (slot) return in_slot(*slot);
+  return stub ? called_at(*stub) : std::nullopt;
 }
 
 }  // namespace culprit::assemble

@@ -23,9 +23,12 @@ class Stubs {
 
   /// The function that the stub around this address of the file calls; nothing if there is none.
   std::optional<std::string> called_at(uint64_t address);
+  /// The function in another file that the instruction just before this address calls.
+  std::optional<std::string> called_before(uint64_t address);
 
  private:
   void read_slots();
+  std::optional<std::string> in_slot(uint64_t slot);
 
   Elf* elf_;
   bool read_ = false;

@@ -28,6 +28,7 @@ struct Symbol {
   uint32_t line = 0;                ///< of the place
   uint64_t address = 0;             ///< in the object file
   uint64_t into_function = 0;       ///< bytes from the function's beginning
+  std::string calls;                ///< the function in another file that is called just before it
   bool program = false;             ///< Fortran's main program, which C's main only calls
   bool stub = false;                ///< not the function itself, but what calls it in another file
   bool named = false;               ///< false: the function's name is made of module and offset

@@ -23,6 +23,7 @@ void SymbolPacker::symbol(uint64_t offset, const Symbol& symbol) {
   number(symbol.into_function);
   number(symbol.line);
   text(symbol.file);
+  text(symbol.calls);
   number(static_cast<uint8_t>((symbol.program ? kProgram : 0) | (symbol.named ? kNamed : 0) |
                               (symbol.from_debug_info ? kFromDebugInfo : 0) |
                               (symbol.stub ? kStub : 0)));
@@ -46,6 +47,7 @@ std::pair<uint64_t, Symbol> SymbolUnpacker::symbol() {
   symbol.into_function = number<uint64_t>();
   symbol.line = number<uint32_t>();
   symbol.file = text();
+  symbol.calls = text();
   const auto flags = number<uint8_t>();
   symbol.program = (flags & kProgram) != 0;
   symbol.named = (flags & kNamed) != 0;

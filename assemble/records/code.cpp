@@ -8,25 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
-#include "assemble/names/cxx_library.h"
 #include "assemble/names/generated/generated_code.h"
 
 namespace culprit::assemble {
 namespace {
-
-constexpr std::array<std::string_view, 3> kOpenmpRuntimes = {"libomp.so", "libiomp5", "libgomp"};
-
-/// Libraries whose functions say less than the user's function that calls them.
-constexpr std::array<std::string_view, 41> kSystemLibraries = {
-    "libc.so",     "libc-",       "ld-linux",     "ld-",          "libpthread", "libm.so",
-    "libm-",       "libmvec",     "libdl",        "librt",        "libstdc++",  "libgcc_s",
-    "libgfortran", "libquadmath", "[vdso]",       "libmpi",       "libmpich",   "libopen-rte",
-    "libopen-pal", "mca_",        "libpmix",      "libucp",       "libuct",     "libucs",
-    "libfabric",   "libpsm",      "libomptarget", "libOpenCL",    "libpocl",    "libcuda",
-    "libcupti",    "libnvidia-",  "libLLVM",      "libclang-cpp", "libhwloc",   "libffi",
-    "_ctypes.",    "libpython",   "python3.",     "MPI.cpython-", "MPI.abi3."};
 
 /// How compilers mark the bodies that they outline: clang, gcc, flang, Intel's (new and old),
 /// NVIDIA's.
@@ -34,22 +22,16 @@ constexpr std::array<std::string_view, 9> kOutlined = {
     ".omp_outlined", ".omp_task_entry", "._omp_fn.",  "..omp_par", ".DIR.OMP.",
     "__par_region",  "__par_loop",      "__par_task", "__nv_"};
 
-template <size_t size>
-bool begins_with_one_of(std::string_view name, const std::array<std::string_view, size>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [name](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-CodeKind kind_of_module(std::string_view module) {
-  if (module.starts_with("libculprit")) return CodeKind::collector;
-  if (begins_with_one_of(module, kOpenmpRuntimes)) return CodeKind::openmp_runtime;
-  if (begins_with_one_of(module, kSystemLibraries)) return CodeKind::system;
-  return CodeKind::user;
-}
-
 /// Modules of Python's own library say less than who calls them, too.
 bool is_of_python(std::string_view path) {
   return path.find("/lib-dynload/") != path.npos;
+}
+
+LibraryUse use_of(std::string_view path, std::string_view file, std::string_view python,
+                  const NotThePrograms& others) {
+  if (file.starts_with("libculprit")) return {CodeKind::collector, Shown::never};
+  if (is_of_python(path)) return {CodeKind::system, Shown::never};
+  return others.library(file, python);
 }
 
 /// ".../dist-packages/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so" ->
@@ -74,14 +56,25 @@ bool is_python_entry(const SourceFrame& source) {
   return source.file == "threading.py" && source.function.find("_bootstrap") != std::string::npos;
 }
 
-/// Code in the program that says less than who calls it: stubs, the C++ library, and what Python
-/// generates for perf. Where debug information is missing, the library's function that a lambda was
-/// inlined into may be all that tells which lambda it is.
-bool is_wrapper(const Symbol& symbol, std::string_view function) {
+/// Code in the program that says less than who calls it: stubs, frameworks, and what Python
+/// generates for perf. Where debug information is missing, the framework's function that a lambda
+/// was inlined into may be all that tells which lambda it is.
+bool is_wrapper(const Symbol& symbol, std::string_view function, const NotThePrograms& others) {
   const bool stands_for_lambda =
       !symbol.from_debug_info && function.find("{lambda") != function.npos;
   return symbol.stub || function.starts_with("py::") ||
-         (is_called_as_cxx_library(function) && !stands_for_lambda);
+         (others.is_wrapper(function) && !stands_for_lambda);
+}
+
+/// "libopenblas.so.0" and "libopenblas-r0-0cf96a72.3.23.so" -> "libopenblas".
+std::string library_name(std::string_view file) {
+  return std::string(file.substr(0, std::min(file.find(".so"), file.find_first_of("-."))));
+}
+
+/// Whoever asks for the time does so in between, or waits.
+bool tells_time(std::string_view function) {
+  constexpr std::string_view kClocks[] = {"clock_gettime", "gettimeofday", "clock", "time"};
+  return std::find(std::begin(kClocks), std::end(kClocks), function) != std::end(kClocks);
 }
 
 /// MPI's functions are what programs call, be it that no record says so, since they never wait.
@@ -110,9 +103,9 @@ bool is_outlined(std::string_view function) {
 }  // namespace
 
 ProcessCode::ProcessCode(const RawProcessFolder& folder)
-    : map_(AddressMap::read(folder.maps, find_generated_code(folder.process.pid,
-                                                            folder.process.first.realtime_ns,
-                                                            folder.maps, folder.folder))) {}
+    : map_(AddressMap::read(
+          folder.maps, find_generated_code(folder.process.pid, folder.process.first.realtime_ns,
+                                           folder.maps, folder.folder))) {}
 
 void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
   // A return address may be the first byte of the next function: the call lies before it.
@@ -122,12 +115,13 @@ void ProcessCode::announce(const Survey& survey, Symbols& symbols) const {
   }
 }
 
-void ProcessCode::learn(const Survey& survey, const Symbols& symbols, Regions& regions) {
+void ProcessCode::learn(const Survey& survey, const Symbols& symbols, const NotThePrograms& others,
+                        Regions& regions) {
   for (const uint64_t address : survey.addresses) {
     if (address >= trace::kRawPythonFrame) {
       learn_python(address, survey, regions);
     } else {
-      learn_address(address, symbols, regions);
+      learn_address(address, symbols, others, regions);
     }
   }
 }
@@ -171,23 +165,27 @@ void ProcessCode::learn_python(uint64_t address, const Survey& survey, Regions& 
   code->frames.push_back(frame);
 }
 
-void ProcessCode::learn_address(uint64_t address, const Symbols& symbols, Regions& regions) {
+void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
+                                const NotThePrograms& others, Regions& regions) {
   const auto place = map_.find(address - 1);
   const Symbol* symbol = place ? symbols.find(*place) : nullptr;
   if (symbol == nullptr) return;
   Code* const learned = learn_code(address, *symbol);
   if (learned == nullptr) return;
   Code& code = *learned;
-  const CodeKind module =
-      is_of_python(place->module) ? CodeKind::system : kind_of_module(symbol->module);
-  const std::string extension = symbol->named ? "" : python_module(place->module);
+  const std::string extension = python_module(place->module);
+  const LibraryUse use = use_of(place->module, symbol->module, extension, others);
+  const CodeKind module = use.kind;
+  code.library = extension.empty() ? library_name(symbol->module) : extension;
   for (SourceFrame source : symbol->frames) {
     CodeFrame frame;
-    if (!extension.empty()) source.function = extension;
+    if (!extension.empty() && !symbol->named) source.function = extension;
     frame.kind = module;
+    frame.shown = use.shown;
     if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
-    if (module == CodeKind::user && is_wrapper(*symbol, source.function)) {
+    if (module == CodeKind::user && is_wrapper(*symbol, source.function, others)) {
       frame.kind = CodeKind::system;
+      frame.wrapper = true;
     }
     if (is_for_tools(source)) frame.kind = CodeKind::collector;
     if (const std::string call = mpi_call(*symbol, source); !call.empty()) {
@@ -238,6 +236,7 @@ std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) con
     const Code& code = code_.before(address);
     for (CodeFrame frame : code.frames) {
       frame.site = code_.site(address);
+      frame.code = &code;
       frames.push_back(frame);
     }
   }
@@ -284,13 +283,44 @@ UserPath Paths::path_of(std::span<const uint64_t> addresses) {
   return cut(frames_of(addresses));
 }
 
+/// The function of a library in which the program's functions, the first `own` of these frames,
+/// spend their time; none if that says nothing. Of several libraries it is the innermost, but for
+/// those that are called by an address: they do what the one before them has been asked for.
+RegionId Paths::part_in_library(std::span<const CodeFrame> frames, size_t own) {
+  size_t chosen = 0;
+  bool directly = true;  // from the program
+  for (size_t i = own; i < frames.size(); ++i) {
+    const CodeFrame& frame = frames[i];
+    if (frame.kind == CodeKind::openmp_runtime) break;
+    if (frame.kind == CodeKind::collector) {
+      if (chosen > 0 && frames[chosen].shown != Shown::always) return {};
+      break;
+    }
+    const bool enters = i == own || frame.code->library != frames[i - 1].code->library;
+    const bool shown = frame.shown == Shown::always || (frame.shown == Shown::called && directly);
+    const bool is_named = !frames[i - 1].code->symbol->calls.empty();
+    if (enters && shown && (chosen == 0 || is_named)) chosen = i;
+    directly = directly && frame.wrapper;
+  }
+  if (chosen == 0) return {};
+  const CodeFrame& entered = frames[chosen];
+  std::string function = readable_name(frames[chosen - 1].code->symbol->calls);
+  if (function.empty() && entered.named) function = entered.code->symbol->frames.front().function;
+  const bool always = entered.shown == Shown::always;
+  if (!always && (function.empty() || tells_time(function))) return {};
+  return regions_.in_library(function, always ? entered.code->library : "");
+}
+
 UserPath Paths::cut(std::vector<CodeFrame> frames) {
   UserPath path;
   drop_entry(frames);
   const auto is_own = [](const CodeFrame& frame) {
     return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;
   };
-  while (!frames.empty() && !is_own(frames.back())) frames.pop_back();
+  size_t own = frames.size();
+  while (own > 0 && !is_own(frames[own - 1])) --own;
+  const RegionId in_library = own > 0 ? part_in_library(frames, own) : RegionId();
+  frames.resize(own);
 
   size_t begin = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
@@ -304,6 +334,10 @@ UserPath Paths::cut(std::vector<CodeFrame> frames) {
     if (frames[i].kind != CodeKind::user || !frames[i].region.valid()) continue;
     path.frames.push_back(frames[i].region);
     path.sites.push_back(frames[i].site);
+  }
+  if (in_library.valid()) {
+    path.frames.push_back(in_library);
+    path.sites.push_back(0);
   }
   return path;
 }

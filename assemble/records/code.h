@@ -12,10 +12,12 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "assemble/names/address_map.h"
+#include "assemble/names/others/not_the_programs.h"
 #include "assemble/names/symbols.h"
 #include "assemble/raw/reader.h"
 #include "assemble/records/regions.h"
@@ -25,13 +27,7 @@
 
 namespace culprit::assemble {
 
-enum class CodeKind : uint8_t {
-  user,
-  outlined,  ///< body of a parallel region or task, which the compiler made a function
-  openmp_runtime,
-  system,  ///< C, C++, Fortran and MPI libraries
-  collector,
-};
+struct Code;
 
 struct CodeFrame {
   RegionId region;  ///< of the user's functions only
@@ -40,7 +36,10 @@ struct CodeFrame {
   bool start = false;         ///< _start, which has libc call main
   bool program = false;       ///< Fortran's main program
   bool python_entry = false;  ///< of Python's own, which begins a thread
-  uint64_t site = 0;          ///< of a path: from where it calls what follows
+  bool wrapper = false;       ///< in the program, but says less than who calls it
+  Shown shown = Shown::never;
+  uint64_t site = 0;           ///< of a path: from where it calls what follows
+  const Code* code = nullptr;  ///< likewise: what it is a part of
 };
 
 /// What lies at an address.
@@ -48,6 +47,7 @@ struct Code {
   const Symbol* symbol = nullptr;  ///< nullptr: the address was nowhere in the maps
   std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
   uint64_t site = 0;               ///< its place in the file, hashed
+  std::string library;             ///< as people call the file: "libopenblas", "numpy.core.umath"
 };
 
 class ProcessCode {
@@ -57,7 +57,8 @@ class ProcessCode {
   /// Tells `symbols` what will be asked.
   void announce(const Survey& survey, Symbols& symbols) const;
   /// Once `symbols` are resolved; they must outlive this.
-  void learn(const Survey& survey, const Symbols& symbols, Regions& regions);
+  void learn(const Survey& survey, const Symbols& symbols, const NotThePrograms& others,
+             Regions& regions);
 
   /// The code before a return address, or before what a path says of a sample, which is likewise
   /// one past the instruction. MT: safe after learn().
@@ -66,7 +67,8 @@ class ProcessCode {
   uint64_t site(uint64_t return_address) const;
 
  private:
-  void learn_address(uint64_t address, const Symbols& symbols, Regions& regions);
+  void learn_address(uint64_t address, const Symbols& symbols, const NotThePrograms& others,
+                     Regions& regions);
   void learn_python(uint64_t address, const Survey& survey, Regions& regions);
   Code* learn_code(uint64_t address, const Symbol& symbol);
 
@@ -96,6 +98,7 @@ class Paths {
   std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
   UserPath cut(std::vector<CodeFrame> frames);
   void drop_entry(std::vector<CodeFrame>& frames);
+  RegionId part_in_library(std::span<const CodeFrame> frames, size_t own);
 
   const ProcessCode& code_;
   Regions& regions_;

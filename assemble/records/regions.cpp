@@ -141,6 +141,14 @@ RegionId Regions::io_in(std::string_view call, std::string_view file) {
   return intern({name + ")", RegionRole::function, Paradigm::user, "", 0});
 }
 
+RegionId Regions::in_library(std::string_view function, std::string_view library) {
+  std::string name(function.empty() ? library : function);
+  if (!function.empty() && !library.empty()) name += fmt::format(" of {}", library);
+  std::replace(name.begin(), name.end(), '/', '|');
+  return intern({fmt::format("{}{})", trace::pseudo::in_library, name), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
 RegionId Regions::user(std::string_view name, RegionRole role) {
   std::string plain(name);
   std::replace(plain.begin(), plain.end(), '/', '|');

@@ -40,6 +40,9 @@ class Regions {
   RegionId blocked_in(std::string_view call);
   /// What it spends in one that reads or writes a file; without a name if that is empty.
   RegionId io_in(std::string_view call, std::string_view file);
+  /// What it spends in a function of a library, which is named if it is not the language's own;
+  /// either may be unknown.
+  RegionId in_library(std::string_view function, std::string_view library);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
   /// What such a runtime does in a call for its own sake (trace::kDeviceStartUp).

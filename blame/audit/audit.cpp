@@ -47,17 +47,27 @@ class TileSums {
   std::array<std::map<CallPathId, double>, kTiles> sums_;
 };
 
-/// By CallPathId: the class of time without waiting. Sleep that culprit saw is no work.
+/// Sleep that culprit saw is no work.
+Tile tile_of_work(trace::Pseudo kind) {
+  switch (kind) {
+    case trace::Pseudo::io_in:
+      return Tile::io;
+    case trace::Pseudo::blocked_in:
+    case trace::Pseudo::blocked_unknown:
+      return Tile::blocked;
+    default:
+      return tile_of(PathKind::work);
+  }
+}
+
+/// By CallPathId: the class of time without waiting.
 std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds) {
   std::vector<Tile> tiles(kinds.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
     tiles[i] = tile_of(kinds[i]);
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (kinds[i] != PathKind::work || !region.valid()) continue;
-    const std::string& name = run.regions[region.index()].name;
-    if (name.starts_with(trace::pseudo::io_in)) tiles[i] = Tile::io;
-    if (name.starts_with(trace::pseudo::blocked_in)) tiles[i] = Tile::blocked;
-    if (name.starts_with(trace::pseudo::blocked_unknown)) tiles[i] = Tile::blocked;
+    tiles[i] = tile_of_work(trace::pseudo_of(run.regions[region.index()].name));
   }
   return tiles;
 }
@@ -69,7 +79,8 @@ std::vector<bool> unknown_sleep(const replay::Run& run) {
   for (size_t i = 0; i < unknown.size(); ++i) {
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (!region.valid()) continue;
-    unknown[i] = run.regions[region.index()].name.starts_with(trace::pseudo::blocked_unknown);
+    const trace::Pseudo kind = trace::pseudo_of(run.regions[region.index()].name);
+    unknown[i] = kind == trace::Pseudo::blocked_unknown;
     any |= unknown[i];
   }
   if (!any) unknown.clear();

@@ -151,10 +151,19 @@ void diagnose_short_regions(const Findings& findings, std::vector<FoundDiagnosis
 
 namespace {
 
+/// What calls the library, where a call path ends in one.
+CallPathId without_library(const Findings& findings, CallPathId path) {
+  const FoundCallPath& at = findings.callpaths[path.index()];
+  const bool in_library = trace::pseudo_of(at.region) == trace::Pseudo::in_library;
+  return in_library && at.parent.valid() ? at.parent : path;
+}
+
 /// Where all threads spend most without waiting, in code that is the program's own.
 CallPathId where_most_is_done(const Findings& findings) {
   std::map<CallPathId, double> sums;
-  for (const FoundProfile& row : findings.profile) sums[row.callpath] += row.time_s;
+  for (const FoundProfile& row : findings.profile) {
+    sums[without_library(findings, row.callpath)] += row.time_s;
+  }
   for (const FoundWait& row : findings.waits) sums[row.callpath] -= row.time_s;
   CallPathId most;
   double most_s = 0;
@@ -219,7 +228,9 @@ constexpr double kMuchOfALife = 0.05;
 constexpr double kMuchOfAllTime = 0.1;
 
 /// glibc's, each with one lock for all threads of a process.
-bool has_one_lock(std::string_view function) {
+bool has_one_lock(std::string_view region) {
+  if (trace::pseudo_of(region) != trace::Pseudo::in_library) return false;
+  std::string_view function = trace::rest_of_family(region);
   constexpr std::string_view kLocked[] = {"rand",      "random",      "srand",  "srandom",
                                           "localtime", "localtime_r", "mktime", "ctime"};
   if (function.starts_with("__")) function.remove_prefix(2);

@@ -41,6 +41,7 @@ struct AnalyzeArguments {
   bool passes = false;
   std::vector<std::string> disabled;
   std::string ties = "shared";
+  std::string wrappers;
   PipelineOptions pipeline;
 };
 
@@ -238,12 +239,18 @@ Action add_analyze(CLI::App& command, const Program&) {
           "(shared), or as in Boehme's thesis the last alone (last)")
       ->check(CLI::IsMember({"shared", "last"}))
       ->capture_default_str();
+  command.add_option("--wrappers", arguments->wrappers, text(Setting::wrappers).help)
+      ->type_name("PATH");
   command.add_flag("--report", arguments->report, "also print the report");
   return [arguments] {
     for (const std::string& pass : arguments->disabled) {
       blame::disable(arguments->pipeline.disabled, pass);
     }
     arguments->pipeline.last_alone = arguments->ties == "last";
+    if (auto read = take_wrappers(arguments->wrappers); !read) {
+      kLog.error("{}", read.error().sentence);
+      return kUsage;
+    }
     return analyze(*arguments);
   };
 }

@@ -292,6 +292,10 @@ int measure(const MeasureOptions& options) {
     kLog.error("{}", named.error().sentence);
     return kUsage;
   }
+  if (auto read = take_wrappers(options.settings[Setting::wrappers]); !read) {
+    kLog.error("{}", read.error().sentence);
+    return kUsage;
+  }
   const int startable = check_program(options.command.front());
   if (startable != 0) return explain_unstartable(options.command.front(), startable);
   HeldSignals held;

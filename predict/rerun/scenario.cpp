@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/glob.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::predict {
 
@@ -23,13 +24,17 @@ const trace::Region& region_of(const Run& run, CallPathId path) {
   return run.regions[run.callpaths[path].region.index()];
 }
 
-/// The call paths that a glob chooses, without what they call.
+/// The call paths that a glob chooses, without what they call but in libraries.
 std::vector<bool> chosen(const Run& run, const std::string& glob) {
   std::vector<bool> fits(run.callpaths.size());
   for (size_t i = 0; i < fits.size(); ++i) {
     const CallPathId path(i);
     fits[i] =
         matches_callpath(glob, run.callpaths.name(path, run.regions), region_of(run, path).name);
+    const CallPathId parent = run.callpaths[path].parent;
+    const bool is_part =
+        trace::pseudo_of(region_of(run, path).name) == trace::Pseudo::in_library && parent.valid();
+    if (is_part && fits[parent.index()]) fits[i] = true;
   }
   return fits;
 }

@@ -34,15 +34,14 @@ constexpr std::string_view kNaps[] = {"sleep",
 
 /// "poll" of "(blocked in poll)"; anything else as it is.
 std::string_view call_of(std::string_view region) {
-  if (!region.starts_with(trace::pseudo::blocked_in)) return region;
-  region.remove_prefix(trace::pseudo::blocked_in.size());
-  return region.substr(0, region.find(')'));
+  const bool is_blocked = trace::pseudo_of(region) == trace::Pseudo::blocked_in;
+  return is_blocked ? trace::rest_of_family(region) : region;
 }
 
 /// Whether a region stands for a call in which the thread slept for whatever reason.
 bool is_sleep(const trace::Region& region) {
-  return region.name.starts_with(trace::pseudo::blocked_in) ||
-         region.name.starts_with(trace::pseudo::io_in);
+  const trace::Pseudo kind = trace::pseudo_of(region.name);
+  return kind == trace::Pseudo::blocked_in || kind == trace::Pseudo::io_in;
 }
 
 /// Whether it does nothing that others could depend on, but end.

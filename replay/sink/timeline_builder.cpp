@@ -55,7 +55,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .stage =
             region.role == trace::RegionRole::phase || region.role == trace::RegionRole::iteration,
         .not_sampled = region.name == trace::kNotSampled ||
-                       region.name.starts_with(trace::pseudo::blocked_unknown),
+                       trace::pseudo_of(region.name) == trace::Pseudo::blocked_unknown,
         .not_recorded = not_recorded,
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),

@@ -360,8 +360,7 @@ CommonCaller common_caller(const Findings& findings) {
 
 bool is_in_call_of_system(const FoundCallPath& path) {
   if (!path.parent.valid()) return false;
-  return path.model == "pthread" || path.region.starts_with(trace::pseudo::blocked_in) ||
-         path.region.starts_with(trace::pseudo::io_in);
+  return path.model == "pthread" || trace::is_part_of_caller(path.region);
 }
 
 bool waits_for_others(std::string_view region) {

@@ -53,7 +53,7 @@ std::string name_of(const Cause& cause, const PageNames& names) {
   if (path == nullptr) return names.code(cause.example);
   if (const trace::PseudoRegion* pseudo = trace::pseudo_region(path->region)) {
     if (!path->parent.valid()) {
-      return std::string(pseudo->words.empty() ? pseudo->name : pseudo->words);
+      return std::string(pseudo->words.empty() ? path->region : pseudo->words);
     }
     const bool is_most = cause.costliest_s >= kMost * cause.cost_s;
     return names.code(is_most || !is_in_call_of_system(*path) ? cause.example : path->parent);

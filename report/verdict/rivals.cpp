@@ -11,6 +11,7 @@
 #include "blame/diagnose/diagnose.h"
 #include "blame/findings/findings_fields.h"
 #include "report/verdict/gains.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 namespace {
@@ -63,10 +64,13 @@ std::string threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {
                      rounded(blame::proportion(row)), names.region(row.callpath));
 }
 
-std::string locked_calls(const PageNames& names, const FoundDiagnosis& row) {
-  return fmt::format("{} is {} on {}, which has one lock for all; without it",
-                     rounded(blame::proportion(row)), names.region(row.callpath),
-                     counted(row.count, "thread"));
+std::string locked_calls(const Findings& findings, const PageNames& names,
+                         const FoundDiagnosis& row) {
+  const std::string_view function =
+      trace::rest_of_family(findings.callpaths[row.callpath.index()].region);
+  return fmt::format("{} is {} in {} on {}, which has one lock for all; without it",
+                     rounded(blame::proportion(row)), function,
+                     caller(findings, names, row.callpath), counted(row.count, "thread"));
 }
 
 std::string words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
@@ -80,7 +84,7 @@ std::string words_of(const Findings& findings, const PageNames& names, const Fou
     case Diagnosis::threads_in_mpi:
       return threads_in_mpi(names, row);
     case Diagnosis::locked_calls:
-      return locked_calls(names, row);
+      return locked_calls(findings, names, row);
     default:
       return "";
   }

@@ -32,8 +32,8 @@ This page is generated from `{TABLE}` and `{EVENTS}`: change those and run `./de
 VARIABLES = """
 ## Variables without an option
 
-`CULPRIT_LOG` and `CULPRIT_NAME_CACHE` hold for all commands; the options `-v` and `-q` go before `CULPRIT_LOG`, and a
-level that does not exist is ignored, with a warning.
+`CULPRIT_LOG`, `CULPRIT_NAME_CACHE` and `CULPRIT_WRAPPERS` hold for all commands; the options `-v` and `-q` go before
+`CULPRIT_LOG`, and a level that does not exist is ignored, with a warning.
 """
 
 FREQUENT = """

@@ -65,6 +65,8 @@ TEST_F(AssembleTest, SamplesSpeakForTheTimeHalfwayToTheirNeighbours) {
 30   -
 30   compute
 30     kernel
+30       (in memcpy)
+50       -
 80     -
 80   -
 80   exchange

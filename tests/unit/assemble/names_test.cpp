@@ -4,10 +4,12 @@
 // Names: from linkage names to what the author wrote, and from addresses of this very program.
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -15,8 +17,8 @@
 #include <set>
 #include <sstream>
 
+#include "assemble/names/generated/generated_code.h"
 #include "assemble/names/object_file.h"
-#include "assemble/names/perf_map.h"
 #include "assemble/names/stubs.h"
 #include "assemble/names/symbols.h"
 #include "assemble/names/unwind_table.h"
@@ -262,6 +264,8 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
+uint64_t g_called_from = 0;
+
 TEST(Stubs, AreCalledWhatTheyCall) {
 #if defined(__x86_64__)
   elf_version(EV_CURRENT);
@@ -284,7 +288,43 @@ TEST(Stubs, AreCalledWhatTheyCall) {
 #endif
 }
 
-TEST(PerfMap, NamesGeneratedCode) {
+/// What the instruction before the address that this returns to calls: not this function, which is
+/// in the same file.
+__attribute__((noinline)) int compare(const void*, const void*) {
+  g_called_from = reinterpret_cast<uint64_t>(__builtin_return_address(0));
+  return 0;
+}
+
+TEST(Stubs, CallsTellWhatTheyCallInOtherFiles) {
+#if defined(__x86_64__)
+  int two[2] = {};
+  std::qsort(two, 2, sizeof *two, compare);  // is in the C library, which calls back
+  void* stack[64];
+  const int depth = backtrace(stack, 64);
+  const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
+  std::set<std::string> called;
+  for (int i = 0; i < depth; ++i) {
+    const auto place = map.find(reinterpret_cast<uint64_t>(stack[i]) - 1);
+    if (!place) continue;
+    called.insert(ObjectFile(std::string(place->module)).symbol(place->offset).calls);
+  }
+  EXPECT_TRUE(called.contains("backtrace")) << testing::PrintToString(called);
+  const auto within = map.find(g_called_from - 1);
+  ASSERT_TRUE(within);
+  EXPECT_EQ(ObjectFile(std::string(within->module)).symbol(within->offset).calls, "")
+      << "it is called by its address";
+#endif
+}
+
+/// What the code at an address is called by what tells of a process's generated code.
+Symbol generated(const std::string& sources, uint64_t address) {
+  Symbol symbol;
+  const OpenPlace place{address, &symbol};
+  read_symbols(sources, {&place, 1});
+  return symbol;
+}
+
+TEST(GeneratedCode, IsNamedByPerfMaps) {
   const std::string path = "/tmp/perf-4194305.map";  // no process has such a number
   {
     std::ofstream out(path);
@@ -293,9 +333,11 @@ TEST(PerfMap, NamesGeneratedCode) {
            "7f0000001000 30 julia_flux_13\n"
            "nonsense\n7f00000020 zz\n7f0000003000 10 _ZN4mesh4Grid5applyEv";
   }
-  ASSERT_TRUE(is_perf_map(path));
-  EXPECT_EQ(find_perf_map(4194305, 0), path);
-  EXPECT_EQ(find_perf_map(4194305, uint64_t{1} << 62), "") << "of an earlier process";
+  const GuardedPath folder(std::filesystem::path(testing::TempDir()) / "no_such_folder");
+  EXPECT_EQ(find_generated_code(4194305, uint64_t{1} << 62, {}, folder), "")
+      << "of an earlier process";
+  const std::string sources = find_generated_code(4194305, 0, {}, folder);
+  ASSERT_TRUE(is_generated_code(sources));
   const std::pair<uint64_t, std::string> expected[] = {
       {0x7f0000001000, "julia_flux_13"},
       {0x7f000000102f, "julia_flux_13"},
@@ -304,12 +346,88 @@ TEST(PerfMap, NamesGeneratedCode) {
       {0x7f0000003002, "mesh::Grid::apply"},
   };
   for (const auto& [address, name] : expected) {
-    Symbol symbol;
-    const OpenPlace place{address, &symbol};
-    read_symbols(path, {&place, 1});
+    const Symbol symbol = generated(sources, address);
     ASSERT_EQ(symbol.frames.size(), 1u);
     EXPECT_EQ(symbol.frames.front().function, name);
     EXPECT_EQ(symbol.named, name.find("generated") == std::string::npos);
+  }
+  std::filesystem::remove(path);
+}
+
+/// Numbers and texts as they lie in a file.
+struct Bytes {
+  std::string all;
+  template <class Number>
+  Bytes& number(Number value) {
+    all.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Bytes& text(const std::string& text) {
+    all.append(text).push_back('\0');
+    return *this;
+  }
+  /// As a record of a dump of code.
+  std::string record(uint32_t kind) const {
+    Bytes head;
+    head.number(kind).number(static_cast<uint32_t>(16 + all.size())).number(uint64_t{0});
+    return head.all + all;
+  }
+};
+
+std::string header_of_dump() {
+  Bytes head;
+  for (const uint32_t word : {0x4a695444u, 1u, 40u, 62u, 0u, 4194305u}) head.number(word);
+  return head.number(uint64_t{0}).number(uint64_t{0}).all;
+}
+
+std::string made(uint64_t address, uint64_t size, const std::string& name) {
+  Bytes fields;
+  fields.number(uint64_t{0}).number(address).number(address).number(size).number(uint64_t{1});
+  return fields.text(name).record(0);
+}
+
+TEST(GeneratedCode, IsNamedByDumps) {
+  Bytes lines;
+  lines.number(uint64_t{0x7000}).number(uint64_t{2});
+  lines.number(uint64_t{0x7000}).number(42u).number(0u).text("/src/flux.jl");
+  lines.number(uint64_t{0x7010}).number(45u).number(0u).text("\xff");
+  Bytes moved;
+  for (const uint64_t word : {0ul, 0x8000ul, 0x8000ul, 0xa000ul, 0x20ul, 2ul}) moved.number(word);
+  const std::string dump = header_of_dump() + lines.record(2) + made(0x7000, 0x20, "flux") +
+                           made(0x8000, 0x20, "old") + made(0x8000, 0x20, "step") + moved.record(1);
+  const std::string path = std::filesystem::path(testing::TempDir()) / "jit-4194305.dump";
+  const auto functions_in = [&](const std::string& bytes) {
+    std::ofstream(path) << bytes;
+    GeneratedFunctions functions;
+    read_jit_dump(path, functions);
+    return functions;
+  };
+  const GeneratedFunctions functions = functions_in(dump);
+  ASSERT_EQ(functions.size(), 3u);
+  EXPECT_EQ(functions.at(0x7000).name, "flux");
+  EXPECT_EQ(functions.at(0x7000).end, 0x7020u);
+  EXPECT_EQ(functions.at(0x7000).file, "flux.jl");
+  EXPECT_EQ(functions.at(0x7000).lines.at(0x7010), 45u);
+  EXPECT_EQ(functions.at(0x8000).name, "step") << "the later counts";
+  EXPECT_EQ(functions.at(0xa000).name, "step") << "where it was moved to";
+  // Wherever it is cut off, what is whole is read, and nothing else.
+  for (size_t length = 0; length <= dump.size(); ++length) {
+    EXPECT_LE(functions_in(dump.substr(0, length)).size(), 3u);
+  }
+  EXPECT_EQ(functions_in(dump.substr(0, dump.size() - 1)).size(), 2u);
+  std::filesystem::remove(path);
+}
+
+TEST(GeneratedCode, DamagedObjectsHaveNoNames) {
+  std::ifstream own("/proc/self/exe");
+  std::string bytes(1 << 16, '\0');
+  own.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const std::string path = std::filesystem::path(testing::TempDir()) / "generated.0";
+  for (const size_t length : {size_t{0}, size_t{3}, size_t{64}, size_t{100}, bytes.size()}) {
+    std::ofstream(path) << bytes.substr(0, length);
+    GeneratedFunctions functions;
+    read_generated_object(path, functions);
+    EXPECT_TRUE(functions.empty()) << length;
   }
   std::filesystem::remove(path);
 }

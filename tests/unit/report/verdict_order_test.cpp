@@ -169,11 +169,12 @@ TEST(Verdict, NamesAFunctionOfTheCLibraryThatLetsOneThreadInAtATime) {
   d.findings().locations.push_back({"0.1", 0, 1, "n1", 100, 0, ""});
   d.findings().run.locations = 2;
   d.findings().run.allocation_s = 200;
-  d.findings().profile = {{d.path("main/throw_darts/rand"), LocationId(0), 1, 80, 0, 0},
-                          {d.path("main/throw_darts/rand"), LocationId(1), 1, 80, 0, 0}};
-  EXPECT_EQ(d.judge().text,
-            "80 % is rand on 2 threads, which has one lock for all; without it: 40.00 s (40 %) "
-            "shorter.");
+  d.findings().profile = {{d.path("main/throw_darts/(in rand)"), LocationId(0), 1, 80, 0, 0},
+                          {d.path("main/throw_darts/(in rand)"), LocationId(1), 1, 80, 0, 0}};
+  EXPECT_EQ(
+      d.judge().text,
+      "80 % is rand in throw_darts on 2 threads, which has one lock for all; without it: 40.00 "
+      "s (40 %) shorter.");
   d.findings().profile.pop_back();
   EXPECT_EQ(d.judge().text, "");
 }

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that many call are named beside who calls them, and wrappers are not blamed."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import harness
+from harness import Report, Skip, check, execute, mpirun, succeed
+
+HERE = pathlib.Path(__file__).parent
+
+
+def measure(place, name, *command, options=(), **variables):
+    folder = place.experiment(name)
+    succeed([place.culprit, "run", "-o", folder, *options, "--", *command],
+            environment=variables)
+    report = Report(place, folder)
+    report.check_identities()
+    report.check_nothing_lost()
+    text = succeed([place.culprit, "report", folder]).stdout
+    return report.data["delays"], " ".join(text.split("WHERE THE TIME WENT")[0].split())
+
+
+def lock(place):
+    delays, text = measure(place, "darts", place.program("libraries/darts"))
+    paths = {d["callpath"].split("throw_darts")[-1] for d in delays if "throw_darts" in d["callpath"]}
+    check("/(in rand)" in paths, f"rand is not shown below throw_darts: {delays}")
+    check("rand in throw_darts on 2 threads, which has one lock for all" in text,
+          f"the verdict does not speak of the lock: {text}")
+
+
+def blas(place):
+    if execute([sys.executable, "-c", "import mpi4py, numpy"]).returncode != 0:
+        raise Skip("there is no mpi4py, or no numpy")
+    delays, text = measure(place, "multiply",
+                           *mpirun(2, sys.executable, HERE / "multiply.py"),
+                           OPENBLAS_NUM_THREADS="1")
+    check("waiting for multiply (multiply.py:9)" in text, f"the verdict names another: {text}")
+    check(any("/multiply/(in " in d["callpath"] for d in delays),
+          f"no library is shown below multiply: {delays}")
+
+
+def wrappers(place):
+    program = mpirun(2, place.program("libraries/dispatch"))
+    listed = pathlib.Path(place.scratch) / "wrappers"
+    listed.write_text("function frame::*\n")
+    delays, text = measure(place, "tables", *program)
+    check(not any("Kokkos" in d["callpath"] for d in delays), f"a framework is named: {delays}")
+    check(any("/frame::dispatch" in d["callpath"] for d in delays),
+          f"what no table names is not shown: {delays}")
+    delays, text = measure(place, "listed", *program, options=("--wrappers", listed))
+    check(not any("frame::" in d["callpath"] for d in delays), f"a listed wrapper is named: {delays}")
+    check(any("/relax/" in d["callpath"] for d in delays), f"relax is not blamed: {delays}")
+    folder = place.experiment("tables")
+    again = succeed([place.culprit, "analyze", folder, "--wrappers", listed, "--report"]).stdout
+    check("frame::" not in again, f"a listed wrapper is named: {again[:1500]}")
+    listed.write_text("functions frame::*\n")
+    refused = execute([place.culprit, "run", "--wrappers", listed, "--", "true"])
+    check(refused.returncode == 2 and ":1:" in refused.stderr, f"not refused: {refused}")
+
+
+TESTS = {"lock": lock, "blas": blas, "wrappers": wrappers}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whose code is the program's own, by the tables and by a file of the user's.
+#include "assemble/names/others/not_the_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace culprit::assemble::test {
+namespace {
+
+std::filesystem::path list_with(const std::string& text) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "culprit_wrappers_test";
+  std::ofstream(file) << text;
+  return file;
+}
+
+TEST(NotTheProgramsOwn, TablesKnowLibrariesByTheBeginningOfTheirNames) {
+  const NotThePrograms others;
+  EXPECT_EQ(others.library("libsolver.so.3", "").kind, CodeKind::user);
+  EXPECT_EQ(others.library("libgomp.so.1", "").kind, CodeKind::openmp_runtime);
+  EXPECT_EQ(others.library("libmpi.so.40", "").shown, Shown::never);
+  EXPECT_EQ(others.library("libc.so.6", "").shown, Shown::called);
+  EXPECT_EQ(others.library("libopenblasp-r0.3.21.so", "").shown, Shown::always);
+  EXPECT_EQ(others.library("_umath.cpython-311.so", "numpy.core._umath").shown, Shown::always);
+  EXPECT_EQ(others.library("_umath.cpython-311.so", "flow.solver").kind, CodeKind::user);
+}
+
+TEST(NotTheProgramsOwn, FrameworksAreWrappers) {
+  const NotThePrograms others;
+  EXPECT_TRUE(others.is_wrapper("Kokkos::Impl::ParallelFor<Relax>::exec"));
+  EXPECT_TRUE(others.is_wrapper("RAJA::forall<RAJA::omp_parallel_for_exec>"));
+  EXPECT_TRUE(others.is_wrapper("std::__invoke_impl<void>"));
+  EXPECT_FALSE(others.is_wrapper("KokkosFlow::step"));
+  EXPECT_FALSE(others.is_wrapper("relax"));
+}
+
+TEST(NotTheProgramsOwn, UsersAddToTheTables) {
+  const auto others = NotThePrograms::read(list_with(
+      "# ours\n\n  function frame::*   # dispatches\nfunction run_*\nlibrary libours*\n"));
+  ASSERT_TRUE(others) << others.error().sentence;
+  EXPECT_TRUE(others->is_wrapper("frame::dispatch<int, double>"));
+  EXPECT_TRUE(others->is_wrapper("run_kernel"));
+  EXPECT_FALSE(others->is_wrapper("rerun_kernel"));
+  EXPECT_TRUE(others->is_wrapper("Kokkos::parallel_for"));
+  EXPECT_EQ(others->library("libours.so", "").shown, Shown::always);
+  EXPECT_EQ(others->library("libtheirs.so", "").kind, CodeKind::user);
+}
+
+TEST(NotTheProgramsOwn, WhatIsNoListIsRefusedWithItsLine) {
+  const auto others = NotThePrograms::read(list_with("function a\nfunctions b\n"));
+  ASSERT_FALSE(others);
+  EXPECT_NE(others.error().sentence.find(":2:"), std::string::npos) << others.error().sentence;
+  EXPECT_FALSE(NotThePrograms::read(list_with("library\n")));
+  EXPECT_FALSE(NotThePrograms::read("/nowhere/wrappers"));
+}
+
+}  // namespace
+}  // namespace culprit::assemble::test
