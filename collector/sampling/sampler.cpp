@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include "collector/callpath/unwind.h"
 #include "collector/lifecycle.h"
@@ -59,6 +61,8 @@ constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"
 std::atomic<uint64_t> g_delivery_ns{0};
 std::atomic<uint64_t> g_inside{0};  ///< threads that are inside a sample
 std::atomic<pid_t> g_process{0};    ///< in which start() was called; 0: not yet
+/// In a page that the system empties in children; nullptr: it cannot (before Linux 4.14).
+std::atomic<std::atomic<bool>*> g_memory_mark{nullptr};
 /// When this thread last told what it had of a core, in seconds.
 constinit thread_local time_t t_told_core_use __attribute__((tls_model("initial-exec"))) = 0;
 /// CPU time, in nanoseconds, of this thread's samples.
@@ -158,6 +162,13 @@ void handle(uint64_t missed, const ucontext_t& context) {
   if (Recorder::impl(*log).may_append_from_signal()) watch_spinning(*log, now(), context);
 }
 
+void mark_memory() {
+  void* const page = map_memory(sizeof(std::atomic<bool>));
+  if (page == nullptr || madvise(page, sizeof(std::atomic<bool>), MADV_WIPEONFORK) != 0) return;
+  auto* const mark = new (page) std::atomic<bool>(true);
+  g_memory_mark.store(mark, std::memory_order_release);
+}
+
 bool is_blocked(int signal) {
   sigset_t blocked;
   return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, signal) != 0;
@@ -230,6 +241,7 @@ void after_fork_in_child() {
   forget_sample_signal();
   forget_guards();
   watcher::forget();
+  if (auto* const mark = g_memory_mark.load(std::memory_order_relaxed)) mark->store(true);
   g_inside.store(0);
   g_process.store(getpid(), std::memory_order_release);
   after_fork();
@@ -299,6 +311,7 @@ void start() {
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
   registry::add_hook({on_thread_begun, on_thread_ended, true, on_checkpoint, watcher::end});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
+  mark_memory();
   g_process.store(getpid(), std::memory_order_release);
   if (syscall(SYS_gettid) != getpid()) return;
   if (begins_early()) lifecycle::begin_early();
@@ -312,6 +325,11 @@ bool has_started() {
 bool is_same_process() {
   const pid_t process = g_process.load(std::memory_order_acquire);
   return process != 0 && process == getpid();
+}
+
+bool is_same_memory() {
+  const std::atomic<bool>* const mark = g_memory_mark.load(std::memory_order_acquire);
+  return mark != nullptr ? mark->load(std::memory_order_relaxed) : is_same_process();
 }
 
 void stop_watching() {

@@ -201,7 +201,7 @@ class Wait {
  private:
   [[gnu::noinline]] void say_waiting(uintptr_t caller, uint32_t owner) {
     const KeepErrno keep;
-    if (selection::is_off() || !is_same_process()) return;
+    if (selection::is_off() || !is_same_memory()) return;
     ThreadLog* const log = registry::existing_log();  // none is made for a wait that may be short
     if (log == nullptr || log->waiting > 0) return;
     const StringId name = log->name(name_);
