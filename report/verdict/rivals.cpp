@@ -73,6 +73,22 @@ std::string locked_calls(const Findings& findings, const PageNames& names,
                      caller(findings, names, row.callpath), counted(row.count, "thread"));
 }
 
+/// Whether threads other than the first hardly have any work but in regions that are too short for
+/// them: whoever works meanwhile keeps them from nothing.
+bool is_all_work_of_threads(const Findings& findings, const FoundDiagnosis& row) {
+  constexpr double kNearlyAll = 0.9;
+  if (row.kind != Diagnosis::short_regions) return false;
+  double in_regions_s = 0;
+  for (const blame::FoundCriticalCallPath& path : findings.critical_callpaths) {
+    for (CallPathId at = path.callpath; at.valid(); at = findings.callpaths[at.index()].parent) {
+      if (!findings.callpaths[at.index()].region.starts_with("!$omp parallel")) continue;
+      in_regions_s += path.time_s;
+      break;
+    }
+  }
+  return row.time_s >= kNearlyAll * in_regions_s;
+}
+
 std::string words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   switch (row.kind) {
     case Diagnosis::small_messages:
@@ -100,7 +116,8 @@ std::vector<Rival> rivals(const Findings& findings, const PageNames& names,
     const std::string text = words_of(findings, names, row);
     if (text.empty()) continue;
     list.push_back({row.kind, row.gain_s,
-                    fmt::format("{}: {} shorter.", text, gained(row.gain_s, findings, time))});
+                    fmt::format("{}: {} shorter.", text, gained(row.gain_s, findings, time)),
+                    is_all_work_of_threads(findings, row)});
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const Rival& a, const Rival& b) { return a.gain_s > b.gain_s; });

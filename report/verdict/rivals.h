@@ -18,6 +18,7 @@ struct Rival {
   blame::Diagnosis kind;
   double gain_s = 0;  ///< of the run
   std::string text;
+  bool explains_waiting = false;  ///< threads wait since there is nothing but this for them to do
 };
 
 /// Those that matter, by what they would bring, most first.

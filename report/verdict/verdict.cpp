@@ -201,13 +201,14 @@ class Judge {
     say(VerdictKind::start_up, skew(SkewOrder::later));
   }
 
-  /// Those that are left and would bring more than so much, and than the cause.
+  /// Those that are left and would bring more than so much, and than the cause, unless it is one
+  /// for their sake.
   void say_rivals(double least_s) {
     const double cause_s = gain_of_cause(verdict_.causes, findings_);
-    least_s = std::max({least_s, cause_s, kWorthARival * findings_.run.wall_s});
+    least_s = std::max(least_s, kWorthARival * findings_.run.wall_s);
     for (; rivals_said_ < verdict_.rivals.size(); ++rivals_said_) {
       const Rival& rival = verdict_.rivals[rivals_said_];
-      if (rival.gain_s <= least_s) return;
+      if (rival.gain_s <= std::max(least_s, rival.explains_waiting ? 0 : cause_s)) return;
       say(VerdictKind::rival, rival.text);
     }
   }

@@ -164,6 +164,25 @@ TEST(Verdict, PutsWhatBringsMoreBeforeWhatIsNotExplained) {
   EXPECT_EQ(d.judge().kind, VerdictKind::unexplained);
 }
 
+// Threads that have work in regions too short for them alone wait for nobody's sake.
+TEST(Verdict, PutsShortRegionsFirstWhereThreadsHaveNoOtherWork) {
+  Drawing d(1);
+  d.findings().locations.push_back({"0.1", 0, 1, "n1", 100, 0, ""});
+  d.findings().run.locations = 2;
+  d.findings().run.allocation_s = 200;
+  d.delay("main/decode", 0, 60);
+  const CallPathId decode = d.path("main/decode");
+  const CallPathId region = d.path("main/topk/!$omp parallel");
+  d.findings().profile = {{region, LocationId(0), 1'000'000, 5, 0, 0}};
+  d.findings().critical_callpaths = {{decode, 80}, {region, 20}};
+  d.findings().function_gains = {{decode, blame::GainKind::balanced, 40}};
+  const auto first = [&] { return d.judge().text; };
+  EXPECT_NE(first().find("parallel regions of 20 us each in topk"), std::string::npos) << first();
+  // Where there is a long one as well, the threads are wanted there.
+  d.findings().critical_callpaths.push_back({d.path("main/!$omp parallel"), 50});
+  EXPECT_NE(first().find("waiting for decode"), std::string::npos) << first();
+}
+
 TEST(Verdict, NamesAFunctionOfTheCLibraryThatLetsOneThreadInAtATime) {
   Drawing d(1);
   d.findings().locations.push_back({"0.1", 0, 1, "n1", 100, 0, ""});
