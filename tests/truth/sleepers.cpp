@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -119,6 +120,48 @@ void in_fgets() {
   if (rank == 1) child_of_rounds([] { sure(write(ends[1], "abc\n", 4) == 4); });
   ROUNDS {
     if (rank == 1) read_line();
+    exchange();
+  }
+}
+
+/// By the instruction: nobody can stand in front of it.
+TRUTH_LOUD void read_bare() {
+  char one;
+#if defined(__x86_64__)
+  CHARGED("read_bare", {
+    long result = SYS_read;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(ends[0]), "S"(&one), "d"(1)
+                     : "rcx", "r11", "memory");
+    sure(result == 1);
+  });
+#else
+  CHARGED("read_bare", sure(read(ends[0], &one, 1) == 1));
+#endif
+}
+
+void in_bare_read() {
+  sure(pipe(ends) == 0);
+  if (rank == 1) child_of_rounds([] { sure(write(ends[1], "x", 1) == 1); });
+  ROUNDS {
+    if (rank == 1) read_bare();
+    exchange();
+  }
+}
+
+/// The C library reads within it.
+TRUTH_LOUD void scan_number() {
+  int number;
+  CHARGED("scan_number", sure(fscanf(stream, "%d", &number) == 1));
+}
+
+void in_fscanf() {
+  sure(pipe(ends) == 0);
+  stream = fdopen(ends[0], "r");
+  if (rank == 1) child_of_rounds([] { sure(write(ends[1], "7 ", 2) == 2); });
+  ROUNDS {
+    if (rank == 1) scan_number();
     exchange();
   }
 }
@@ -346,6 +389,8 @@ const truth_case kCases[] = {
     {"read", in_read},
     {"fifo", in_fifo},
     {"fgets", in_fgets},
+    {"bare_read", in_bare_read},
+    {"fscanf", in_fscanf},
     {"system", in_system},
     {"waitpid", in_waitpid},
     {"recv", in_recv},

@@ -42,7 +42,7 @@ constexpr uint64_t kShortestPause_ns = 5'000'000, kLongestPause_ns = 80'000'000;
 constexpr uint64_t kOverspentPause_ns = 1'280'000'000;
 /// What looks may cost: a part of the time of one core, or of those that the process uses, and a
 /// little at the beginning.
-constexpr uint64_t kPartOfAll = 1000, kFree_ns = 5'000'000;
+constexpr uint64_t kPartOfAll = 1000, kFree_ns = 10'000'000;
 /// A sleep is told in pieces, so that a process that is killed has told all but the last.
 constexpr uint64_t kPiece_ns = 1'000'000'000;
 constexpr unsigned kLooksBetweenLists = 16, kMostSkipped = 16;

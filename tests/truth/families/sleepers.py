@@ -4,7 +4,8 @@
 
 # Rank 0 waits as long as rank 1's function sleeps; where a helper of rank 1 works, so does its master.
 ASLEEP = {
-    "read": "read_pipe", "fifo": "open_fifo", "fgets": "read_line", "system": "run_script", "waitpid": "await_child",
+    "read": "read_pipe", "fifo": "open_fifo", "fgets": "read_line", "bare_read": "read_bare",
+    "fscanf": "scan_number", "system": "run_script", "waitpid": "await_child",
     "recv": "await_message", "poll": "await_ready", "flock": "lock_file", "fsync": "write_checkpoint",
 }
 AMONG_THREADS = ("std_barrier", "std_latch", "std_semaphore", "atomic_wait", "future", "call_once", "slices")
