@@ -4,6 +4,7 @@
 """Functions that many call are named beside who calls them, and wrappers are not blamed."""
 
 import pathlib
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
@@ -62,7 +63,27 @@ def wrappers(place):
     check(refused.returncode == 2 and ":1:" in refused.stderr, f"not refused: {refused}")
 
 
-TESTS = {"lock": lock, "blas": blas, "wrappers": wrappers}
+def stripped(place):
+    """A program whose debug information lies in a file of its own, and is there only later."""
+    if shutil.which("objcopy") is None or shutil.which("strip") is None:
+        raise Skip("there are no binutils")
+    program = pathlib.Path(place.scratch) / "dispatch"
+    symbols = pathlib.Path(place.scratch) / "dispatch.debug"
+    shutil.copy(place.program("libraries/dispatch"), program)
+    succeed(["objcopy", "--only-keep-debug", program, symbols])
+    succeed(["objcopy", "--strip-all", f"--add-gnu-debuglink={symbols}", program])
+    away = symbols.rename(symbols.with_suffix(".away"))
+    folder = place.experiment("stripped")
+    succeed([place.culprit, "run", "-o", folder, "--", *mpirun(2, program)])
+    text = succeed([place.culprit, "report", folder]).stdout
+    check("dispatch has no symbols" in " ".join(text.split()), f"no word on symbols: {text[-1500:]}")
+    away.rename(symbols)
+    succeed([place.culprit, "analyze", folder])
+    delays = Report(place, folder).data["delays"]
+    check(any("/relax/" in d["callpath"] for d in delays), f"no names came: {delays}")
+
+
+TESTS = {"lock": lock, "blas": blas, "wrappers": wrappers, "stripped": stripped}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))
