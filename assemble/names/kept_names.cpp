@@ -12,7 +12,7 @@ namespace culprit::assemble {
 namespace {
 
 constexpr uint64_t kLargest = uint64_t{256} << 20;
-constexpr std::string_view kHead = "culprit names of a run 2\n";
+constexpr std::string_view kHead = "culprit names of a run 3\n";
 
 }  // namespace
 

@@ -18,6 +18,7 @@
 
 #include "assemble/names/dwarf/lambdas.h"
 #include "assemble/names/open_object.h"
+#include "assemble/names/spin_loop.h"
 #include "assemble/names/unwind_table.h"
 
 namespace culprit::assemble {
@@ -164,6 +165,22 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) {
   }
 }
 
+bool ObjectFile::spins_at(uint64_t offset, uint64_t into_function) const {
+  constexpr uint64_t kBefore = 4096, kBehind = 2048;  // more than is looked at
+  GElf_Ehdr file;
+  if (gelf_getehdr(elf_, &file) == nullptr || file.e_machine != EM_X86_64) return false;
+  const auto segment = find_segment(elf_, [offset](const GElf_Phdr& s) {
+    return s.p_type == PT_LOAD && offset >= s.p_offset && offset - s.p_offset < s.p_filesz;
+  });
+  if (!segment) return false;
+  const uint64_t before = std::min({into_function, kBefore, offset - segment->p_offset});
+  const uint64_t behind = std::min(kBehind, segment->p_offset + segment->p_filesz - offset);
+  const Elf_Data* const data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(offset - before),
+                                                    before + behind, ELF_T_BYTE);
+  if (data == nullptr || data->d_buf == nullptr) return false;
+  return is_spin_loop({static_cast<const unsigned char*>(data->d_buf), data->d_size}, before);
+}
+
 Symbol ObjectFile::symbol(uint64_t offset) {
   Symbol symbol;
   symbol.module = name_;
@@ -179,6 +196,7 @@ Symbol ObjectFile::symbol(uint64_t offset) {
   symbol.calls = stubs_.called_before(*address + 1).value_or("");
   symbol.from_debug_info = from_dwarf;
   symbol.named = symbol.named || from_dwarf;
+  symbol.spins = spins_at(offset, symbol.into_function);
   symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";
   return symbol;
 }

@@ -36,6 +36,8 @@ class ObjectFile {
   };
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> function_begin(uint64_t address) const;
+  /// Whether the code there, so many bytes into a function, is a loop that waits for memory.
+  bool spins_at(uint64_t offset, uint64_t into_function) const;
   void name_from_symbol_table(uint64_t address, Symbol& symbol);
 
   std::string name_;  ///< base name

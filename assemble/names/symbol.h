@@ -30,6 +30,7 @@ struct Symbol {
   uint64_t into_function = 0;       ///< bytes from the function's beginning
   std::string calls;                ///< the function in another file that is called just before it
   bool program = false;             ///< Fortran's main program, which C's main only calls
+  bool spins = false;               ///< the place is in a loop that waits for memory to change
   bool stub = false;                ///< not the function itself, but what calls it in another file
   bool named = false;               ///< false: the function's name is made of module and offset
   bool from_debug_info = false;     ///< not from the symbol table alone

@@ -94,6 +94,13 @@ bool is_for_tools(const SourceFrame& source) {
   return nvtx || source.file == "culprit.h" || source.file == "culprit.f90";
 }
 
+/// Of a thread that has nothing to do.
+bool gives_core_away(const Symbol& symbol) {
+  const std::string_view function = symbol.frames.back().function;
+  return function == "sched_yield" || function == "__sched_yield" || function == "thrd_yield" ||
+         function == "pthread_yield";
+}
+
 bool is_outlined(std::string_view function) {
   return std::any_of(kOutlined.begin(), kOutlined.end(), [function](std::string_view mark) {
     return function.find(mark) != std::string_view::npos;
@@ -200,6 +207,15 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
     }
     code.frames.push_back(frame);
   }
+  code.own = module == CodeKind::user &&
+             std::any_of(code.frames.begin(), code.frames.end(), [](const CodeFrame& frame) {
+               return frame.kind == CodeKind::user && frame.region.valid();
+             });
+  if (gives_core_away(*symbol)) {
+    code.spins = regions.spinning({});
+  } else if (symbol->spins && code.own) {
+    code.spins = regions.spinning(*symbol);
+  }
 }
 
 const Code& ProcessCode::before(uint64_t return_address) const {
@@ -240,7 +256,23 @@ std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) con
       frames.push_back(frame);
     }
   }
+  add_spinning(addresses, frames);
   return frames;
+}
+
+/// Libraries have waits of their own, which other records tell of.
+void Paths::add_spinning(std::span<const uint64_t> addresses,
+                         std::vector<CodeFrame>& frames) const {
+  if (addresses.empty()) return;
+  const Code& last = code_.before(addresses.back());
+  if (!last.spins.valid()) return;
+  const bool is_own =
+      last.own || (addresses.size() > 1 && code_.before(addresses[addresses.size() - 2]).own);
+  if (!is_own) return;
+  CodeFrame frame;
+  frame.region = last.spins;
+  frame.site = code_.site(addresses.back());
+  frames.push_back(frame);
 }
 
 /// Drops what starts the program or the thread, down to main or the thread's function.

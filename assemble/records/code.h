@@ -48,6 +48,8 @@ struct Code {
   std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
   uint64_t site = 0;               ///< its place in the file, hashed
   std::string library;             ///< as people call the file: "libopenblas", "numpy.core.umath"
+  RegionId spins;    ///< of a loop that waits, or gives the core away; of who is there
+  bool own = false;  ///< the program's, and no call of MPI
 };
 
 class ProcessCode {
@@ -96,6 +98,7 @@ class Paths {
   };
   std::vector<uint64_t> addresses_of(uint32_t id) const;
   std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
+  void add_spinning(std::span<const uint64_t> addresses, std::vector<CodeFrame>& frames) const;
   UserPath cut(std::vector<CodeFrame> frames);
   void drop_entry(std::vector<CodeFrame>& frames);
   RegionId part_in_library(std::span<const CodeFrame> frames, size_t own);

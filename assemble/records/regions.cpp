@@ -180,6 +180,11 @@ RegionId Regions::not_sampled() {
   return intern({std::string(trace::kNotSampled), RegionRole::function, Paradigm::user, "", 0});
 }
 
+RegionId Regions::spinning(const Symbol& place) {
+  return intern({std::string(trace::pseudo::spinning), RegionRole::function, Paradigm::user,
+                 place.file, place.line});
+}
+
 RegionId Regions::blocked() {
   return intern(
       {std::string(trace::pseudo::blocked_unknown), RegionRole::function, Paradigm::user, "", 0});

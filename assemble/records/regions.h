@@ -54,6 +54,8 @@ class Regions {
   /// Time of which nobody knows in which function it went by (trace::kNotSampled).
   RegionId not_sampled();
   /// Time in which a thread slept, and nobody knows where.
+  /// A loop that waits for memory to change, at this place.
+  RegionId spinning(const Symbol& place);
   RegionId blocked();
   /// The same between two calls in these functions, as far as known (StretchEnds).
   RegionId blocked_between(const StretchEnds& ends);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "base/parallel.h"
@@ -55,6 +56,8 @@ Tile tile_of_work(trace::Pseudo kind) {
     case trace::Pseudo::blocked_in:
     case trace::Pseudo::blocked_unknown:
       return Tile::blocked;
+    case trace::Pseudo::spinning:
+      return Tile::spinning;
     default:
       return tile_of(PathKind::work);
   }
@@ -72,29 +75,32 @@ std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& 
   return tiles;
 }
 
-/// By CallPathId: sleep in a call that nobody knows. Empty if there is none.
-std::vector<bool> unknown_sleep(const replay::Run& run) {
-  std::vector<bool> unknown(run.callpaths.size());
+/// By CallPathId: whether time there is not explained, because the thread slept in a call that
+/// nobody knows, or spun. Empty if there is none.
+std::vector<std::optional<Unexplained>> mysterious_paths(const replay::Run& run) {
+  std::vector<std::optional<Unexplained>> found(run.callpaths.size());
   bool any = false;
-  for (size_t i = 0; i < unknown.size(); ++i) {
+  for (size_t i = 0; i < found.size(); ++i) {
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (!region.valid()) continue;
     const trace::Pseudo kind = trace::pseudo_of(run.regions[region.index()].name);
-    unknown[i] = kind == trace::Pseudo::blocked_unknown;
-    any |= unknown[i];
+    if (kind == trace::Pseudo::blocked_unknown) found[i] = Unexplained::blocked;
+    if (kind == trace::Pseudo::spinning) found[i] = Unexplained::spinning;
+    any |= found[i].has_value();
   }
-  if (!any) unknown.clear();
-  return unknown;
+  if (!any) found.clear();
+  return found;
 }
 
-std::vector<Mystery> slept_somewhere(const replay::Run& run, LocationId id,
-                                     const Column<replay::Wait>& waits,
-                                     const std::vector<bool>& unknown) {
+std::vector<Mystery> time_at(const replay::Run& run, LocationId id,
+                             const Column<replay::Wait>& waits,
+                             const std::vector<std::optional<Unexplained>>& paths,
+                             Unexplained kind) {
   std::vector<Mystery> found;
-  if (unknown.empty()) return found;
+  if (paths.empty()) return found;
   for_each_stretch(run, id, waits, run.begin, run.end,
                    [&](Time begin, Time end, CallPathId path, const replay::Wait* wait) {
-                     if (wait != nullptr || !unknown[path.index()]) return;
+                     if (wait != nullptr || paths[path.index()] != kind) return;
                      found.push_back({path, begin, end, (end - begin).seconds()});
                    });
   return found;
@@ -163,13 +169,68 @@ void add_unexplained(const replay::Run& run, Unexplained kind, LocationId id,
   }
 }
 
+/// Where threads of the same process computed while one spun.
+class Meanwhile {
+ public:
+  Meanwhile(const Explained& given, const std::vector<Tile>& tiles)
+      : given_(given), tiles_(tiles) {}
+
+  /// Fills in who did so for longest.
+  void find(std::span<const Mystery> spun, FoundUnexplained& row) const {
+    const ProcessId process = given_.run.location(row.location).process;
+    for (const LocationId other : given_.run.locations) {
+      const bool beside = other != row.location && !given_.run.is_stream(other) &&
+                          given_.run.location(other).process == process;
+      if (beside) look_at(other, spun, row);
+    }
+  }
+
+ private:
+  /// So many stretches say what the others would.
+  static constexpr size_t kEnough = 1000;
+
+  void look_at(LocationId other, std::span<const Mystery> spun, FoundUnexplained& row) const {
+    const auto& waits = given_.graph.waits[other.index()];
+    const size_t step = (spun.size() + kEnough - 1) / kEnough;
+    std::map<CallPathId, double> sums;
+    for (size_t i = 0; i < spun.size(); i += step) {
+      for_each_stretch(given_.run, other, waits, spun[i].begin, spun[i].end,
+                       [&](Time begin, Time end, CallPathId path, const replay::Wait* wait) {
+                         if (wait != nullptr || tiles_[path.index()] != Tile::useful) return;
+                         sums[path] += (end - begin).seconds();
+                       });
+    }
+    for (const auto& [path, time_s] : sums) {
+      const double all_s = std::min(row.time_s, time_s * static_cast<double>(step));
+      if (all_s <= row.meanwhile_s) continue;
+      row.meanwhile = path, row.meanwhile_at = other, row.meanwhile_s = all_s;
+    }
+  }
+
+  const Explained& given_;
+  const std::vector<Tile>& tiles_;
+};
+
+void add_spinning(const Explained& given, const std::vector<Tile>& tiles, LocationId id,
+                  const std::vector<Mystery>& list, std::vector<FoundUnexplained>& rows) {
+  const size_t before = rows.size();
+  add_unexplained(given.run, Unexplained::spinning, id, list, rows);
+  const Meanwhile meanwhile(given, tiles);
+  for (size_t i = before; i < rows.size(); ++i) {
+    std::vector<Mystery> own;
+    std::copy_if(list.begin(), list.end(), std::back_inserter(own),
+                 [&](const Mystery& one) { return one.path == rows[i].callpath; });
+    meanwhile.find(own, rows[i]);
+  }
+}
+
 }  // namespace
 
 void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
   const std::vector<Tile> tiles = tiles_of(run, kinds);
-  const std::vector<bool> unknown = unknown_sleep(run);
+  const std::vector<std::optional<Unexplained>> mysterious = mysterious_paths(run);
   struct Rows {
     std::vector<FoundTile> tiles;
     std::vector<FoundUnexplained> unexplained;
@@ -185,8 +246,11 @@ void explain_audit(const Explained& given, Findings& found) {
                     by_location[i].unexplained);
     add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id),
                     by_location[i].unexplained);
-    add_unexplained(run, Unexplained::blocked, id, slept_somewhere(run, id, waits, unknown),
+    add_unexplained(run, Unexplained::blocked, id,
+                    time_at(run, id, waits, mysterious, Unexplained::blocked),
                     by_location[i].unexplained);
+    add_spinning(given, tiles, id, time_at(run, id, waits, mysterious, Unexplained::spinning),
+                 by_location[i].unexplained);
   });
   for (const Rows& rows : by_location) {
     found.tiles.insert(found.tiles.end(), rows.tiles.begin(), rows.tiles.end());

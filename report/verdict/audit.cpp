@@ -26,7 +26,9 @@ using blame::Proportion;
 using blame::Tile;
 
 constexpr double kNearlyAll = 0.8;
-constexpr double kMostOfTheRun = 0.8;
+constexpr double kMostOfIt = 0.5;
+/// What is spread evenly has the part of its time that is looked for, 80 %, in as much of the run.
+constexpr double kMostOfTheRun = 0.7;
 constexpr double kAtItsEdge = 0.05;  ///< of the run
 
 /// The part of a rank's time in which its threads had a core when they could run.
@@ -76,6 +78,8 @@ std::string_view words_of(Tile tile) {
       return "I/O";
     case Tile::blocked:
       return "sleep in calls of the system";
+    case Tile::spinning:
+      return "in loops that wait for memory to change";
     case Tile::overhead:
       return "OpenMP's overhead";
     case Tile::start_up:
@@ -84,6 +88,12 @@ std::string_view words_of(Tile tile) {
       return "time before threads began or after they ended";
   }
   return "";
+}
+
+/// Who spins does so in a function.
+std::string place_of(const Audit& audit, const Findings& findings, const PageNames& names) {
+  const CallPathId parent = findings.callpaths[audit.callpath.index()].parent;
+  return names.region(audit.spins && parent.valid() ? parent : audit.callpath);
 }
 
 }  // namespace
@@ -120,6 +130,11 @@ Audit audit(const Findings& findings) {
   }
   audit.begin_s = largest->begin_s;
   audit.end_s = largest->end_s;
+  audit.spins = largest->kind == blame::Unexplained::spinning;
+  if (audit.spins && largest->meanwhile_s >= kMostOfIt * largest->time_s) {
+    audit.meanwhile = largest->meanwhile;
+    audit.meanwhile_at = largest->meanwhile_at;
+  }
   return audit;
 }
 
@@ -134,16 +149,21 @@ std::string stretch_words(double begin_s, double end_s, const Findings& findings
 
 std::string unexplained_sentence(const Audit& audit, const Findings& findings,
                                  const PageNames& names, const TimeFormat& time) {
-  return fmt::format("{} is lost{} in {} {}{}, unexplained.", rounded(audit.unexplained),
-                     audit.is_most ? "" : ", most of it", names.region(audit.callpath),
-                     on_places(audit.shares, findings, names),
-                     stretch_words(audit.begin_s, audit.end_s, findings, time));
+  const std::string lost = fmt::format(
+      "{} is lost{} in {} {}{}", rounded(audit.unexplained), audit.is_most ? "" : ", most of it",
+      place_of(audit, findings, names), on_places(audit.shares, findings, names),
+      stretch_words(audit.begin_s, audit.end_s, findings, time));
+  if (!audit.spins) return lost + ", unexplained.";
+  if (!audit.meanwhile.valid()) return lost + ", spinning until memory changes.";
+  return fmt::format("{}, spinning until memory changes; meanwhile, {} was executed {}.", lost,
+                     names.region(audit.meanwhile),
+                     on_places({{audit.meanwhile_at, 1}}, findings, names));
 }
 
 std::string unexplained_warning(const Audit& audit, const Findings& findings,
                                 const PageNames& names) {
   return fmt::format("{} is not explained ({} {}).", rounded(audit.unexplained),
-                     names.region(audit.callpath), on_places(audit.shares, findings, names));
+                     place_of(audit, findings, names), on_places(audit.shares, findings, names));
 }
 
 std::vector<TileTotal> lost_tiles(const Findings& findings) {

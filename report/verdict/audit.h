@@ -27,6 +27,9 @@ struct Audit {
   CallPathId callpath;            ///< with most of it ...
   std::vector<Share> shares;      ///< ... and there, the largest first
   bool is_most = false;           ///< nearly all of it is there
+  bool spins = false;             ///< it is spent in a loop that looks at memory
+  CallPathId meanwhile;           ///< then: what another thread computed for most of it, ...
+  LocationId meanwhile_at;        ///< ... and which
   double begin_s = 0, end_s = 0;  ///< the shortest stretch with 80 %, where it is largest
 
   /// `cause`: the largest cause of waiting, as a part of the same.
@@ -39,7 +42,8 @@ struct Audit {
 
 Audit audit(const blame::Findings& findings);
 
-/// "38 % is lost in MPI_Send on rank 0 from 2.1 s on, unexplained."
+/// "38 % is lost in MPI_Send on rank 0 from 2.1 s on, unexplained." "31 % is lost in wait_turn on
+/// thread 1, which spins there; meanwhile solve was executed on thread 0."
 std::string unexplained_sentence(const Audit& audit, const blame::Findings& findings,
                                  const PageNames& names, const TimeFormat& time);
 /// "8 % is not explained (MPI_Wait on rank 5)."

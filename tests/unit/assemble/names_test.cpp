@@ -266,6 +266,47 @@ struct EndElf {
 
 uint64_t g_called_from = 0;
 
+/// How many places of a function are in loops that wait.
+size_t places_that_spin(ObjectFile& object, const AddressMap& map, void* function) {
+  Dl_info info;
+  void* entry = nullptr;
+  if (dladdr1(function, &info, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr) return 0;
+  const auto begin = reinterpret_cast<uint64_t>(function);
+  size_t count = 0;
+  for (uint64_t at = begin; at < begin + static_cast<const GElf_Sym*>(entry)->st_size; ++at) {
+    const auto place = map.find(at);
+    if (place && object.symbol(place->offset).spins) ++count;
+  }
+  return count;
+}
+
+// Whichever compiler made the loop. Of what works, no place is taken for a wait.
+TEST(SpinLoop, IsToldFromLoopsThatGetOn) {
+  constexpr const char* kSpin[] = {"barrier", "flag",  "pause",   "for_a_while",
+                                   "lock",    "until", "for_work"};
+  constexpr const char* kWork[] = {"sum",  "search", "list",     "increment",
+                                   "fill", "steps",  "insertion"};
+  std::istringstream libraries(CULPRIT_SPINS_IN);
+  for (std::string library; std::getline(libraries, library, ':');) {
+    SCOPED_TRACE(library);
+    void* const handle = dlopen(library.c_str(), RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    const AddressMap map = AddressMap::read({GuardedPath("/proc/self") / "maps"});
+    ObjectFile object(library);
+    for (const std::string name : kSpin) {
+      void* const function = dlsym(handle, ("spins_" + name).c_str());
+      ASSERT_NE(function, nullptr);
+      EXPECT_GT(places_that_spin(object, map, function), 0u) << name;
+    }
+    for (const std::string name : kWork) {
+      void* const function = dlsym(handle, ("works_" + name).c_str());
+      ASSERT_NE(function, nullptr);
+      EXPECT_EQ(places_that_spin(object, map, function), 0u) << name;
+    }
+    dlclose(handle);
+  }
+}
+
 TEST(Stubs, AreCalledWhatTheyCall) {
 #if defined(__x86_64__)
   elf_version(EV_CURRENT);

@@ -84,10 +84,10 @@ void with_mystery(Drawing& d, double time_s, double begin_s, double end_s) {
 TEST(Verdict, SaysWhatIsNotExplained) {
   Drawing d(2);
   d.delay("main/solve", 1, 1);
-  with_mystery(d, 76, 21, 99);
+  with_mystery(d, 76, 36, 99);
   Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::unexplained);
-  EXPECT_EQ(v.text, "38 % is lost in MPI_Send on rank 0 from 21.00 s on, unexplained.");
+  EXPECT_EQ(v.text, "38 % is lost in MPI_Send on rank 0 from 36.00 s on, unexplained.");
   with_mystery(d, 76, 1, 30);
   EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0 until 30.00 s, unexplained.");
   with_mystery(d, 76, 20, 30);
@@ -95,6 +95,18 @@ TEST(Verdict, SaysWhatIsNotExplained) {
             "38 % is lost in MPI_Send on rank 0 between 20.00 s and 30.00 s, unexplained.");
   with_mystery(d, 76, 2, 98);
   EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0, unexplained.");
+}
+
+TEST(Verdict, SaysWhoSpinsAndWhatOthersDidMeanwhile) {
+  Drawing d(2);
+  d.findings().unexplained = {{blame::Unexplained::spinning, d.path("main/wait_turn/(spinning)"),
+                               LocationId(1), 8, 76, 2, 98, d.path("main/solve"), LocationId(0),
+                               70}};
+  EXPECT_EQ(d.judge().text,
+            "38 % is lost in wait_turn on rank 1, spinning until memory changes; meanwhile, solve "
+            "was executed on rank 0.");
+  d.findings().unexplained.front().meanwhile_s = 20;  // of 76: who knows
+  EXPECT_EQ(d.judge().text, "38 % is lost in wait_turn on rank 1, spinning until memory changes.");
 }
 
 TEST(Verdict, WarnsOfALittleThatIsNotExplained) {

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Loops that do nothing but look at memory until somebody else changes it: whoever is seen in one
+// waits, though no call says so. Told from the instructions, on x86-64 alone.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace culprit::assemble {
+
+/// Whether the innermost loop around the instruction at `at` is one: it contains `pause`, or reads
+/// memory and changes neither memory (but for an atomic exchange) nor any register that the next
+/// round uses. `code` begins with a function, or with any other instruction before `at`.
+bool is_spin_loop(std::span<const unsigned char> code, size_t at);
+
+}  // namespace culprit::assemble
