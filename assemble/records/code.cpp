@@ -370,6 +370,7 @@ UserPath Paths::cut(std::vector<CodeFrame> frames) {
   if (in_library.valid()) {
     path.frames.push_back(in_library);
     path.sites.push_back(0);
+    path.in_library = true;
   }
   return path;
 }

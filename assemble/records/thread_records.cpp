@@ -207,7 +207,9 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
   const SeenAsleep& sleep = part.sleep;
   const Time begin = state_.process.time(part.begin), end = state_.process.time(part.end);
   timeline.drop_samples(begin);
-  timeline.observe(begin, state_.paths.path_of(*sleep.path));
+  UserPath path = state_.paths.path_of(*sleep.path);
+  if (!sleep.call.empty()) path.leave_library();  // what it slept in says more
+  timeline.observe(begin, path);
   if (sleep.call.empty()) return timeline.stay(end);
   const size_t depth = timeline.stack().size();
   Regions& regions = state_.process.regions;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "assemble/records/core_course.h"
@@ -45,8 +46,14 @@ struct UserPath {
   /// Of each frame: from where in it the next one inwards is called, as a number that all processes
   /// agree on; 0, or missing: unknown.
   std::vector<uint64_t> sites = {};
-  uint64_t base_site = 0;  ///< likewise, of the body of that region or task
+  uint64_t base_site = 0;   ///< likewise, of the body of that region or task
+  bool in_library = false;  ///< the last frame is what a library did for the one before
 
+  void leave_library() {
+    if (!std::exchange(in_library, false)) return;
+    frames.pop_back();
+    sites.pop_back();
+  }
   bool says_something() const { return in_construct || !frames.empty(); }
 };
 
