@@ -103,9 +103,9 @@ enum class Fact : uint8_t {
   target_teams,   ///< requested of the kernel
   samples,        ///< so many samples of the stack have found the thread in the region at hand
   observed,       ///< so many nanoseconds in the region at hand are known without samples
-  awaited,        ///< the region entered last waited for this object of its process
-  begun,          ///< this thread was made where another `woke` this number
-  woke,           ///< whoever waits for this object of the process may go on
+  awaited,        ///< the region entered last waited for this object (trace/objects.h)
+  begun,          ///< this thread was made where another `woke` this object
+  woke,           ///< whoever waits for this object may go on
   ended,       ///< this thread of a pool was no more, until it goes on, if it does; not 0: it had
                ///< been made for one nested team, and if it goes on, that is another one
   unanswered,  ///< the call at hand could not return before the run was ended from outside: it

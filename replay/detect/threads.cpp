@@ -1,22 +1,25 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits of a process's threads for each other outside of OpenMP: a call that waited for an object
-// waited for the thread that let others go on there last before the call was over. Where none did
-// while it lasted, nobody knows for whom, or it came back when its time was up: no wait state.
-// A thread and the one that made it meet when it is made; until then it is due to that one.
+// Waits of threads for each other outside of OpenMP, in one process or in several of a node: a call
+// that waited for an object waited for the thread that let others go on there last before the call
+// was over. Where none did while it lasted, nobody knows for whom, or it came back when its time
+// was up: no wait state. A thread and the one that made it meet when it is made; until then it is
+// due to that one. A forked process is made by the thread that forks it.
 #include <string_view>
 #include <vector>
 
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
 #include "replay/match/threads/thread_wakes.h"
+#include "trace/objects.h"
 
 namespace culprit::replay {
 
 namespace {
 
-Pattern pattern_of(std::string_view call) {
+/// What lies in memory tells by its call what it is.
+Pattern pattern_of_call(std::string_view call) {
   if (call.starts_with("pthread_join")) return pattern("thread.join");
   if (call.starts_with("pthread_cond")) return pattern("thread.condition");
   if (call.starts_with("sem_")) return pattern("thread.semaphore");
@@ -26,13 +29,36 @@ Pattern pattern_of(std::string_view call) {
   return pattern("thread.lock");
 }
 
-using Wake = ThreadWakes::Wake;
+Pattern pattern_of(uint64_t object, std::string_view call) {
+  switch (trace::kind_of(object)) {
+    case trace::ObjectKind::pipe:
+    case trace::ObjectKind::opening:
+    case trace::ObjectKind::socket:
+      return pattern("thread.pipe");
+    case trace::ObjectKind::event:
+      return pattern("thread.event");
+    case trace::ObjectKind::file_lock:
+      return pattern("thread.file_lock");
+    case trace::ObjectKind::fork:
+    case trace::ObjectKind::process:
+      return pattern("thread.child");
+    case trace::ObjectKind::own:
+    case trace::ObjectKind::shared:
+      break;
+  }
+  return pattern_of_call(call);
+}
 
 /// Of one process.
 class ThreadWaitDetector {
  public:
-  ThreadWaitDetector(const Run& run, const trace::Process& process, Detection& out)
-      : run_(run), process_(process), out_(out), wakes_(run, process) {}
+  ThreadWaitDetector(const Run& run, ProcessId process, const NodeWakes& of_nodes, Outbox& box,
+                     Detection& out)
+      : run_(run),
+        process_(run.definitions->processes[process.index()]),
+        box_(box),
+        out_(out),
+        wakes_(run, process, of_nodes) {}
 
   /// How many waits had no end that is known.
   uint64_t detect() {
@@ -54,7 +80,7 @@ class ThreadWaitDetector {
   /// Until it was made, it was in the hands of the one that made it: since the run began, or since
   /// the thread ended whose location it goes on with. If it was made before that, for no time.
   void begin(LocationId location, Time time, const Wake& made) {
-    out_.meet(location, made.by, made.time);
+    box_.meet(location, made.by, made.time);
     if (!run_.at(location).own_thread) return;
     const Activities& life = run_.at(location).activities;
     size_t before = life.after(time);
@@ -74,13 +100,15 @@ class ThreadWaitDetector {
       return;
     }
     const RegionId region = run_.callpaths[call.path].region;
-    out_.at(waiter).wait(pattern_of(run_.regions[region.index()].name), call.path, call.enter,
-                         call.leave, wake->time, wake->by);
-    out_.meet(waiter, wake->by, wake->time);
+    const std::string_view name = run_.regions[region.index()].name;
+    out_.at(waiter).wait(pattern_of(awaited.object, name), call.path, call.enter, call.leave,
+                         wake->time, wake->by);
+    box_.meet(waiter, wake->by, wake->time);
   }
 
   const Run& run_;
   const trace::Process& process_;
+  Outbox& box_;
   Detection& out_;
   const ThreadWakes wakes_;
   uint64_t unknown_ = 0;
@@ -89,10 +117,15 @@ class ThreadWaitDetector {
 }  // namespace
 
 void detect_threads(Run& run, unsigned threads, Detection& out) {
-  const std::vector<trace::Process>& processes = run.definitions->processes;
-  std::vector<uint64_t> unknown(processes.size());
-  parallel_for(processes.size(), threads,
-               [&](size_t p) { unknown[p] = ThreadWaitDetector(run, processes[p], out).detect(); });
+  const size_t processes = run.definitions->processes.size();
+  const NodeWakes of_nodes(run);
+  std::vector<uint64_t> unknown(processes);
+  std::vector<Outbox> boxes(processes);
+  parallel_for(processes, threads, [&](size_t p) {
+    if (!run.owns(ProcessId(p))) return;
+    unknown[p] = ThreadWaitDetector(run, ProcessId(p), of_nodes, boxes[p], out).detect();
+  });
+  out.deliver(boxes, threads);
   uint64_t sum = 0;
   for (uint64_t count : unknown) sum += count;
   out.losses.add(LossKind::unknown_wakers, sum);

@@ -32,10 +32,12 @@ constexpr std::string_view kNaps[] = {"sleep",
                                       "sem_timedwait",
                                       "sem_clockwait"};
 
-/// "poll" of "(blocked in poll)"; anything else as it is.
+/// "poll" of "(blocked in poll on a pipe)"; anything else as it is.
 std::string_view call_of(std::string_view region) {
   const bool is_blocked = trace::pseudo_of(region) == trace::Pseudo::blocked_in;
-  return is_blocked ? trace::rest_of_family(region) : region;
+  if (!is_blocked) return region;
+  const std::string_view call = trace::rest_of_family(region);
+  return call.substr(0, call.find(' '));
 }
 
 /// Whether a region stands for a call in which the thread slept for whatever reason.

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "replay/read/device_busy.h"
 #include "replay/read/helpers.h"
+#include "trace/objects.h"
 
 namespace culprit::replay {
 
@@ -22,6 +23,14 @@ namespace {
 CallPathId between_threads(const Run& run) {
   const bool ours = run.definitions->creator.starts_with(trace::kOwnCreator);
   return ours ? run.not_started : run.outside;
+}
+
+/// Such a process lives from its fork to its end, as a thread that the program made.
+bool is_forked(const Timeline& line) {
+  const Column<ObjectMoment>& begun = line.threads.begun;
+  return std::any_of(begun.begin(), begun.end(), [](const ObjectMoment& moment) {
+    return trace::kind_of(moment.object) == trace::ObjectKind::fork;
+  });
 }
 
 void fill_stream(Run& run, LocationId id) {
@@ -100,7 +109,7 @@ void fill_life(Run& run, const PathMaps& maps, LocationId id) {
   Timeline& line = run.at(id);
   const Timeline& master = run.at(run.master_of(id));
   const bool pool_thread = run.is_pool_thread(id);
-  line.own_thread = !pool_thread && !run.is_master(id);
+  line.own_thread = !pool_thread && (!run.is_master(id) || is_forked(line));
   renumber(run, maps[id.index()], id,
            pool_thread       ? run.idle
            : line.own_thread ? between_threads(run)

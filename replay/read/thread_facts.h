@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of one location's waits for other threads of its process: joins, condition
-// variables, semaphores, locks of POSIX threads. Objects are numbers of the process; lists are in
-// the order of time.
+// What replay keeps of one location's waits for other threads: joins, condition variables,
+// semaphores, locks of POSIX threads, and pipes, locks of files and others by which processes wait
+// for each other. Objects are numbers (trace/objects.h); lists are in the order of time.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,12 @@
 // the order of lines.
 #include "trace/text/openmp.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <sstream>
+
+#include "trace/objects.h"
 
 namespace culprit::trace {
 
@@ -26,6 +30,16 @@ std::optional<uint32_t> number_in(std::string_view word) {
   const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || rest != word.data() + word.size()) return std::nullopt;
   return number;
+}
+
+/// "7", of a process alone, or "pipe:7", of its node.
+std::optional<uint64_t> object_in(std::string_view word) {
+  const size_t colon = word.find(':');
+  const std::string_view kind = colon == word.npos ? "" : word.substr(0, colon);
+  const auto number = number_in(colon == word.npos ? word : word.substr(colon + 1));
+  const auto named = std::find(std::begin(kObjectKinds), std::end(kObjectKinds), kind);
+  if (!number || named == std::end(kObjectKinds)) return std::nullopt;
+  return object_of(static_cast<ObjectKind>(named - std::begin(kObjectKinds)), *number);
 }
 
 std::optional<std::vector<uint32_t>> numbers_in(const std::string& list) {
@@ -48,7 +62,7 @@ bool OpenmpLines::knows(std::string_view word) {
 
 std::string OpenmpLines::usage(std::string_view word) {
   if (word == "await" || word == "begun" || word == "wake") {
-    return std::string(word) + " <number> <lane>@<time>";
+    return std::string(word) + " [<kind>:]<number> <lane>@<time>";
   }
   if (word == "gone") return "gone <lane>@<time> [nested]";
   if (word == "mutex") return "mutex <kind> <number> <lane>@<acquired>-<released>";
@@ -98,7 +112,7 @@ bool OpenmpLines::take_object(const std::vector<std::string>& words, Fact what,
                               const FindPlace& find) {
   TextPlace place;
   if (words.size() != 3 || !find(words[2], place) || !place.at) return false;
-  const auto object = number_in(words[1]);
+  const auto object = object_in(words[1]);
   if (!object) return false;
   add(place, *place.at, TextStep::call_end,
       [what, object](EventSink& sink, Time t) { sink.fact(t, what, *object); });

@@ -45,7 +45,9 @@
 //       release 7 0.2@9             by a thread that does not hold it
 //       await 7 0.0@9               the visit that ends at 9, or goes deeper, waited for object 7
 //       wake 7 0.1@8                whoever waits for object 7 may go on
-//       begun 7 0.1@3               this thread was made where another woke object 7
+//       begun 7 0.1@3               this thread was made where another woke object 7. All three
+//                                   take objects of the whole node as well: `pipe:7`, and so
+//                                   socket, opening, event, file_lock, fork, process
 //       gone 0.1@8                  its pool ended this thread; `nested`: it was for one team
 //       device 0 0.1 0.2 1.1        these lanes are streams of device 0; each is a queue
 //       launch 0.0@3 -> 0.1@5       the call there hands over what that stream executes from 5 on:

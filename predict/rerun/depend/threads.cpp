@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads that the program makes itself: one begins after it was made, a join returns after the
-// other has ended, and whoever waits for an object goes on after the last that let him.
+// Threads that the program makes itself, and processes that it forks: one begins after it was made,
+// a join returns after the other has ended, and whoever waits for an object goes on after the last
+// that let him.
 #include <algorithm>
 
 #include "predict/rerun/dependences.h"
@@ -13,11 +14,13 @@ namespace culprit::predict {
 using replay::Call;
 using replay::Run;
 using replay::ThreadWakes;
+using replay::Wake;
 
 void add_threads(const Run& run, Dependences& found) {
-  for (const trace::Process& process : run.definitions->processes) {
-    const ThreadWakes wakes(run, process);
-    for (LocationId id : process.locations) {
+  const replay::NodeWakes of_nodes(run);
+  for (size_t p = 0; p < run.definitions->processes.size(); ++p) {
+    const ThreadWakes wakes(run, ProcessId(p), of_nodes);
+    for (LocationId id : run.definitions->processes[p].locations) {
       const replay::Timeline& line = run.at(id);
       if (line.joiner.valid()) {  // a helper: until it was joined it did nothing
         found.edge({line.joiner, line.first, line.first}, {id, line.first, line.first});
@@ -25,13 +28,13 @@ void add_threads(const Run& run, Dependences& found) {
       }
       for (const replay::AwaitedObject& awaited : run.at(id).threads.awaited) {
         const Call call = run.call(id, awaited.call);
-        const ThreadWakes::Wake* wake = wakes.last(awaited.object, call.leave, id);
+        const Wake* wake = wakes.last(awaited.object, call.leave, id);
         if (wake == nullptr) continue;
         found.edge({wake->by, wake->time, wake->time},
                    {id, std::max(wake->time, call.enter), call.enter});
       }
       for (const replay::ObjectMoment& begun : run.at(id).threads.begun) {
-        const ThreadWakes::Wake* made = wakes.last(begun.object, begun.time, id);
+        const Wake* made = wakes.last(begun.object, begun.time, id);
         if (made == nullptr) continue;
         // From then on it was on its way.
         found.edge({made->by, made->time, made->time}, {id, made->time, made->time});

@@ -8,6 +8,7 @@
 #include "tests/support/rank_threads.h"
 #include "tests/support/same_findings.h"
 #include "tests/unit/blame/random_trace.h"
+#include "tests/unit/blame/special_traces.h"
 
 namespace culprit {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using testing_support::RandomTrace;
 using testing_support::RankThreads;
 
-blame::Findings analyzed(const RandomTrace& trace) {
+blame::Findings analyzed(const trace::Source& trace) {
   auto found = blame::analyze(trace, {.threads = 1}, {});
   EXPECT_TRUE(found.ok());
   return std::move(found).value();
@@ -42,6 +43,23 @@ TEST(Ranks, FindWhatOneFinds) {
     rows += one.waits.size() + one.delays.size() + one.victims.size() + one.segments.size();
   }
   EXPECT_GT(rows, 15'000u);
+}
+
+TEST(Ranks, FindWhatOneFindsOfPipes) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const testing_support::RingOfPipes trace(seed);
+    const blame::Findings one = analyzed(trace);
+    EXPECT_FALSE(one.delays.empty());
+    for (const size_t size : {2u, 3u, 7u}) {
+      RankThreads(size).run([&](replay::Transport& ranks) {
+        auto found = blame::analyze(trace, {.threads = 1, .verify = true, .ranks = &ranks}, {});
+        ASSERT_TRUE(found.ok());
+        if (ranks.rank() != 0) return;
+        EXPECT_EQ(testing_support::difference(one, *found), "") << "seed " << seed;
+      });
+      if (HasFailure()) return;
+    }
+  }
 }
 
 }  // namespace

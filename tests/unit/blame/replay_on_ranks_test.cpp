@@ -29,6 +29,7 @@ using testing_support::ManyBarriers;
 using testing_support::OneTag;
 using testing_support::RandomTrace;
 using testing_support::RankThreads;
+using testing_support::RingOfPipes;
 
 /// What one rank came to. (Its transport is gone.)
 struct Replayed {
@@ -228,6 +229,25 @@ TEST(ReplayOnRanks, FindsTheSameWhenClocksAreRepaired) {
     check(trace, {2, 3, 7}, seed_name(seed));
     if (HasFailure()) return;
   }
+}
+
+/// Processes wait for each other without MPI.
+TEST(ReplayOnRanks, FindsTheSameOfPipes) {
+  uint64_t between = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const RingOfPipes trace(seed);
+    check(trace, {2, 3, 6, 7}, seed_name(seed));
+    if (HasFailure()) return;
+    for (const Replayed& rank : replay_on(3, trace, 1)) {
+      for (LocationId id : rank.run.locations) {
+        for (const Wait& wait : rank.graph.waits[id.index()]) {
+          between += wait.pattern == pattern("thread.pipe") &&
+                     rank.run.owner(wait.cause) != rank.run.owner(id);
+        }
+      }
+    }
+  }
+  EXPECT_GT(between, 100u);
 }
 
 /// Any thread's events may be missing, its master's too.

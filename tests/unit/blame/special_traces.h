@@ -5,11 +5,15 @@
 // operations on one communicator, with messages that threads confuse.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/blame/random_trace.h"
+#include "trace/objects.h"
 
 namespace culprit::testing_support {
 
@@ -115,6 +119,46 @@ class OneTag final : public PlayedTrace {
 
  private:
   uint32_t seed_;
+};
+
+/// Processes in a ring, each of which computes, writes to its pipe, and reads from the pipe of the
+/// one before, again and again.
+class RingOfPipes final : public PlayedTrace {
+ public:
+  explicit RingOfPipes(uint32_t seed) : PlayedTrace(kProcesses, 1, "read") {
+    std::mt19937 random(seed);
+    std::vector<int64_t> now(kProcesses, 0);
+    for (std::vector<Turn>& turns : turns_) {
+      turns.resize(kProcesses);
+      for (uint32_t p = 0; p < kProcesses; ++p) turns[p].wrote = now[p] + 1 + random() % 90;
+      for (uint32_t p = 0; p < kProcesses; ++p) {
+        now[p] = turns[p].has_read = std::max(turns[p].wrote + 5, turns[before(p)].wrote + 2);
+      }
+    }
+  }
+  Result<void> read(LocationId id, trace::EventSink& sink, Losses&) const override {
+    const auto p = static_cast<uint32_t>(id.index());
+    const auto at = [](int64_t time) { return Time::from_nanos(time); };
+    const auto pipe = [](uint32_t of) { return object_of(trace::ObjectKind::pipe, of); };
+    sink.enter(at(0), kMain);
+    for (const std::vector<Turn>& turns : turns_) {
+      sink.fact(at(turns[p].wrote), trace::Fact::woke, pipe(p));
+      sink.enter(at(turns[p].wrote + 1), kCall);
+      sink.fact(at(turns[p].has_read), trace::Fact::awaited, pipe(before(p)));
+      sink.leave(at(turns[p].has_read), kCall);
+    }
+    sink.leave(at(turns_[kTurns - 1][p].has_read + 10), kMain);
+    return {};
+  }
+
+ private:
+  static constexpr uint32_t kProcesses = 6;
+  static constexpr size_t kTurns = 30;
+  static uint32_t before(uint32_t process) { return (process + kProcesses - 1) % kProcesses; }
+  struct Turn {
+    int64_t wrote = 0, has_read = 0;
+  };
+  std::array<std::vector<Turn>, kTurns> turns_;  ///< by process
 };
 
 }  // namespace culprit::testing_support

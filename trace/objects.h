@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What threads wait for and let each other go on by, as one number: in events (Fact::awaited,
+// Fact::woke, Fact::begun) and in the records that these come from. The highest byte says of what
+// kind it is; addresses have none there. Processes of one node mean the same by the same number,
+// but for what is a process's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace culprit::trace {
+
+enum class ObjectKind : uint8_t {
+  own,        ///< its process's alone: an address there, or a number that it gave out
+  pipe,       ///< something to read in a pipe or FIFO, or that nobody writes to it any more
+  opening,    ///< the other side of a FIFO, to be opened as well
+  socket,     ///< something to read from a socket of a pair
+  event,      ///< a count in an eventfd
+  file_lock,  ///< a lock of a file
+  fork,       ///< a process that begins
+  process,    ///< a process that ends
+  shared,     ///< a mutex, condition or semaphore in memory that processes share
+};
+/// As tests draw them; by kind.
+inline constexpr std::string_view kObjectKinds[] = {
+    "", "pipe", "opening", "socket", "event", "file_lock", "fork", "process", "shared"};
+inline constexpr size_t kObjectKindCount = std::size(kObjectKinds);
+
+inline constexpr unsigned kObjectKindShift = 56;
+constexpr uint64_t object_of(ObjectKind kind, uint64_t number) {
+  constexpr uint64_t kNumber = (uint64_t{1} << kObjectKindShift) - 1;
+  return uint64_t{static_cast<uint8_t>(kind)} << kObjectKindShift | (number & kNumber);
+}
+constexpr ObjectKind kind_of(uint64_t object) {
+  const uint64_t kind = object >> kObjectKindShift;
+  return kind < kObjectKindCount ? static_cast<ObjectKind>(kind) : ObjectKind::own;
+}
+/// Whether other processes of the node mean the same by it.
+constexpr bool is_of_node(uint64_t object) {
+  return kind_of(object) != ObjectKind::own;
+}
+
+/// The number of a file of the node.
+constexpr uint64_t file_number(uint64_t device, uint64_t inode) {
+  uint64_t mixed = inode + device * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
+}  // namespace culprit::trace
