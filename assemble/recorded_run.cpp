@@ -136,6 +136,7 @@ void unify(RecordedRun& run) {
   run.comms = unify_comms(run.processes.worlds, comm_users(run), run.facts.losses);
   run.objects = unify_objects(run.comms, comm_users(run));
   run.rank_sets.emplace(run.objects.groups);
+  run.node_objects.emplace(run.folders, run.accounts, run.processes, *run.clock);
 }
 
 /// The runtime does not say on which thread; most of it is where kernels are launched.
@@ -189,6 +190,7 @@ void make_contexts(RecordedRun& run) {
                             .objects = run.objects.local[id.index()],
                             .all_comms = run.comms.comms,
                             .devices = run.devices.by_folder[i],
+                            .node_objects = *run.node_objects,
                             .device_ids = run.devices.ids[i],
                             .device_clocks = device_clocks(run.devices.by_folder[i], *run.clock, i),
                             .partitioned_pairs = survey.partitioned_pairs(),

@@ -38,6 +38,7 @@
 #include "assemble/run/processes.h"
 #include "assemble/run/rank_sets.h"
 #include "assemble/run_facts.h"
+#include "assemble/waits/node_objects.h"
 #include "base/result.h"
 #include "trace/definitions.h"
 
@@ -69,6 +70,7 @@ struct RecordedRun {
   std::optional<Clock> clock;     ///< always, once made
   CommTable comms;
   ObjectTable objects;
+  std::optional<NodeObjects> node_objects;              ///< likewise
   std::vector<std::optional<look::ProcessLook>> looks;  ///< by folder, of processes that were cut
   std::optional<Time> end;                   ///< of a run whose processes did not come to their end
   std::map<LocationId, LocationId> awaited;  ///< who waits for whom then

@@ -22,6 +22,7 @@
 #include "assemble/run/rank_sets.h"
 #include "assemble/run/sleepers.h"
 #include "assemble/run/survey.h"
+#include "assemble/waits/node_objects.h"
 
 namespace culprit::assemble {
 
@@ -39,6 +40,7 @@ struct ProcessContext {
   const LocalObjects& objects;
   const std::vector<trace::Comm>& all_comms;  ///< by CommId
   const ProcessDevices& devices;
+  const NodeObjects& node_objects;
   const std::vector<DeviceId>& device_ids;                   ///< of the process's devices
   std::vector<DeviceClock> device_clocks;                    ///< likewise
   std::unordered_map<uint64_t, uint32_t> partitioned_pairs;  ///< Survey's

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "trace/objects.h"
+
 namespace culprit::assemble {
 
 using trace::RawGroup;
@@ -25,6 +27,20 @@ std::string_view plain_call(std::string_view name) {
     if (name.starts_with(standard)) name.remove_prefix(standard.size());
   }
   return name;
+}
+
+/// What a call slept on that nobody who is recorded let go on, where the call does not say it.
+const char* on_what(uint64_t object) {
+  switch (trace::kind_of(object)) {
+    case trace::ObjectKind::pipe:
+      return " on a pipe";
+    case trace::ObjectKind::socket:
+      return " on a socket";
+    case trace::ObjectKind::event:
+      return " on an eventfd";
+    default:
+      return "";
+  }
 }
 
 void define_path(const RawRecord& record, Paths& paths) {
@@ -126,11 +142,12 @@ void ThreadRecords::see_thread(const RawRecord& record) {
   switch (record.kind) {
     case RawKind::blocked:
       return see_blocked(record);
-    case RawKind::woke: {
-      const auto woke = record.as<raw::woke>();
-      state_.observe(state_.time(record), woke.path);
-      return tell(state_.time(record), trace::Fact::woke, woke.object);
-    }
+    case RawKind::woke:
+      state_.observe(state_.time(record), record.as<raw::woke>().path);
+      return tell_woke(record, record.as<raw::woke>().object);
+    case RawKind::process_end:
+      return tell_woke(record,
+                       object_of(trace::ObjectKind::process, state_.process.folder.process.pid));
     case RawKind::thread_begun:
       return begin_thread(record);
     case RawKind::thread_ended:
@@ -165,14 +182,16 @@ void ThreadRecords::see_blocked(const RawRecord& record) {
   const auto blocked = record.as<raw::blocked>();
   const Time begin = state_.process.time(began_to_block(blocked, record.ticks));
   const Time end = std::max(begin, state_.process.time(blocked.until));
-  const bool knows_for_what = blocked.object != 0;
-  if (knows_for_what && begin == end) return tell(begin, trace::Fact::begun, blocked.object);
+  if (blocked.object != 0 && begin == end) return tell(begin, trace::Fact::begun, blocked.object);
+  const bool knows_for_what = is_ended_by_somebody(blocked.object, begin, end);
   timeline.drop_samples(begin);
   state_.observe(begin, blocked.path);
   const auto name = state_.names.find(blocked.name);
   if (name == state_.names.end()) return timeline.stay(end);
   const size_t depth = timeline.stack().size();
-  timeline.enter(begin, Level::call, region_of(blocked, name->second));
+  timeline.enter(
+      begin, Level::call,
+      knows_for_what ? awaiting(blocked.object, name->second) : region_of(blocked, name->second));
   if (knows_for_what) {
     tell(end, trace::Fact::awaited, blocked.object);
   } else {
@@ -181,10 +200,23 @@ void ThreadRecords::see_blocked(const RawRecord& record) {
   timeline.leave(end, depth);
 }
 
+/// What is its process's own is taken for awaited whoever ends it: replay counts what nobody does.
+bool ThreadRecords::is_ended_by_somebody(uint64_t object, Time begin, Time end) const {
+  if (object == 0 || !trace::is_of_node(object)) return object != 0;
+  const ProcessContext& process = state_.process;
+  return process.node_objects.was_let_go(process.index, log_.thread(), object, begin, end);
+}
+
+RegionId ThreadRecords::awaiting(uint64_t object, std::string_view call) {
+  Regions& regions = state_.process.regions;
+  return regions.system_call(trace::is_of_node(object) ? plain_call(call) : call);
+}
+
 RegionId ThreadRecords::region_of(const raw::blocked& blocked, std::string_view name) {
   Regions& regions = state_.process.regions;
-  if (blocked.object != 0) return regions.system_call(name);
-  if (blocked.file == 0) return regions.blocked_in(plain_call(name));
+  if (blocked.file == 0) {
+    return regions.blocked_in(std::string(plain_call(name)) + on_what(blocked.object));
+  }
   return regions.io_in(plain_call(name), files_.name_of(blocked.file, state_.names));
 }
 
@@ -218,6 +250,13 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
                  sleep.in_file ? regions.io_in(call, sleep.file) : regions.blocked_in(call));
   tell(end, trace::Fact::observed, static_cast<uint64_t>((end - begin).nanos()));
   timeline.leave(end, depth);
+}
+
+void ThreadRecords::tell_woke(const RawRecord& record, uint64_t object) {
+  const ProcessContext& process = state_.process;
+  const bool matters =
+      !trace::is_of_node(object) || process.node_objects.is_awaited(process.index, object);
+  if (matters) tell(state_.time(record), trace::Fact::woke, object);
 }
 
 void ThreadRecords::tell(Time time, trace::Fact fact, uint64_t value) {

@@ -55,8 +55,12 @@ class ThreadRecords {
   void begin_thread(const RawRecord& record);
   void end_thread(const RawRecord& record);
   void see_blocked(const RawRecord& record);
+  bool is_ended_by_somebody(uint64_t object, Time begin, Time end) const;
+  /// A call that waited for others; and one that slept without.
+  RegionId awaiting(uint64_t object, std::string_view call);
   RegionId region_of(const raw::blocked& blocked, std::string_view name);
   std::string call_of(const SeenAsleep& sleep) const;
+  void tell_woke(const RawRecord& record, uint64_t object);
   void tell(Time time, trace::Fact fact, uint64_t value);
   void end_tool(Time time);
 

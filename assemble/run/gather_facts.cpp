@@ -13,6 +13,7 @@
 
 #include "assemble/names/static_parts.h"
 #include "assemble/run/process_cores.h"
+#include "trace/objects.h"
 
 namespace culprit::assemble {
 namespace {
@@ -70,10 +71,26 @@ bool ended_early(const RawProcess& process) {
   return uses_mpi ? process.finalized == 0 : process.ended == 0;
 }
 
-void note_early_end(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
-  const auto early = std::count_if(folders.begin(), folders.end(), [](const auto& folder) {
-    return !folder.logs.empty() && ended_early(folder.process);
+bool is_forked(const Survey& survey) {
+  return std::any_of(survey.node_awaited.begin(), survey.node_awaited.end(), [](uint64_t object) {
+    return trace::kind_of(object) == trace::ObjectKind::fork;
   });
+}
+
+/// Pools end their workers by a signal: then the program has come to its end all the same.
+void note_early_end(const std::vector<RawProcessFolder>& folders,
+                    const std::vector<ProcessAccount>& accounts, RunFacts& facts) {
+  size_t early = 0, workers = 0;
+  for (size_t i = 0; i < folders.size(); ++i) {
+    if (folders[i].logs.empty() || !ended_early(folders[i].process)) continue;
+    ++(is_forked(accounts[i].survey) ? workers : early);
+  }
+  if (workers > 0) {
+    facts.notes.push_back(
+        fmt::format("{} of the {} processes were forked by others and killed, or left without an "
+                    "exit: what they did last may be missing.",
+                    workers, folders.size()));
+  }
   if (early == 0) return;
   facts.notes.push_back(
       fmt::format("The program ended early: {} of its {} processes were killed, aborted, or exited "
@@ -296,7 +313,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   note_redirection(folders, accounts, clock, facts);
   note_declined(folders, facts);
   note_static_runtime(folders, facts);
-  note_early_end(folders, facts);
+  note_early_end(folders, accounts, facts);
   note_end_in_sample(folders, facts);
   note_written_behind(folders, facts);
 }

@@ -12,6 +12,7 @@
 
 #include "assemble/names/symbol.h"
 #include "assemble/records/epoch_ranks.h"
+#include "trace/objects.h"
 
 namespace culprit::assemble {
 namespace {
@@ -280,7 +281,11 @@ class Surveyor {
       result_.survey.switches.push_back(
           {record.as<raw::recording_off>().from, record.kind == RawKind::recording_on});
     } else if (record.kind == RawKind::woke) {
+      const uint64_t object = record.as<raw::woke>().object;
       result_.acts = true;
+      if (trace::is_of_node(object)) {
+        result_.survey.node_wakes.push_back({record.ticks, object, thread_});
+      }
     } else if (record.kind == RawKind::thread_ended) {
       ended_ = record.ticks;
     } else if (record.kind == RawKind::thread_begun) {
@@ -288,6 +293,7 @@ class Surveyor {
     } else if (record.kind == RawKind::blocked) {
       const auto blocked = record.as<raw::blocked>();
       const uint64_t begun = began_to_block(blocked, record.ticks);
+      if (trace::is_of_node(blocked.object)) result_.survey.node_awaited.insert(blocked.object);
       result_.core_use.blocked_ticks += blocked.until - std::min(begun, blocked.until);
     }
   }
@@ -435,6 +441,8 @@ void Survey::merge(Survey&& other) {
   }
   recorders.merge(other.recorders);
   device_launches.merge(other.device_launches);
+  node_wakes.insert(node_wakes.end(), other.node_wakes.begin(), other.node_wakes.end());
+  node_awaited.merge(other.node_awaited);
   partitioned.insert(partitioned.end(), other.partitioned.begin(), other.partitioned.end());
   std::stable_sort(
       partitioned.begin(), partitioned.end(),

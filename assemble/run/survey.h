@@ -119,6 +119,13 @@ struct CoreReading {
   uint64_t without_ns = 0;
 };
 
+/// Whoever waited for something that is of the whole node (trace/objects.h) could go on.
+struct NodeWake {
+  uint64_t ticks = 0;
+  uint64_t object = 0;
+  uint32_t thread = 0;  ///< by its log
+};
+
 /// RawKind::task_use.
 struct TaskUse {
   std::string library;
@@ -153,6 +160,8 @@ struct Survey {
   std::vector<CoreReading> cores_had;  ///< by all threads, in order of time
   std::map<uint32_t, TaskUse> tasks;   ///< by the system's number, as last told
   std::set<uint32_t> recorders;        ///< the system's numbers of threads with a log
+  std::vector<NodeWake> node_wakes;
+  std::unordered_set<uint64_t> node_awaited;  ///< what threads waited for, or were made by
   uint64_t last_ticks = 0;
   uint64_t last_act_ticks = 0;  ///< of a record that says what the program did
   uint64_t records = 0;

@@ -228,6 +228,16 @@ RawThread& RawThread::asleep(uint64_t tid, uint64_t from, uint64_t seen, uint64_
              {tid, kTicksAtZero + from, kTicksAtZero + seen, kTicksAtZero + until, number});
 }
 
+RawThread& RawThread::awaited(uint64_t time, uint64_t until, std::string_view call,
+                              const std::vector<std::string>& functions, uint64_t object) {
+  const uint16_t id = call.empty() ? 0 : name(call);
+  return put(RawKind::blocked, time, id, path(functions), {kTicksAtZero + until, object, 0, 0, 0});
+}
+
+RawThread& RawThread::woke(uint64_t time, uint64_t object) {
+  return put(RawKind::woke, time, 0, 0, {object});
+}
+
 RawThread& RawThread::send(uint64_t time, uint32_t peer, uint64_t bytes, uint32_t comm) {
   return put(RawKind::mpi_send, time, 0, comm, {peer | uint64_t{7} << 32, bytes});
 }

@@ -67,6 +67,10 @@ class RawThread {
   RawThread& asleep(uint64_t tid, uint64_t from, uint64_t seen, uint64_t until,
                     std::string_view call, const std::vector<std::string>& path,
                     std::string_view file = "");
+  /// In one in which it waited for an object.
+  RawThread& awaited(uint64_t time, uint64_t until, std::string_view call,
+                     const std::vector<std::string>& path, uint64_t object);
+  RawThread& woke(uint64_t time, uint64_t object);
   RawThread& sample(uint64_t time, const std::vector<std::string>& path);
   RawThread& fork(uint64_t time, uint64_t region, const std::vector<std::string>& path,
                   uint64_t code = 0);

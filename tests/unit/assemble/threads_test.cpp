@@ -3,7 +3,10 @@
 
 // A log that threads of the program's own had one after the other.
 
+#include <cstring>
+
 #include "fixture.h"
+#include "trace/objects.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -91,6 +94,82 @@ TEST_F(ThreadsTest, SleepsSeenFromBesideLieBetweenItsOwnRecords) {
   has("   doze\n900   -\n");
   EXPECT_EQ(text.find("hidden"), std::string::npos) << text;
   EXPECT_EQ(text.find("other"), std::string::npos) << text;
+}
+
+/// A call that slept is a wait where a recorded thread ended it, in whatever process of the node.
+TEST_F(ThreadsTest, WhatWasEndedByAnotherProcessOfTheNodeIsAWait) {
+  const auto object = object_of(trace::ObjectKind::pipe, 7);
+  const auto unknown = object_of(trace::ObjectKind::pipe, 8);
+  {
+    auto p = process("node1.1.a");
+    p->rank(0, 3).ended(1000);
+    RawThread& t = p->thread(0);
+    t.awaited(30, 100, "__read_chk", in_main({"fetch"}), object);
+    t.awaited(110, 200, "__read_chk", in_main({"fetch"}), object);
+    t.awaited(210, 300, "poll", in_main({"fetch"}), unknown);
+    auto near = process("node1.2.b");
+    near->rank(1, 3).ended(1000);
+    near->thread(0)
+        .woke(90, object)
+        .woke(210, object)
+        .woke(220, object_of(trace::ObjectKind::pipe, 9));
+    auto far = process("node2.3.c");
+    far->rank(2, 3).ended(1000);
+    std::strcpy(far->process.host, "node2");
+    std::strcpy(far->process.boot_id, "b008");
+    far->thread(0).woke(150, object).woke(250, unknown);
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  const auto has = [&](std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  };
+  has("30     read\n100       awaited " + std::to_string(object));
+  has("110     (blocked in read on a pipe)\n200     -\n");
+  has("210     (blocked in poll on a pipe)\n300     -\n");
+  const std::string other = listing.text("1.0");
+  EXPECT_NE(other.find("woke " + std::to_string(object)), std::string::npos) << other;
+  EXPECT_EQ(other.find("woke " + std::to_string(object_of(trace::ObjectKind::pipe, 9))),
+            std::string::npos)
+      << "nobody waits for it: " << other;
+  EXPECT_EQ(listing.text("2.0").find("woke"), std::string::npos) << listing.text("2.0");
+}
+
+TEST_F(ThreadsTest, WhoWaitsForAChildWaitsForItsRecordedEnd) {
+  {
+    auto p = process("node1.1.a");
+    p->ended(1000);
+    RawThread& t = p->thread(0);
+    t.sample(20, in_main({"wait_for_all"}));
+    t.awaited(30, 100, "waitpid", in_main({"wait_for_all"}),
+              object_of(trace::ObjectKind::process, 2));
+    t.awaited(110, 200, "waitpid", in_main({"wait_for_all"}),
+              object_of(trace::ObjectKind::process, 3));
+    auto child = process("node1.2.b");
+    child->process.pid = 2;
+    child->ended(90);
+    child->thread(0).sample(40, in_main({"work"})).put(RawKind::process_end, 90);
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  EXPECT_NE(text.find("30     waitpid\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("110     (blocked in waitpid)\n"), std::string::npos) << text;
+}
+
+/// Pools end their workers so. What ends who was forked by nobody is the program's early end.
+TEST_F(ThreadsTest, AForkedProcessThatIsKilledIsNoEarlyEndOfTheProgram) {
+  const auto early_ends = [&](uint64_t made_by) {
+    {
+      auto p = process("node1.1.a");
+      p->ended(1000);
+      p->thread(0).sample(20, in_main({"wait_for_all"}));
+      auto worker = process("node1.2.b");
+      worker->thread(0).awaited(30, 30, "", {}, made_by).sample(40, in_main({"work"}));
+    }
+    return losses(play(), "early_ends");
+  };
+  EXPECT_EQ(early_ends(object_of(trace::ObjectKind::fork, 1)), 0u);
+  EXPECT_EQ(early_ends(1), 1u);
 }
 
 /// A program that goes through thousands has no use for a row of each.
