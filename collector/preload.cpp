@@ -6,6 +6,7 @@
 // what follows waits for a probe to see MPI or OpenMP.
 #include "collector/lifecycle.h"
 #include "collector/probes.h"
+#include "collector/sampling/processes/descriptors.h"
 
 namespace culprit::collector {
 
@@ -16,6 +17,7 @@ namespace {
 }
 
 [[gnu::destructor]] void on_exit() {
+  sampling::before_end();
   lifecycle::end();
 }
 

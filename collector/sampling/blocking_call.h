@@ -65,6 +65,8 @@ struct Slept {
   int descriptor = -1;
   uint64_t bytes = 0;
   bool in_vain = false;  ///< nothing had come: if the descriptor lets one wait, its time was up
+  uint64_t object = 0;   ///< In::outside: what others let the thread go on by (trace::ObjectKind)
+  bool reads = false;    ///< In::any: who writes to the descriptor lets it go on
 };
 
 inline Slept nap() {
@@ -114,6 +116,20 @@ inline Slept in(FILE* stream, size_t bytes) {
 /// open; kRawNamelessFile if nobody knows it.
 uint64_t number_of_file(ThreadLog& log, int descriptor);
 
+/// The same of calls that read.
+template <class File>
+Slept from(File file, ssize_t bytes) {
+  Slept slept = in(file, bytes);
+  slept.reads = true;
+  return slept;
+}
+/// What others let the thread go on by; 0: nothing that they would name alike.
+inline Slept waited_for(uint64_t object) {
+  Slept slept = blocked();
+  slept.object = object;
+  return slept;
+}
+
 /// Who called a stand-in: its canonical frame address, and where the call returns to.
 struct Caller {
   uintptr_t cfa, code;
@@ -134,6 +150,7 @@ class Watch {
     end_ = now();
     return end_ - begin_ >= kShortestTicks;
   }
+  uint64_t begin() const { return begin_; }
   [[gnu::always_inline]] void say(const char* name, const Slept& slept) const {
     const Caller caller{reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa()),
                         reinterpret_cast<uintptr_t>(__builtin_return_address(0))};

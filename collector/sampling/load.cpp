@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collector/sampling/fault_guard.h"
+#include "collector/sampling/processes/descriptors.h"
+#include "collector/sampling/processes/file_locks.h"
 #include "collector/sampling/quick_exit.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/signals/confinement.h"
@@ -16,6 +18,8 @@ namespace culprit::collector::sampling {
 void load() {
   find_exit_calls();
   find_sleeping_calls();
+  find_descriptor_calls();
+  find_lock_calls();
   find_thread_calls();
   find_action_calls();
   find_guard_calls();

@@ -12,6 +12,7 @@
 
 #include "collector/lifecycle.h"
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/processes/descriptors.h"
 
 namespace culprit::collector::sampling {
 
@@ -29,7 +30,10 @@ void find_exit_calls() {
 namespace {
 
 [[noreturn]] void end_now(int status) {
-  if (has_started() && is_same_process() && lifecycle::is_forked()) lifecycle::end();
+  if (has_started() && is_same_process() && lifecycle::is_forked()) {
+    before_end();
+    lifecycle::end();
+  }
   if (auto* const next = g_exit_now.get()) next(status);
   for (;;) pause();  // there is no system without it
 }

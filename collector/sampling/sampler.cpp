@@ -34,6 +34,7 @@
 #include "collector/recorder/thread_log.h"
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/fault_guard.h"
+#include "collector/sampling/processes/forks.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
 #include "collector/sampling/signals/sample_signal.h"
@@ -225,14 +226,20 @@ constinit thread_local uint64_t t_mask_before_fork __attribute__((tls_model("ini
 // A fork that a signal interrupts starts again; that of a large process could do so for ever.
 void before_fork() {
   if (!has_started()) return;
+  note_forking();
   const int signal = sample_signal();
   const uint64_t ours = signal != 0 ? uint64_t{1} << (signal - 1) : 0;
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &t_mask_before_fork, sizeof ours);
 }
 
+void unblock_after_fork() {
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &t_mask_before_fork, nullptr, sizeof t_mask_before_fork);
+}
+
 void after_fork() {
   if (!has_started()) return;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &t_mask_before_fork, nullptr, sizeof t_mask_before_fork);
+  unblock_after_fork();
+  say_forked();
 }
 
 /// Children inherit no timers.
@@ -244,7 +251,8 @@ void after_fork_in_child() {
   if (auto* const mark = g_memory_mark.load(std::memory_order_relaxed)) mark->store(true);
   g_inside.store(0);
   g_process.store(getpid(), std::memory_order_release);
-  after_fork();
+  unblock_after_fork();
+  note_forked();
   if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A stand-in calls the system's own, and looks at a clock before and after it; all else is for
-// calls that took long. What libraries of MPI and OpenMP do while they wait is not told.
+// A stand-in calls the system's own, and looks at a clock before and after it; nearly all else
+// is for calls that took long. What libraries of MPI and OpenMP do while they wait is not told.
 #include "collector/sampling/sleeps.h"
 
 #include <aio.h>
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
@@ -33,6 +33,8 @@
 #include <unistd.h>
 
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/processes/descriptors.h"
+#include "trace/objects.h"
 
 namespace culprit::collector::sampling {
 
@@ -45,13 +47,16 @@ namespace {
 // Their last argument is there or not, and is passed on as it comes.
 using Open = int(const char*, int, mode_t);
 using OpenAt = int(int, const char*, int, mode_t);
-using Control = int(int, int, void*);
+using OpenStream = FILE*(const char*, const char*);
 constinit Next<Open> g_open("open"), g_open64("open64");
 constinit Next<OpenAt> g_openat("openat"), g_openat64("openat64");
-constinit Next<Control> g_fcntl("fcntl"), g_fcntl64("fcntl64");
+constinit Next<OpenStream> g_fopen("fopen"), g_fopen64("fopen64");
 // What they close, or change, is asked for before.
 constinit Next<int(int)> g_close("close");
 constinit Next<int(FILE*)> g_fclose("fclose");
+constinit Next<int(FILE*)> g_pclose("pclose");
+constinit Next<FILE*(const char*, const char*, FILE*)> g_freopen("freopen"),
+    g_freopen64("freopen64");
 constinit Next<int(int, fd_set*, fd_set*, fd_set*, timeval*)> g_select("select");
 constinit Next<void()> g_sync("sync");
 // Programs that are compiled with _FORTIFY_SOURCE; they never make a file.
@@ -65,14 +70,40 @@ Slept in_closed(int descriptor) {
   return lseek(descriptor, 0, SEEK_CUR) >= 0 ? io() : blocked();
 }
 
-bool waits_for_lock(int command) {
-  return command == F_SETLKW || command == F_OFD_SETLKW;
+/// Of a call that returns when a descriptor is ready, or its time is over.
+template <class... Where>
+Slept ready(int result, long timeout, const Where&... where) {
+  Slept slept = unless_time_was_up(result, timeout);
+  if (result > 0 && slept.in == Slept::In::outside) slept.object = object_of_ready(where...);
+  return slept;
+}
+/// Of one that receives.
+Slept received(int socket, ssize_t result, int flags) {
+  Slept slept = on_socket(socket, result, flags);
+  if (result >= 0) slept.object = object_to_read(socket);
+  return slept;
+}
+/// Of one that returns when a child has ended.
+Slept child(pid_t process, int options = 0) {
+  Slept slept = unless_at_once((options & WNOHANG) != 0);
+  if (process > 0) {
+    slept.object = object_of(trace::ObjectKind::process, static_cast<uint64_t>(process));
+  }
+  return slept;
+}
+/// Of one that opens a file, or waits for the other side of a FIFO.
+Slept opening(int descriptor) {
+  const KeepErrno keep;
+  const uint64_t object = object_to_open(descriptor);
+  return object != 0 ? waited_for(object) : in(descriptor, 0);
+}
+int descriptor_of(FILE* stream) {
+  return stream != nullptr ? fileno(stream) : -1;
 }
 
-int control(Next<Control>& function, int file, int command, void* argument) {
-  auto* const next = function.get();
-  if (next == nullptr) return errno = ENOSYS, -1;
-  return next(file, command, argument);
+template <class File, class... Rest>
+void to_write(File file, const Rest&...) {
+  before_write(file);
 }
 
 }  // namespace
@@ -82,8 +113,8 @@ void find_sleeping_calls() {
 #define CALL(result_type, name, parameters, arguments, without, what) g_##name.find();
 #include "collector/sampling/blocking_calls.def"
   g_open.find(), g_open64.find(), g_openat.find(), g_openat64.find();
-  g_fcntl.find(), g_fcntl64.find();
-  g_close.find(), g_fclose.find(), g_select.find(), g_sync.find();
+  g_fopen.find(), g_fopen64.find(), g_freopen.find(), g_freopen64.find();
+  g_close.find(), g_fclose.find(), g_pclose.find(), g_select.find(), g_sync.find();
   g_open_2.find(), g_open64_2.find(), g_openat_2.find(), g_openat64_2.find();
 }
 
@@ -93,39 +124,45 @@ extern "C" {
 
 using namespace culprit::collector::sampling;
 
-#define STAND_IN(result_type, name, parameters, arguments, without, what, promise) \
-  CULPRIT_EXPORT result_type name parameters promise {                             \
-    auto* const next = g_##name.get();                                             \
-    if (next == nullptr) return errno = ENOSYS, without;                           \
-    Watch watch;                                                                   \
-    result_type const result = next arguments;                                     \
-    if (watch.was_long()) [[unlikely]]                                             \
-      watch.say(#name, what);                                                      \
-    return result;                                                                 \
+#define STAND_IN(result_type, name, parameters, arguments, without, what, promise, before) \
+  CULPRIT_EXPORT result_type name parameters promise {                                     \
+    auto* const next = g_##name.get();                                                     \
+    if (next == nullptr) return errno = ENOSYS, without;                                   \
+    before;                                                                                \
+    Watch watch;                                                                           \
+    result_type const result = next arguments;                                             \
+    if (watch.was_long()) [[unlikely]]                                                     \
+      watch.say(#name, what);                                                              \
+    return result;                                                                         \
   }
 #define CALL(result_type, name, parameters, arguments, without, what) \
-  STAND_IN(result_type, name, parameters, arguments, without, what, )
+  STAND_IN(result_type, name, parameters, arguments, without, what, , )
 #define CALL_NOEXCEPT(result_type, name, parameters, arguments, without, what) \
-  STAND_IN(result_type, name, parameters, arguments, without, what, noexcept)
+  STAND_IN(result_type, name, parameters, arguments, without, what, noexcept, )
+#define WRITES(result_type, name, parameters, arguments, without, what) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, , to_write arguments)
 #include "collector/sampling/blocking_calls.def"
 
-/// Whoever opens a FIFO waits for the other side.
-#define OPENS(name, parameters, arguments)                            \
-  CULPRIT_EXPORT int name parameters {                                \
-    auto* const next = g_##name.get();                                \
-    if (next == nullptr) return errno = ENOSYS, -1;                   \
-    mode_t mode = 0;                                                  \
-    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) { \
-      va_list rest;                                                   \
-      va_start(rest, flags);                                          \
-      mode = va_arg(rest, mode_t);                                    \
-      va_end(rest);                                                   \
-    }                                                                 \
-    Watch watch;                                                      \
-    const int result = next arguments;                                \
-    if (watch.was_long()) [[unlikely]]                                \
-      watch.say(#name, in(result, 0));                                \
-    return result;                                                    \
+/// Whoever opens a FIFO waits for the other side, which is there once it opens, too.
+#define OPENED(watch, name, descriptor, may_be_fifo)                           \
+  if (descriptor >= 0 && (may_be_fifo)) say_opened(descriptor, watch.begin()); \
+  if (watch.was_long()) [[unlikely]]                                           \
+    watch.say(name, opening(descriptor));
+#define OPENS(name, parameters, arguments)                                        \
+  CULPRIT_EXPORT int name parameters {                                            \
+    auto* const next = g_##name.get();                                            \
+    if (next == nullptr) return errno = ENOSYS, -1;                               \
+    mode_t mode = 0;                                                              \
+    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {             \
+      va_list rest;                                                               \
+      va_start(rest, flags);                                                      \
+      mode = va_arg(rest, mode_t);                                                \
+      va_end(rest);                                                               \
+    }                                                                             \
+    Watch watch;                                                                  \
+    const int result = next arguments;                                            \
+    OPENED(watch, #name, result, (flags & (O_CREAT | O_DIRECTORY | O_PATH)) == 0) \
+    return result;                                                                \
   }
 OPENS(open, (const char* path, int flags, ...), (path, flags, mode))
 OPENS(open64, (const char* path, int flags, ...), (path, flags, mode))
@@ -133,23 +170,19 @@ OPENS(openat, (int folder, const char* path, int flags, ...), (folder, path, fla
 OPENS(openat64, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
 #undef OPENS
 
-/// Only where it waits for a lock of a file.
-#define CONTROLS(name)                                                               \
-  CULPRIT_EXPORT int name(int file, int command, ...) {                              \
-    va_list rest;                                                                    \
-    va_start(rest, command);                                                         \
-    void* const argument = va_arg(rest, void*);                                      \
-    va_end(rest);                                                                    \
-    if (!waits_for_lock(command)) return control(g_##name, file, command, argument); \
-    Watch watch;                                                                     \
-    const int result = control(g_##name, file, command, argument);                   \
-    if (watch.was_long()) [[unlikely]]                                               \
-      watch.say(#name, blocked());                                                   \
-    return result;                                                                   \
+#define OPENS_STREAM(name)                                        \
+  CULPRIT_EXPORT FILE* name(const char* path, const char* mode) { \
+    auto* const next = g_##name.get();                            \
+    if (next == nullptr) return errno = ENOSYS, nullptr;          \
+    Watch watch;                                                  \
+    FILE* const result = next(path, mode);                        \
+    const int descriptor = descriptor_of(result);                 \
+    OPENED(watch, #name, descriptor, true)                        \
+    return result;                                                \
   }
-CONTROLS(fcntl)
-CONTROLS(fcntl64)
-#undef CONTROLS
+OPENS_STREAM(fopen)
+OPENS_STREAM(fopen64)
+#undef OPENS_STREAM
 
 #define OPENS_2(name, plain, parameters, arguments) \
   CULPRIT_EXPORT int __##name parameters;           \
@@ -158,8 +191,7 @@ CONTROLS(fcntl64)
     if (next == nullptr) return errno = ENOSYS, -1; \
     Watch watch;                                    \
     const int result = next arguments;              \
-    if (watch.was_long()) [[unlikely]]              \
-      watch.say(plain, in(result, 0));              \
+    OPENED(watch, plain, result, true)              \
     return result;                                  \
   }
 OPENS_2(open_2, "open", (const char* path, int flags), (path, flags))
@@ -167,10 +199,27 @@ OPENS_2(open64_2, "open", (const char* path, int flags), (path, flags))
 OPENS_2(openat_2, "openat", (int folder, const char* path, int flags), (folder, path, flags))
 OPENS_2(openat64_2, "openat", (int folder, const char* path, int flags), (folder, path, flags))
 #undef OPENS_2
+#undef OPENED
+
+#define REOPENS(name)                                                           \
+  CULPRIT_EXPORT FILE* name(const char* path, const char* mode, FILE* stream) { \
+    auto* const next = g_##name.get();                                          \
+    if (next == nullptr) return errno = ENOSYS, nullptr;                        \
+    before_close(stream);                                                       \
+    Watch watch;                                                                \
+    FILE* const result = next(path, mode, stream);                              \
+    if (watch.was_long()) [[unlikely]]                                          \
+      watch.say(#name, in(result, 0));                                          \
+    return result;                                                              \
+  }
+REOPENS(freopen)
+REOPENS(freopen64)
+#undef REOPENS
 
 CULPRIT_EXPORT int close(int file) {
   auto* const next = g_close.get();
   if (next == nullptr) return errno = ENOSYS, -1;
+  before_close(file);
   Watch watch;
   const Slept slept = watch.watches() ? in_closed(file) : io();
   const int result = next(file);
@@ -182,11 +231,23 @@ CULPRIT_EXPORT int close(int file) {
 CULPRIT_EXPORT int fclose(FILE* stream) {
   auto* const next = g_fclose.get();
   if (next == nullptr) return errno = ENOSYS, EOF;
+  before_close(stream);
   Watch watch;
   const Slept slept = watch.watches() ? in_closed(fileno(stream)) : io();
   const int result = next(stream);
   if (watch.was_long()) [[unlikely]]
     watch.say("fclose", slept);
+  return result;
+}
+
+CULPRIT_EXPORT int pclose(FILE* stream) {
+  auto* const next = g_pclose.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  before_close(stream);
+  Watch watch;
+  const int result = next(stream);
+  if (watch.was_long()) [[unlikely]]
+    watch.say("pclose", blocked());
   return result;
 }
 
@@ -198,7 +259,7 @@ CULPRIT_EXPORT int select(int count, fd_set* in, fd_set* out, fd_set* odd, timev
   const long time = timeout != nullptr ? (timeout->tv_sec | timeout->tv_usec) : -1;
   const int result = next(count, in, out, odd, timeout);
   if (watch.was_long()) [[unlikely]]
-    watch.say("select", unless_time_was_up(result, time));
+    watch.say("select", ready(result, time, in, count));
   return result;
 }
 

@@ -12,6 +12,7 @@
 
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/no_cancellation.h"
+#include "collector/sampling/processes/descriptors.h"
 #include "collector/sampling/program_code.h"
 #include "collector/user/names.h"
 
@@ -77,6 +78,8 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
   if (of_file) {
     what.file = number_of_file(*log, slept.descriptor);
     what.bytes = slept.bytes;
+  } else {
+    what.object = slept.reads ? object_to_read(slept.descriptor) : slept.object;
   }
   log->put_blocked(begin, what);
 }

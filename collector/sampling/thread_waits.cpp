@@ -23,8 +23,10 @@
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/no_cancellation.h"
+#include "collector/sampling/processes/node_wakes.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/signals/system_call.h"
+#include "collector/sampling/sync_objects.h"
 
 namespace culprit::collector::sampling {
 
@@ -74,10 +76,6 @@ bool is_awaited(uint64_t object) {
   return waiters_of(object).load(std::memory_order_relaxed) != 0;
 }
 
-uint64_t number_of(const void* object) {
-  return reinterpret_cast<uintptr_t>(object);
-}
-
 /// Where a record goes. A lock may be the very one that making a log would need: locks make none.
 enum class Kind { lock, other };
 ThreadLog* log_for(Kind kind) {
@@ -100,26 +98,12 @@ ThreadLog* log_for(Kind kind) {
 /// Names are compared by their address.
 constexpr char kFutex[] = "futex";
 
-/// Who holds an object, as glibc keeps it there: the system's number of the thread.
-constexpr uint32_t kUnknown = 0, kShared = ~uint32_t{0};
-constexpr int kSharedMutex = 128;
-uint32_t owner_of(const pthread_mutex_t& mutex) {
-  if ((mutex.__data.__kind & kSharedMutex) != 0) return kShared;
-  return static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__owner, __ATOMIC_RELAXED));
-}
-uint32_t owner_of(const pthread_rwlock_t& lock) {
-  if (lock.__data.__shared != 0) return kShared;
-  return static_cast<uint32_t>(__atomic_load_n(&lock.__data.__cur_writer, __ATOMIC_RELAXED));
-}
-uint32_t owner_of(const pthread_cond_t& condition) {
-  return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0 ? kShared
-                                                                                 : kUnknown;
-}
-/// The word behind the count says whether the semaphore is for one process alone.
-uint32_t owner_of(const sem_t& semaphore) {
-  int shared;
-  memcpy(&shared, semaphore.__size + sizeof(uint64_t), sizeof shared);
-  return shared != 0 ? kShared : kUnknown;
+/// As wake(), of one that other processes may wait for: it knows itself whether anybody does.
+template <class Sync>
+[[gnu::always_inline]] inline void wake_all(const Sync& sync, Kind kind) {
+  if (owner_of(sync) != kShared) [[likely]]
+    return wake(number_of(&sync), kind);
+  if (has_waiters(sync)) say_woke(shared_object(&sync), now(), Whence::caller);
 }
 
 /// The last wait of this thread that ended because its time was over. If it soon waits for the same
@@ -312,8 +296,8 @@ using namespace culprit::collector::sampling;
 CULPRIT_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   auto* const next = g_cond_wait.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_wait", number_of(condition), Kind::other, owner_of(*condition));
+  wake_all(*mutex, Kind::lock);
+  Wait wait("pthread_cond_wait", name_of(*condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex);
   wait.end();
   return error;
@@ -323,8 +307,8 @@ CULPRIT_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mut
                                           const timespec* until) {
   auto* const next = g_cond_timedwait.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_timedwait", number_of(condition), Kind::other, owner_of(*condition));
+  wake_all(*mutex, Kind::lock);
+  Wait wait("pthread_cond_timedwait", name_of(*condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, until);
   wait.end(error == ETIMEDOUT);
   return error;
@@ -334,8 +318,8 @@ CULPRIT_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
                                           clockid_t clock, const timespec* until) {
   auto* const next = g_cond_clockwait.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(mutex), Kind::lock);
-  Wait wait("pthread_cond_clockwait", number_of(condition), Kind::other, owner_of(*condition));
+  wake_all(*mutex, Kind::lock);
+  Wait wait("pthread_cond_clockwait", name_of(*condition), Kind::other, owner_of(*condition));
   const int error = next(condition, mutex, clock, until);
   wait.end(error == ETIMEDOUT);
   return error;
@@ -344,14 +328,14 @@ CULPRIT_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
 CULPRIT_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   auto* const next = g_cond_signal.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(condition), Kind::other);
+  wake_all(*condition, Kind::other);
   return next(condition);
 }
 
 CULPRIT_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   auto* const next = g_cond_broadcast.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(condition), Kind::other);
+  wake_all(*condition, Kind::other);
   return next(condition);
 }
 
@@ -364,7 +348,7 @@ CULPRIT_EXPORT int sem_wait(sem_t* semaphore) {
   const int saved = errno;
   if (attempt(semaphore) == 0) return 0;
   errno = saved;
-  Wait wait("sem_wait", number_of(semaphore), Kind::other, owner_of(*semaphore));
+  Wait wait("sem_wait", name_of(*semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore);
   wait.end();
   return result;
@@ -373,7 +357,7 @@ CULPRIT_EXPORT int sem_wait(sem_t* semaphore) {
 CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   auto* const next = g_sem_timedwait.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  Wait wait("sem_timedwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
+  Wait wait("sem_timedwait", name_of(*semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, until);
   wait.end(result != 0 && errno == ETIMEDOUT);
   return result;
@@ -382,7 +366,7 @@ CULPRIT_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
 CULPRIT_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   auto* const next = g_sem_clockwait.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  Wait wait("sem_clockwait", number_of(semaphore), Kind::other, owner_of(*semaphore));
+  Wait wait("sem_clockwait", name_of(*semaphore), Kind::other, owner_of(*semaphore));
   const int result = next(semaphore, clock, until);
   wait.end(result != 0 && errno == ETIMEDOUT);
   return result;
@@ -391,7 +375,7 @@ CULPRIT_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timesp
 CULPRIT_EXPORT int sem_post(sem_t* semaphore) noexcept {
   auto* const next = g_sem_post.get();
   if (next == nullptr) return errno = ENOSYS, -1;
-  wake(number_of(semaphore), Kind::other);
+  wake_all(*semaphore, Kind::other);
   return next(semaphore);
 }
 
@@ -404,7 +388,7 @@ CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   const int found = attempt(mutex);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_mutex_lock", number_of(mutex), Kind::lock, owner_of(*mutex));
+  Wait wait("pthread_mutex_lock", name_of(*mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex);
   wait.end();
   return error;
@@ -413,7 +397,7 @@ CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
   auto* const next = g_mutex_timedlock.get();
   if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_timedlock", number_of(mutex), Kind::lock, owner_of(*mutex));
+  Wait wait("pthread_mutex_timedlock", name_of(*mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, until);
   wait.end(error == ETIMEDOUT);
   return error;
@@ -423,7 +407,7 @@ CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
                                            const timespec* until) noexcept {
   auto* const next = g_mutex_clocklock.get();
   if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_clocklock", number_of(mutex), Kind::lock, owner_of(*mutex));
+  Wait wait("pthread_mutex_clocklock", name_of(*mutex), Kind::lock, owner_of(*mutex));
   const int error = next(mutex, clock, until);
   wait.end(error == ETIMEDOUT);
   return error;
@@ -432,7 +416,7 @@ CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
 CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   auto* const next = g_mutex_unlock.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(mutex), Kind::lock);
+  wake_all(*mutex, Kind::lock);
   return next(mutex);
 }
 

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs of threads alone, without MPI and OpenMP: pools, queues, pipelines, locks. One process.
+// Programs of threads alone, without MPI and OpenMP: pools, queues, pipelines, locks. One process,
+// or one and its child.
 #define TRUTH_NO_MPI
 #include "truth.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
 
 #include <condition_variable>
 #include <deque>
@@ -171,6 +174,61 @@ void semaphore() {
   worker.join();
 }
 
+// Threads tell each other through a descriptor.
+void by_descriptor(int from, int to) {
+  std::thread worker([&] {
+    ROUNDS {
+      const uint64_t one = 1;
+      helper_work(truth_ms);
+      if (write(to, &one, sizeof one) != sizeof one) abort();
+    }
+  });
+  ROUNDS {
+    uint64_t count = 0;
+    TIMED(if (read(from, &count, sizeof count) != sizeof count) abort());
+  }
+  worker.join();
+}
+void by_pipe() {
+  int ends[2];
+  if (pipe(ends) != 0) abort();
+  by_descriptor(ends[0], ends[1]);
+}
+void by_event() {
+  const int event = eventfd(0, 0);
+  by_descriptor(event, event);
+}
+
+// So do a process and its child, which is late.
+void pipe_of_child() {
+  int ends[2];
+  if (pipe(ends) != 0) abort();
+  if (fork() == 0) {
+    rank = 1;
+    ROUNDS {
+      late(truth_ms);
+      if (write(ends[1], "1", 1) != 1) abort();
+    }
+    truth_write_account();
+    exit(0);
+  }
+  ROUNDS {
+    char one = 0;
+    TIMED(if (read(ends[0], &one, 1) != 1) abort());
+  }
+  wait(nullptr);
+}
+void end_of_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    rank = 1;
+    ROUNDS late(truth_ms);
+    truth_write_account();
+    exit(0);
+  }
+  TIMED(waitpid(child, nullptr, 0));
+}
+
 // Three threads meet; the second is late.
 void barrier() {
   pthread_barrier_t meeting;
@@ -231,10 +289,20 @@ void idle_worker() {
 
 int main(int argc, char** argv) {
   static const truth_case cases[] = {
-      {"handshake", handshake},     {"late_master", late_master}, {"pool_of_one", pool_of_one},
-      {"join_each", join_each},     {"mutex_held", mutex_held},   {"semaphore", semaphore},
-      {"barrier", barrier},         {"pipeline", pipeline},       {"balanced", balanced},
+      {"handshake", handshake},
+      {"late_master", late_master},
+      {"pool_of_one", pool_of_one},
+      {"join_each", join_each},
+      {"mutex_held", mutex_held},
+      {"semaphore", semaphore},
+      {"barrier", barrier},
+      {"pipeline", pipeline},
+      {"balanced", balanced},
       {"idle_worker", idle_worker},
+      {"by_pipe", by_pipe},
+      {"by_event", by_event},
+      {"pipe_of_child", pipe_of_child},
+      {"end_of_child", end_of_child},
   };
   truth_choose(argc, argv, cases, (int)(sizeof cases / sizeof cases[0]))();
   truth_write_account();

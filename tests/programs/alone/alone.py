@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import harness  # noqa: E402
-from harness import Report, check, execute, mpirun  # noqa: E402
+from harness import Off, Report, check, execute, mpirun  # noqa: E402
 
 
 def run(place, *command, status=0):
@@ -158,9 +158,59 @@ def unseen_watcher(place):
     check(done.stdout.startswith(alone.stdout), f"{done.stdout} instead of {alone.stdout}")
 
 
+def waits_with(how, pattern, call, count):
+    """What main waits for is what another thread or process computed, by whatever they tell each other."""
+    def test(place):
+        run(place, place.program("alone/processes"), how)
+        report = Report(place, place.experiment())
+        report.check_identities()
+        report.check_nothing_lost()
+        found = report.waits(pattern, location="0.0", callpath=call)
+        seen = sum(w["count"] for w in found)
+        check(seen in count, f"{seen} waits in {call}\n{report.summary()}")
+        right = [d for d in report.data["delays"] if "heavy" in d["callpath"] and d["location"] != "0.0"]
+        cost_s, all_s = (sum(d["short_s"] + d["long_s"] for d in some) for some in (right, report.data["delays"]))
+        if cost_s < 0.5 * all_s:
+            raise Off(f"heavy() causes only {cost_s} of {all_s} s\n{report.summary()}")
+        return report
+    return test
+
+
+def waits_outside(place):
+    """Who waits for a process that is not recorded is blocked, and nobody is named."""
+    report = waits_with("outside", "thread.pipe", "await_it/read", range(1, 4))(place)
+    check(len(report.data["processes"]) == 1, f"the processes are {report.data['processes']}")
+    outside = [w for w in report.data["waits"] if "outside/" in w["callpath"] and "await_it" not in w["callpath"]
+               and w["pattern"] != "thread.join"]
+    check(not outside, f"waits for whom nobody knows: {outside}")
+    database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
+    blocked = {name.split("/")[-1] for name, in database.execute("SELECT name FROM callpaths") if "(blocked in" in name}
+    check({"(blocked in fgets on a pipe)", "(blocked in system)"} <= blocked, f"blocked are {blocked}")
+
+
+WAITS = {
+    "pipe_of_threads": ("thread.pipe", "await_it/read", range(1, 5)),
+    "event": ("thread.event", "await_it/read", range(1, 5)),
+    "used_again": ("thread.pipe", "await_it/read", range(1, 5)),
+    "pipe": ("thread.pipe", "await_it/read", range(1, 5)),
+    "pair": ("thread.pipe", "await_it/read", range(1, 5)),
+    "fifo": ("thread.pipe", "await_it/read", range(1, 5)),
+    "children": ("thread.child", "await_children/wait", range(1, 5)),
+    "poll": ("thread.pipe", "await_by_poll/poll", range(1, 5)),
+    "select": ("thread.pipe", "await_by_select/select", range(1, 5)),
+    "epoll": ("thread.pipe", "await_by_epoll/epoll_wait", range(1, 5)),
+    "flock": ("thread.file_lock", "lock_by_flock/flock", range(1, 5)),
+    "lockf": ("thread.file_lock", "lock_by_lockf/lockf", range(1, 5)),
+    "fcntl": ("thread.file_lock", "lock_by_fcntl/fcntl", range(1, 5)),
+    "semaphore": ("thread.semaphore", "await_semaphore/sem_wait", range(1, 5)),
+    "condition": ("thread.condition", "await_condition/pthread_cond_wait", range(1, 5)),
+    "workers": ("thread.pipe", "await_results/read", range(1, 5)),
+}
+
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher)}
+          meets, slices, futures, unseen_sleeps, unseen_watcher, waits_outside)}
+TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

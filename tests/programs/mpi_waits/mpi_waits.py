@@ -27,6 +27,8 @@ class Case:
 ALL = dict.fromkeys
 CASES = {
     "late_sender": Case("mpi.late_sender", {"1.0": 0.3}, "0.0", "MPI_Recv"),
+    "fifo": Case("thread.pipe", {"1.0": 0.3}, "0.0", "read"),
+    "fifo_chain": Case("thread.pipe", {"1.0": 0.3}, "0.0", "read", 3),
     "wrong_order": Case("mpi.wrong_order", {"1.0": 0.25}, "0.0", "MPI_Recv"),
     "probe": Case("mpi.probe", {"1.0": 0.3}, "0.0", "MPI_Probe"),
     "matched_probe": Case("mpi.probe", {"1.0": 0.3}, "0.0", "MPI_Mprobe"),

@@ -4,11 +4,14 @@
 // One wait of MPI by construction for each name: somebody sleeps, and it is known who waits for it,
 // where, and how long. Sleeping ranks need no core. mpi_waits.py has the answers.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -25,6 +28,48 @@ static void late_sender(void) {
     MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
   } else if (rank == 1) {
     MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+/* What all have opened, so that nobody waits for that. */
+static int open_fifo(void) {
+  char name[64] = "";
+  if (rank == 0) {
+    snprintf(name, sizeof name, "/tmp/culprit-waits.%ld", (long)getpid());
+    if (mkfifo(name, 0600) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  const int file = open(name, O_RDWR);
+  if (file < 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) unlink(name);
+  return file;
+}
+
+static void fifo(void) {
+  char x = 1;
+  const int file = open_fifo();
+  if (rank == 0) {
+    nap(0.3);
+    if (write(file, &x, 1) != 1) MPI_Abort(MPI_COMM_WORLD, 1);
+  } else if (rank == 1) {
+    if (read(file, &x, 1) != 1) MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Who is late has waited itself. */
+static void fifo_chain(void) {
+  char x = 1;
+  const int file = open_fifo();
+  if (rank == 0) {
+    nap(0.3);
+    if (write(file, &x, 1) != 1) MPI_Abort(MPI_COMM_WORLD, 1);
+  } else if (rank == 1) {
+    if (read(file, &x, 1) != 1) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Send(&x, 1, MPI_CHAR, 2, 0, MPI_COMM_WORLD);
+  } else if (rank == 2) {
+    MPI_Recv(&x, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
 
@@ -292,13 +337,28 @@ static void start_skew(void) {}
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {CASE(late_sender),   CASE(wrong_order), CASE(probe),
-             CASE(matched_probe), CASE(polling),     CASE(late_receiver),
-             CASE(persistent),    CASE(nonblocking), CASE(intercommunicator),
-             CASE(neighbours),    CASE(split),       CASE(file),
-             CASE(fence),         CASE(late_post),   CASE(early_wait),
-             CASE(lock),          CASE(sweeps),      CASE(empty_message),
-             CASE(progress),      CASE(start_skew)};
+} cases[] = {CASE(late_sender),
+             CASE(fifo),
+             CASE(fifo_chain),
+             CASE(wrong_order),
+             CASE(probe),
+             CASE(matched_probe),
+             CASE(polling),
+             CASE(late_receiver),
+             CASE(persistent),
+             CASE(nonblocking),
+             CASE(intercommunicator),
+             CASE(neighbours),
+             CASE(split),
+             CASE(file),
+             CASE(fence),
+             CASE(late_post),
+             CASE(early_wait),
+             CASE(lock),
+             CASE(sweeps),
+             CASE(empty_message),
+             CASE(progress),
+             CASE(start_skew)};
 
 /* By what launchers tell a process before it starts MPI. */
 static int rank_before_init(void) {

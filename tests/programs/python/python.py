@@ -41,7 +41,23 @@ def names(place, way):
         raise harness.Off(f"the verdict names something else: {text[:1500]}")
 
 
+def pool(place):
+    """Who waits for a pool waits for what its workers execute."""
+    folder = place.experiment()
+    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "pool.py"])
+    report = Report(place, folder)
+    report.check_identities()
+    report.check_nothing_lost()
+    check(report.waits("thread.pipe"), f"nobody waits for a pipe\n{report.summary()}")
+    costs = {}
+    for delay in report.data["delays"]:
+        is_task = "/cook" in delay["callpath"]
+        costs[is_task] = costs.get(is_task, 0.0) + delay["short_s"] + delay["long_s"]
+    check(costs.get(True, 0) > costs.get(False, 0), f"the tasks cause {costs}\n{report.summary()}")
+
+
 TESTS = {
+    "pool": pool,
     "mpi4py": lambda place: names(place, "mpi4py"),
     "handle": lambda place: names(place, "handle"),
 }

@@ -14,5 +14,9 @@ def cases(case):
         case("alone", 0, "barrier", "*:late=2*late", modes="FPWC", quick=True),
         case("alone", 0, "pipeline", "0.0:late=2*late", modes="FPW"),
         case("alone", 0, "balanced", "", ms=50, rounds=16, modes="FPW"),
+        case("alone", 0, "by_pipe", "0.1:helper_work=helper_work", modes="FPW"),
+        case("alone", 0, "by_event", "0.1:helper_work=helper_work", modes="FPW"),
+        case("alone", 0, "pipe_of_child", "1.0:late=late", modes="FPW", quick=True),
+        case("alone", 0, "end_of_child", "1.0:late=late", modes="FPW"),
         case("alone", 0, "idle_worker", "0.2:late=late", modes="FPW"),
     ]

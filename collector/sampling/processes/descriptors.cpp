@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A pipe that holds something has no reader that sleeps, so what is written then lets nobody go on,
+// and needs no record; the same goes for a socket whose other side has not read all yet.
+// Who closes what it has never written to is not asked what that is: of such pipes only the end of
+// the process tells.
+#include "collector/sampling/processes/descriptors.h"
+
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "collector/lifecycle.h"
+#include "collector/recorder/system_file.h"
+#include "collector/sampling/blocking_call.h"
+#include "trace/objects.h"
+
+namespace culprit::collector::sampling {
+
+using trace::ObjectKind;
+
+std::atomic<uint64_t> g_uses[kMostDescriptors];
+
+namespace {
+
+constinit Next<int(int, int)> g_dup2("dup2");
+constinit Next<int(int, int, int)> g_dup3("dup3");
+constinit Next<int(unsigned, unsigned, int)> g_close_range("close_range");
+constinit Next<void(int)> g_closefrom("closefrom");
+constinit Next<int(int, int, int, int*)> g_socketpair("socketpair");
+
+bool is_in_table(int descriptor) {
+  return static_cast<unsigned>(descriptor) < kMostDescriptors;
+}
+
+bool is_watching() {
+  return has_started() && lifecycle::is_watching();
+}
+
+// --- pairs of sockets ---------------------------------------------------------------------------
+
+/// Sockets by their numbers in the system, each beside its other side. The first of all pairs.
+constexpr unsigned kMostPairs = 256;
+std::atomic<uint64_t> g_pairs[kMostPairs][2];
+std::atomic<unsigned> g_pair_count{0};
+
+void note_pair(const int (&sockets)[2]) {
+  const KeepErrno keep;
+  struct stat first, second;
+  if (fstat(sockets[0], &first) != 0 || fstat(sockets[1], &second) != 0) return;
+  const unsigned place = g_pair_count.fetch_add(1, std::memory_order_relaxed);
+  if (place >= kMostPairs) {
+    g_pair_count.store(kMostPairs, std::memory_order_relaxed);
+    return;
+  }
+  g_pairs[place][0].store(first.st_ino, std::memory_order_relaxed);
+  g_pairs[place][1].store(second.st_ino, std::memory_order_relaxed);
+}
+
+/// 0: it is of no pair that is known. Of pairs with a number that was used again, the last counts.
+uint64_t other_side_of(uint64_t socket) {
+  const unsigned count = std::min(g_pair_count.load(std::memory_order_relaxed), kMostPairs);
+  for (unsigned i = count; i-- > 0;) {
+    for (const unsigned side : {0U, 1U}) {
+      if (g_pairs[i][side].load(std::memory_order_relaxed) != socket) continue;
+      return g_pairs[i][1 - side].load(std::memory_order_relaxed);
+    }
+  }
+  return 0;
+}
+
+// --- what descriptors stand for -----------------------------------------------------------------
+
+/// The system numbers eventfds, the same in all processes that have it. 0: it is none.
+uint64_t event_number(int descriptor) {
+  char path[32], text[256];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
+  if (!read_text(path, text, sizeof text)) return 0;
+  constexpr char kKey[] = "eventfd-id:";
+  const char* const found = strstr(text, kKey);
+  return found != nullptr ? strtoull(found + sizeof kKey - 1, nullptr, 10) : 0;
+}
+
+uint64_t event_object(int descriptor) {
+  const uint64_t number = event_number(descriptor);
+  return number != 0 ? object_of(ObjectKind::event, number) : 0;
+}
+
+uint64_t pipe_object(const struct stat& what) {
+  return object_of(ObjectKind::pipe, trace::file_number(what.st_dev, what.st_ino));
+}
+
+uint64_t use_of(int descriptor) {
+  struct stat what;
+  if (fstat(descriptor, &what) != 0) return use::unknown;
+  if (S_ISFIFO(what.st_mode)) return pipe_object(what);
+  if (S_ISSOCK(what.st_mode)) {
+    const uint64_t other = other_side_of(what.st_ino);
+    return other != 0 ? object_of(ObjectKind::socket, other) : use::plain;
+  }
+  if ((what.st_mode & S_IFMT) != 0) return use::plain;
+  return std::max(event_object(descriptor), use::plain);
+}
+
+/// What is known of it, asked for if need be.
+uint64_t known_use(int descriptor) {
+  std::atomic<uint64_t>& known = g_uses[descriptor];
+  uint64_t answer = known.load(std::memory_order_relaxed);
+  if (answer != use::unknown) return answer;
+  answer = use_of(descriptor);
+  known.store(answer, std::memory_order_relaxed);
+  return answer;
+}
+
+/// There is something to read, which all who read would have done before they waited.
+bool holds_something(int descriptor, uint64_t use) {
+  const ObjectKind kind = trace::kind_of(use);
+  int left = 0;
+  if (kind == ObjectKind::pipe) return ioctl(descriptor, FIONREAD, &left) == 0 && left > 0;
+  if (kind == ObjectKind::socket) return ioctl(descriptor, TIOCOUTQ, &left) == 0 && left > 0;
+  return false;
+}
+
+bool is_written(int descriptor) {
+  const int flags = static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETFL));
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+// --- what is given back -------------------------------------------------------------------------
+
+std::atomic<bool> g_locked[kMostDescriptors];
+std::atomic<pid_t> g_locker{0};  ///< whose locks these are: a forked child has them no more
+
+/// Who has it read will find that nobody writes any more, if this was the last that does.
+void say_gone(int descriptor, uint64_t use, Whence whence) {
+  if (has_lock(descriptor)) say_unlocked(descriptor, whence);
+  const ObjectKind kind = trace::kind_of(use);
+  if (kind != ObjectKind::pipe && kind != ObjectKind::socket) return;
+  if (is_written(descriptor) && !holds_something(descriptor, use)) say_woke(use, now(), whence);
+}
+
+void before_closing(unsigned first, unsigned last) {
+  for (unsigned i = first; i <= last && i < kMostDescriptors; ++i) {
+    if (g_uses[i].load(std::memory_order_relaxed) != use::unknown || g_locked[i].load()) {
+      before_close(static_cast<int>(i));
+    }
+  }
+}
+
+}  // namespace
+
+void find_descriptor_calls() {
+  const KeepErrno keep;
+  g_dup2.find(), g_dup3.find(), g_close_range.find(), g_closefrom.find(), g_socketpair.find();
+}
+
+void say_written(int descriptor) {
+  if (!is_watching()) return;
+  const KeepErrno keep;
+  const uint64_t use = known_use(descriptor);
+  if (use > use::plain && !holds_something(descriptor, use)) say_woke(use, now());
+}
+
+void before_close(int descriptor) {
+  if (!is_in_table(descriptor)) return;
+  const uint64_t use = g_uses[descriptor].exchange(use::unknown, std::memory_order_relaxed);
+  const bool locked = has_lock(descriptor);
+  if (use <= use::plain && !locked) return;
+  const KeepErrno keep;
+  if (is_watching()) say_gone(descriptor, use, Whence::caller);
+  if (locked) g_locked[descriptor].store(false, std::memory_order_relaxed);
+}
+
+void before_close(FILE* stream) {
+  if (stream == nullptr) return;
+  const KeepErrno keep;
+  const int descriptor = fileno(stream);
+  // What the library wrote by itself was not seen.
+  if (is_watching() && is_in_table(descriptor) && __fwriting(stream) != 0) known_use(descriptor);
+  before_close(descriptor);
+}
+
+void before_end() {
+  constexpr int kLooked = 256;  // programs have few, and their numbers are the lowest
+  const KeepErrno keep;
+  if (!is_watching() || !is_same_process()) return;
+  for (int i = 0; i < kLooked; ++i) {
+    if (syscall(SYS_fcntl, i, F_GETFD) >= 0) say_gone(i, known_use(i), Whence::nowhere);
+  }
+}
+
+void say_opened(int descriptor, uint64_t time) {
+  if (!is_watching()) return;
+  const KeepErrno keep;
+  const uint64_t object = object_to_open(descriptor);
+  if (trace::kind_of(object) == ObjectKind::opening) say_woke(object, time);
+}
+
+uint64_t object_to_read(int descriptor) {
+  struct stat what;
+  if (descriptor < 0 || fstat(descriptor, &what) != 0) return 0;
+  if (S_ISFIFO(what.st_mode)) return pipe_object(what);
+  if (S_ISSOCK(what.st_mode)) {
+    return other_side_of(what.st_ino) != 0 ? object_of(ObjectKind::socket, what.st_ino) : 0;
+  }
+  return (what.st_mode & S_IFMT) == 0 ? event_object(descriptor) : 0;
+}
+
+uint64_t object_to_open(int descriptor) {
+  struct stat what;
+  if (descriptor < 0 || fstat(descriptor, &what) != 0 || !S_ISFIFO(what.st_mode)) return 0;
+  return object_of(ObjectKind::opening, trace::file_number(what.st_dev, what.st_ino));
+}
+
+uint64_t object_of_ready(const pollfd* files, nfds_t count) {
+  const KeepErrno keep;
+  for (nfds_t i = 0; i < count; ++i) {
+    if ((files[i].revents & (POLLIN | POLLHUP | POLLRDHUP)) != 0) {
+      return object_to_read(files[i].fd);
+    }
+  }
+  return 0;
+}
+
+uint64_t object_of_ready(const fd_set* in, int count) {
+  const KeepErrno keep;
+  for (int i = 0; in != nullptr && i < std::min(count, FD_SETSIZE); ++i) {
+    if (FD_ISSET(i, in)) return object_to_read(i);
+  }
+  return 0;
+}
+
+/// An event says what the program has given with its descriptor; the system tells which one that is
+/// ("tfd: 5 events: 19 data: 5 ..."), of the first two dozen or so.
+uint64_t object_of_ready(int queue, const epoll_event* first) {
+  const KeepErrno keep;
+  const epoll_event event = *first;
+  char path[32], text[2048];
+  snprintf(path, sizeof path, "/proc/self/fdinfo/%d", queue);
+  if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) == 0) return 0;
+  if (!read_text(path, text, sizeof text)) return 0;
+  constexpr char kKey[] = "tfd:", kData[] = "data:";
+  int found = -1;
+  for (const char* at = strstr(text, kKey); at != nullptr; at = strstr(at, kKey)) {
+    at += sizeof kKey - 1;
+    const char* const data = strstr(at, kData);
+    if (data == nullptr) break;
+    if (strtoull(data + sizeof kData - 1, nullptr, 16) != event.data.u64) continue;
+    if (found >= 0) return 0;  // nobody knows which of them
+    found = atoi(at);
+  }
+  return object_to_read(found);
+}
+
+uint64_t object_to_lock(int descriptor) {
+  const KeepErrno keep;
+  struct stat what;
+  if (descriptor < 0 || fstat(descriptor, &what) != 0) return 0;
+  return object_of(ObjectKind::file_lock, trace::file_number(what.st_dev, what.st_ino));
+}
+
+void note_lock(int descriptor) {
+  if (!is_in_table(descriptor)) return;
+  const pid_t self = getpid();
+  if (g_locker.exchange(self, std::memory_order_relaxed) != self) {
+    for (std::atomic<bool>& locked : g_locked) locked.store(false, std::memory_order_relaxed);
+  }
+  g_locked[descriptor].store(true, std::memory_order_relaxed);
+}
+
+bool has_lock(int descriptor) {
+  if (!is_in_table(descriptor) || !g_locked[descriptor].load(std::memory_order_relaxed)) {
+    return false;
+  }
+  return g_locker.load(std::memory_order_relaxed) == getpid();
+}
+
+void say_unlocked(int descriptor, Whence whence) {
+  if (!is_watching()) return;
+  if (const uint64_t object = object_to_lock(descriptor)) say_woke(object, now(), whence);
+}
+
+}  // namespace culprit::collector::sampling
+
+extern "C" {
+
+using namespace culprit::collector::sampling;
+
+CULPRIT_EXPORT int dup2(int from, int to) noexcept {
+  auto* const next = g_dup2.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  if (from != to) before_close(to);
+  return next(from, to);
+}
+
+CULPRIT_EXPORT int dup3(int from, int to, int flags) noexcept {
+  auto* const next = g_dup3.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  if (from != to) before_close(to);
+  return next(from, to, flags);
+}
+
+CULPRIT_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
+  auto* const next = g_close_range.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  constexpr int kOnlyMark = 4;  // CLOSE_RANGE_CLOEXEC
+  if ((flags & kOnlyMark) == 0) before_closing(first, last);
+  return next(first, last, flags);
+}
+
+CULPRIT_EXPORT void closefrom(int first) noexcept {
+  auto* const next = g_closefrom.get();
+  if (next == nullptr) return;
+  before_closing(first > 0 ? static_cast<unsigned>(first) : 0, kMostDescriptors - 1);
+  next(first);
+}
+
+CULPRIT_EXPORT int socketpair(int domain, int type, int protocol, int sockets[2]) noexcept {
+  auto* const next = g_socketpair.get();
+  if (next == nullptr) return errno = ENOSYS, -1;
+  const int result = next(domain, type, protocol, sockets);
+  if (result == 0) note_pair({sockets[0], sockets[1]});
+  return result;
+}
+
+}  // extern "C"

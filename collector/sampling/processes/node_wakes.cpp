@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether anybody waits is not known here: who asks says so only where somebody may.
+#include "collector/sampling/processes/node_wakes.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "collector/lifecycle.h"
+#include "collector/recorder/selection.h"
+#include "collector/recorder/system_file.h"
+#include "collector/sampling/no_cancellation.h"
+#include "collector/sampling/started.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+/// 0 as long as none of them has forked.
+constinit std::atomic<uint64_t> g_family{0};
+
+}  // namespace
+
+void say_woke(uint64_t object, uint64_t time, Whence whence) {
+  const KeepErrno keep;
+  if (!lifecycle::is_watching() || selection::is_off() || !is_same_process()) return;
+  const NoCancellation stays;
+  ThreadLog* const log = lifecycle::watched_log();
+  if (log == nullptr || log->waiting > 0) return;
+  const PathId path = whence == Whence::caller ? log->current_path() : PathId::unknown;
+  log->put(time, raw::woke{.path = static_cast<uint32_t>(path), .object = object});
+}
+
+uint64_t family() {
+  const uint64_t first = g_family.load(std::memory_order_relaxed);
+  return first != 0 ? first : static_cast<uint64_t>(getpid());
+}
+
+void begin_family() {
+  uint64_t nobody = 0;
+  g_family.compare_exchange_strong(nobody, static_cast<uint64_t>(getpid()));
+}
+
+}  // namespace culprit::collector::sampling

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What glibc keeps in the objects by which threads wait for each other: who holds them, who waits
+// for them, and whether other processes do. And what they are called in records: by their address,
+// or, of processes that share their memory, by what these know alike.
+#pragma once
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "collector/sampling/processes/node_wakes.h"
+#include "trace/objects.h"
+
+namespace culprit::collector::sampling {
+
+inline uint64_t number_of(const void* object) {
+  return reinterpret_cast<uintptr_t>(object);
+}
+
+/// Who holds it: the system's number of the thread.
+inline constexpr uint32_t kUnknown = 0, kShared = ~uint32_t{0};
+inline uint32_t owner_of(const pthread_mutex_t& mutex) {
+  constexpr int kSharedMutex = 128;
+  if ((mutex.__data.__kind & kSharedMutex) != 0) return kShared;
+  return static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__owner, __ATOMIC_RELAXED));
+}
+inline uint32_t owner_of(const pthread_rwlock_t& lock) {
+  if (lock.__data.__shared != 0) return kShared;
+  return static_cast<uint32_t>(__atomic_load_n(&lock.__data.__cur_writer, __ATOMIC_RELAXED));
+}
+inline uint32_t owner_of(const pthread_cond_t& condition) {
+  return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0 ? kShared
+                                                                                 : kUnknown;
+}
+/// The word behind the count says whether the semaphore is for one process alone.
+inline uint32_t owner_of(const sem_t& semaphore) {
+  int shared;
+  memcpy(&shared, semaphore.__size + sizeof(uint64_t), sizeof shared);
+  return shared != 0 ? kShared : kUnknown;
+}
+
+inline bool has_waiters(const pthread_mutex_t& mutex) {
+  return __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) > 1;
+}
+inline bool has_waiters(const pthread_cond_t& condition) {
+  return __atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) >> 3 != 0;
+}
+inline bool has_waiters(const sem_t& semaphore) {
+  uint64_t word;  // the count, and in the upper half how many wait
+  memcpy(&word, semaphore.__size, sizeof word);
+  return word >> 32 != 0;
+}
+
+inline uint64_t shared_object(const void* object) {
+  return object_of(trace::ObjectKind::shared, trace::file_number(family(), number_of(object)));
+}
+/// What who waits for it, and who lets others go on, call it.
+template <class Sync>
+uint64_t name_of(const Sync& sync) {
+  return owner_of(sync) == kShared ? shared_object(&sync) : number_of(&sync);
+}
+
+}  // namespace culprit::collector::sampling
