@@ -21,6 +21,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "trace/raw/own_threads.h"
+
 namespace culprit::assemble::look {
 namespace {
 
@@ -155,7 +157,7 @@ bool is_shared(pid_t process, uint64_t address) {
 std::optional<ThreadLook> look_at_thread(pid_t process, uint32_t tid) {
   const std::string folder = fmt::format("/proc/{}/task/{}/", process, tid);
   const auto known = name_and_state(read_proc(folder + "stat"));
-  if (!known) return std::nullopt;
+  if (!known || known->name == trace::kRawWatcherThread) return std::nullopt;
   ThreadLook thread;
   thread.tid = tid;
   thread.state = known->state;

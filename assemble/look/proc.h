@@ -31,7 +31,7 @@ bool handles_signals(pid_t process);
 /// Whether memory is mapped so that other processes may see the same.
 bool is_shared(pid_t process, uint64_t address);
 
-/// State, core and turns; none if the thread is gone.
+/// State, core and turns; none if the thread is gone, or is culprit's own.
 std::optional<ThreadLook> look_at_thread(pid_t process, uint32_t tid);
 
 /// Where a thread is blocked in the system: fills in call and args. None if it is in no call, or

@@ -25,10 +25,12 @@
 #include "collector/lifecycle.h"
 #include "collector/recorder/system_file.h"
 #include "collector/recorder/tasks.h"
+#include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/watch/sleep_watch.h"
+#include "trace/raw/own_threads.h"
 
 namespace culprit::collector::sampling::watcher {
 
@@ -86,13 +88,26 @@ bool goes_on() {
          is_same_process();
 }
 
+/// What is still to be written of a log is, when its thread ends.
+class Closing {
+ public:
+  explicit Closing(ThreadLog& log) : log_(log) {}
+  ~Closing() { Recorder::destroy(&log_); }
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+
+ private:
+  ThreadLog& log_;
+};
+
 void* run(void* argument) {
   auto& log = *static_cast<ThreadLog*>(argument);
+  const Closing closing(log);
   g_thread.store(static_cast<pid_t>(call(SYS_gettid)), std::memory_order_release);
   if (call(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE) != 0) return nullptr;
   const sched_param none = {};
   call(SYS_sched_setscheduler, 0, SCHED_BATCH, word(&none));
-  call(SYS_prctl, PR_SET_NAME, word("culprit"));
+  call(SYS_prctl, PR_SET_NAME, word(trace::kRawWatcherThread));
   tasks::note_maker("libculprit.so");
   SleepWatch& watch = SleepWatch::begin(log);
   while (goes_on()) sleep_for(watch.look());
