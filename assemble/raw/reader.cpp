@@ -143,8 +143,9 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
   LogDamage damage;
   uint64_t there = 0;
   for (Job& job : jobs) {
+    // What a thread could not write at all is among the records that were dropped.
+    if (job.log || folder.process.dropped_records > 0) ++there;
     if (!job.log) continue;
-    ++there;
     job.log->salvage(bounds);
     damage.windows += job.log->damage().windows;
     damage.cut += job.log->damage().cut;

@@ -91,7 +91,8 @@ def judge_experiment(place, case, experiment):
                if loss["severity"] == "data loss" and name not in case.losses]
     check(not surplus, f"lost in vain: {surplus}")
     # What a thread had not written yet, it may have been all.
-    check(report.data["run"]["locations"] >= (1 if case.why else 2), "a thread is missing")
+    written_behind = case.why or case.refuse
+    check(report.data["run"]["locations"] >= (1 if written_behind else 2), "a thread is missing")
     notes = report.data["run"]["notes"]
     check(not case.why or any(case.why in note for note in notes), f"not told why: {notes}")
     return report
