@@ -104,6 +104,7 @@ uintptr_t find_symbol(const Symbols& symbols, const char* name) {
 /// The lists, one after the other, and what has been copied.
 struct Copying {
   const char* folder;
+  unsigned seen = 0;  ///< a damaged list may be a circle
   unsigned count = 0;
   uint64_t bytes = 0;
   char path[PATH_MAX + 32];
@@ -129,7 +130,8 @@ void copy_list(uintptr_t descriptor, Copying& copying) {
   Descriptor list = {};
   Entry entry = {};
   if (!read_memory(descriptor, &list, sizeof list) || list.version != 1) return;
-  for (uintptr_t at = list.first; at != 0 && copying.count < kMostObjects; at = entry.next) {
+  for (uintptr_t at = list.first; at != 0 && copying.seen < kMostObjects; at = entry.next) {
+    ++copying.seen;
     if (!read_memory(at, &entry, sizeof entry)) return;
     if (entry.bytes == 0 || entry.bytes > kMostBytes - copying.bytes) continue;
     copy(entry, copying);

@@ -26,7 +26,13 @@ struct Walk {
   uintptr_t frame_pointer = 0;  ///< of the first
 };
 
-constexpr int kFramePointer = 6;  // rbp, where the first may have no table
+/// What the unwinder calls rbp, where the first may have no table. Elsewhere it would end the
+/// program if it is asked for a register that nobody has saved.
+#if defined(__x86_64__)
+constexpr int kFramePointer = 6;
+#else
+constexpr int kFramePointer = -1;
+#endif
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
@@ -36,7 +42,7 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (!walk.started) {
     walk.started = (walk.start_is_pc ? address : cfa) == walk.start;
     if (!walk.started) return _URC_NO_REASON;
-    walk.frame_pointer = _Unwind_GetGR(context, kFramePointer);
+    if (kFramePointer >= 0) walk.frame_pointer = _Unwind_GetGR(context, kFramePointer);
   }
   if (address == 0) return _URC_END_OF_STACK;
   const Frame frame{address + (interrupted != 0 ? 1 : 0), cfa};

@@ -19,6 +19,7 @@
 #include "collector/recorder/selection.h"
 #include "collector/recorder/system_file.h"
 #include "collector/sampling/started.h"
+#include "collector/sampling/stream.h"
 
 namespace culprit::collector::sampling {
 
@@ -109,7 +110,7 @@ inline Slept in(int descriptor, ssize_t bytes) {
 }
 inline Slept in(FILE* stream, size_t bytes) {
   const KeepErrno keep;
-  return {Slept::In::any, stream != nullptr ? fileno(stream) : -1, bytes};
+  return {Slept::In::any, descriptor_of(stream), bytes};
 }
 
 /// The number of the name of the file, without its folders, that a descriptor of the program's has

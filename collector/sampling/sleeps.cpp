@@ -97,9 +97,6 @@ Slept opening(int descriptor) {
   const uint64_t object = object_to_open(descriptor);
   return object != 0 ? waited_for(object) : in(descriptor, 0);
 }
-int descriptor_of(FILE* stream) {
-  return stream != nullptr ? fileno(stream) : -1;
-}
 
 template <class File, class... Rest>
 void to_write(File file, const Rest&...) {
@@ -233,7 +230,7 @@ CULPRIT_EXPORT int fclose(FILE* stream) {
   if (next == nullptr) return errno = ENOSYS, EOF;
   before_close(stream);
   Watch watch;
-  const Slept slept = watch.watches() ? in_closed(fileno(stream)) : io();
+  const Slept slept = watch.watches() ? in_closed(descriptor_of(stream)) : io();
   const int result = next(stream);
   if (watch.was_long()) [[unlikely]]
     watch.say("fclose", slept);

@@ -4,7 +4,6 @@
 // What a call that slept was good for is asked of the system when it is over: the call was slow, so
 // that the question costs next to nothing beside it. All of it may happen in a signal handler.
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include "collector/sampling/no_cancellation.h"
 #include "collector/sampling/processes/descriptors.h"
 #include "collector/sampling/program_code.h"
+#include "collector/sampling/stack_room.h"
 #include "collector/user/names.h"
 
 namespace culprit::collector::sampling {
@@ -30,15 +30,6 @@ bool is_file(int descriptor) {
 Slept::In in_vain_on(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::nap;
-}
-
-/// Handlers may run on a stack of a few kilobytes, with nothing behind it that would tell.
-bool has_room() {
-  constexpr size_t kNeeded = size_t{16} << 10;
-  stack_t stack = {};
-  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return true;
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return here - reinterpret_cast<uintptr_t>(stack.ss_sp) >= kNeeded;
 }
 
 }  // namespace

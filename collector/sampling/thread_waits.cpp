@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/sync_objects.h"
+#include "collector/sampling/watch/watcher.h"
 
 namespace culprit::collector::sampling {
 
@@ -62,6 +64,7 @@ constinit Next<int(pthread_once_t*, void (*)())> g_once("pthread_once");
 constinit Next<int()> g_yield("sched_yield");
 constinit Next<int(pthread_t, void**)> g_join("pthread_join");
 constinit Next<void(void*)> g_exit("pthread_exit");
+constinit Next<void(int)> g_c_exit("thrd_exit");
 
 /// How many wait for an object, by a part of its address. Objects that share a number cost each
 /// other a record now and then.
@@ -251,7 +254,7 @@ void find_thread_calls() {
   g_cond_wait.find(), g_cond_timedwait.find(), g_cond_clockwait.find();
   g_cond_signal.find(), g_cond_broadcast.find();
   g_sem_wait.find(), g_sem_trywait.find(), g_sem_timedwait.find(), g_sem_clockwait.find();
-  g_yield.find(), g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find();
+  g_yield.find(), g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find(), g_c_exit.find();
   g_barrier_wait.find();
   g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
   g_mutex_unlock.find();
@@ -284,6 +287,17 @@ void say_made() {
 void say_ended() {
   wake(static_cast<uint64_t>(pthread_self()), Kind::other);
 }
+
+namespace {
+
+/// Before it ends by a call.
+void leave_thread() {
+  say_ended();
+  // The process is to end with the last of the others, which would else be ours.
+  if (syscall(SYS_gettid) == getpid()) watcher::end();
+}
+
+}  // namespace
 
 }  // namespace culprit::collector::sampling
 
@@ -544,10 +558,17 @@ CULPRIT_EXPORT int pthread_join(pthread_t thread, void** result) {
 }
 
 CULPRIT_EXPORT void pthread_exit(void* result) {
-  say_ended();
+  leave_thread();
   auto* const next = g_exit.get();
   if (next != nullptr) next(result);
   for (;;) pause();  // there is no system without it
+}
+
+CULPRIT_EXPORT void thrd_exit(int result) {
+  leave_thread();
+  auto* const next = g_c_exit.get();
+  if (next != nullptr) next(result);
+  for (;;) pause();
 }
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 // the process tells.
 #include "collector/sampling/processes/descriptors.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,7 +118,8 @@ uint64_t known_use(int descriptor) {
   uint64_t answer = known.load(std::memory_order_relaxed);
   if (answer != use::unknown) return answer;
   answer = use_of(descriptor);
-  known.store(answer, std::memory_order_relaxed);
+  // A child of vfork has descriptors of its own, and its parent's memory.
+  if (is_same_process()) known.store(answer, std::memory_order_relaxed);
   return answer;
 }
 
@@ -182,7 +185,7 @@ void before_close(int descriptor) {
 void before_close(FILE* stream) {
   if (stream == nullptr) return;
   const KeepErrno keep;
-  const int descriptor = fileno(stream);
+  const int descriptor = descriptor_of(stream);
   // What the library wrote by itself was not seen.
   if (is_watching() && is_in_table(descriptor) && __fwriting(stream) != 0) known_use(descriptor);
   before_close(descriptor);
@@ -200,6 +203,8 @@ void before_end() {
 void say_opened(int descriptor, uint64_t time) {
   if (!is_watching()) return;
   const KeepErrno keep;
+  // Distant file systems are not asked about each file that is opened.
+  if (syscall(SYS_lseek, descriptor, 0, SEEK_CUR) >= 0 || errno != ESPIPE) return;
   const uint64_t object = object_to_open(descriptor);
   if (trace::kind_of(object) == ObjectKind::opening) say_woke(object, time);
 }

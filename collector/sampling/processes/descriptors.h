@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "collector/sampling/processes/node_wakes.h"
+#include "collector/sampling/stream.h"
 
 namespace culprit::collector::sampling {
 
@@ -44,7 +45,7 @@ void say_written(int descriptor);
   say_written(descriptor);
 }
 inline void before_write(FILE* stream) {
-  if (stream != nullptr) before_write(fileno(stream));
+  before_write(descriptor_of(stream));
 }
 
 /// It is about to be closed, or to be made another: who waits for its locks, or for the last that

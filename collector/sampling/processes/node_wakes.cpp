@@ -12,6 +12,7 @@
 #include "collector/recorder/selection.h"
 #include "collector/recorder/system_file.h"
 #include "collector/sampling/no_cancellation.h"
+#include "collector/sampling/stack_room.h"
 #include "collector/sampling/started.h"
 
 namespace culprit::collector::sampling {
@@ -29,6 +30,7 @@ void say_woke(uint64_t object, uint64_t time, Whence whence) {
   const NoCancellation stays;
   ThreadLog* const log = lifecycle::watched_log();
   if (log == nullptr || log->waiting > 0) return;
+  if (whence == Whence::caller && !has_room()) whence = Whence::nowhere;
   const PathId path = whence == Whence::caller ? log->current_path() : PathId::unknown;
   log->put(time, raw::woke{.path = static_cast<uint32_t>(path), .object = object});
 }

@@ -55,9 +55,15 @@ long word(T* pointer) {
 }
 
 /// Single threads are spared by the C library: no locks in malloc and stdio.
+/// No static variable with a guard: dlsym() waits for the loader, and others may wait for the guard
+/// within the loader.
 bool has_several_threads() {
-  static const auto* const is_single =
-      static_cast<const char*>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
+  static constinit std::atomic<const char*> known{nullptr};
+  const char* is_single = known.load(std::memory_order_relaxed);
+  if (is_single == nullptr) {
+    is_single = static_cast<const char*>(dlsym(RTLD_DEFAULT, "__libc_single_threaded"));
+    known.store(is_single, std::memory_order_relaxed);
+  }
   return is_single != nullptr && *is_single == 0;
 }
 
@@ -81,6 +87,16 @@ void sleep_for(uint64_t nanoseconds) {
   const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000),
                          static_cast<long>(nanoseconds % 1'000'000'000)};
   call(SYS_futex, word(&g_state), FUTEX_WAIT_PRIVATE, kBegun, word(&time));
+}
+
+/// The first thread has ended before the process, by other ways than pthread_exit(), which is heard
+/// of. The C library ends a process with its last thread: it must not be ours, which has none of
+/// the program's descriptors and could not write what is left in its streams.
+bool has_first_ended() {
+  char text[512];
+  if (!read_text("/proc/self/stat", text, sizeof text)) return false;
+  const char* const name_end = strrchr(text, ')');
+  return name_end != nullptr && strncmp(name_end, ") Z", 3) == 0;
 }
 
 bool goes_on() {
@@ -110,7 +126,7 @@ void* run(void* argument) {
   call(SYS_prctl, PR_SET_NAME, word(trace::kRawWatcherThread));
   tasks::note_maker("libculprit.so");
   SleepWatch& watch = SleepWatch::begin(log);
-  while (goes_on()) sleep_for(watch.look());
+  while (goes_on() && !has_first_ended()) sleep_for(watch.look());
   watch.finish();
   return nullptr;
 }
@@ -161,6 +177,7 @@ void end() {
   constexpr timespec kMoment = {0, 100'000};
   for (int tries = 0; tries < kPatience; ++tries) {
     const pid_t thread = g_thread.load(std::memory_order_acquire);
+    if (thread == call(SYS_gettid)) return;  // the process ends with it
     if (thread != 0 && call(SYS_tgkill, getpid(), thread, 0) != 0) return;
     call(SYS_nanosleep, word(&kMoment));
   }

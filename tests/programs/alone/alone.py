@@ -158,6 +158,15 @@ def unseen_watcher(place):
     check(done.stdout.startswith(alone.stdout), f"{done.stdout} instead of {alone.stdout}")
 
 
+def unseen_ends(place):
+    """Main leaves its threads behind, and they end; errno stays what it was: all as without culprit."""
+    for how in "pthread_exit", "thrd_exit", "streams":
+        alone = execute([place.program("alone/unseen"), how])
+        check(alone.returncode == 0 and alone.stdout, f"{how}: {alone.stdout}")
+        done = execute([place.culprit, "record", "-o", place.scratch / how, "--", place.program("alone/unseen"), how])
+        check((done.returncode, done.stdout) == (0, alone.stdout), f"{how}: {done.stdout} instead of {alone.stdout}")
+
+
 def waits_with(how, pattern, call, count):
     """What main waits for is what another thread or process computed, by whatever they tell each other."""
     def test(place):
@@ -209,7 +218,7 @@ WAITS = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher, waits_outside)}
+          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, waits_outside)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 
 if __name__ == "__main__":

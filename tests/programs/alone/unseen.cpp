@@ -5,6 +5,7 @@
 // functions of the C library, in locks of its own. Each case does so for a while in a function of
 // its own. The last looks for traces of whoever watches.
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -184,13 +185,61 @@ void watched() {
   printf("there are %d threads\n", entries("/proc/self/task") - 2);
 }
 
+// --- the process ends with its last thread, and what is left in its streams is written
+// ------------
+
+void* outlive_main(void*) {
+  doze(300);
+  printf("unseen: the last thread returns\n");
+  return nullptr;
+}
+
+void let_outlive_main() {
+  atexit([] { printf("unseen: exit\n"); });
+  pthread_t thread;
+  pthread_create(&thread, nullptr, outlive_main, nullptr);
+}
+
+void left_by_pthread_exit() {
+  let_outlive_main();
+  pthread_exit(nullptr);
+}
+
+void left_by_thrd_exit() {
+  let_outlive_main();
+  thrd_exit(0);
+}
+
+// --- errno is what the C library makes it
+// ---------------------------------------------------------
+
+void errno_of_streams() {
+  std::thread([] { doze(20); }).join();
+  char* text = nullptr;
+  size_t length = 0;
+  FILE* const memory = open_memstream(&text, &length);
+  errno = 0;
+  fputs("some", memory);
+  fflush(memory);
+  printf("errno %d,", errno);
+  fclose(memory);
+  printf(" %d\n", errno);
+}
+
 struct Case {
   const char* name;
   void (*run)();
 };
-constexpr Case kCases[] = {{"bare", bare},      {"thread", thread},      {"deep", deep},
-                           {"scan", scan},      {"stream", stream_lock}, {"mutex", mutex_of_c11},
-                           {"watched", watched}};
+constexpr Case kCases[] = {{"bare", bare},
+                           {"thread", thread},
+                           {"deep", deep},
+                           {"scan", scan},
+                           {"stream", stream_lock},
+                           {"mutex", mutex_of_c11},
+                           {"watched", watched},
+                           {"pthread_exit", left_by_pthread_exit},
+                           {"thrd_exit", left_by_thrd_exit},
+                           {"streams", errno_of_streams}};
 
 }  // namespace
 

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Streams of C's library.
+#pragma once
+
+#include <stdio.h>
+
+#include "collector/recorder/system_file.h"
+
+namespace culprit::collector::sampling {
+
+/// -1 if there is none, as of a stream in memory: then fileno() would change errno.
+inline int descriptor_of(FILE* stream) {
+  const KeepErrno keep;
+  return stream != nullptr ? fileno(stream) : -1;
+}
+
+}  // namespace culprit::collector::sampling
