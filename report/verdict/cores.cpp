@@ -31,6 +31,8 @@ struct Node {
 /// A thread that used less of the run is no worker.
 constexpr double kBusyThread = 0.05;
 constexpr size_t kMostNamed = 3;
+/// Whose thread gives way to all others.
+constexpr std::string_view kOwnLibrary = "libculprit.so";
 
 bool is_outside(CoreTakerKind kind) {
   switch (kind) {
@@ -95,6 +97,7 @@ std::map<std::string, LibraryThreads> library_threads(
     const auto at = node_of.find(task.rank);
     if (task.library.empty() || at == node_of.end() || at->second != node) continue;
     // OpenMP's are the program's own.
+    if (task.library == kOwnLibrary) continue;
     const ThreadLibrary* const known = thread_library(task.library);
     if (task.recorded && (known == nullptr || known->serves)) continue;
     const double time_s = task.on_core_s + task.core_wait_s;
@@ -121,15 +124,18 @@ std::map<uint32_t, std::string> nodes_of(const blame::Findings& findings) {
 
 /// Of each rank's threads: what they waited, and were busy in start-up and shutdown, of which
 /// nothing else that is said tells. Who had no core then is not known to have lacked it at work.
-std::map<uint32_t, double> waits_and_start_up(const blame::Findings& findings) {
-  std::map<uint32_t, double> sums;
+struct Idle {
+  double waiting_s = 0, start_up_s = 0;
+};
+std::map<uint32_t, Idle> waits_and_start_up(const blame::Findings& findings) {
+  std::map<uint32_t, Idle> sums;
   for (const blame::FoundLocation& location : findings.locations) {
-    if (location.stream.empty()) sums[location.rank] += location.waiting_s;
+    if (location.stream.empty()) sums[location.rank].waiting_s += location.waiting_s;
   }
   const auto add = [&](const auto& row, double time_s) {
     const blame::FoundLocation& location = findings.locations[row.location.index()];
     const bool start_up = row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
-    if (start_up && location.stream.empty()) sums[location.rank] += time_s;
+    if (start_up && location.stream.empty()) sums[location.rank].start_up_s += time_s;
   };
   for (const blame::FoundProfile& row : findings.profile) add(row, row.time_s);
   for (const blame::FoundWait& row : findings.waits) add(row, -row.time_s);  // these are in already
@@ -142,7 +148,11 @@ CoreShortage core_shortage(const blame::Findings& findings) {
   CoreShortage shortage;
   std::map<std::string, Node> nodes;
   const std::map<uint32_t, std::string> node_of = nodes_of(findings);
-  const std::map<uint32_t, double> idle_s = waits_and_start_up(findings);
+  std::map<uint32_t, Idle> idle_of = waits_and_start_up(findings);
+  std::map<uint32_t, double> lives;
+  for (const blame::FoundLocation& location : findings.locations) {
+    if (location.stream.empty()) lives[location.rank] += location.life_s;
+  }
   double on_core_s = 0;
   for (const blame::FoundProcess& process : findings.processes) {
     Node& node = nodes[process.node];
@@ -152,9 +162,12 @@ CoreShortage core_shortage(const blame::Findings& findings) {
     shortage.known = true;
     on_core_s += process.on_core_s;
     shortage.core_wait_s += process.core_wait_s;
-    const auto idle = idle_s.find(process.rank);
-    const double harmless_s = idle == idle_s.end() ? 0 : idle->second;
-    shortage.working_s += std::max(process.core_wait_s - harmless_s, 0.0);
+    const Idle& idle = idle_of[process.rank];
+    const double left_s = std::max(process.core_wait_s - idle.waiting_s, 0.0);
+    const double busy_s = lives[process.rank] - idle.waiting_s;
+    const double work = busy_s > 0 ? std::max(0.0, 1 - idle.start_up_s / busy_s) : 0;
+    shortage.working_s += std::max(left_s - idle.start_up_s, 0.0);
+    shortage.at_work_s += work * left_s;
     node.core_wait_s += process.core_wait_s;
   }
   if (!shortage.known) return shortage;
@@ -219,7 +232,7 @@ struct Crowd {
 
 Crowd crowd_of(const CoreShortage& shortage, const blame::Findings& findings) {
   const auto libraries = library_threads(findings, nodes_of(findings), shortage.node);
-  Crowd crowd{.threads = shortage.threads};
+  Crowd crowd{.who = {}, .remedy = {}, .threads = shortage.threads};
   std::string makers;
   double most_s = 0;
   for (const auto& [file, threads] : libraries) {

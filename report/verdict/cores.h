@@ -30,6 +30,7 @@ struct CoreShortage {
   double share = 0;    ///< of the time in which threads could run: they had no core
   double core_wait_s = 0;
   double working_s = 0;    ///< part of core_wait_s, at least, outside of waiting and of start-up
+  double at_work_s = 0;    ///< likewise, if what waiting leaves was spread evenly over the rest
   double allocated_s = 0;  ///< to the threads that are known; others may have lacked a core, too
   std::string node;        ///< where it was worst; the next three are of it
   size_t processes = 0;
@@ -47,9 +48,9 @@ struct CoreShortage {
            own_wait_s() >= kDisturbs * runnable_s;
   }
   /// Who waits has no use for a core: of the rest of the time in which threads could run, ...
-  double work_s() const { return runnable_s - (core_wait_s - working_s); }
+  double work_s() const { return runnable_s - (core_wait_s - at_work_s); }
   /// ... that without a core, for the sake of what is not the program.
-  double outside_work_s() const { return std::min(outside_s, working_s); }
+  double outside_work_s() const { return std::min(outside_s, at_work_s); }
   bool disturbed() const {
     return known && outside_work_s() >= kLeastDisturbance_s &&
            outside_work_s() >= kDisturbs * work_s();
