@@ -24,6 +24,9 @@ inline constexpr auto kThreadLibraries = [] {
   });
 }();
 
+/// The file that makes culprit's own threads in the program: they give way to all others.
+inline constexpr const char* kOwnThreadLibrary = "libculprit.so";
+
 /// The row of a file's name; nullptr if it is none of these.
 constexpr const ThreadLibrary* thread_library(std::string_view file) {
   for (const ThreadLibrary& library : kThreadLibraries) {

@@ -6,7 +6,6 @@
 // thread of a library had used when it was last looked at stays, after it has ended.
 #include "collector/recorder/tasks.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/recorder/each_thread.h"
 #include "collector/recorder/system_file.h"
 
 namespace culprit::collector::tasks {
@@ -109,27 +109,6 @@ bool read_use(const char* path, Use& use) {
   const uint64_t on_core = strtoull(text, &rest, 10);
   if (rest == text || *rest != ' ') return false;
   use = {on_core, strtoull(rest, nullptr, 10)};
-  return true;
-}
-
-/// Calls visit(number) for each living thread. False if they cannot be listed.
-template <class Visit>
-bool for_each_thread(const Visit& visit) {
-  const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return false;
-  alignas(dirent64) char entries[2048];
-  for (;;) {
-    const long bytes = syscall(SYS_getdents64, folder, entries, sizeof entries);
-    if (bytes <= 0) break;
-    for (long at = 0; at < bytes;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      at += entry->d_reclen;
-      if (const long thread = strtol(entry->d_name, nullptr, 10); thread > 0) {
-        visit(static_cast<uint32_t>(thread));
-      }
-    }
-  }
-  close(folder);
   return true;
 }
 

@@ -31,8 +31,6 @@ struct Node {
 /// A thread that used less of the run is no worker.
 constexpr double kBusyThread = 0.05;
 constexpr size_t kMostNamed = 3;
-/// Whose thread gives way to all others.
-constexpr std::string_view kOwnLibrary = "libculprit.so";
 
 bool is_outside(CoreTakerKind kind) {
   switch (kind) {
@@ -97,7 +95,7 @@ std::map<std::string, LibraryThreads> library_threads(
     const auto at = node_of.find(task.rank);
     if (task.library.empty() || at == node_of.end() || at->second != node) continue;
     // OpenMP's are the program's own.
-    if (task.library == kOwnLibrary) continue;
+    if (task.library == kOwnThreadLibrary) continue;
     const ThreadLibrary* const known = thread_library(task.library);
     if (task.recorded && (known == nullptr || known->serves)) continue;
     const double time_s = task.on_core_s + task.core_wait_s;

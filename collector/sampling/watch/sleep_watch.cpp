@@ -8,7 +8,6 @@
 // kept open, among descriptors that the program does not share.
 #include "collector/sampling/watch/sleep_watch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include "collector/callpath/own_memory.h"
 #include "collector/callpath/sleeper_stack.h"
 #include "collector/lifecycle.h"
+#include "collector/recorder/each_thread.h"
 #include "collector/recorder/thread_log.h"
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"
@@ -263,24 +263,9 @@ void SleepWatch::add(uint32_t number) {
 }
 
 void SleepWatch::list() {
-  const int folder = static_cast<int>(
-      syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (folder < 0) return;
   Task* const all = tasks();
   for (unsigned i = 0; i < count_; ++i) all[i].lives = false;
-  alignas(dirent64) static char entries[4096];
-  for (;;) {
-    const long bytes = syscall(SYS_getdents64, folder, entries, sizeof entries);
-    if (bytes <= 0) break;
-    for (long at = 0; at < bytes;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      at += entry->d_reclen;
-      if (const long number = strtol(entry->d_name, nullptr, 10); number > 0) {
-        add(static_cast<uint32_t>(number));
-      }
-    }
-  }
-  close_it(folder);
+  if (!for_each_thread([this](uint32_t number) { add(number); })) return;
   for (unsigned i = 0; i < count_;) {
     if (all[i].lives) {
       ++i;

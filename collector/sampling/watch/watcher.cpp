@@ -22,6 +22,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/cores/thread_libraries.h"
 #include "collector/lifecycle.h"
 #include "collector/recorder/system_file.h"
 #include "collector/recorder/tasks.h"
@@ -124,7 +125,7 @@ void* run(void* argument) {
   const sched_param none = {};
   call(SYS_sched_setscheduler, 0, SCHED_BATCH, word(&none));
   call(SYS_prctl, PR_SET_NAME, word(trace::kRawWatcherThread));
-  tasks::note_maker("libculprit.so");
+  tasks::note_maker(kOwnThreadLibrary);
   SleepWatch& watch = SleepWatch::begin(log);
   while (goes_on() && !has_first_ended()) sleep_for(watch.look());
   watch.finish();
