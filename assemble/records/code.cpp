@@ -96,9 +96,11 @@ bool is_for_tools(const SourceFrame& source) {
 
 /// Of a thread that has nothing to do.
 bool gives_core_away(const Symbol& symbol) {
-  const std::string_view function = symbol.frames.back().function;
-  return function == "sched_yield" || function == "__sched_yield" || function == "thrd_yield" ||
-         function == "pthread_yield";
+  std::string_view function = symbol.frames.back().function;
+  for (const std::string_view prefix : {"__GI_", "__"}) {  // the C library's own names for it
+    if (function.starts_with(prefix)) function.remove_prefix(prefix.size());
+  }
+  return function == "sched_yield" || function == "thrd_yield" || function == "pthread_yield";
 }
 
 bool is_outlined(std::string_view function) {
@@ -266,8 +268,13 @@ void Paths::add_spinning(std::span<const uint64_t> addresses,
   if (addresses.empty()) return;
   const Code& last = code_.before(addresses.back());
   if (!last.spins.valid()) return;
-  const bool is_own =
-      last.own || (addresses.size() > 1 && code_.before(addresses[addresses.size() - 2]).own);
+  // Between the program and the call there may be what stands in front of it.
+  bool is_own = last.own;
+  for (size_t i = addresses.size() - 1; i > 0 && !is_own; --i) {
+    const Code& caller = code_.before(addresses[i - 1]);
+    is_own = caller.own;
+    if (caller.frames.empty() || caller.frames.back().kind != CodeKind::collector) break;
+  }
   if (!is_own) return;
   CodeFrame frame;
   frame.region = last.spins;

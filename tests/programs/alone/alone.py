@@ -158,6 +158,18 @@ def unseen_watcher(place):
     check(done.stdout.startswith(alone.stdout), f"{done.stdout} instead of {alone.stdout}")
 
 
+def spins(place):
+    """Who looks at memory, or gives its core away, until another thread has worked is no worker."""
+    for how, function in ("flag", "look_until"), ("yield", "yield_until"):
+        experiment = place.scratch / how
+        execute([place.culprit, "run", "-o", experiment, "--", place.program("alone/spins"), how])
+        report = Report(place, experiment)
+        found = [row for row in report.data["unexplained"] if row["kind"] == "spinning"]
+        check([row["location"] for row in found] == ["0.1"], f"{how}: {found}\n{report.summary()}")
+        check(function in found[0]["callpath"], f"{how}: {found}")
+        check("integrate" in (found[0]["meanwhile"] or ""), f"{how}: {found}")
+
+
 def unseen_ends(place):
     """Main leaves its threads behind, and they end; errno stays what it was: all as without culprit."""
     for how in "pthread_exit", "thrd_exit", "streams":
@@ -218,7 +230,7 @@ WAITS = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, waits_outside)}
+          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+/* SPDX-FileCopyrightText: The culprit authors
+   SPDX-License-Identifier: Apache-2.0
+
+   spins <flag | yield>: a thread waits for main's work by looking at memory again and again. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+enum { TURNS = 40 };
+static atomic_int done;
+static int yields;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) static void integrate(double seconds) {
+  volatile double x = 1;
+  for (const double end = now() + seconds; now() < end;) {
+    for (int i = 0; i < 2000; i++) x = x * 1.0000001;
+  }
+}
+
+__attribute__((noinline)) static void look_until(int turn) {
+  while (atomic_load(&done) < turn) {
+  }
+}
+
+__attribute__((noinline)) static void yield_until(int turn) {
+  while (atomic_load(&done) < turn) sched_yield();
+}
+
+static void* follow(void* none) {
+  for (int turn = 1; turn <= TURNS; turn++) {
+    if (yields) {
+      yield_until(turn);
+    } else {
+      look_until(turn);
+    }
+  }
+  return none;
+}
+
+int main(int argc, char** argv) {
+  yields = argc > 1 && strcmp(argv[1], "yield") == 0;
+  pthread_t thread;
+  pthread_create(&thread, NULL, follow, NULL);
+  for (int turn = 1; turn <= TURNS; turn++) {
+    integrate(0.015);
+    atomic_store(&done, turn);
+  }
+  pthread_join(thread, NULL);
+  return 0;
+}
