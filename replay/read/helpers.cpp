@@ -46,8 +46,28 @@ bool is_sleep(const trace::Region& region) {
   return kind == trace::Pseudo::blocked_in || kind == trace::Pseudo::io_in;
 }
 
-/// Whether it does nothing that others could depend on, but end.
-bool lets_nobody_go_on(const Timeline& line) {
+bool is_join(const Run& run, const Call& call) {
+  if (!call.path.valid()) return false;
+  const RegionId region = run.callpaths[call.path].region;
+  return region.valid() && run.regions[region.index()].name.starts_with("pthread_join");
+}
+
+/// Whether another thread of the process waited for this object, but in a join.
+bool is_waited_for(const Run& run, LocationId id, uint64_t object) {
+  const trace::Process& process = run.definitions->processes[run.location(id).process.index()];
+  for (LocationId other : process.locations) {
+    if (other == id) continue;
+    for (const AwaitedObject& awaited : run.at(other).threads.awaited) {
+      if (awaited.object == object && !is_join(run, run.call(other, awaited.call))) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether it does nothing that others could depend on, but end. What it lets go of while it ends
+/// is a part of that, unless somebody waited for it.
+bool lets_nobody_go_on(const Run& run, LocationId id) {
+  const Timeline& line = run.at(id);
   const bool communicates = !line.sends.empty() || !line.recvs.empty() ||
                             !line.collectives.empty() || !line.rma.empty() ||
                             !line.device.launches.empty() || !line.device.waits.empty();
@@ -56,7 +76,7 @@ bool lets_nobody_go_on(const Timeline& line) {
   const Column<ObjectMoment>& woke = line.threads.woke;
   constexpr Duration kEnding = Duration::from_nanos(1'000'000);
   return std::all_of(woke.begin(), woke.end(), [&](const ObjectMoment& moment) {
-    return line.last - moment.time <= kEnding;
+    return line.last - moment.time <= kEnding && !is_waited_for(run, id, moment.object);
   });
 }
 
@@ -75,12 +95,6 @@ double asleep_s(const Run& run, LocationId id, const std::vector<bool>& is_nap) 
     if (region.valid() && is_nap[region.index()]) sum_s += (life.end(i) - life.begin(i)).seconds();
   }
   return sum_s;
-}
-
-bool is_join(const Run& run, const Call& call) {
-  if (!call.path.valid()) return false;
-  const RegionId region = run.callpaths[call.path].region;
-  return region.valid() && run.regions[region.index()].name.starts_with("pthread_join");
 }
 
 /// The call that waited for the thread's end.
@@ -116,9 +130,9 @@ std::vector<bool> nap_regions(const Run& run) {
 
 Joined find_join(const Run& run, LocationId id, const std::vector<bool>& is_nap) {
   const Timeline& line = run.at(id);
-  if (line.threads.begun.empty() || !lets_nobody_go_on(line)) return {};
+  if (line.threads.begun.empty()) return {};
   const double life_s = (line.last - line.first).seconds();
-  if (asleep_s(run, id, is_nap) < kSleeps * life_s) return {};
+  if (asleep_s(run, id, is_nap) < kSleeps * life_s || !lets_nobody_go_on(run, id)) return {};
   const Joined joined = find_joiner(run, id);
   if (joined.by == id) return {};
   return {joined.by, std::clamp(joined.at, line.first, line.last)};
