@@ -60,13 +60,17 @@ std::string sentence(std::string clause) {
 /// A library loaded for a look, and unloaded again.
 class Library {
  public:
-  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_LAZY)) {}
+  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_LAZY)) {
+    if (!handle_) why_not_ = dlerror();
+  }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
     if (handle_) dlclose(handle_);
   }
   explicit operator bool() const { return handle_ != nullptr; }
+  /// Why it could not be loaded, in the dynamic linker's words.
+  const std::string& why_not() const { return why_not_; }
   void* symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
   std::string path() const {
     link_map* map = nullptr;
@@ -78,6 +82,7 @@ class Library {
 
  private:
   void* handle_;
+  std::string why_not_;
 };
 
 std::string first_line(const fs::path& file) {
@@ -165,6 +170,11 @@ void check_launchers() {
 
 void check_openmp(Diagnosis& diagnosis) {
   const Library collector((library_folder() / "libculprit.so").string());
+  if (!collector) {
+    tell(Health::missing, "OpenMP",
+         "OpenMP threads may not be observed: " + printable(collector.why_not()) + ".");
+    return;
+  }
   const bool built = collector.symbol("ompt_start_tool") != nullptr;
   const auto runtimes = find_openmp_runtimes();
   if (!built) {

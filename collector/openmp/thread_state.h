@@ -3,8 +3,9 @@
 
 // What a thread is in, kept by ourselves. The runtime's own notes do not suffice: at the end of a
 // worker's region it hands out neither parallel data nor team size, and some runtimes reuse both.
-// Plain data in the initial TLS block: no allocation, no destructor. Too deep nesting is counted
-// but not remembered.
+// Plain data in the initial TLS block: no allocation, no destructor. There is room for little of
+// that (collector/CMakeLists.txt), so nesting deeper than any program's is counted but not
+// remembered.
 // MT: one thread.
 #pragma once
 
@@ -36,7 +37,7 @@ class RegionStack {
   LoopShare& loop() { return loops_[depth_ < kMax ? depth_ : kMax]; }
 
  private:
-  static constexpr uint32_t kMax = 32;
+  static constexpr uint32_t kMax = 16;
   uint64_t regions_[kMax];
   LoopShare loops_[kMax + 1];
   uint32_t depth_;
@@ -57,7 +58,7 @@ class Waits {
   void end_mutex(ThreadLog& log);
 
  private:
-  static constexpr uint32_t kMax = 32;
+  static constexpr uint32_t kMax = 16;
   void change(ThreadLog& log, int by) {
     if (current_ + by < 0) return;
     current_ += by;
@@ -88,7 +89,7 @@ class Taskwaits {
   uint64_t find(const void* data) const { return data == data_ ? top() : 0; }
 
  private:
-  static constexpr uint32_t kMax = 32;
+  static constexpr uint32_t kMax = 16;
   uint64_t top() const { return depth_ > 0 && depth_ <= kMax ? numbers_[depth_ - 1] : 0; }
   const void* data_;
   uint64_t numbers_[kMax];
