@@ -91,13 +91,27 @@ void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
   if (is_library && !is_of_cxx_library(symbol.frames[depth - 2])) put_at_call(call, symbol);
 }
 
-/// What compilers make (members of classes) and what stands for an instruction (intrinsics): these
-/// are to look like a part of whoever calls them.
-bool is_artificial(Dwarf_Die* function) {
+bool is_artificial(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   bool is = false;
-  return dwarf_attr_integrate(function, DW_AT_artificial, &attribute) != nullptr &&
+  return dwarf_attr_integrate(die, DW_AT_artificial, &attribute) != nullptr &&
          dwarf_formflag(&attribute, &is) == 0 && is;
+}
+
+/// clang makes a function of its own of what stands in an OpenMP construct. Its parameters are the
+/// runtime's, none of which has a place in the source.
+bool is_body_of_construct(Dwarf_Die* function) {
+  Dwarf_Die child;
+  Dwarf_Die origin = origin_of(*function);
+  return dwarf_hasattr_integrate(&origin, DW_AT_object_pointer) == 0 &&
+         dwarf_child(&origin, &child) == 0 && dwarf_tag(&child) == DW_TAG_formal_parameter &&
+         is_artificial(&child);
+}
+
+/// What compilers make (members of classes) and what stands for an instruction (intrinsics): these
+/// are to look like a part of whoever calls them.
+bool is_part_of_caller(Dwarf_Die* function) {
+  return is_artificial(function) && !is_body_of_construct(function);
 }
 
 }  // namespace
@@ -217,7 +231,7 @@ void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, 
     if (!holds && (tag != DW_TAG_lexical_block || has_code(&child))) continue;
     const bool is_call = tag == DW_TAG_inlined_subroutine;
     // gcc says that lambdas' bodies are artificial, too.
-    const bool is_part = is_call && is_artificial(&child) && lambdas_.find(child) == nullptr;
+    const bool is_part = is_call && is_part_of_caller(&child) && lambdas_.find(child) == nullptr;
     if (is_call && !is_part) {
       SourceFrame frame = frame_of(unit, &child);
       if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
