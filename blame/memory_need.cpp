@@ -26,7 +26,7 @@ struct Room {
 };
 
 /// An estimate: peaks that were measured lie between 20 and 45 bytes an event
-/// (docs/performance.md), but a trace can be made that takes a hundred times as much.
+/// (docs/evidence/performance.md), but a trace can be made that takes a hundred times as much.
 double needed_here(const trace::Source& source, const replay::Transport& ranks, double events) {
   constexpr double kBytesAnEvent = 48, kOwnLocation = 16 << 10, kOthers = 1 << 10,
                    kAnyTrace = 64 << 20;

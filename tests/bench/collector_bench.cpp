@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What recording costs: a record by its size, a remembered call path by its depth, an unwinding.
-// Run by hand (build target collector_bench); the figures belong into docs/performance.md.
+// Run by hand (build target collector_bench); the figures belong into docs/evidence/performance.md.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 

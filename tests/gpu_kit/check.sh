@@ -8,7 +8,7 @@
 # (default: ./gpu-kit-results) summary.txt, with a line for each check,
 #   ok|FAILED|skipped <name>: <figure>
 # and all else in results.tar.gz, of at most 16 MiB. Ends with status 1 if any check failed.
-# docs/gpu-kit.md says what each line means.
+# docs/evidence/gpu-kit.md says what each line means.
 #
 # No check ends another: each runs in a shell of its own, with a time limit, and hands on what later ones
 # need in files; what it leaves running is ended. The summary and the archive come however checks end.

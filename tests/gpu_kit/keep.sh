@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # keep.sh <results.tar.gz> <label> <name>...: makes fixtures of experiments that the GPU kit brought back,
-# in recorded/ beside this script, with what each says (docs/gpu-kit.md). Needs build/gpu-kit/bin/operations.
+# in recorded/ beside this script, with what each says (docs/evidence/gpu-kit.md). Needs build/gpu-kit/bin/operations.
 set -euo pipefail
 (($# >= 3)) || { echo "usage: keep.sh <results.tar.gz> <label> <name>..." >&2; exit 2; }
 

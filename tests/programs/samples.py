@@ -45,8 +45,8 @@ def shortened(page):
 # document, its program, and how the report is shown
 SAMPLES = {
     "readme": ("README.md", hybrid, shortened),
-    "hybrid": ("docs/example-hybrid.md", hybrid, str),
-    "device": ("docs/example-device.md", device, str),
+    "hybrid": ("docs/reading.md", hybrid, str),
+    "device": ("docs/gpu.md", device, str),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Do docs/dependencies.md, ./dev and the CMake files agree on what culprit needs?
+"""Do docs/developers/dependencies.md, ./dev and the CMake files agree on what culprit needs?
 
 The document's tables hold packages and what the build looks for; ./dev has its packages in
 arrays, one a table; CMake's find_... calls say what is looked for. Modules of our own (cmake/Find*)
@@ -8,7 +8,7 @@ are taken apart: what they find counts, not their name. Names with variables in 
 """
 import re
 
-DOCUMENT = "docs/dependencies.md"
+DOCUMENT = "docs/developers/dependencies.md"
 SECTIONS = {"To build": "build_packages", "To test": "test_packages", "To pack": "pack_packages"}
 ROW = re.compile(r"^\| (?!package \|)([^|]+?) \| ?([^|]*?) ?\| ([^|]+?) \|$", re.MULTILINE)
 

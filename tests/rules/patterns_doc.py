@@ -19,7 +19,7 @@ HEAD = """# Wait patterns
 
 The wait patterns that culprit knows, as a tree. `culprit patterns` lists them, `culprit patterns ID` explains one.
 This page is generated from `replay/patterns.def`: change that and run `./dev format`.
-To add one, see `add-a-pattern.md`. Times are allocated time, in seconds.
+To add one, see [add a pattern](developers/add-a-pattern.md). Times are allocated time, in seconds.
 """
 
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/raw-records.md from trace/raw/records.def and the parts that it includes. `records_doc.py
+# docs/developers/raw-records.md from trace/raw/records.def and the parts that it includes. `records_doc.py
 # <root>` writes it (./dev format does); the rule `records` compares.
 import os
 import re
@@ -11,7 +11,7 @@ import sys
 import prose
 
 TABLE = "trace/raw/records.def"
-DOCUMENT = "docs/raw-records.md"
+DOCUMENT = "docs/developers/raw-records.md"
 
 HEAD = """# Raw records
 

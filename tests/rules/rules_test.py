@@ -136,14 +136,14 @@ class Rules(unittest.TestCase):
                       '`high` (`w0`, upper half): (so)<br>`until` (`w1`, time): it ended<br>'
                       '`more` (`w2`, optional): or not<br>'
                       '`after` (`w3`, lower half, ticks until `none`)<br>`w4`...: others |', page)
-        self.assertFalse(breaches("records", docs__raw_dash_records_dot_md=page, **files))
-        self.assertTrue(breaches("records", docs__raw_dash_records_dot_md=page + "x", **files))
+        self.assertFalse(breaches("records", docs__developers__raw_dash_records_dot_md=page, **files))
+        self.assertTrue(breaches("records", docs__developers__raw_dash_records_dot_md=page + "x", **files))
         self.assertTrue(breaches("records", **files))
         self.assertFalse(breaches("records", base__a_dot_cpp="x"))
 
     def test_links(self):
-        page = "see [a](a.md#x), [us](../README.md), [all](https://a.b/c) and [cs](cs/)"
-        files = {"docs/README.md": page, "docs/a.md": "", "README.md": "", "docs/cs/1.md": ""}
+        page = "see [a](a.md#x), [us](../README.md), [all](https://a.b/c) and [cs](decisions/)"
+        files = {"docs/README.md": page, "docs/a.md": "", "README.md": "", "docs/decisions/1.md": ""}
 
         def found(**changed):
             tree = FakeTree()
@@ -153,7 +153,9 @@ class Rules(unittest.TestCase):
         self.assertFalse(found())
         self.assertTrue(found(**{"docs/a.md": None}))
         self.assertTrue(found(**{"docs/b.md": "new"}))
-        self.assertTrue(found(**{"docs/cs/1.md": "[no](../../c.md)"}))
+        self.assertTrue(found(**{"docs/evidence/b.md": "new"}))
+        self.assertFalse(found(**{"docs/decisions/1.md": "new"}))
+        self.assertTrue(found(**{"docs/decisions/1.md": "[no](../../c.md)"}))
 
     def test_shape(self):
         self.assertTrue(breaches("cycles", base__a_dot_h='#include "base/b.h"', base__b_dot_h="",
@@ -183,7 +185,7 @@ class Rules(unittest.TestCase):
         own = "find_path(OWN_DIR x.h HINTS y)\n"
 
         def found(page=page, script=script, lists=lists):
-            return breaches("dependencies", docs__dependencies_dot_md=page, dev=script,
+            return breaches("dependencies", docs__developers__dependencies_dot_md=page, dev=script,
                             CMakeLists_dot_txt=lists, cmake__FindOwn_dot_cmake=own)
         self.assertFalse(found())
         self.assertTrue(found(script=script.replace(" y", "")))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/truth.md's table: table.py RESULT.json, what truth.py --json has written; of several results
+"""Makes docs/evidence/truth.md's table: table.py RESULT.json, what truth.py --json has written; of several results
 of the same state, separated by commas, a later one's rows replace an earlier one's. One row a case, one
 column a mode: which share of the waiting the guilty are charged with."""
 

@@ -5,7 +5,7 @@
 
     truth.py --build DIR [--only PATTERN] [--modes FP] [--repeat N] [--json FILE] [--keep DIR] [--quick]
 
-cases.py has the answers, docs/truth.md how to read the table. Builds nothing. With --quick, as in ctest,
+cases.py has the answers, docs/evidence/truth.md how to read the table. Builds nothing. With --quick, as in ctest,
 only a few cases run, and only names and coarse shares are judged, each case up to three times.
 """
 
@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--tries", type=int, default=2, help="for each of them, if the machine is busy (default: 2)")
     parser.add_argument("--json", help="write what was found to this file")
     parser.add_argument("--keep", help="keep experiments in this folder")
-    parser.add_argument("--apps", metavar="FILE", help="judge the programs that this file describes (docs/truth.md)")
+    parser.add_argument("--apps", metavar="FILE", help="judge the programs that this file describes (docs/evidence/truth.md)")
     parser.add_argument("--oracle", metavar="SCRIPT", help="another analysis to ask about the same archives")
     parser.add_argument("--quick", action="store_true", help="the few cases and coarse judgement of ctest")
     parser.add_argument("--list", action="store_true", help="list the cases")

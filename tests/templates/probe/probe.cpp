@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The template of a probe for a device runtime, which docs/add-a-probe.md quotes: a whole one, for
-// a made-up runtime (toy.h). It tells of one device with one queue. Yours has a row of its own in
-// trace/device_apis.def; this one borrows CUDA's, and begins its functions' names as CUDA does.
+// The template of a probe for a device runtime, which docs/developers/add-a-probe.md quotes: a
+// whole one, for a made-up runtime (toy.h). It tells of one device with one queue. Yours has a row
+// of its own in trace/device_apis.def; this one borrows CUDA's, and begins its functions' names as
+// CUDA does.
 //
 // MT: calls come on the threads that make them, operations on the runtime's own thread.
 #include "collector/recorder/recorder.h"
