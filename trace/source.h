@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A trace to be read: its definitions, and each location's events. Two implementations: OTF2
-// archives (otf2_reader.h) and the text form in which tests draw time lines (text.h).
+// archives (otf2/reader.h) and the text form in which tests draw time lines (text/text.h).
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 // Reads what the collector left (trace/raw/raw.h): process folders, and the records of each thread.
 // It assumes nothing about how the program ended: a log stops at its first unwritten record.
 // Windows whose checksum is wrong are counted, and of their records those are used that can be true
-// (raw_salvage.h). A record handed out has at least the words that its kind promises, so that
+// (salvage.h). A record handed out has at least the words that its kind promises, so that
 // nobody behind this file checks sizes again.
 #pragma once
 

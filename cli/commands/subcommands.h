@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a subcommand is: it adds its options to the command line and says what to do when it was
-// chosen. A new one is a file cli/x.cpp with one function like these, and a line in main.cpp.
+// chosen. A new one is a file in cli/commands/ with one function like these, and a line in
+// main.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The correction of one clock: from times as recorded to times as repaired (clock_repair.h makes
+// The correction of one clock: from times as recorded to times as repaired (repair.h makes
 // it). It only moves forward, never backwards, and is continuous: no two events change places, and
 // none is torn from its neighbours.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Repairs a run's times where clocks contradict what must have come before what (clock_repair.h).
+// Repairs a run's times where clocks contradict what must have come before what (repair.h).
 //
 // Clocks belong to nodes: processes of a node are taken to share one, and are corrected alike. Only
 // if that leaves contradictions each process gets its own: some writers compare each process's

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits in one-sided communication. Fences are collective operations (detect_collectives.cpp).
+// Waits in one-sided communication. Fences are collective operations (collectives.cpp).
 //
 //   late post      the call of an access epoch that was under way when a target posted its window:
 //                  the start, or what does not come back before it (an operation on that target,

@@ -3,7 +3,7 @@
 
 // Which call launched which operation, process by process. Numbers tell where there are any. Where
 // there are none, order and time do for processes of one stream, if it is certain
-// (match_in_order.h), for each sort of calls (launches, copies to the device, copies from it). What
+// (in_order.h), for each sort of calls (launches, copies to the device, copies from it). What
 // cannot be joined is counted: operations that nobody is known to have launched, and calls whose
 // operation is not in the trace.
 #pragma once

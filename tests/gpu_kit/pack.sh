@@ -102,7 +102,7 @@ done
 
 install -m 755 "$here/check.sh" "$stage/check.sh"
 install -m 644 "$here/checks.sh" "$stage/checks.sh"
-install -m 644 "$root/docs/gpu-kit.md" "$stage/README.md"
+install -m 644 "$root/docs/evidence/gpu-kit.md" "$stage/README.md"
 tar -C "$build/package" --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" |
   xz -T0 -6 > "$build/package/$name.tar.xz"
 rm -rf "$stage"

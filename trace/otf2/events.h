@@ -168,7 +168,7 @@ void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attrib
   deliver(now, message);
 }
 
-/// The callbacks for one-sided communication and files (otf2_one_sided_callbacks.cpp).
+/// The callbacks for one-sided communication and files (one_sided_callbacks.cpp).
 void set_one_sided_callbacks(OTF2_EvtReaderCallbacks* callbacks);
 void set_file_callbacks(OTF2_EvtReaderCallbacks* callbacks);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// OTF2's callbacks for one-sided communication and files; as in otf2_callbacks.cpp, each unpacks
+// OTF2's callbacks for one-sided communication and files; as in callbacks.cpp, each unpacks
 // one kind of record. An operation on all of a window, or of its group, has no target.
 #include "trace/otf2/events.h"
 #include "trace/otf2/names.h"

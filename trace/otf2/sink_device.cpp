@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Devices, as otf2_devices.h says.
+// Devices, as devices.h says.
 #include "trace/otf2/devices.h"
 #include "trace/otf2/sink.h"
 

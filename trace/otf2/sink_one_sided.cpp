@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One-sided communication and files on their way into an archive (otf2_sink.h). OTF2's levels of
+// One-sided communication and files on their way into an archive (sink.h). OTF2's levels of
 // synchronisation follow from the event; MPI's assertions, which it lacks, are an attribute.
 #include "trace/otf2/names.h"
 #include "trace/otf2/sink.h"

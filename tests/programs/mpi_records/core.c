@@ -2,7 +2,7 @@
    SPDX-License-Identifier: Apache-2.0
 
    One call of each family, in an order that leaves nothing to chance: whoever watches sees the same
-   on every run. core.f90 makes the same calls in the same order, so the records must be the same.
+   on every run. core.F90 makes the same calls in the same order, so the records must be the same.
    Wants 3 processes. */
 #include <mpi.h>
 
