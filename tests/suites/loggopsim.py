@@ -50,7 +50,7 @@ CASES = [
     Case("allreduce", 8, {"SLOW_RANK": "1"}),
     Case("allreduce", 4, LARGE),
 ]
-# Where the two are known to differ, and docs/whatif.md says why.
+# Where the two are known to differ, and docs/evidence/predictions.md says why.
 LIMITS = [
     Case("stencil", 4, {**LARGE, "SLOW_RANK": "1"}),
     Case("allreduce", 6, {"SLOW_RANK": "1"}),

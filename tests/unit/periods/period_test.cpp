@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Periods that are there are found within 2 %, and none is found where there is none. The tables of
-// docs/periods.md are what KnownPeriods and FalsePeriods print.
+// docs/evidence/predictions.md are what KnownPeriods and FalsePeriods print.
 #include "predict/periods/period.h"
 
 #include <gtest/gtest.h>
