@@ -16,10 +16,10 @@ SEVERITIES = ("data_loss", "warning", "info")
 
 HEAD = """# Losses
 
-What a result may not cover. Whatever is missing, damaged or unknown is counted under a stable name, and the analysis
-goes on with the rest. The last part of a report, `losses` of the JSON report and the table `losses` of `findings.db`
-list what was counted: the name, how often, how bad it is, and what it means. A file keeps what the culprit that wrote
-it said, so a name that is not on this page is of an older or newer version, and is shown all the same.
+Losses are the gaps of a result. Missing, damaged or unknown data is counted under a stable name, and the analysis goes
+on with the rest. The last part of a report, `losses` of the JSON report and the table `losses` of `findings.db` list
+the losses: name, number, severity, and meaning. A file keeps the text of the culprit that wrote it, so a name that is
+not on this page is from an older or newer version, and is shown all the same.
 
 | severity | in the report | meaning |
 |---|---|---|

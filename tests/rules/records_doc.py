@@ -15,16 +15,16 @@ DOCUMENT = "docs/developers/raw-records.md"
 
 HEAD = """# Raw records
 
-What the collector leaves behind, record by record. This page is generated from `trace/raw/records.def` and its parts:
-change those and run `./dev format`. `trace/raw/raw.h` says how a log's file is built, `trace/raw/values.h` has the
-enumerations; `culprit-rawdump` prints the records of an experiment.
+These are the records that the collector leaves behind. This page is generated from `trace/raw/records.def` and its
+parts: change those and run `./dev format`. `trace/raw/raw.h` says how a log's file is built, `trace/raw/values.h` has
+the enumerations; `culprit-rawdump` prints the records of an experiment.
 
 A record has a header, with its time, its kind and two numbers (`arg`, 32 bits, and `flags`, 16 bits), and after it
 words of 64 bits (`w0`, `w1`, ...), which may be divided into halves. A field whose word is *optional* is 0 where the
-record ends before it; an address, a call path, a string or a time that is 0 is not there or not known. A kind with
+record ends before it; an address, a call path, a string or a time that is 0 is absent or unknown. A kind with
 *yes* under "off" is recorded while recording is off, too: others need it to be understood. A record that *grows* may
-change while it is the newest of its log; *ticks until* a kind say that such a record follows after so many, and is not
-written.
+change while it is the newest of its log; *ticks until* a kind means that a record
+of that kind follows after this many ticks, and is not written.
 """
 COLUMNS = "| kind | number | off | meaning | fields |\n|---|---|---|---|---|\n"
 

@@ -20,9 +20,9 @@ COLUMNS = {
 
 HEAD = f"""# Settings
 
-What `culprit run` and `culprit record` can be told. Each option has a variable, for batch scripts and for launchers
-that start culprit behind them; the option takes precedence. A value that makes no sense is refused before anything is
-started.
+These are the settings of `culprit run` and `culprit record`. Each option has a variable, for batch scripts and for
+launchers that start culprit behind them; the option takes precedence. A senseless value is refused before anything
+is started.
 
 This page is generated from `{TABLE}` and `{EVENTS}`: change those and run `./dev format`.
 
@@ -41,9 +41,9 @@ FREQUENT = """
 """
 
 HANDED_ON = """
-## What culprit tells the collector
+## Variables that culprit sets for the collector
 
-Not for users: culprit sets these in the environment of the measured program, beside those of the settings above that
+These are not for users: culprit sets them in the environment of the measured program, beside those settings above that
 the program reads. A probe finds all of them in `environment()` (`collector/recorder/environment.h`).
 """
 
