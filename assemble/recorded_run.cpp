@@ -11,15 +11,15 @@
 #include <set>
 #include <utility>
 
-#include "assemble/device/device_stream.h"
 #include "assemble/look/note.h"
 #include "assemble/names/package.h"
 #include "assemble/raw/process.h"
+#include "assemble/records/device_stream.h"
 #include "assemble/records/stream.h"
+#include "assemble/run/comms/topologies.h"
 #include "assemble/run/core_takers.h"
 #include "assemble/run/gather_facts.h"
 #include "assemble/run/run_end.h"
-#include "assemble/run/topologies.h"
 #include "assemble/stuck/stuck.h"
 #include "base/cores/core_counter.h"
 #include "base/log.h"

@@ -17,20 +17,20 @@
 #include "base/parallel.h"
 #include "base/progress/budget.h"
 #include "base/progress/progress.h"
+#include "blame/collect/collect.h"
+#include "blame/collect/join_findings.h"
 #include "blame/delay/analyze_delays.h"
 #include "blame/delay/thread_begins.h"
 #include "blame/device/device_blame.h"
 #include "blame/device/device_use.h"
-#include "blame/diagnose/diagnose.h"
-#include "blame/explanations.h"
-#include "blame/findings/collect.h"
-#include "blame/findings/join_findings.h"
+#include "blame/explain/explanations.h"
 #include "blame/identities.h"
+#include "blame/judge/diagnose.h"
 #include "blame/memory_need.h"
 #include "blame/passes.h"
-#include "blame/start_up.h"
+#include "blame/profile/start_up.h"
 #include "blame/verify.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::blame {
 
@@ -100,7 +100,7 @@ struct Verified {
 /// By place in kExplanations.
 constexpr void (*kExplain[])(const Explained&, Findings&) = {
 #define EXPLANATION(id, steps, what) explain_##id,
-#include "blame/explanations.def"
+#include "blame/explain/explanations.def"
 #undef EXPLANATION
 };
 

@@ -9,9 +9,9 @@
 #include "base/result.h"
 #include "blame/findings/findings.h"
 #include "blame/passes.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 #include "replay/ranks/transport.h"
-#include "replay/run.h"
-#include "replay/waits.h"
 #include "trace/source.h"
 
 namespace culprit::blame {

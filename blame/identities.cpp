@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <map>
 
-#include "blame/path/path_kinds.h"
+#include "blame/profile/path_kinds.h"
 
 namespace culprit::blame {
 

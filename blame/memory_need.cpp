@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/memory.h"
+#include "replay/model/shares.h"
 #include "replay/ranks/exchange.h"
-#include "replay/shares.h"
 
 namespace culprit::blame {
 

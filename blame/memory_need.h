@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "replay/model/waits.h"
 #include "replay/ranks/transport.h"
-#include "replay/waits.h"
 #include "trace/source.h"
 
 namespace culprit::blame {

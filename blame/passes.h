@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The passes of an analysis that may be left out, by name: the detectors (replay/detectors.def) and
-// the explanations (explanations.def). For those who look for a fault, or measure what a pass
-// costs.
+// The passes of an analysis that may be left out, by name: the detectors
+// (replay/model/detectors.def) and the explanations (explanations.def). For those who look for a
+// fault, or measure what a pass costs.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/detectors.h"
+#include "replay/model/detectors.h"
 
 namespace culprit::blame {
 
@@ -26,7 +26,7 @@ struct ExplanationText {
 inline constexpr uint64_t kEssential = UINT64_MAX;
 inline constexpr std::array kExplanations = {
 #define EXPLANATION(id, steps, what) ExplanationText{#id, steps, what},
-#include "blame/explanations.def"
+#include "blame/explain/explanations.def"
 #undef EXPLANATION
 };
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "blame/critical_path/critical_path.h"
 #include "blame/delay/delay.h"
-#include "blame/path/critical_path.h"
-#include "replay/run.h"
-#include "replay/waits.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -19,7 +19,7 @@
 
 #include "base/files/guarded_path.h"
 #include "base/files/json_text.h"
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "cli/installation.h"
 
 namespace culprit::cli {

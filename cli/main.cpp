@@ -10,7 +10,7 @@
 #include "cli/commands/log_options.h"
 #include "cli/commands/subcommands.h"
 #include "cli/installation.h"
-#include "cli/launch/launcher.h"
+#include "cli/launcher.h"
 #include "cli/message.h"
 #include "cli/problems.h"
 #include "cli/terminal.h"

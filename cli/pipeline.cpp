@@ -15,13 +15,13 @@
 #include "base/parallel.h"
 #include "base/settings.h"
 #include "blame/analyze.h"
+#include "blame/judge/causes.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
 #include "predict/rerun/gains.h"
 #include "report/db/findings_db.h"
 #include "report/formats.h"
-#include "report/page/layout.h"
-#include "report/verdict/causes.h"
+#include "report/words/layout.h"
 #include "trace/otf2/export.h"
 #include "trace/otf2/reader.h"
 
@@ -80,7 +80,7 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   analysis.verify = options.verify;
   analysis.last_alone = options.last_alone;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
-  predict::GainObserver gains(threads, report::callpaths_of_causes);
+  predict::GainObserver gains(threads, blame::callpaths_of_causes);
   if (!options.disabled.any()) analysis.observer = &gains;
   return blame::analyze(source, analysis, losses);
 }

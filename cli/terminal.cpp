@@ -17,9 +17,9 @@
 #include <string>
 
 #include "base/progress/progress.h"
-#include "cli/launch/launcher.h"
-#include "report/page/colours.h"
-#include "report/page/layout.h"
+#include "cli/launcher.h"
+#include "report/words/colours.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

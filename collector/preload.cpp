@@ -4,8 +4,8 @@
 // The preload library's beginning and end. It is loaded into every process that inherits the
 // environment, shells and launchers too, so loading only reads the environment and the clock;
 // what follows waits for a probe to see MPI or OpenMP.
-#include "collector/lifecycle.h"
 #include "collector/probes.h"
+#include "collector/process/lifecycle.h"
 #include "collector/sampling/processes/descriptors.h"
 
 namespace culprit::collector {

@@ -4,8 +4,8 @@
 #include "collector/probes.h"
 
 #include "collector/counters/counters.h"
-#include "collector/lifecycle.h"
-#include "collector/recorder/environment.h"
+#include "collector/process/environment.h"
+#include "collector/process/lifecycle.h"
 #include "collector/sampling/sampler.h"
 #include "collector/user/filter.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/face.h"
 #include "gpu/lock.h"
 

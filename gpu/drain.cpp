@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/face.h"
 
 namespace culprit::gpu {

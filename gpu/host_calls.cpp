@@ -5,8 +5,8 @@
 // inside the runtime, where they would say nothing of the program.
 #include <atomic>
 
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/recorder.h"
+#include "collector/process/selection.h"
 #include "gpu/face.h"
 
 namespace culprit::gpu {

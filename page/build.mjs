@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Builds report/view/template.html from src/: everything in one file, and a place for the data.
+// Builds report/page_data/template.html from src/: everything in one file, and a place for the data.
 // With --check nothing is written; it fails if the template is not what the sources give. The first
 // line of the template is a stamp of the sources, by which a rule notices without Node that they
 // have changed since.
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, '..', 'report', 'view', 'template.html');
+const target = join(here, '..', 'report', 'page_data', 'template.html');
 const src = join(here, 'src');
 
 /** Of the sources and the versions of libraries; tests/rules/page.py computes the same. */
@@ -58,10 +58,10 @@ async function page() {
 const made = await page();
 if (process.argv.includes('--check')) {
   if (readFileSync(target, 'utf8') !== made) {
-    console.error('report/view/template.html is not what page/ gives: run ./dev page');
+    console.error('report/page_data/template.html is not what page/ gives: run ./dev page');
     process.exit(1);
   }
 } else {
   writeFileSync(target, made);
 }
-console.log(`report/view/template.html: ${Math.round(made.length / 1024)} KiB`);
+console.log(`report/page_data/template.html: ${Math.round(made.length / 1024)} KiB`);

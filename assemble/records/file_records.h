@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-#include "assemble/records/thread_state.h"
+#include "assemble/play/thread_state.h"
 
 namespace culprit::assemble {
 

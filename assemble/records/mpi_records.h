@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "assemble/records/thread_state.h"
+#include "assemble/play/thread_state.h"
 #include "trace/promises.h"
 
 namespace culprit::assemble {

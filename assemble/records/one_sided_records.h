@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/records/epoch_ranks.h"
-#include "assemble/records/thread_state.h"
+#include "assemble/play/thread_state.h"
+#include "assemble/run/comms/epoch_ranks.h"
 
 namespace culprit::assemble {
 

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 
-#include "assemble/device/device_records.h"
 #include "assemble/openmp/records.h"
+#include "assemble/play/thread_state.h"
+#include "assemble/records/device_records.h"
 #include "assemble/records/file_records.h"
 #include "assemble/records/mpi_records.h"
 #include "assemble/records/one_sided_records.h"
 #include "assemble/records/thread_records.h"
-#include "assemble/records/thread_state.h"
 #include "assemble/records/user_records.h"
 
 namespace culprit::assemble {

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "assemble/play/process_context.h"
 #include "assemble/raw/reader.h"
-#include "assemble/records/process_context.h"
 #include "base/losses.h"
 #include "trace/events.h"
 

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "assemble/play/thread_state.h"
 #include "assemble/raw/reader.h"
-#include "assemble/records/thread_state.h"
 #include "assemble/records/user_records.h"
 
 namespace culprit::assemble {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assemble/records/thread_state.h"
+#include "assemble/play/thread_state.h"
 
 namespace culprit::assemble {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "assemble/run/comms.h"
+#include "assemble/run/comms/comms.h"
 
 namespace culprit::assemble {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "assemble/raw/reader.h"
-#include "assemble/run/comms.h"
+#include "assemble/run/comms/comms.h"
 #include "base/ids.h"
 #include "base/losses.h"
 

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "assemble/names/symbol.h"
-#include "assemble/records/epoch_ranks.h"
+#include "assemble/run/comms/epoch_ranks.h"
 #include "trace/objects.h"
 
 namespace culprit::assemble {

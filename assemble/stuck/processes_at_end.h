@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "assemble/look/thread_look.h"
-#include "assemble/records/code.h"
+#include "assemble/play/code.h"
 #include "assemble/run/accounts.h"
 #include "assemble/run/clock.h"
-#include "assemble/run/comms.h"
+#include "assemble/run/comms/comms.h"
 #include "assemble/run/objects.h"
 #include "assemble/run/processes.h"
 #include "assemble/stuck/thread_end.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "assemble/openmp/ompt_names.h"
-#include "assemble/records/epoch_ranks.h"
+#include "assemble/run/comms/epoch_ranks.h"
 #include "assemble/stuck/waiting_calls.h"
 
 namespace culprit::assemble::stuck {

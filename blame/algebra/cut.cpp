@@ -12,7 +12,7 @@
 
 #include "base/glob.h"
 #include "blame/findings/findings_fields.h"
-#include "blame/start_up.h"
+#include "blame/profile/start_up.h"
 
 namespace culprit::blame {
 namespace {

@@ -13,8 +13,8 @@
 #include "base/parallel.h"
 #include "blame/audit/long_calls.h"
 #include "blame/audit/shared_calls.h"
-#include "blame/explanations.h"
-#include "blame/stretches.h"
+#include "blame/explain/explanations.h"
+#include "blame/profile/stretches.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::blame {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "blame/findings/words.h"
-#include "blame/path/path_kinds.h"
+#include "blame/profile/path_kinds.h"
 
 namespace culprit::blame {
 

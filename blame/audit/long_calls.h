@@ -15,8 +15,8 @@
 
 #include <vector>
 
-#include "blame/path/path_kinds.h"
-#include "replay/waits.h"
+#include "blame/profile/path_kinds.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

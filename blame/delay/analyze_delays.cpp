@@ -20,9 +20,9 @@
 #include "base/parallel.h"
 #include "base/progress/progress.h"
 #include "blame/delay/delay_costs.h"
-#include "blame/delay/guests.h"
 #include "blame/delay/intervals.h"
 #include "blame/delay/propagation.h"
+#include "blame/delay/remote_waits.h"
 #include "blame/delay/waiting_sums.h"
 
 namespace culprit::blame {

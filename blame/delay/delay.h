@@ -35,8 +35,8 @@
 
 #include "blame/delay/path_clock.h"
 #include "blame/findings/words.h"
-#include "blame/path/path_times.h"
-#include "replay/waits.h"
+#include "blame/profile/path_times.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "blame/stretches.h"
+#include "blame/profile/stretches.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {

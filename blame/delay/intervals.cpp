@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "blame/delay/makers.h"
-#include "blame/delay/meetings.h"
+#include "blame/delay/last_syncs.h"
+#include "blame/delay/thread_creators.h"
 
 namespace culprit::blame {
 

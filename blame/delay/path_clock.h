@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "blame/stretches.h"
+#include "blame/profile/stretches.h"
 
 namespace culprit::blame {
 

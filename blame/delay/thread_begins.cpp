@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "blame/delay/intervals.h"
-#include "blame/delay/makers.h"
+#include "blame/delay/thread_creators.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {

@@ -4,7 +4,7 @@
 // Since when the time before a thread's begin counts.
 #pragma once
 
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -6,7 +6,7 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
-#include "blame/stretches.h"
+#include "blame/profile/stretches.h"
 
 namespace culprit::blame {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/column.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -9,10 +9,10 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "blame/path/path_kinds.h"
-#include "blame/stretches.h"
+#include "blame/profile/path_kinds.h"
+#include "blame/profile/stretches.h"
+#include "replay/model/device_facts.h"
 #include "replay/ranks/exchange.h"
-#include "replay/read/device_facts.h"
 #include "trace/device_apis.h"
 
 namespace culprit::blame {

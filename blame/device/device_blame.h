@@ -18,7 +18,7 @@
 // no bound for what there is to gain: see docs/efficiency.md.
 #pragma once
 
-#include "blame/explanations.h"
+#include "blame/explain/explanations.h"
 
 namespace culprit::blame {
 

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "blame/device/device_course.h"
-#include "blame/stretches.h"
+#include "blame/device/device_time_series.h"
+#include "blame/profile/stretches.h"
 #include "replay/ranks/exchange.h"
 #include "replay/read/device_busy.h"
 

@@ -13,7 +13,7 @@
 //     device.orchestration   max b / T            the rest: the device has nothing to do
 #pragma once
 
-#include "blame/explanations.h"
+#include "blame/explain/explanations.h"
 
 namespace culprit::blame {
 

@@ -12,10 +12,10 @@
 #include <mutex>
 
 #include "base/parallel.h"
-#include "blame/findings/collect.h"
+#include "blame/collect/collect.h"
 #include "replay/match/messages.h"
-#include "replay/run.h"
-#include "replay/waits.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "base/losses.h"
 #include "base/result.h"
+#include "blame/critical_path/critical_path.h"
 #include "blame/findings/findings.h"
-#include "blame/path/critical_path.h"
-#include "replay/patterns.h"
+#include "replay/model/wait_patterns.h"
 #include "trace/source.h"
 
 namespace culprit::blame {

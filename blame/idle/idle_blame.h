@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "blame/findings/words.h"
-#include "blame/path/path_kinds.h"
-#include "replay/waits.h"
+#include "blame/profile/path_kinds.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "blame/path/path_kinds.h"
+#include "blame/profile/path_kinds.h"
 
 namespace culprit::blame {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "blame/findings/findings.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -12,7 +12,7 @@
 
 #include "base/parallel.h"
 #include "blame/delay/excess.h"
-#include "blame/path/path_kinds.h"
+#include "blame/profile/path_kinds.h"
 #include "blame/when/steps.h"
 #include "blame/when/timing.h"
 #include "replay/ranks/exchange.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "blame/findings/words.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::blame {
 

@@ -21,7 +21,7 @@
 #include "base/settings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/commands/verdict.h"
-#include "cli/launch/launcher.h"
+#include "cli/launcher.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
 #include "trace/otf2/anchor.h"

@@ -27,7 +27,7 @@
 #include "cli/launch/left_out.h"
 #include "cli/launch/openmp_runtime.h"
 #include "cli/message.h"
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "cli/commands/derived/derive.h"
-#include "cli/commands/open_findings.h"
 #include "cli/commands/part_options.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/open_findings.h"
 #include "cli/pipeline.h"
 #include "report/exports/exports.h"
 #include "trace/otf2/export.h"

@@ -19,7 +19,7 @@
 #include "cli/pipeline.h"
 #include "cli/terminal.h"
 #include "report/db/findings_db.h"
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

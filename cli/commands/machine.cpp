@@ -22,7 +22,7 @@
 #include "predict/machine/ping_pong.h"
 #include "replay/ranks/exchange.h"
 #include "report/exports/figures.h"
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 // culprit patterns: the table of wait patterns, as far as it concerns people.
 
-#include "report/page/patterns.h"
+#include "report/words/patterns.h"
 
 #include <cstdio>
 #include <memory>

@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
-#include "cli/commands/open_findings.h"
 #include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/open_findings.h"
 #include "cli/pipeline.h"
 #include "cli/terminal.h"
 #include "report/formats.h"

@@ -20,8 +20,8 @@
 #include "cli/commands/whereabouts.h"
 #include "cli/experiment.h"
 #include "cli/message.h"
-#include "report/page/layout.h"
-#include "report/page/stuck.h"
+#include "report/verdict/stuck.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

@@ -13,17 +13,17 @@
 #include <optional>
 #include <system_error>
 
-#include "cli/commands/open_findings.h"
 #include "cli/commands/part_options.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/open_findings.h"
 #include "cli/pipeline.h"
 #include "cli/serve/loopback.h"
 #include "cli/terminal.h"
 #include "report/exports/figures.h"
-#include "report/view/html.h"
-#include "report/view/pack.h"
-#include "report/view/reduce.h"
+#include "report/page_data/html.h"
+#include "report/page_data/pack.h"
+#include "report/page_data/reduce.h"
 
 namespace culprit::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "cli/launch/launcher.h"
 #include "cli/launch/probes.h"
+#include "cli/launcher.h"
 
 namespace culprit::cli {
 

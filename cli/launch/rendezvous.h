@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "cli/experiment.h"
-#include "cli/launch/launcher.h"
+#include "cli/launcher.h"
 
 namespace culprit::cli {
 

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "base/setting_values.h"
-#include "cli/launch/launcher.h"
+#include "cli/launcher.h"
 
 namespace culprit::cli {
 

@@ -15,7 +15,7 @@
 #include "cli/periods/look.h"
 #include "cli/terminal.h"
 #include "report/json/periods_json.h"
-#include "report/page/periods.h"
+#include "report/text_page/periods.h"
 
 namespace culprit::cli {
 namespace {

@@ -15,10 +15,10 @@
 #include "base/files/regular_file.h"
 #include "base/log.h"
 #include "blame/excerpt/excerpt.h"
-#include "cli/commands/open_findings.h"
+#include "cli/open_findings.h"
 #include "cli/pipeline.h"
 #include "predict/periods/found.h"
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

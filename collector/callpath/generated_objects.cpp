@@ -18,8 +18,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/process_record.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector {
 

@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "collector/callpath/return_slot.h"
-#include "collector/recorder/budget.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/budget.h"
+#include "collector/process/process_record.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector {
 

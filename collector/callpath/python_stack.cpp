@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/sampling/fault_guard.h"
+#include "collector/process/fault_guard.h"
 
 namespace culprit::collector::python {
 
@@ -240,7 +240,7 @@ void read_at_call(Stack& stack) {
   // The guard takes system calls, and threads of programs that only have an interpreter are many.
   stack.count = 0;
   if (g_interpreter.thread_state() == nullptr) return;
-  if (!sampling::run_guarded(trust, &stack)) stack.count = 0;
+  if (!run_guarded(trust, &stack)) stack.count = 0;
 }
 
 bool interprets(uintptr_t address) {

@@ -12,7 +12,7 @@
 
 #include "collector/callpath/frame_rules.h"
 #include "collector/callpath/own_memory.h"
-#include "collector/recorder/code_map.h"
+#include "collector/process/code_map.h"
 
 namespace culprit::collector {
 

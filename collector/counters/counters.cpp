@@ -13,10 +13,10 @@
 #include <cstring>
 
 #include "collector/counters/source.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/selection.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/process_record.h"
+#include "collector/process/selection.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/thread_log.h"
 #include "collector/recorder/thread_registry.h"
 

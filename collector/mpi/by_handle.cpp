@@ -12,8 +12,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/recorder/environment.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/system_file.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::mpi {
 namespace {

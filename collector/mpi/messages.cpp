@@ -12,7 +12,7 @@
 #include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/requests.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {

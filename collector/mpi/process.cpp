@@ -14,8 +14,8 @@
 #include "collector/mpi/groups/comms.h"
 #include "collector/mpi/handlers.h"
 #include "collector/mpi/life.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/environment.h"
+#include "collector/process/selection.h"
 
 namespace culprit::collector::mpi {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "collector/mpi/region.h"
 
-#include "collector/recorder/selection.h"
+#include "collector/process/selection.h"
 
 namespace culprit::collector::mpi {
 

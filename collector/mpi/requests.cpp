@@ -16,7 +16,7 @@
 #include <mutex>
 #include <new>
 
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::mpi {
 namespace {

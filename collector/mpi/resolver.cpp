@@ -19,9 +19,9 @@
 #include "collector/interpose/trampolines.h"
 #include "collector/mpi/by_handle.h"
 #include "collector/mpi/decoder.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/recorder.h"
+#include "collector/process/system_file.h"
 
 CULPRIT_TRAMPOLINES(mpi)
 

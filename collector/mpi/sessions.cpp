@@ -7,7 +7,7 @@
 
 #include "collector/mpi/life.h"
 #include "collector/mpi/world.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/selection.h"
 
 // Older libraries of the same binary interface have no sessions, and must find the rest of us
 // complete all the same. What follows runs only if the program has called MPI_Session_init.

@@ -17,7 +17,7 @@
 #include <cstring>
 
 #include "collector/openmp/loaded_runtimes.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::openmp {
 

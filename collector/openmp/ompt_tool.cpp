@@ -19,7 +19,7 @@
 #include "collector/openmp/redirection.h"
 #include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
-#include "collector/recorder/environment.h"
+#include "collector/process/environment.h"
 #include "collector/sampling/program_code.h"
 
 namespace culprit::collector::openmp {

@@ -7,7 +7,7 @@
 #include <omp-tools.h>
 
 #include "collector/openmp/thread_state.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -20,9 +20,9 @@
 #include "collector/openmp/serial_answers.h"
 #include "collector/openmp/unobserved.h"
 #include "collector/probes.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/recorder.h"
+#include "collector/process/system_file.h"
 
 CULPRIT_TRAMPOLINES(gomp)
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -4,8 +4,8 @@
 #include "collector/openmp/unobserved.h"
 
 #include "collector/probes.h"
+#include "collector/process/recorder.h"
 #include "collector/recorder/core_use.h"
-#include "collector/recorder/recorder.h"
 
 namespace culprit::collector::openmp {
 

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "collector/recorder/thread_registry.h"
 
 namespace culprit::collector {

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include "collector/lifecycle.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/process_record.h"
+#include "collector/process/recorder.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/tasks.h"
 #include "collector/recorder/thread_registry.h"
 

@@ -8,7 +8,7 @@
 // in its records.
 #pragma once
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector {
 

@@ -16,9 +16,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "collector/recorder/environment.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/process_record.h"
+#include "collector/process/system_file.h"
 #include "trace/raw/raw.h"
 
 namespace culprit::collector {

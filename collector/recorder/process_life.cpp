@@ -5,7 +5,7 @@
 // by exit or by being the child of a recorded process. Nothing is ever torn down: other threads may
 // be anywhere when the process exits, so they only find that recording is over. The records are
 // safe already.
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -22,16 +22,16 @@
 #include "collector/callpath/generated_objects.h"
 #include "collector/callpath/python_names.h"
 #include "collector/callpath/unwind.h"
-#include "collector/lifecycle.h"
+#include "collector/process/clock.h"
+#include "collector/process/code_map.h"
+#include "collector/process/environment.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/process_record.h"
+#include "collector/process/selection.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/calibration.h"
-#include "collector/recorder/clock.h"
-#include "collector/recorder/code_map.h"
 #include "collector/recorder/core_use.h"
-#include "collector/recorder/environment.h"
 #include "collector/recorder/log_file.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/selection.h"
-#include "collector/recorder/system_file.h"
 #include "collector/recorder/thread_registry.h"
 
 namespace culprit::collector {

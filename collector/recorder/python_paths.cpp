@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include "collector/callpath/python_names.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/process_record.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/thread_log.h"
 
 namespace culprit::collector {

@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/process/system_file.h"
 #include "collector/recorder/each_thread.h"
-#include "collector/recorder/system_file.h"
 
 namespace culprit::collector::tasks {
 

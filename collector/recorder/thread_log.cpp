@@ -15,12 +15,12 @@
 
 #include "collector/callpath/return_slot.h"
 #include "collector/callpath/unwind.h"
-#include "collector/lifecycle.h"
-#include "collector/recorder/budget.h"
-#include "collector/recorder/code_map.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/selection.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/budget.h"
+#include "collector/process/code_map.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/process_record.h"
+#include "collector/process/selection.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector {
 

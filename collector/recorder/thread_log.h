@@ -12,8 +12,8 @@
 #include "collector/callpath/path_tree.h"
 #include "collector/callpath/python_stack.h"
 #include "collector/callpath/unwind.h"
+#include "collector/process/recorder.h"
 #include "collector/recorder/log_file.h"
-#include "collector/recorder/recorder.h"
 
 namespace culprit::collector {
 

@@ -15,10 +15,10 @@
 
 #include <new>
 
-#include "collector/lifecycle.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/process_record.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/thread_log.h"
 
 namespace culprit::collector {

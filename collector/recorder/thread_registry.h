@@ -6,7 +6,7 @@
 // destructors ran, and must find "dead", not a corpse).
 #pragma once
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector {
 

@@ -7,17 +7,15 @@
 // before that is looked up when it is called.
 #pragma once
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include <atomic>
-
-#include "collector/lifecycle.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/selection.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/next.h"
+#include "collector/process/recorder.h"
+#include "collector/process/selection.h"
+#include "collector/process/system_file.h"
 #include "collector/sampling/started.h"
 #include "collector/sampling/stream.h"
 
@@ -26,32 +24,6 @@ namespace culprit::collector::sampling {
 /// Short waits are left to the samples around them: a record costs as much as they do. Ticks of the
 /// clock, of whichever kind: between 15 and 50 us.
 inline constexpr uint64_t kShortestTicks = 50'000;
-
-/// A function of the system's library, behind ours.
-template <class Function>
-class Next {
- public:
-  /// `version`: the one to take, where there are several and it exists.
-  explicit constexpr Next(const char* name, const char* version = nullptr)
-      : name_(name), version_(version) {}
-  void find() {
-    void* found = version_ != nullptr ? dlvsym(RTLD_NEXT, name_, version_) : nullptr;
-    if (found == nullptr) found = dlsym(RTLD_NEXT, name_);
-    function_.store(reinterpret_cast<Function*>(found), std::memory_order_relaxed);
-  }
-  Function* get() {
-    Function* known = function_.load(std::memory_order_relaxed);
-    if (known != nullptr) [[likely]]
-      return known;
-    find();
-    return function_.load(std::memory_order_relaxed);
-  }
-
- private:
-  const char* name_;
-  const char* version_;
-  std::atomic<Function*> function_{nullptr};
-};
 
 /// What a thread slept in.
 struct Slept {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "collector/sampling/fault_guard.h"
+#include "collector/process/fault_guard.h"
 #include "collector/sampling/processes/descriptors.h"
 #include "collector/sampling/processes/file_locks.h"
 #include "collector/sampling/quick_exit.h"

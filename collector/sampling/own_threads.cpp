@@ -18,9 +18,9 @@
 #include <cstring>
 
 #include "base/launch/launchers.h"
-#include "collector/lifecycle.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/tasks.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/sampler.h"

@@ -10,7 +10,7 @@
 
 #include <cstdlib>
 
-#include "collector/lifecycle.h"
+#include "collector/process/lifecycle.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/descriptors.h"
 

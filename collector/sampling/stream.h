@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::sampling {
 

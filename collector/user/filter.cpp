@@ -14,8 +14,8 @@
 #include <cstdio>
 
 #include "base/glob.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::user {
 

@@ -4,9 +4,9 @@
 // Functions that were compiled with -finstrument-functions call these at their beginning and end.
 // The address of the frame tells the reader which functions a longjmp has left: they lie deeper in
 // the stack than the one that calls next.
-#include "collector/recorder/environment.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/environment.h"
+#include "collector/process/recorder.h"
+#include "collector/process/selection.h"
 #include "collector/user/filter.h"
 
 namespace culprit::collector::user {

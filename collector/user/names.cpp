@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 #include "collector/user/filter.h"
 
 namespace culprit::collector::user {

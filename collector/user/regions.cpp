@@ -5,10 +5,10 @@
 // program that neither MPI nor OpenMP has made worth recording stays so.
 #include "include/culprit.h"
 
-#include "collector/recorder/environment.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/environment.h"
+#include "collector/process/process_record.h"
+#include "collector/process/recorder.h"
+#include "collector/process/selection.h"
 #include "collector/user/names.h"
 
 namespace culprit::collector::user {

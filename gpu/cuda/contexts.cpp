@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/lock.h"
 
 namespace culprit::gpu::cuda {

@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "collector/recorder/environment.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/environment.h"
+#include "collector/process/recorder.h"
 #include "gpu/cuda/activities.h"
 #include "gpu/cuda/buffers.h"
 #include "gpu/cuda/calls.h"

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/nvtx/abi.h"
 #include "gpu/nvtx/names.h"
 #include "include/culprit.h"

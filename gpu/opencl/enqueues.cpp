@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/opencl/layer.h"
 
 namespace culprit::gpu::opencl {

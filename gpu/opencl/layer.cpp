@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/drain.h"
 
 namespace culprit::gpu::opencl {

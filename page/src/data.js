@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The run's data as report/view/pack.cpp lays them out: tables of columns, and what follows from
+// The run's data as report/page_data/pack.cpp lays them out: tables of columns, and what follows from
 // them once and for all (trees, groups, orders).
 
 import { cut } from './format.js';

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "blame/equal_parts.h"
+#include "blame/profile/equal_parts.h"
 #include "predict/periods/series.h"
 
 namespace culprit::predict {

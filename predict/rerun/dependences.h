@@ -19,7 +19,7 @@
 #include "base/ids.h"
 #include "base/progress/budget.h"
 #include "base/time.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::predict {
 

@@ -20,8 +20,8 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "predict/rerun/dependences.h"
-#include "replay/run.h"
-#include "replay/waits.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 
 namespace culprit::predict {
 

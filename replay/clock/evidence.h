@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "replay/clock/repair.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -13,7 +13,7 @@
 
 #include "base/parallel.h"
 #include "replay/clock/evidence.h"
-#include "replay/read/timeline_times.h"
+#include "replay/model/timeline_times.h"
 
 namespace culprit::replay {
 

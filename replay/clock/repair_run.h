@@ -10,7 +10,7 @@
 // of a process always share one.
 #pragma once
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

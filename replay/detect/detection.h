@@ -14,8 +14,8 @@
 
 #include "base/column.h"
 #include "replay/match/progress/progress.h"
+#include "replay/model/waits.h"
 #include "replay/ranks/exchange.h"
-#include "replay/waits.h"
 
 namespace culprit::replay {
 
@@ -138,7 +138,7 @@ class Detection {
 
 // The detectors, one per file; the table is detectors.def.
 #define DETECTOR(id, what) void detect_##id(Run& run, unsigned threads, Detection& out);
-#include "replay/detectors.def"
+#include "replay/model/detectors.def"
 #undef DETECTOR
 
 }  // namespace culprit::replay

@@ -14,9 +14,9 @@
 #include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "replay/clock/repair_run.h"
+#include "replay/detect/find_probed.h"
 #include "replay/detect/long_calls.h"
 #include "replay/detect/near_ties.h"
-#include "replay/match/find_probed.h"
 
 namespace culprit::replay {
 
@@ -25,7 +25,7 @@ namespace {
 /// By Detector.
 constexpr void (*kFunctions[])(Run&, unsigned, Detection&) = {
 #define DETECTOR(id, what) detect_##id,
-#include "replay/detectors.def"
+#include "replay/model/detectors.def"
 #undef DETECTOR
 };
 

@@ -5,7 +5,7 @@
 // detectors have used them up, for the audit (blame/audit/).
 #pragma once
 
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::replay {
 

@@ -16,7 +16,7 @@
 
 #include "base/flat_map.h"
 #include "replay/match/messages.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::replay {
 

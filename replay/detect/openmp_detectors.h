@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/losses.h"
+#include "replay/detect/team_syncs.h"
 #include "replay/match/process_tasks.h"
-#include "replay/match/team_syncs.h"
 #include "replay/match/teams.h"
 
 namespace culprit::replay {

@@ -34,10 +34,10 @@
 #include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
+#include "replay/detect/find_probed.h"
 #include "replay/detect/message_use.h"
 #include "replay/detect/progress/message_helpers.h"
 #include "replay/detect/sweep_fronts.h"
-#include "replay/match/find_probed.h"
 #include "replay/match/messages.h"
 
 namespace culprit::replay {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

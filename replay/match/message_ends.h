@@ -11,7 +11,7 @@
 
 #include "base/column.h"
 #include "replay/match/sent_message.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "replay/match/collective_part.h"
-#include "replay/ranks/compact.h"
+#include "replay/model/compact.h"
 
 namespace culprit::replay {
 

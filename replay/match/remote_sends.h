@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "replay/match/message_ends.h"
-#include "replay/ranks/compact.h"
+#include "replay/model/compact.h"
 
 namespace culprit::replay {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -4,7 +4,7 @@
 // What travels to a message's receiver.
 #pragma once
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -8,7 +8,7 @@
 // of the one who joins it until then.
 #pragma once
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "replay/run.h"
-#include "replay/sink/timeline_builder.h"
+#include "replay/model/run.h"
+#include "replay/read/timeline_builder.h"
 
 namespace culprit::replay {
 

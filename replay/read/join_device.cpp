@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "replay/match/in_order.h"
+#include "replay/read/in_order.h"
 
 namespace culprit::replay {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

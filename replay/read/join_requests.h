@@ -5,7 +5,7 @@
 // reading one location at a time cannot bring the two together.
 #pragma once
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -4,8 +4,8 @@
 // The last step of reading: activities of every location tile the run, by the run's call paths.
 #pragma once
 
+#include "replay/model/run.h"
 #include "replay/read/join_call_paths.h"
-#include "replay/run.h"
 
 namespace culprit::replay {
 

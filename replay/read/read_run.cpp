@@ -4,7 +4,7 @@
 // Reads a run: masters first, then the other threads (whose call paths hang under forks of their
 // master), then joins the call path trees and fills every location's life. Several ranks read each
 // their own processes; then they join their trees, and agree on when the run began and ended.
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -18,8 +18,8 @@
 #include "replay/read/join_device.h"
 #include "replay/read/join_requests.h"
 #include "replay/read/lives.h"
-#include "replay/sink/stream_builder.h"
-#include "replay/sink/timeline_builder.h"
+#include "replay/read/stream_builder.h"
+#include "replay/read/timeline_builder.h"
 
 namespace culprit::replay {
 

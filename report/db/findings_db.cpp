@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "report/db/findings_schema.h"
 #include "report/db/sqlite.h"
-#include "report/page/patterns.h"
+#include "report/words/patterns.h"
 
 namespace culprit::report {
 namespace {

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string>
 
-#include "replay/patterns.h"
+#include "replay/model/wait_patterns.h"
 #include "report/exports/exports.h"
 #include "report/exports/figures.h"
 #include "report/exports/tar.h"

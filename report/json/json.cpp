@@ -7,12 +7,12 @@
 // be UTF-8: bytes that are not are replaced, so the output is always JSON.
 
 #include "base/printable.h"
+#include "blame/judge/evidence.h"
+#include "blame/judge/summary.h"
 #include "report/formats.h"
 #include "report/json/rows.h"
 #include "report/json/verdict_json.h"
-#include "report/page/patterns.h"
-#include "report/verdict/evidence.h"
-#include "report/verdict/summary.h"
+#include "report/words/patterns.h"
 
 namespace culprit::report {
 namespace {
@@ -67,7 +67,7 @@ Json stuck_of(const Findings& f, const JsonValues& values) {
 }
 
 Json delays_of(const Findings& f, const JsonValues& values) {
-  const Evidence evidence(f);
+  const blame::Evidence evidence(f);
   return list(f.delays, [&](const blame::FoundDelay& d) {
     Json object = with_first({"callpath", "location"}, values.row(d));
     const std::optional<uint64_t> samples = evidence.samples(d.callpath);
@@ -78,8 +78,8 @@ Json delays_of(const Findings& f, const JsonValues& values) {
 
 /// Call paths with their locations.
 Json critical_path_of(const Findings& f, const JsonValues& values) {
-  return list(on_critical_path(f), [&](const OnCriticalPath& c) {
-    const Json locations = list(c.shares, [&](const Share& share) {
+  return list(on_critical_path(f), [&](const blame::OnCriticalPath& c) {
+    const Json locations = list(c.shares, [&](const blame::Share& share) {
       return Json{{"location", values(share.location)}, {"time_s", share.time_s}};
     });
     return Json{{"callpath", values(c.callpath)},

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/verdict.h"
 #include "report/verdict/when.h"
@@ -30,9 +30,9 @@ Json name_of(const Findings& findings, CallPathId id) {
   return id.valid() ? Json(findings.callpaths[id.index()].name) : Json();
 }
 
-Json cause_json(const Findings& findings, const Cause& cause) {
+Json cause_json(const Findings& findings, const blame::Cause& cause) {
   Json locations = Json::array();
-  for (const Share& share : cause.shares) {
+  for (const blame::Share& share : cause.shares) {
     locations.push_back(
         {{"location", findings.locations[share.location.index()].name}, {"cost_s", share.time_s}});
   }
@@ -56,7 +56,7 @@ Json tile_json(const TileTotal& total, const Findings& findings) {
 Json audit_json(const Audit& audit, const Findings& findings) {
   if (!audit.callpath.valid()) return {};
   Json locations = Json::array();
-  for (const Share& share : audit.shares) {
+  for (const blame::Share& share : audit.shares) {
     locations.push_back(
         {{"location", findings.locations[share.location.index()].name}, {"time_s", share.time_s}});
   }
@@ -107,7 +107,7 @@ Json cores_json(const CoreShortage& cores) {
 Json verdict_json(const Findings& findings) {
   const Verdict verdict = judge(findings, PageNames(findings));
   Json causes = Json::array();
-  for (const Cause& cause : verdict.causes) causes.push_back(cause_json(findings, cause));
+  for (const blame::Cause& cause : verdict.causes) causes.push_back(cause_json(findings, cause));
   Json lost = Json::array(), rivals = Json::array();
   for (const TileTotal& total : verdict.lost) lost.push_back(tile_json(total, findings));
   for (const Rival& rival : verdict.rivals) {

@@ -15,12 +15,13 @@
 
 #include "base/printable.h"
 #include "blame/algebra/compare.h"
-#include "blame/diagnose/diagnose.h"
-#include "report/page/changes.h"
-#include "report/page/displayed.h"
-#include "report/page/layout.h"
-#include "report/page/names.h"
+#include "blame/judge/diagnose.h"
 #include "report/table/selection.h"
+#include "report/text_page/changes.h"
+#include "report/verdict/change_words.h"
+#include "report/words/displayed.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 namespace {

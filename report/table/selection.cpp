@@ -15,7 +15,7 @@
 
 #include "base/glob.h"
 #include "blame/findings/findings_fields.h"
-#include "report/page/patterns.h"
+#include "report/words/patterns.h"
 
 namespace culprit::report {
 

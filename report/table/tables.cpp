@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "report/page/names.h"
-#include "report/page/patterns.h"
 #include "report/table/groups.h"
+#include "report/words/names.h"
+#include "report/words/patterns.h"
 
 namespace culprit::report {
 

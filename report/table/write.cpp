@@ -14,7 +14,7 @@
 #include <numeric>
 
 #include "base/printable.h"
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 namespace culprit::report {
 

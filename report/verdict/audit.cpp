@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -56,11 +56,12 @@ std::set<std::pair<CallPathId, LocationId>> diagnosed_calls(const Findings& find
   return calls;
 }
 
-std::vector<Share> sorted(const std::map<LocationId, double>& sums) {
-  std::vector<Share> shares;
+std::vector<blame::Share> sorted(const std::map<LocationId, double>& sums) {
+  std::vector<blame::Share> shares;
   for (const auto& [location, time_s] : sums) shares.push_back({location, time_s});
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+  std::stable_sort(shares.begin(), shares.end(), [](const blame::Share& a, const blame::Share& b) {
+    return a.time_s > b.time_s;
+  });
   return shares;
 }
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
-#include "report/verdict/summary.h"
+#include "blame/judge/summary.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 
@@ -24,13 +24,13 @@ struct Audit {
   /// Of the own allocation time. Time without a core, as far as threads are known to have lacked
   /// one, is taken for its part of what is not explained.
   blame::Proportion unexplained;
-  CallPathId callpath;            ///< with most of it ...
-  std::vector<Share> shares;      ///< ... and there, the largest first
-  bool is_most = false;           ///< nearly all of it is there
-  bool spins = false;             ///< it is spent in a loop that looks at memory
-  CallPathId meanwhile;           ///< then: what another thread computed for most of it, ...
-  LocationId meanwhile_at;        ///< ... and which
-  double begin_s = 0, end_s = 0;  ///< the shortest stretch with 80 %, where it is largest
+  CallPathId callpath;               ///< with most of it ...
+  std::vector<blame::Share> shares;  ///< ... and there, the largest first
+  bool is_most = false;              ///< nearly all of it is there
+  bool spins = false;                ///< it is spent in a loop that looks at memory
+  CallPathId meanwhile;              ///< then: what another thread computed for most of it, ...
+  LocationId meanwhile_at;           ///< ... and which
+  double begin_s = 0, end_s = 0;     ///< the shortest stretch with 80 %, where it is largest
 
   /// `cause`: the largest cause of waiting, as a part of the same.
   bool comes_first(double cause) const {
@@ -55,7 +55,7 @@ struct TileTotal {
   blame::Tile tile = blame::Tile::useful;
   double time_s = 0;
   CallPathId callpath;
-  std::vector<Share> shares;  ///< of the class, the largest first
+  std::vector<blame::Share> shares;  ///< of the class, the largest first
 };
 
 /// The largest first; without useful time and waiting.

@@ -13,8 +13,8 @@
 #include <map>
 
 #include "base/cores/thread_libraries.h"
-#include "report/page/layout.h"
-#include "report/page/names.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 

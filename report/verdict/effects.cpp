@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "report/page/patterns.h"
+#include "report/words/patterns.h"
 
 namespace culprit::report {
 namespace {
@@ -20,9 +20,10 @@ constexpr size_t kNamedEffects = 2;
 constexpr double kNearlyAll = 0.98;
 
 /// "rank 3 (0.90 s) and rank 1 (0.90 s) wait 1.80 s in MPI_Barrier [Wait at barrier]"
-std::string each_victim(const Blamed& blamed, const PageNames& names, const TimeFormat& time) {
+std::string each_victim(const blame::Blamed& blamed, const PageNames& names,
+                        const TimeFormat& time) {
   std::vector<std::string> all;
-  for (const VictimGroup& group : blamed.victims) {
+  for (const blame::VictimGroup& group : blamed.victims) {
     const bool little = group.time_s < kShareMatters * blamed.short_s;
     if (all.size() == kNamedEffects || (!all.empty() && little)) break;
     all.push_back(fmt::format("{} wait {} in {} [{}]", worst_places(group.shares, names, time),
@@ -33,18 +34,20 @@ std::string each_victim(const Blamed& blamed, const PageNames& names, const Time
 }
 
 /// "others wait 222.58 ms [Wait at OpenMP barrier] (for example rank 7 thread 1 in !$omp barrier)"
-std::string by_pattern(const Blamed& blamed, const PageNames& names, const TimeFormat& time) {
-  std::vector<Effect> effects = blamed.effects;
-  std::stable_sort(effects.begin(), effects.end(),
-                   [](const Effect& a, const Effect& b) { return a.short_s > b.short_s; });
+std::string by_pattern(const blame::Blamed& blamed, const PageNames& names,
+                       const TimeFormat& time) {
+  std::vector<blame::Effect> effects = blamed.effects;
+  std::stable_sort(
+      effects.begin(), effects.end(),
+      [](const blame::Effect& a, const blame::Effect& b) { return a.short_s > b.short_s; });
   std::vector<std::string> all;
-  for (const Effect& effect : effects) {
+  for (const blame::Effect& effect : effects) {
     const bool little = effect.short_s < kShareMatters * blamed.short_s;
     if (all.size() == kNamedEffects || effect.short_s <= 0 || (!all.empty() && little)) break;
     std::string text = fmt::format("{} [{}]", time(effect.short_s), pattern_name(effect.pattern));
-    const auto example =
-        std::find_if(blamed.victims.begin(), blamed.victims.end(),
-                     [&](const VictimGroup& group) { return group.pattern == effect.pattern; });
+    const auto example = std::find_if(
+        blamed.victims.begin(), blamed.victims.end(),
+        [&](const blame::VictimGroup& group) { return group.pattern == effect.pattern; });
     if (example != blamed.victims.end()) {
       text +=
           fmt::format(" (for example {} in {})", names.location(example->shares.front().location),
@@ -58,12 +61,12 @@ std::string by_pattern(const Blamed& blamed, const PageNames& names, const TimeF
 
 }  // namespace
 
-std::string worst_places(const std::vector<Share>& shares, const PageNames& names,
+std::string worst_places(const std::vector<blame::Share>& shares, const PageNames& names,
                          const TimeFormat& time) {
   std::vector<std::string> items;
   double rest_s = 0;
   size_t rest = 0;
-  for (const Share& share : shares) {
+  for (const blame::Share& share : shares) {
     if (rest == 0 && items.size() < kNamedLocations &&
         share.time_s >= kShareMatters * shares.front().time_s) {
       items.push_back(fmt::format("{} ({})", names.location(share.location), time(share.time_s)));
@@ -79,9 +82,10 @@ std::string worst_places(const std::vector<Share>& shares, const PageNames& name
   return listed(items);
 }
 
-std::string effects_in_words(const Blamed& blamed, const PageNames& names, const TimeFormat& time) {
+std::string effects_in_words(const blame::Blamed& blamed, const PageNames& names,
+                             const TimeFormat& time) {
   double known_s = 0;
-  for (const VictimGroup& group : blamed.victims) known_s += group.time_s;
+  for (const blame::VictimGroup& group : blamed.victims) known_s += group.time_s;
   const std::string effects = known_s >= kNearlyAll * blamed.short_s && !blamed.victims.empty()
                                   ? each_victim(blamed, names, time)
                                   : by_pattern(blamed, names, time);

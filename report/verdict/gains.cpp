@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -26,7 +26,7 @@ constexpr double kHalvedMore = 1.25;   ///< what halving brings is said beside i
 constexpr double kTogetherMore = 1.5;  ///< than each by itself: one stands behind the other
 constexpr size_t kPathWidth = 60;
 
-bool is_at(const Cause& cause, CallPathId callpath) {
+bool is_at(const blame::Cause& cause, CallPathId callpath) {
   const auto& paths = cause.callpaths;
   return std::find(paths.begin(), paths.end(), callpath) != paths.end();
 }
@@ -116,7 +116,7 @@ class Words {
 /// What the verdict says of a cause.
 class Judgement {
  public:
-  Judgement(const Findings& findings, const Cause& first, const PageNames& names,
+  Judgement(const Findings& findings, const blame::Cause& first, const PageNames& names,
             const TimeFormat& time)
       : findings_(findings), first_(first), names_(names), words_(findings, time) {}
 
@@ -128,7 +128,7 @@ class Judgement {
   }
 
  private:
-  const FoundFunctionGain* row_of(const Cause& cause) const {
+  const FoundFunctionGain* row_of(const blame::Cause& cause) const {
     for (const FoundFunctionGain& row : findings_.function_gains) {
       if (is_at(cause, row.callpath)) return &row;
     }
@@ -172,9 +172,9 @@ class Judgement {
       text = fmt::format(" Most would come from {}: {}, {}.", what, in_short(kind),
                          words_.amount(brings_s));
     };
-    std::vector<const Cause*> functions{&first_};
-    const std::vector<Cause> all = causes(findings_);
-    for (const Cause& cause : all) {
+    std::vector<const blame::Cause*> functions{&first_};
+    const std::vector<blame::Cause> all = causes(findings_);
+    for (const blame::Cause& cause : all) {
       const FoundFunctionGain* row = row_of(cause);
       if (row == nullptr) continue;
       functions.push_back(&cause);
@@ -182,23 +182,23 @@ class Judgement {
       consider(name_of(cause, names_), row->kind, row->gain_s);
     }
     for (const FoundGain& row : findings_.gains) {
-      const bool known = std::any_of(functions.begin(), functions.end(), [&](const Cause* cause) {
-        return is_at(*cause, row.callpath);
-      });
+      const bool known =
+          std::any_of(functions.begin(), functions.end(),
+                      [&](const blame::Cause* cause) { return is_at(*cause, row.callpath); });
       if (!known && row.gain_s > most_s) consider(name(row.callpath), row.kind, row.gain_s);
     }
     return text;
   }
 
   const Findings& findings_;
-  const Cause& first_;
+  const blame::Cause& first_;
   const PageNames& names_;
   const Words words_;
 };
 
 }  // namespace
 
-const FoundFunctionGain* gain_of(const Findings& findings, const Cause& cause) {
+const FoundFunctionGain* gain_of(const Findings& findings, const blame::Cause& cause) {
   const auto row =
       std::find_if(findings.function_gains.begin(), findings.function_gains.end(),
                    [&](const FoundFunctionGain& each) { return is_at(cause, each.callpath); });
@@ -211,7 +211,8 @@ std::string gained(double gain_s, const Findings& findings, const TimeFormat& ti
       rounded(blame::Proportion::of(blame::Amount<blame::Run>(gain_s), blame::run_time(findings))));
 }
 
-std::string gain_in_short(const Findings& findings, const Cause& cause, const TimeFormat& time) {
+std::string gain_in_short(const Findings& findings, const blame::Cause& cause,
+                          const TimeFormat& time) {
   const FoundFunctionGain* const row = gain_of(findings, cause);
   if (row == nullptr) return "";
   std::string over;
@@ -244,8 +245,8 @@ std::string gain_sentence(const Findings& findings, CallPathId callpath, const T
   return words.sentence(*row, cost_s);
 }
 
-std::string further_gains(const Findings& findings, const Cause& first, const PageNames& names,
-                          const TimeFormat& time) {
+std::string further_gains(const Findings& findings, const blame::Cause& first,
+                          const PageNames& names, const TimeFormat& time) {
   const std::string text = Judgement(findings, first, names, time).further();
   return text.empty() ? "" : text.substr(1);
 }

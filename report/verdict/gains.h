@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
-#include "report/verdict/causes.h"
+#include "blame/judge/causes.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 
@@ -18,19 +18,19 @@ std::string gain_sentence(const blame::Findings& findings, CallPathId callpath,
                           const TimeFormat& time);
 
 /// What the change of a function would bring, if that is known: the whole cause's.
-const blame::FoundFunctionGain* gain_of(const blame::Findings& findings, const Cause& cause);
+const blame::FoundFunctionGain* gain_of(const blame::Findings& findings, const blame::Cause& cause);
 
 /// "0.8 s (19 %)".
 std::string gained(double gain_s, const blame::Findings& findings, const TimeFormat& time);
 
 /// For the end of a sentence: "; balanced over 4 ranks: 0.8 s (19 %) shorter". "" if nothing is
 /// known.
-std::string gain_in_short(const blame::Findings& findings, const Cause& cause,
+std::string gain_in_short(const blame::Findings& findings, const blame::Cause& cause,
                           const TimeFormat& time);
 
 /// What stands behind the first cause, a function, and what would bring more. "" if nothing is
 /// known of it.
-std::string further_gains(const blame::Findings& findings, const Cause& first,
+std::string further_gains(const blame::Findings& findings, const blame::Cause& first,
                           const PageNames& names, const TimeFormat& time);
 
 }  // namespace culprit::report

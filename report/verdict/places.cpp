@@ -9,7 +9,7 @@
 
 #include <set>
 
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::report {
@@ -26,10 +26,10 @@ constexpr double kAlike = 0.02;
 constexpr double kStandsOut = 1.5;  ///< the largest to the mean
 
 /// "12 ranks", "8 threads of rank 0", "96 threads of 12 ranks".
-std::string crowd(const std::vector<Share>& shares, const blame::Findings& findings) {
+std::string crowd(const std::vector<blame::Share>& shares, const blame::Findings& findings) {
   std::set<uint32_t> ranks;
   bool streams = false;
-  for (const Share& share : shares) {
+  for (const blame::Share& share : shares) {
     const blame::FoundLocation& location = findings.locations[share.location.index()];
     ranks.insert(location.rank);
     streams |= !location.stream.empty();
@@ -48,7 +48,7 @@ std::string crowd(const std::vector<Share>& shares, const blame::Findings& findi
 
 }  // namespace
 
-std::string name_of(const Cause& cause, const PageNames& names) {
+std::string name_of(const blame::Cause& cause, const PageNames& names) {
   const blame::FoundCallPath* path = names.find(cause.example);
   if (path == nullptr) return names.code(cause.example);
   if (const trace::PseudoRegion* pseudo = trace::pseudo_region(path->region)) {
@@ -69,10 +69,10 @@ std::string name_of(const Cause& cause, const PageNames& names) {
   return text;
 }
 
-std::string on_places(const std::vector<Share>& shares, const blame::Findings& findings,
+std::string on_places(const std::vector<blame::Share>& shares, const blame::Findings& findings,
                       const PageNames& names) {
   double whole_s = 0;
-  for (const Share& share : shares) whole_s += share.time_s;
+  for (const blame::Share& share : shares) whole_s += share.time_s;
   const auto name = [&](size_t i) { return names.location(shares[i].location); };
   const auto named = [&](size_t i) {
     return fmt::format("{} ({})", name(i),

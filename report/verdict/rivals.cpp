@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "blame/diagnose/diagnose.h"
 #include "blame/findings/findings_fields.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/gains.h"
 #include "trace/pseudo_regions.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 

@@ -12,17 +12,17 @@
 #include <iterator>
 #include <utility>
 
-#include "blame/diagnose/diagnose.h"
-#include "blame/start_up.h"
-#include "report/page/changes.h"
-#include "report/page/layout.h"
-#include "report/page/models.h"
-#include "report/page/stuck.h"
+#include "blame/judge/diagnose.h"
+#include "blame/profile/start_up.h"
 #include "report/verdict/apart/polling.h"
 #include "report/verdict/apart/progress.h"
 #include "report/verdict/apart/start_up.h"
+#include "report/verdict/change_words.h"
 #include "report/verdict/gains.h"
+#include "report/verdict/model_words.h"
+#include "report/verdict/stuck.h"
 #include "report/verdict/words.h"
+#include "report/words/layout.h"
 
 namespace culprit::report {
 namespace {
@@ -101,7 +101,7 @@ int deadly_signal(int status) {
 }
 
 /// By how much shorter the run would be without its costliest cause.
-double gain_of_cause(const std::vector<Cause>& causes, const Findings& findings) {
+double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& findings) {
   if (causes.empty()) return 0;
   const blame::FoundFunctionGain* const row = gain_of(findings, causes.front());
   if (row != nullptr) return std::max(row->gain_s, 0.0);
@@ -278,7 +278,7 @@ class Judge {
 
   /// Of so much waiting.
   void name_causes(Amount<OwnWaiting> waiting) {
-    std::vector<Cause> list = causes(findings_);
+    std::vector<blame::Cause> list = causes(findings_);
     verdict_.known_causes = list.size();
     if (list.empty()) {
       verdict_.waiting = VerdictKind::unknown;
@@ -289,7 +289,7 @@ class Judge {
     const Amount<OwnWaiting> first = list.front().cost();
     const Amount<OwnWaiting> least =
         one_stands_out ? std::max(kNamedCause * waiting, kNearlyAsMuch * first) : first;
-    for (Cause& cause : list) {
+    for (blame::Cause& cause : list) {
       if (verdict_.causes.size() == kMostCauses || cause.cost() < least) break;
       verdict_.causes.push_back(std::move(cause));
       if (!one_stands_out) break;

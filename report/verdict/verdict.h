@@ -9,8 +9,8 @@
 // that is no waiting (rivals.h). What else is known follows as `more`.
 #pragma once
 
-#include "report/page/names.h"
 #include "report/verdict/verdict_data.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 

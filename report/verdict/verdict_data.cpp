@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 
 namespace culprit::report {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "blame/amount.h"
+#include "blame/judge/causes.h"
 #include "report/verdict/audit.h"
-#include "report/verdict/causes.h"
 #include "report/verdict/cores.h"
 #include "report/verdict/rivals.h"
 
@@ -46,9 +46,9 @@ struct Verdict {
   VerdictKind kind = VerdictKind::nothing;     ///< the first of these that holds
   VerdictKind waiting = VerdictKind::nothing;  ///< what is to be said of waiting, from `other_time`
   blame::Proportion waiting_share;             ///< of the own allocation time; unknown: no waiting
-  std::vector<Cause> causes;                   ///< the named ones; of `spread` the costliest
+  std::vector<blame::Cause> causes;            ///< the named ones; of `spread` the costliest
   size_t known_causes = 0;                     ///< functions that cause any waiting
-  CommonCaller common;  ///< of `spread`: what they have in common, if anything
+  blame::CommonCaller common;  ///< of `spread`: what they have in common, if anything
   CoreShortage cores;
   Audit audit;
   std::vector<TileTotal> lost;  ///< classes of time that are neither useful nor waiting

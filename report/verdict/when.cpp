@@ -50,7 +50,7 @@ std::string change(const FoundDistribution& row) {
 
 }  // namespace
 
-const FoundDistribution* over_time(const blame::Findings& findings, const Cause& cause) {
+const FoundDistribution* over_time(const blame::Findings& findings, const blame::Cause& cause) {
   if (cause.costliest_s < kMostOfIt * cause.cost_s) return nullptr;
   const auto found =
       std::find_if(findings.distributions.begin(), findings.distributions.end(),

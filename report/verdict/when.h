@@ -6,14 +6,15 @@
 
 #include <string>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
-#include "report/verdict/causes.h"
+#include "blame/judge/causes.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 
 /// What is known of the cause's costliest call path over time, if that has most of its cost.
-const blame::FoundDistribution* over_time(const blame::Findings& findings, const Cause& cause);
+const blame::FoundDistribution* over_time(const blame::Findings& findings,
+                                          const blame::Cause& cause);
 
 /// ", once, at 2.37 s (iteration 600)", ", every 10th step", ", from 3.1 s on", ", 2 ms more each
 /// step"; "" where it is steady.

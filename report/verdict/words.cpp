@@ -8,10 +8,10 @@
 
 #include <optional>
 
-#include "blame/diagnose/diagnose.h"
-#include "blame/start_up.h"
-#include "report/page/devices.h"
+#include "blame/judge/diagnose.h"
+#include "blame/profile/start_up.h"
 #include "report/verdict/apart/polling.h"
+#include "report/verdict/device_words.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
 #include "report/verdict/when.h"
@@ -38,7 +38,7 @@ std::string VerdictWords::disturbed() const {
   const std::string who = verdict_.cores.disturbed() ? taker_words(verdict_.cores)
                                                      : core_words(verdict_.cores, findings_);
   if (verdict_.waiting != VerdictKind::cause) return fmt::format("Disturbed: {}.", who);
-  const Cause& cause = verdict_.causes.front();
+  const blame::Cause& cause = verdict_.causes.front();
   return fmt::format("Disturbed: {}; still, most waiting is for {} {}.", who,
                      name_of(cause, names_), on_places(cause.shares, findings_, names_));
 }
@@ -62,7 +62,7 @@ std::string VerdictWords::waiting() const {
 }
 
 /// Without its end. What moves or takes turns is on no place that is worth naming.
-std::string VerdictWords::of_cause(const Cause& cause) const {
+std::string VerdictWords::of_cause(const blame::Cause& cause) const {
   const blame::FoundDistribution* const over = over_time(findings_, cause);
   const bool moves = over != nullptr && cause.shares.size() > 1;
   const bool in_order = moves && (over->movement == blame::Movement::moves ||
@@ -75,7 +75,7 @@ std::string VerdictWords::of_cause(const Cause& cause) const {
 }
 
 std::string VerdictWords::spread() const {
-  const Cause& top = verdict_.causes.front();
+  const blame::Cause& top = verdict_.causes.front();
   const std::string share = rounded(verdict_.waiting_share);
   if (verdict_.common.example.valid() && verdict_.common.cost_s > kMuchMore * top.cost_s) {
     return fmt::format("{} is waiting; everything below {} causes {} of it.", share,
@@ -90,7 +90,7 @@ std::string VerdictWords::spread() const {
 std::string VerdictWords::caused_by() const {
   std::string text;
   for (size_t i = 0; i < verdict_.causes.size(); ++i) {
-    const Cause& cause = verdict_.causes[i];
+    const blame::Cause& cause = verdict_.causes[i];
     const std::string_view joint = i == 0 ? "" : i + 1 < verdict_.causes.size() ? ", " : " and ";
     text += fmt::format("{}{} {}by {} {}", joint,
                         percent(Proportion::of(cause.cost(), blame::own_waiting(findings_))),
@@ -105,7 +105,7 @@ std::vector<std::string> VerdictWords::details() const {
   for (size_t i = 1; i < verdict_.causes.size(); ++i) {
     list.push_back("Another " + of_cause(verdict_.causes[i]) + '.');
   }
-  for (const Cause& cause : verdict_.causes) {
+  for (const blame::Cause& cause : verdict_.causes) {
     if (cause.through_s < kWorthSaying * cause.cost_s) continue;
     const Proportion part = Proportion::of(Amount<OwnWaiting>(cause.through_s), cause.cost());
     list.push_back(fmt::format("{} of the waiting for {} is through {}, which waits for it.",
@@ -113,7 +113,7 @@ std::vector<std::string> VerdictWords::details() const {
                                names_.region(cause.through)));
   }
   if (verdict_.waiting == VerdictKind::spread && verdict_.common.example.valid()) {
-    const Cause& top = verdict_.causes.front();
+    const blame::Cause& top = verdict_.causes.front();
     list.push_back(fmt::format("Of {}, {} causes most, {} of the waiting.",
                                counted(verdict_.known_causes, "function"), name_of(top, names_),
                                of_waiting(top.cost())));
@@ -150,7 +150,7 @@ std::string VerdictWords::few_samples() const {
     const std::optional<uint64_t> samples = evidence_.samples(path);
     if (!samples) return "";
     sum += *samples;
-    if (sum >= kHandful) return "";
+    if (sum >= blame::kHandful) return "";
   }
   return fmt::format("{} rests on {}.", name_of(verdict_.causes.front(), names_),
                      sum == 0 ? "no samples" : counted(sum, "sample"));

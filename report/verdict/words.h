@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
-#include "report/verdict/evidence.h"
+#include "blame/judge/evidence.h"
 #include "report/verdict/verdict_data.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 
@@ -39,7 +39,7 @@ class VerdictWords {
 
  private:
   std::string of_waiting(blame::Amount<blame::OwnWaiting> part) const;
-  std::string of_cause(const Cause& cause) const;
+  std::string of_cause(const blame::Cause& cause) const;
   std::string spread() const;
   std::string few_samples() const;
   std::string without_cause(blame::Amount<blame::OwnWaiting> unanswered) const;
@@ -48,7 +48,7 @@ class VerdictWords {
   const PageNames& names_;
   const Verdict& verdict_;
   const TimeFormat time_;
-  const Evidence evidence_;
+  const blame::Evidence evidence_;
 };
 
 }  // namespace culprit::report

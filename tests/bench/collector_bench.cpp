@@ -11,7 +11,7 @@
 
 #include "collector/callpath/unwind.h"
 #include "collector/counters/source.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "include/culprit.h"
 
 extern "C" const culprit_calls culprit_calls_1;

@@ -9,8 +9,8 @@
 #include <atomic>
 #include <map>
 
-#include "collector/recorder/environment.h"
-#include "collector/recorder/selection.h"
+#include "collector/process/environment.h"
+#include "collector/process/selection.h"
 
 namespace culprit::collector {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A recorder that keeps its records in memory, for testing probes without files, preloading or the
-// programs they are for. It stands behind collector/recorder/recorder.h: link it instead of the
+// programs they are for. It stands behind collector/process/recorder.h: link it instead of the
 // real one. Its clock counts the readings: every now() is one tick later than the one before. MT:
 // one log per thread, like the real one; the control functions are for the test's own thread.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::tests {
 

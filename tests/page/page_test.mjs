@@ -443,7 +443,7 @@ check('and a short time line in microseconds', (await drawn(brief, '#view=timeli
 await brief.evaluate(() => { location.hash = '#t=1.2e-7-3.5e-6'; });
 check('short stretches can be selected', (await text(brief, '.chip')).includes('us to '), await text(brief, '.chips'));
 await brief.close();
-const template = statSync(join(here, '..', '..', 'report', 'view', 'template.html')).size;
+const template = statSync(join(here, '..', '..', 'report', 'page_data', 'template.html')).size;
 check('without data the page has 200 KiB at most', template <= 200 * 1024, `${template}`);
 
 check('nothing was asked of the network', requests.every((url) => url.startsWith('file://') || url.startsWith('data:') || url.startsWith('blob:')),

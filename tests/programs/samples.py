@@ -20,7 +20,7 @@ from harness import Place, check, mpirun, succeed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CUT = "[...]"
-SOURCES = ("report/**/*.cpp", "report/**/*.h", "replay/patterns.def", "trace/pseudo_regions.def", "blame/**/*.cpp")
+SOURCES = ("report/**/*.cpp", "report/**/*.h", "replay/model/wait_patterns.def", "trace/pseudo_regions.def", "blame/**/*.cpp")
 BLOCK = re.compile(r"^```text\n((?:mpirun|build/).*?)^```$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"(< )?\d([\d .]*\d)?( (us|ms|s|%)(?!\w))?")
 

@@ -11,7 +11,7 @@ HOME = "base/files/"
 
 # Who else may, and why.
 REASONS = {
-    "collector/": "inside the program there is no malloc: recorder/system_file.cpp opens no links",
+    "collector/": "inside the program there is no malloc: process/system_file.cpp opens no links",
     "gpu/": "inside the program, as the collector",
     "assemble/look/proc.cpp": "reads /proc, by paths made of numbers alone",
     "assemble/names/package.cpp": "lists a folder of the system's, none of the input",
@@ -19,7 +19,7 @@ REASONS = {
     "cli/launch/witness.cpp": "reads its own command line in /proc, in a process of its own",
     "cli/terminal.cpp": "puts /dev/null in the place of what is closed",
     "cli/commands/info.cpp": "adds up sizes of files in a folder, and opens none",
-    "report/page/source.cpp": "looks for sources around the experiment, and opens none by itself",
+    "report/text_page/source.cpp": "looks for sources around the experiment, and opens none by itself",
     "report/db/sqlite.cpp": "gives SQLite a file that is open already (descriptor_files.h)",
 }
 

@@ -11,7 +11,7 @@ import sys
 TABLE = "base/losses.def"
 DOCUMENT = "docs/losses.md"
 
-# As in `losses` of a result and in the report, the worst first: see base/losses.cpp, report/page/text.cpp.
+# As in `losses` of a result and in the report, the worst first: see base/losses.cpp, report/text_page/text.cpp.
 SEVERITIES = ("data_loss", "warning", "info")
 
 HEAD = """# Losses

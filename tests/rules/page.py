@@ -8,7 +8,7 @@ somebody changed a source and did not build the page.
 import hashlib
 import re
 
-TEMPLATE = "report/view/template.html"
+TEMPLATE = "report/page_data/template.html"
 SOURCES = "page/src/"
 VERSIONS = "page/package-lock.json"
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/patterns.md from replay/patterns.def. `patterns_doc.py <root>` writes it (./dev format does);
+# docs/patterns.md from replay/model/wait_patterns.def. `patterns_doc.py <root>` writes it (./dev format does);
 # the rule `patterns` compares.
 import os
 import re
@@ -11,14 +11,14 @@ import sys
 import macros
 import prose
 
-TABLE = "replay/patterns.def"
+TABLE = "replay/model/wait_patterns.def"
 DOCUMENT = "docs/patterns.md"
 COLUMNS = ("id", "parent", "name", "unit", "summary", "diagnosis", "remedy")
 
 HEAD = """# Wait patterns
 
 The wait patterns that culprit knows, as a tree. `culprit patterns` lists them, `culprit patterns ID` explains one.
-This page is generated from `replay/patterns.def`: change that and run `./dev format`.
+This page is generated from `replay/model/wait_patterns.def`: change that and run `./dev format`.
 To add one, see [add a pattern](developers/add-a-pattern.md). Times are allocated time, in seconds.
 """
 

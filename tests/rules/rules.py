@@ -366,6 +366,7 @@ RULES = {
     "page": page.check,
     "dependencies": dependencies.check,
     "cycles": shape.check_cycles,
+    "rooms": shape.check_rooms,
     "classes": lambda tree: shape.check_classes(tree, without_comments_and_strings),
     "folders": shape.check_folders,
     "openings": shape.check_openings,

@@ -36,9 +36,9 @@ class Rules(unittest.TestCase):
                  'PATTERN("m.x", "m", "X", "s", "it, \\"so\\" to "\n  "say, waits",\n "is it?", "it")')
         page = patterns_doc.document(table)
         self.assertIn('- **X** (`m.x`): it, \\"so\\" to say, waits. To confirm: is it? Try: it.', page)
-        self.assertFalse(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page))
-        self.assertTrue(breaches("patterns", replay__patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
-        self.assertTrue(breaches("patterns", replay__patterns_dot_def=table))
+        self.assertFalse(breaches("patterns", replay__model__wait_patterns_dot_def=table, docs__patterns_dot_md=page))
+        self.assertTrue(breaches("patterns", replay__model__wait_patterns_dot_def=table, docs__patterns_dot_md=page + "x"))
+        self.assertTrue(breaches("patterns", replay__model__wait_patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
 
     def test_asking(self):
@@ -162,6 +162,10 @@ class Rules(unittest.TestCase):
                                  base__b_dot_cpp='#include "base/a.h"'))
         self.assertFalse(breaches("cycles", base__a_dot_h='#include "base/b.h"', base__b_dot_h="",
                                   base__a_dot_cpp='#include "base/a.h"'))
+        rooms = {"replay__a__a_dot_h": '#include "replay/b/b.h"', "replay__b__b_dot_h": "",
+                 "replay__a__c__c_dot_h": ""}
+        self.assertFalse(breaches("rooms", **rooms, replay__run_dot_h='#include "replay/a/c/c.h"'))
+        self.assertTrue(breaches("rooms", **rooms, replay__b__c_dot_h='#include "replay/a/c/c.h"'))
         large = "class A : public B {\n" + 200 * "  int x;\n" + "};\n"
         self.assertTrue(breaches("classes", base__a_dot_h=large))
         self.assertFalse(breaches("classes", base__a_dot_h=large.replace("  int x;\n", "", 20)))

@@ -44,7 +44,7 @@ HANDED_ON = """
 ## Variables that culprit sets for the collector
 
 These are not for users: culprit sets them in the environment of the measured program, beside those settings above that
-the program reads. A probe finds all of them in `environment()` (`collector/recorder/environment.h`).
+the program reads. A probe finds all of them in `environment()` (`collector/process/environment.h`).
 """
 
 SHAPES = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The culprit authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about the shape of the sources: no circles of includes, no classes that hold a whole stage,
+"""Rules about the shape of the sources: no circles of includes, nor of rooms, no classes that hold a whole stage,
 no folder that a stranger cannot take in, each file with its opening, and templates that the documents
 quote as they are.
 
@@ -20,13 +20,13 @@ CIRCLES_LEFT = {}
 # To be divided.
 CLASSES_LEFT = {
     "assemble/device/devices.cpp: Reader",
-    "assemble/run/comms.cpp: Unifier",
+    "assemble/run/comms/comms.cpp: Unifier",
     "assemble/run/survey.cpp: Surveyor",
     "assemble/stuck/thread_end.cpp: Walk",
     "blame/device/device_use.cpp: DeviceReport",
     "blame/identities.cpp: Checker",
     "replay/match/collectives.cpp: CollectiveMatcher",
-    "report/page/devices.cpp: Section",
+    "report/text_page/devices.cpp: Section",
 }
 FOLDERS_LEFT = {}
 
@@ -79,18 +79,43 @@ def circles(graph):
     return found
 
 
-def check_cycles(tree):
-    """Files do not include each other in circles, a header and its source taken as one."""
+def includes(tree):
+    """(component, included component) of each include of one of our own headers by another component."""
     paths = sources(tree)
     known = {component(path) for path in paths}
-    graph = {node: set() for node in known}
     for path in paths:
         for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', tree.text(path), re.MULTILINE):
             target = component(header)
             if target in known and target != component(path):
-                graph[component(path)].add(target)
+                yield component(path), target
+
+
+def graph_of(nodes, edges):
+    graph = {node: set() for node in nodes}
+    for source, target in edges:
+        if source != target:
+            graph[source].add(target)
+    return graph
+
+
+def check_cycles(tree):
+    """Files do not include each other in circles, a header and its source taken as one."""
+    graph = graph_of({component(path) for path in sources(tree)}, includes(tree))
     found = {part[0]: f"{', '.join(part)}: include each other in a circle" for part in circles(graph)}
     yield from less_exceptions(tree, found, CIRCLES_LEFT, "in a circle")
+
+
+def room(node):
+    """A folder below one of the product's, with all folders below it; a file beside them is one for itself."""
+    return "/".join(node.split("/")[:2])
+
+
+def check_rooms(tree):
+    """Rooms stand on each other: none needs, be it through others, one that needs it."""
+    edges = {(room(source), room(target)) for source, target in includes(tree)}
+    rooms = {room(component(path)) for path in sources(tree)}
+    for part in circles(graph_of(rooms, edges)):
+        yield f"{', '.join(part)}: need each other in a circle"
 
 
 def classes_of(code):

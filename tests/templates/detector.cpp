@@ -4,8 +4,8 @@
 // The template of a detector, which docs/developers/add-a-pattern.md quotes: waits for a file. A
 // program that asks for a file until it is there does so in a region "await file"; who writes it,
 // in a region "write file". Whoever awaits waits for the one that was first to write it in the
-// meantime, until that one is done. Yours has a row in replay/detectors.def, and its pattern one in
-// replay/patterns.def; this one borrows a pattern of threads.
+// meantime, until that one is done. Yours has a row in replay/model/detectors.def, and its pattern
+// one in replay/model/wait_patterns.def; this one borrows a pattern of threads.
 #include <string_view>
 #include <vector>
 

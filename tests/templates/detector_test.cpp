@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "replay/detect/detection.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 #include "trace/text/text.h"
 
 namespace culprit::replay {

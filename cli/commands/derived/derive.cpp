@@ -12,9 +12,9 @@
 
 #include "blame/algebra/combine.h"
 #include "blame/algebra/cut.h"
-#include "cli/commands/open_findings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/open_findings.h"
 #include "cli/pipeline.h"
 #include "report/db/findings_db.h"
 

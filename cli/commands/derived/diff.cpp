@@ -23,9 +23,9 @@
 #include "cli/experiment.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
-#include "report/page/changes.h"
-#include "report/page/displayed.h"
-#include "report/page/layout.h"
+#include "report/verdict/change_words.h"
+#include "report/words/displayed.h"
+#include "report/words/layout.h"
 
 namespace culprit::cli {
 namespace {

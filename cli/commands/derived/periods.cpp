@@ -10,14 +10,14 @@
 
 #include "base/printable.h"
 #include "cli/commands/derived/derive.h"
-#include "cli/commands/open_findings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
+#include "cli/open_findings.h"
 #include "cli/periods/look.h"
 #include "cli/terminal.h"
 #include "report/json/periods_json.h"
-#include "report/page/periods.h"
 #include "report/table/selection.h"
+#include "report/text_page/periods.h"
 
 namespace culprit::cli {
 namespace {

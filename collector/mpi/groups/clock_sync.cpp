@@ -23,9 +23,9 @@
 #include <cstring>
 
 #include "base/fnv.h"
-#include "collector/recorder/environment.h"
-#include "collector/recorder/recorder.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/environment.h"
+#include "collector/process/recorder.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::mpi::clock_sync {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The record of a new communicator: who its members are, and what both sides of it know, so that it
-// is recognised on all of them later (assemble/run/comms.h) without a message of ours.
+// is recognised on all of them later (assemble/run/comms/comms.h) without a message of ours.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "collector/mpi/groups/comm.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::mpi {
 

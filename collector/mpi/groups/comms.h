@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "collector/mpi/groups/comm.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::mpi {
 

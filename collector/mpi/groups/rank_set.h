@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::mpi {
 

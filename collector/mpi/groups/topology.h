@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "collector/mpi/groups/comm.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::mpi {
 

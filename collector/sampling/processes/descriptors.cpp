@@ -20,8 +20,8 @@
 
 #include <algorithm>
 
-#include "collector/lifecycle.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/system_file.h"
 #include "collector/sampling/blocking_call.h"
 #include "trace/objects.h"
 

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "collector/sampling/processes/node_wakes.h"
 #include "collector/sampling/thread_waits.h"
 #include "trace/objects.h"

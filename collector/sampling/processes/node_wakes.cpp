@@ -8,9 +8,9 @@
 
 #include <atomic>
 
-#include "collector/lifecycle.h"
-#include "collector/recorder/selection.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/selection.h"
+#include "collector/process/system_file.h"
 #include "collector/sampling/no_cancellation.h"
 #include "collector/sampling/stack_room.h"
 #include "collector/sampling/started.h"

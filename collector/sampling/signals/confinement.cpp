@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-#include "collector/lifecycle.h"
+#include "collector/process/lifecycle.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/signals/sample_signal.h"

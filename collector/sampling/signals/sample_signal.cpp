@@ -19,7 +19,7 @@
 #include <atomic>
 #include <initializer_list>
 
-#include "collector/recorder/process_record.h"
+#include "collector/process/process_record.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/signals/sample_timers.h"
 #include "collector/sampling/signals/signal_turn.h"

@@ -8,8 +8,8 @@
 
 #include <signal.h>
 
+#include "collector/process/fault_guard.h"
 #include "collector/sampling/blocking_call.h"
-#include "collector/sampling/fault_guard.h"
 #include "collector/sampling/signals/sample_signal.h"
 
 namespace culprit::collector::sampling {

@@ -15,7 +15,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collector/recorder/system_file.h"
+#include "collector/process/system_file.h"
 
 namespace culprit::collector::sampling {
 

@@ -23,7 +23,7 @@
 
 #include "collector/callpath/own_memory.h"
 #include "collector/callpath/sleeper_stack.h"
-#include "collector/lifecycle.h"
+#include "collector/process/lifecycle.h"
 #include "collector/recorder/each_thread.h"
 #include "collector/recorder/thread_log.h"
 #include "collector/recorder/thread_registry.h"

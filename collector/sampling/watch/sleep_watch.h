@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector::sampling {
 

@@ -23,8 +23,8 @@
 #include <cstring>
 
 #include "base/cores/thread_libraries.h"
-#include "collector/lifecycle.h"
-#include "collector/recorder/system_file.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/system_file.h"
 #include "collector/recorder/tasks.h"
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/blocking_call.h"

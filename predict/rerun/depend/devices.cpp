@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 #include "predict/rerun/dependences.h"
-#include "replay/detect/device_starts.h"
+#include "replay/detect/devices/device_starts.h"
 
 namespace culprit::predict {
 

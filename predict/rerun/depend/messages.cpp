@@ -16,7 +16,7 @@
 
 #include "predict/rerun/depend/routes.h"
 #include "predict/rerun/dependences.h"
-#include "replay/match/find_probed.h"
+#include "replay/detect/find_probed.h"
 #include "replay/match/messages.h"
 
 namespace culprit::predict {

@@ -12,7 +12,7 @@
 
 #include "predict/rerun/dependences.h"
 #include "replay/match/collective_part.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::predict {
 

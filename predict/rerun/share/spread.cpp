@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "replay/sink/openmp_facts_builder.h"
+#include "replay/read/openmp_facts_builder.h"
 
 namespace culprit::predict {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/column.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

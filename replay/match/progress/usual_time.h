@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/tree_levels.h"
-#include "replay/waits.h"
+#include "replay/model/waits.h"
 
 namespace culprit::replay {
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/flat_map.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "replay/match/sweeps/grid_steps.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

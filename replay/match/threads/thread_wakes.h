@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/run.h"
+#include "replay/model/run.h"
 
 namespace culprit::replay {
 

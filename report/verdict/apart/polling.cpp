@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
-#include "blame/diagnose/diagnose.h"
-#include "report/page/layout.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/places.h"
+#include "report/words/layout.h"
 
 namespace culprit::report {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 using blame::FoundCallPath;
 
 /// Where the function at `path` caused tests, whatever led there.
-std::vector<Share> shares_of_code(const blame::Findings& findings, const PageNames& names,
-                                  CallPathId path) {
+std::vector<blame::Share> shares_of_code(const blame::Findings& findings, const PageNames& names,
+                                         CallPathId path) {
   const FoundCallPath* const code = names.find(path);
   std::map<LocationId, double> by_location;
   for (const blame::FoundPollingCause& row : findings.polling_causes) {
@@ -31,10 +31,11 @@ std::vector<Share> shares_of_code(const blame::Findings& findings, const PageNam
     }
     by_location[row.location] += row.time_s;
   }
-  std::vector<Share> shares;
+  std::vector<blame::Share> shares;
   for (const auto& [location, time_s] : by_location) shares.push_back({location, time_s});
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+  std::stable_sort(shares.begin(), shares.end(), [](const blame::Share& a, const blame::Share& b) {
+    return a.time_s > b.time_s;
+  });
   return shares;
 }
 
@@ -45,7 +46,7 @@ std::string polling_verdict(const blame::Findings& findings, const PageNames& na
   if (row == nullptr) return "";
   const std::string share = fmt::format("{} of the allocated time was polling for messages",
                                         percent(blame::proportion(*row)));
-  const std::vector<Share> shares = shares_of_code(findings, names, row->callpath);
+  const std::vector<blame::Share> shares = shares_of_code(findings, names, row->callpath);
   if (shares.empty()) return share + ".";
   return fmt::format("{}, mostly caused by {} {}.", share, names.code(row->callpath),
                      on_places(shares, findings, names));

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "report/page/names.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "blame/diagnose/diagnose.h"
-#include "report/verdict/causes.h"
+#include "blame/judge/causes.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -34,7 +34,7 @@ Progress progress_verdict(const blame::Findings& findings, const PageNames& name
   const bool suspected = findings.progress.suspected_s >= kMostly * waiting_s;
   std::string text = fmt::format("{} {} for progress", percent(share),
                                  suspected ? "is suspected to wait" : "waits");
-  const std::vector<Cause> causes = causes_of(findings, kPattern);
+  const std::vector<blame::Cause> causes = causes_of(findings, kPattern);
   if (!causes.empty()) {
     text += fmt::format(" while {} {} calls no MPI", name_of(causes.front(), names),
                         on_places(causes.front().shares, findings, names));

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 

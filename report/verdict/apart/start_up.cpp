@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "blame/diagnose/diagnose.h"
-#include "blame/start_up.h"
+#include "blame/judge/diagnose.h"
+#include "blame/profile/start_up.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -70,7 +70,7 @@ StartSkew start_skew(const blame::Findings& findings) {
 }
 
 std::string start_skew_sentence(const blame::Findings& findings, SkewOrder turn,
-                                const std::vector<Cause>& others, const PageNames& names,
+                                const std::vector<blame::Cause>& others, const PageNames& names,
                                 const TimeFormat& time) {
   const StartSkew skew = start_skew(findings);
   const bool above = others.empty() || skew.cost_s() > others.front().cost_s;
@@ -84,7 +84,7 @@ std::string start_skew_sentence(const blame::Findings& findings, SkewOrder turn,
   if (skew.causes.empty() || skew.launch_s > skew.cost_s()) {
     return text + " for one that was started later.";
   }
-  const Cause& first = skew.causes.front();
+  const blame::Cause& first = skew.causes.front();
   return fmt::format("{} for {} {}, which comes before it.", text, name_of(first, names),
                      on_places(first.shares, findings, names));
 }
@@ -97,7 +97,7 @@ std::string start_skew_section(const blame::Findings& findings, const PageNames&
       "Start-up skew: {} waited {} in MPI_Init, {} at most, for others to enter it",
       counted(skew.processes, "process", "processes"), time(skew.waiting_s), time(skew.longest_s));
   std::vector<std::string> words;
-  for (const Cause& cause : skew.causes) {
+  for (const blame::Cause& cause : skew.causes) {
     if (words.size() == kNamedParts || cause.cost_s < kPartMatters * skew.waiting_s) break;
     words.push_back(fmt::format("{} {} {}", name_of(cause, names),
                                 on_places(cause.shares, findings, names), time(cause.cost_s)));

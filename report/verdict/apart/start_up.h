@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the report says of starting up and shutting down (blame/start_up.h): a line of its own, and
-// first only where it is most of a long run. What a process
-// does before MPI_Init while others wait for it there is apart from both.
+// What the report says of starting up and shutting down (blame/profile/start_up.h): a line of its
+// own, and first only where it is most of a long run. What a process does before MPI_Init while
+// others wait for it there is apart from both.
 #pragma once
 
 #include <string>
 
-#include "report/page/layout.h"
-#include "report/page/names.h"
-#include "report/verdict/causes.h"
+#include "blame/judge/causes.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::report {
 
@@ -22,8 +22,8 @@ struct StartSkew {
   double longest_s = 0;  ///< of any of them
   double waiting_s = 0;  ///< of all
   size_t processes = 0;
-  std::vector<Cause> causes;  ///< what the late did more before; the costliest first
-  double launch_s = 0;        ///< of the waiting: the late were started later
+  std::vector<blame::Cause> causes;  ///< what the late did more before; the costliest first
+  double launch_s = 0;               ///< of the waiting: the late were started later
   double cost_s() const { return causes.empty() ? launch_s : causes.front().cost_s; }
 };
 StartSkew start_skew(const blame::Findings& findings);
@@ -36,7 +36,7 @@ enum class SkewOrder : uint8_t { first, later };
 /// (a.c:3) on rank 1, which comes before it."; "" if it is not worth a sentence, or its turn is
 /// another one.
 std::string start_skew_sentence(const blame::Findings& findings, SkewOrder turn,
-                                const std::vector<Cause>& others, const PageNames& names,
+                                const std::vector<blame::Cause>& others, const PageNames& names,
                                 const TimeFormat& time);
 
 /// The same in full; "" if there is nothing to say.

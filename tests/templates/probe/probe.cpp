@@ -7,7 +7,7 @@
 // CUDA does.
 //
 // MT: calls come on the threads that make them, operations on the runtime's own thread.
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "gpu/face.h"
 #include "tests/templates/probe/toy.h"
 

@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "assemble/run/comms.h"
+#include "assemble/run/comms/comms.h"
 
 namespace culprit::assemble::test {
 namespace {

@@ -3,7 +3,7 @@
 
 // Communicators that processes know by numbers of their own.
 
-#include "assemble/run/comms.h"
+#include "assemble/run/comms/comms.h"
 
 #include <gtest/gtest.h>
 

@@ -4,14 +4,14 @@
 // How the time between two events is divided by samples, with exact answers: the same little run is
 // played twice, as assembly does, and the time in each function is summed up.
 
-#include "assemble/records/folding.h"
+#include "assemble/play/folding.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <map>
 
-#include "assemble/records/timeline.h"
+#include "assemble/play/timeline.h"
 
 namespace culprit::assemble::test {
 namespace {

@@ -22,7 +22,7 @@
 #include "assemble/names/stubs.h"
 #include "assemble/names/symbols.h"
 #include "assemble/names/unwind_table.h"
-#include "assemble/records/regions.h"
+#include "assemble/play/regions.h"
 #include "base/files/regular_file.h"
 
 namespace culprit::assemble::test {

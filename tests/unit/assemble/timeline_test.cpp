@@ -3,7 +3,7 @@
 
 // The rules by which functions fill the time between constructs.
 
-#include "assemble/records/timeline.h"
+#include "assemble/play/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // Grids and graphs that processes told of, each its own part.
 
-#include "assemble/run/topologies.h"
+#include "assemble/run/comms/topologies.h"
 
 #include <gtest/gtest.h>
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a drawn run was doing in each part of it.
-#include "blame/course.h"
+#include "blame/profile/time_series.h"
 
 #include <gtest/gtest.h>
 
 #include "blame/analyze.h"
-#include "blame/equal_parts.h"
+#include "blame/profile/equal_parts.h"
 #include "trace/text/text.h"
 
 namespace culprit::blame {

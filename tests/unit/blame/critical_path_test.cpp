@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The critical path against its definition: one walk over activities and waits, step by step.
-#include "blame/path/critical_path.h"
+#include "blame/critical_path/critical_path.h"
 
 #include <gtest/gtest.h>
 

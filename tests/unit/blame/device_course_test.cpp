@@ -3,7 +3,7 @@
 
 // What a device did over time: stretches are cut at the edges of parts to the nanosecond, and it
 // does not matter who adds them.
-#include "blame/device/device_course.h"
+#include "blame/device/device_time_series.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Diagnoses on findings whose answer is plain: what is in the row, and from when on it matters.
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Distributions whose kind is known by construction.
-#include "blame/distribution.h"
+#include "blame/explain/distribution.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // What ranks found, joined on the first: every field of every row arrives, of lists of which each
 // rank has rows of its own in the order of ranks, and of all others the first rank's.
 
-#include "blame/findings/join_findings.h"
+#include "blame/collect/join_findings.h"
 
 #include <gtest/gtest.h>
 

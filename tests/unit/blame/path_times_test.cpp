@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/path/path_times.h"
+#include "blame/profile/path_times.h"
 
 #include <gtest/gtest.h>
 

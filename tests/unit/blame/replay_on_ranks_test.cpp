@@ -15,8 +15,8 @@
 #include <string>
 #include <tuple>
 
-#include "replay/run.h"
-#include "replay/waits.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 #include "tests/support/rank_threads.h"
 #include "tests/unit/blame/random_trace.h"
 #include "tests/unit/blame/special_traces.h"

@@ -10,7 +10,7 @@
 
 #include "blame/delay/analyze_delays.h"
 #include "blame/delay/excess.h"
-#include "replay/run.h"
+#include "replay/model/run.h"
 #include "tests/unit/blame/random_trace.h"
 
 namespace culprit::blame {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "blame/path/short_segments.h"
+#include "blame/critical_path/short_segments.h"
 
 #include <gtest/gtest.h>
 

@@ -3,12 +3,12 @@
 
 // A run whose times are all moved must be the run of a trace whose clocks are all moved: if a time
 // of a Timeline is forgotten in timeline_times.h, something comes out at another time here.
-#include "replay/read/timeline_times.h"
+#include "replay/model/timeline_times.h"
 
 #include <gtest/gtest.h>
 
-#include "replay/run.h"
-#include "replay/waits.h"
+#include "replay/model/run.h"
+#include "replay/model/waits.h"
 #include "tests/unit/blame/random_trace.h"
 
 namespace culprit::replay {

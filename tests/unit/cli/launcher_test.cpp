@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cli/launch/launcher.h"
+#include "cli/launcher.h"
 
 #include <gtest/gtest.h>
 

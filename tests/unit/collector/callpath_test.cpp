@@ -12,7 +12,7 @@
 
 #include "child.h"
 #include "collector/callpath/path_tree.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::tests {
 namespace {

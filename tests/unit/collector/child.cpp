@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "collector/lifecycle.h"
+#include "collector/process/lifecycle.h"
 
 namespace culprit::tests {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "child.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::tests {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The collector's copy of its environment. Each test reads it in a process of its own.
-#include "collector/recorder/environment.h"
+#include "collector/process/environment.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

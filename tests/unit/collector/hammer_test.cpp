@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "child.h"
-#include "collector/lifecycle.h"
-#include "collector/recorder/code_map.h"
-#include "collector/recorder/process_record.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/code_map.h"
+#include "collector/process/lifecycle.h"
+#include "collector/process/process_record.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::tests {
 namespace {

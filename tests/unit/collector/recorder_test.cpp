@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The recorder as a probe sees it, and what it leaves behind however the process ends.
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "child.h"
-#include "collector/lifecycle.h"
+#include "collector/process/lifecycle.h"
 
 namespace culprit::tests {
 namespace {

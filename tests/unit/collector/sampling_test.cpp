@@ -13,8 +13,8 @@
 
 #include "child.h"
 #include "collector/probes.h"
-#include "collector/recorder/recorder.h"
-#include "collector/sampling/fault_guard.h"
+#include "collector/process/fault_guard.h"
+#include "collector/process/recorder.h"
 #include "collector/sampling/rate.h"
 
 namespace culprit::tests {
@@ -240,7 +240,7 @@ void read_nowhere(void*) {
 
 // Faults under the guard are ours, all others the program's, as before.
 TEST(FaultGuard, KeepsItsFaultsAndPassesOnOthers) {
-  using collector::sampling::run_guarded;
+  using collector::run_guarded;
   Experiment experiment;
   const int own = experiment.run([] {
     signal(SIGSEGV, on_program_fault);
@@ -266,7 +266,7 @@ bool was_killed_by_fault(int status) {
 
 // What a program asked of the system together with its handler.
 TEST(FaultGuard, KeepsTheFlagsOfTheProgramsAction) {
-  using collector::sampling::run_guarded;
+  using collector::run_guarded;
   Experiment experiment;
   const auto set = [](void (*handler)(int), int flags) {
     struct sigaction action = {};

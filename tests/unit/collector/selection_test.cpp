@@ -3,7 +3,7 @@
 
 // What is recorded when only a part is wanted. Kept in any case are messages (mpi_send); of the
 // others samples stand for all.
-#include "collector/recorder/selection.h"
+#include "collector/process/selection.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "child.h"
-#include "collector/recorder/code_map.h"
+#include "collector/process/code_map.h"
 
 #if defined(__x86_64__)
 

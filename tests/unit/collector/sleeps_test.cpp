@@ -34,7 +34,7 @@
 
 #include "child.h"
 #include "collector/probes.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 #include "collector/sampling/blocking_call.h"
 
 namespace culprit::tests {

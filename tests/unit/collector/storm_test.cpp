@@ -17,7 +17,7 @@
 
 #include "child.h"
 #include "collector/probes.h"
-#include "collector/recorder/recorder.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::tests {
 namespace {

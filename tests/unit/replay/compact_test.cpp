@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What ranks send each other in few bytes arrives as it was, field by field, whatever it says.
-#include "replay/ranks/compact.h"
+#include "replay/model/compact.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "replay/shares.h"
+#include "replay/model/shares.h"
 #include "tests/support/rank_threads.h"
 
 namespace culprit::replay {

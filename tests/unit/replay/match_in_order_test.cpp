@@ -3,7 +3,7 @@
 
 // Operations without numbers get the call that they must be of, and no other; all ways of laying
 // them onto calls are tried for comparison.
-#include "replay/match/in_order.h"
+#include "replay/read/in_order.h"
 
 #include <gtest/gtest.h>
 

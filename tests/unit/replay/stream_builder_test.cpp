@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a stream's events become, also of those that are missing, late, or make no sense.
-#include "replay/sink/stream_builder.h"
+#include "replay/read/stream_builder.h"
 
 #include <gtest/gtest.h>
 

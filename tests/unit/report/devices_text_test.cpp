@@ -7,7 +7,7 @@
 
 #include <sstream>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/formats.h"
 
 namespace culprit::report {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/verdict/verdict.h"
 
 namespace culprit::report {

@@ -3,7 +3,7 @@
 
 // How many samples stand behind a name, and when none are needed.
 
-#include "report/verdict/evidence.h"
+#include "blame/judge/evidence.h"
 
 #include <gtest/gtest.h>
 
@@ -19,22 +19,22 @@ blame::Findings findings_with(uint64_t samples, double sampled_s) {
 }
 
 TEST(EvidenceTest, SamplesOfAllLocationsCount) {
-  EXPECT_EQ(Evidence(findings_with(20, 2)).samples(CallPathId(1)), 21u);
-  EXPECT_EQ(Evidence(findings_with(20, 2)).sentence(CallPathId(1)), "Based on 21 samples.");
+  EXPECT_EQ(blame::Evidence(findings_with(20, 2)).samples(CallPathId(1)), 21u);
+  EXPECT_EQ(blame::Evidence(findings_with(20, 2)).sentence(CallPathId(1)), "Based on 21 samples.");
 }
 
 TEST(EvidenceTest, FewSamplesMakeANameUncertain) {
-  EXPECT_EQ(Evidence(findings_with(2, 2)).sentence(CallPathId(1)),
+  EXPECT_EQ(blame::Evidence(findings_with(2, 2)).sentence(CallPathId(1)),
             "Uncertain: based on only 3 samples.");
-  EXPECT_EQ(Evidence(findings_with(0, 2)).sentence(CallPathId(1)),
+  EXPECT_EQ(blame::Evidence(findings_with(0, 2)).sentence(CallPathId(1)),
             "Uncertain: based on only 1 sample.");
 }
 
 TEST(EvidenceTest, WhatEventsTellNeedsNoSamples) {
-  EXPECT_FALSE(Evidence(findings_with(0, 0.5)).samples(CallPathId(1)).has_value());
-  EXPECT_EQ(Evidence(findings_with(0, 0.5)).sentence(CallPathId(1)), "");
-  EXPECT_EQ(Evidence(findings_with(0, 0.5)).sentence(CallPathId(0)), "");
-  EXPECT_EQ(Evidence(findings_with(0, 0.5)).sentence(CallPathId::none()), "");
+  EXPECT_FALSE(blame::Evidence(findings_with(0, 0.5)).samples(CallPathId(1)).has_value());
+  EXPECT_EQ(blame::Evidence(findings_with(0, 0.5)).sentence(CallPathId(1)), "");
+  EXPECT_EQ(blame::Evidence(findings_with(0, 0.5)).sentence(CallPathId(0)), "");
+  EXPECT_EQ(blame::Evidence(findings_with(0, 0.5)).sentence(CallPathId::none()), "");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class Drawing {
 
   std::string of(CallPathId path) const { return gain_sentence(found_, path, TimeFormat(100)); }
   std::string verdict() const {
-    const Cause first = causes(found_).front();
+    const blame::Cause first = causes(found_).front();
     return gain_in_short(found_, first, TimeFormat(100)) + ". " +
            further_gains(found_, first, PageNames(found_), TimeFormat(100));
   }

@@ -10,12 +10,12 @@
 #include <map>
 #include <tuple>
 
-#include "replay/run.h"
-#include "report/exports/goal_program.h"
+#include "predict/goal/goal_program.h"
+#include "replay/model/run.h"
 #include "tests/bench/generate/generate.h"
 #include "trace/text/text.h"
 
-namespace culprit::report {
+namespace culprit::predict {
 namespace {
 
 std::vector<GoalProcess> program_of(const trace::Source& source) {
@@ -263,4 +263,4 @@ TEST(Goal, OfAnyProgramCanBeExecutedInNoMoreThanItsTime) {
 }
 
 }  // namespace
-}  // namespace culprit::report
+}  // namespace culprit::predict

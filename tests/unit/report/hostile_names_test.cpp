@@ -17,7 +17,7 @@
 
 #include "report/db/findings_db.h"
 #include "report/formats.h"
-#include "report/page/displayed.h"
+#include "report/words/displayed.h"
 #include "samples.h"
 
 namespace culprit::report {

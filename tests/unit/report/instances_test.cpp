@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/names/instances.h"
+#include "report/words/instances.h"
 
 #include <gtest/gtest.h>
 

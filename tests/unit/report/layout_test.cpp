@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/page/layout.h"
+#include "report/words/layout.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json/periods_json.h"
-#include "report/page/periods.h"
+#include "report/text_page/periods.h"
 
 namespace culprit::report {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Source lines are shown only where there is no doubt about the file.
-#include "report/page/source.h"
+#include "report/text_page/source.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/verdict/summary.h"
+#include "blame/judge/summary.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Blamed, HasItsEffectsFromTheDelaysWhoeverTheExamplesAre) {
   blame::Findings findings = hybrid_chain();
   findings.victims = {{CallPathId(1), LocationId(0), "mpi.late_sender", CallPathId(5),
                        LocationId(2), 1.75}};  // of the cheaper one alone
-  const Blamed first = blamed(findings).front();
+  const blame::Blamed first = blamed(findings).front();
   ASSERT_EQ(first.effects.size(), 2u);
   EXPECT_EQ(first.effects[0].pattern, "omp.barrier");
   EXPECT_DOUBLE_EQ(first.effects[0].short_s, 6);
@@ -38,7 +38,7 @@ TEST(Blamed, HasItsEffectsFromTheDelaysWhoeverTheExamplesAre) {
 
 TEST(Blamed, LosesNothing) {
   double sum = 0;
-  for (const Blamed& group : blamed(hybrid_chain())) sum += group.cost_s();
+  for (const blame::Blamed& group : blamed(hybrid_chain())) sum += group.cost_s();
   EXPECT_DOUBLE_EQ(sum, 16);
 }
 
@@ -64,7 +64,7 @@ TEST(OnCriticalPath, NamesTheLocationsOfEachCallPath) {
 
 TEST(WaitingByPattern, SumsUpToAllWaiting) {
   double sum = 0;
-  for (const PatternTotal& total : waiting_by_pattern(hybrid_chain())) sum += total.time_s;
+  for (const blame::PatternTotal& total : waiting_by_pattern(hybrid_chain())) sum += total.time_s;
   EXPECT_DOUBLE_EQ(sum, 16);
 }
 

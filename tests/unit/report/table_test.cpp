@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/page/layout.h"
 #include "report/table/tables.h"
 #include "report/table/write.h"
+#include "report/words/layout.h"
 
 namespace culprit::report {
 namespace {

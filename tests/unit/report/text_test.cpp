@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "blame/diagnose/diagnose.h"
+#include "blame/judge/diagnose.h"
 #include "report/formats.h"
-#include "report/page/layout.h"
-#include "report/page/patterns.h"
+#include "report/words/layout.h"
+#include "report/words/patterns.h"
 #include "samples.h"
 
 namespace culprit::report {

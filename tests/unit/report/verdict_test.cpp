@@ -21,13 +21,13 @@ namespace {
 
 using blame::Findings;
 
-std::string function(const Findings& findings, const Cause& cause) {
+std::string function(const Findings& findings, const blame::Cause& cause) {
   return findings.callpaths[cause.example.index()].region;
 }
 
-double sum(const std::vector<Cause>& list) {
+double sum(const std::vector<blame::Cause>& list) {
   double all = 0;
-  for (const Cause& cause : list) all += cause.cost_s;
+  for (const blame::Cause& cause : list) all += cause.cost_s;
   return all;
 }
 
@@ -95,7 +95,7 @@ TEST(Verdict, FollowsCallsThatWaitForEachOtherToAnEnd) {
     d.call("main/MPI_Recv", rank, 10, 10);
     d.victim("main/MPI_Recv", 1 - rank, "main/MPI_Recv", rank, 10);
   }
-  const std::vector<Cause> list = causes(d.findings());
+  const std::vector<blame::Cause> list = causes(d.findings());
   ASSERT_EQ(list.size(), 1u);
   EXPECT_DOUBLE_EQ(list[0].cost_s, 20);
 }

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "report/page/colours.h"
-#include "report/view/html.h"
-#include "report/view/pack.h"
-#include "report/view/reduce.h"
+#include "report/page_data/html.h"
+#include "report/page_data/pack.h"
+#include "report/page_data/reduce.h"
+#include "report/words/colours.h"
 #include "tests/unit/report/samples.h"
 
 namespace culprit::report {

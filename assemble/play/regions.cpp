@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One table for all threads, behind one lock, and in front of it small caches by what a record
+// holds (a number of a name), so that the lock is rarely taken.
+#include "assemble/play/regions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/result.h"
+#include "trace/device_apis.h"
+#include "trace/pseudo_regions.h"
+
+namespace culprit::assemble {
+namespace {
+
+using trace::Paradigm;
+using trace::RegionRole;
+
+constexpr std::array<std::string_view, 17> kCollectives = {"Bcast",
+                                                           "Gather",
+                                                           "Gatherv",
+                                                           "Scatter",
+                                                           "Scatterv",
+                                                           "Allgather",
+                                                           "Allgatherv",
+                                                           "Alltoall",
+                                                           "Alltoallv",
+                                                           "Alltoallw",
+                                                           "Allreduce",
+                                                           "Reduce",
+                                                           "Scan",
+                                                           "Exscan",
+                                                           "Barrier",
+                                                           "Reduce_scatter",
+                                                           "Reduce_scatter_block"};
+
+constexpr std::array<std::string_view, 22> kPointToPoint = {
+    "Send",   "Bsend",  "Ssend",  "Rsend",   "Recv",     "Isend",
+    "Ibsend", "Issend", "Irsend", "Irecv",   "Sendrecv", "Sendrecv_replace",
+    "Mrecv",  "Imrecv", "Wait",   "Waitall", "Waitany",  "Waitsome",
+    "Probe",  "Mprobe", "Start",  "Startall"};
+
+template <size_t size>
+bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+RegionRole role_of_mpi(std::string_view name) {
+  if (!name.starts_with("MPI_")) return RegionRole::function;
+  name.remove_prefix(4);
+  if (name == "Barrier") return RegionRole::barrier;
+  if (contains(kCollectives, name)) return RegionRole::collective;
+  if (contains(kPointToPoint, name)) return RegionRole::point_to_point;
+  return RegionRole::function;
+}
+
+/// What stands behind the '@': the source line, or the place in the function.
+std::string place_name(const Symbol& place) {
+  if (place.line != 0) return fmt::format("{}:{}", place.file, place.line);
+  if (!place.named) return fmt::format("{}+{:#x}", place.module, place.address);
+  return fmt::format("{}+{:#x}", place.frames.back().function, place.into_function);
+}
+
+}  // namespace
+
+std::vector<trace::Region> Regions::complete() {
+  complete_ = true;
+  return regions_;
+}
+
+RegionId Regions::intern(trace::Region region) {
+  if (complete_) {
+    const auto known = ids_.find({region.name, region.file, region.line, region.role});
+    CULPRIT_CHECK(known != ids_.end());
+    return known->second;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto [it, added] = ids_.try_emplace({region.name, region.file, region.line, region.role},
+                                            RegionId(regions_.size()));
+  if (added) regions_.push_back(std::move(region));
+  return it->second;
+}
+
+RegionId Regions::function(const SourceFrame& frame) {
+  return intern({frame.function, RegionRole::function, Paradigm::user, frame.file, frame.line});
+}
+
+RegionId Regions::mpi(std::string_view name) {
+  return intern({std::string(name), role_of_mpi(name), Paradigm::mpi, "", 0});
+}
+
+size_t Regions::HashConstruct::operator()(const Construct& one) const {
+  constexpr size_t kMixer = 0x9e3779b97f4a7c15;
+  const size_t place = std::hash<const void*>()(one.place) * kMixer;
+  return std::hash<std::string_view>()(one.name) ^ place ^ static_cast<size_t>(one.role);
+}
+
+// Programs have few constructs, and go through them millions of times.
+RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symbol* place) {
+  std::unique_lock lock(constructs_mutex_, std::defer_lock);
+  if (!complete_) lock.lock();
+  const auto known = constructs_.find({construct, role, place});
+  if (known != constructs_.end()) return known->second;
+  CULPRIT_CHECK(!complete_);
+  const std::string& name = construct_names_.emplace_back(construct);
+  const Construct kept{name, role, place};
+  return constructs_.emplace(kept, intern_openmp(kept)).first->second;
+}
+
+RegionId Regions::intern_openmp(const Construct& construct) {
+  trace::Region region{fmt::format("!$omp {}", construct.name), construct.role, Paradigm::openmp,
+                       "", 0};
+  if (construct.place != nullptr) {
+    region.name += " @" + place_name(*construct.place);
+    region.file = construct.place->file;
+    region.line = construct.place->line;
+  }
+  return intern(std::move(region));
+}
+
+RegionId Regions::openmp_call(std::string_view name, RegionRole role) {
+  return intern({std::string(name), role, Paradigm::openmp, "", 0});
+}
+
+RegionId Regions::system_call(std::string_view name) {
+  return intern({std::string(name), RegionRole::function, Paradigm::pthread, "", 0});
+}
+
+RegionId Regions::blocked_in(std::string_view call) {
+  return intern({fmt::format("{}{})", trace::pseudo::blocked_in, call), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
+RegionId Regions::io_in(std::string_view call, std::string_view file) {
+  std::string name = fmt::format("{}{}", trace::pseudo::io_in, call);
+  if (!file.empty()) name += fmt::format(" of {}", file);
+  return intern({name + ")", RegionRole::function, Paradigm::user, "", 0});
+}
+
+RegionId Regions::in_library(std::string_view function, std::string_view library) {
+  std::string name(function.empty() ? library : function);
+  if (!function.empty() && !library.empty()) name += fmt::format(" of {}", library);
+  std::replace(name.begin(), name.end(), '/', '|');
+  return intern({fmt::format("{}{})", trace::pseudo::in_library, name), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
+RegionId Regions::user(std::string_view name, RegionRole role) {
+  std::string plain(name);
+  std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, Paradigm::user, "", 0});
+}
+
+RegionId Regions::device_call(std::string_view name) {
+  const trace::DeviceApiText* const api = trace::device_api_of_call(name);
+  const Paradigm paradigm = api != nullptr ? api->paradigm : Paradigm::unknown;
+  return intern({std::string(name), RegionRole::function, paradigm, "", 0});
+}
+
+RegionId Regions::device_start_up(Paradigm paradigm) {
+  return intern({std::string(trace::kDeviceStartUp), RegionRole::function, paradigm, "", 0});
+}
+
+RegionId Regions::on_device(std::string_view name, RegionRole role, Paradigm paradigm) {
+  std::string plain(name);
+  if (!plain.starts_with("operator")) std::replace(plain.begin(), plain.end(), '/', '|');
+  return intern({std::move(plain), role, paradigm, "", 0});
+}
+
+RegionId Regions::not_recorded() {
+  return intern({std::string(trace::kNotRecorded), RegionRole::artificial,
+                 Paradigm::measurement_system, "", 0});
+}
+
+RegionId Regions::not_sampled() {
+  return intern({std::string(trace::kNotSampled), RegionRole::function, Paradigm::user, "", 0});
+}
+
+RegionId Regions::spinning(const Symbol& place) {
+  return intern({std::string(trace::pseudo::spinning), RegionRole::function, Paradigm::user,
+                 place.file, place.line});
+}
+
+RegionId Regions::blocked() {
+  return intern(
+      {std::string(trace::pseudo::blocked_unknown), RegionRole::function, Paradigm::user, "", 0});
+}
+
+RegionId Regions::blocked_between(const StretchEnds& ends) {
+  if (!ends.from.valid() || !ends.to.valid()) return blocked();
+  const std::string& from = regions_[ends.from.index()].name;
+  const std::string& to = regions_[ends.to.index()].name;
+  std::string where = fmt::format("between {} and {}", from, to);
+  if (ends.from == ends.to) {
+    where = fmt::format("{} of {}", ends.same_place ? "between two calls" : "in or between calls",
+                        from);
+  }
+  return intern({fmt::format("{} {}", trace::pseudo::blocked_unknown, where), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
+void Regions::is_instrumented(RegionId function) {
+  if (complete_) return;  // it was said before
+  const std::lock_guard lock(mutex_);
+  regions_[function.index()].paradigm = Paradigm::compiler;
+}
+
+RegionId Regions::measuring() {
+  return intern({"culprit measuring", RegionRole::artificial, Paradigm::measurement_system, "", 0});
+}
+
+}  // namespace culprit::assemble

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The regions of the trace under construction: equal ones get one id, whichever process or thread
+// meets them first. Names never contain '/', which joins regions to call paths, except where C++
+// puts it (operator/).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/names/symbols.h"
+#include "assemble/play/folding.h"
+#include "base/ids.h"
+#include "trace/definitions.h"
+
+namespace culprit::assemble {
+
+/// MT: internally synchronised, but for complete(); streams keep what they got.
+class Regions {
+ public:
+  RegionId function(const SourceFrame& frame);
+  /// An MPI function by its C name; its role follows from the name.
+  RegionId mpi(std::string_view name);
+  /// "!$omp <construct> @file.c:42"; without a place only the construct.
+  RegionId openmp(std::string_view construct, trace::RegionRole role, const Symbol* place);
+  /// A call of OpenMP's library ("omp_set_lock").
+  RegionId openmp_call(std::string_view name, trace::RegionRole role);
+  /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
+  RegionId user(std::string_view name, trace::RegionRole role);
+  /// A call of the system's library in which threads wait ("pthread_join").
+  RegionId system_call(std::string_view name);
+  /// What a function spends in such a call that ended from outside of what is recorded.
+  RegionId blocked_in(std::string_view call);
+  /// What it spends in one that reads or writes a file; without a name if that is empty.
+  RegionId io_in(std::string_view call, std::string_view file);
+  /// What it spends in a function of a library, which is named if it is not the language's own;
+  /// either may be unknown.
+  RegionId in_library(std::string_view function, std::string_view library);
+  /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
+  RegionId device_call(std::string_view name);
+  /// What such a runtime does in a call for its own sake (trace::kDeviceStartUp).
+  RegionId device_start_up(trace::Paradigm paradigm);
+  /// What a device executes: a kernel, or the kind of operation.
+  RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
+  /// Time that the collector itself took.
+  RegionId measuring();
+  /// Time of which nobody knows in which function it went by (trace::kNotSampled).
+  RegionId not_sampled();
+  /// Time in which a thread slept, and nobody knows where.
+  /// A loop that waits for memory to change, at this place.
+  RegionId spinning(const Symbol& place);
+  RegionId blocked();
+  /// The same between two calls in these functions, as far as known (StretchEnds).
+  RegionId blocked_between(const StretchEnds& ends);
+  /// The function tells of its own begin and end.
+  void is_instrumented(RegionId function);
+  /// Time in which recording was off (trace::kNotRecorded).
+  RegionId not_recorded();
+
+  /// All regions by id. From now on there are no others: to ask for one is a bug.
+  std::vector<trace::Region> complete();
+
+ private:
+  /// A construct as its records tell it, so that its name is put together once.
+  struct Construct {
+    std::string_view name;
+    trace::RegionRole role;
+    const Symbol* place;
+    bool operator==(const Construct&) const = default;
+  };
+  struct HashConstruct {
+    size_t operator()(const Construct& one) const;
+  };
+
+  RegionId intern(trace::Region region);
+  RegionId intern_openmp(const Construct& construct);
+
+  bool complete_ = false;  ///< and nothing changes any more
+  std::mutex mutex_;
+  std::mutex constructs_mutex_;
+  std::unordered_map<Construct, RegionId, HashConstruct> constructs_;
+  std::deque<std::string> construct_names_;  ///< what constructs_ refers to
+  std::map<std::tuple<std::string, std::string, uint32_t, trace::RegionRole>, RegionId> ids_;
+  std::vector<trace::Region> regions_;
+};
+
+}  // namespace culprit::assemble

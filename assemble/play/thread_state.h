@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the files of all programming models' records share as one thread's are played: the process
+// and the thread they are of, the location's timeline, its call paths, and the names it has met.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/play/code.h"
+#include "assemble/play/process_context.h"
+#include "assemble/play/timeline.h"
+#include "assemble/raw/reader.h"
+#include "base/losses.h"
+#include "trace/events.h"
+
+namespace culprit::assemble {
+
+struct ThreadState {
+  ThreadState(const ProcessContext& of_process, const ThreadContext& of_thread,
+              trace::EventSink& sink)
+      : process(of_process),
+        thread(of_thread),
+        timeline(sink, of_thread.folder),
+        paths(of_process.code, of_process.regions) {}
+
+  const ProcessContext& process;
+  const ThreadContext& thread;
+  Timeline timeline;
+  Paths paths;
+  std::unordered_map<uint16_t, std::string> names;  ///< by string id
+  Losses losses;
+  struct Construct {
+    std::string name;
+    trace::RegionRole role = trace::RegionRole::unknown;
+    const Symbol* place = nullptr;
+    RegionId region = RegionId::none();
+  };
+  std::array<Construct, 64> constructs;  ///< met last, at places that follow from place and name
+
+  Time time(const RawRecord& record) const { return process.time(record.ticks); }
+  /// The path that a record carries in `arg`, if any.
+  void observe(Time time, uint32_t path);
+  /// Only the return address of a call into the runtime is known.
+  void observe_code(Time time, uint64_t code);
+  /// Regions::openmp, which is slower: threads go through few constructs again and again.
+  RegionId construct(std::string_view name, trace::RegionRole role, const Symbol* place);
+  /// Tells a number of the construct or task at hand.
+  void fact(Time time, trace::Fact fact, uint64_t value);
+};
+
+}  // namespace culprit::assemble

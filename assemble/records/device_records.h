@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What host threads do for devices: calls of a device's runtime, with the operations that they hand
+// over and wait for.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "assemble/play/thread_state.h"
+
+namespace culprit::assemble {
+
+class DeviceRecords {
+ public:
+  explicit DeviceRecords(ThreadState& state) : state_(state) {}
+  void see(const RawRecord& record);
+
+ private:
+  void enter(const RawRecord& record);
+  void leave(const RawRecord& record);
+  void launch(const RawRecord& record);
+  void wait(const RawRecord& record);
+  void start_up(const RawRecord& record);
+  void start_up(Time begin, Time end);
+  void tell_launch();
+  /// The time that the runtime took while it handed over the operation at hand.
+  void tell_runtime_times();
+  trace::OperationNumber made_room(const RuntimeTime& time) const;
+  bool waits_for_device(const raw::device_wait& told, trace::DeviceWait& wait);
+  bool waits_for_queue(const raw::device_wait& told, trace::DeviceWait& wait);
+  bool waits_for_operation(const raw::device_wait& told, trace::DeviceWait& wait);
+  void judged(bool is_known, bool confirmed);
+  /// The runtime's own record of a call, if there is one.
+  const DeviceCall* recorded(uint64_t number) const;
+  uint32_t queue_of(uint32_t number) const;
+  RegionId call(uint16_t name);
+  bool is_in_call() const;
+  trace::Paradigm paradigm_of_calls() const;
+
+  ThreadState& state_;
+  std::map<uint16_t, RegionId> calls_;
+  std::optional<Time> since_;  ///< when the call began whose enter comes next
+  Time entered_;               ///< the call at hand
+  /// Told once what it waits for, which follows it, is known.
+  std::optional<trace::DeviceLaunch> launch_;
+  Time launched_;
+  std::vector<trace::OperationNumber> after_;
+  trace::OperationNumber room_ = trace::OperationNumber::none;  ///< whose end made room for it
+};
+
+}  // namespace culprit::assemble

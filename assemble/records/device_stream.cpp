@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Times of operations are mapped from the device's clock as they are played; what overlaps or runs
+// backwards has been cut before (devices.cpp).
+#include "assemble/records/device_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace culprit::assemble {
+namespace {
+
+using trace::CopyDirection;
+using trace::DeviceOpKind;
+using trace::Paradigm;
+using trace::RegionRole;
+
+std::string copy_name(CopyDirection direction) {
+  switch (direction) {
+    case CopyDirection::to_device:
+      return "copy to device";
+    case CopyDirection::from_device:
+      return "copy from device";
+    case CopyDirection::within_device:
+      return "copy within device";
+    case CopyDirection::between_devices:
+      return "copy between devices";
+    case CopyDirection::within_host:
+      return "copy within host";
+    case CopyDirection::none:
+      break;
+  }
+  return "copy";
+}
+
+struct Kind {
+  const char* name;
+  RegionRole role;
+};
+
+/// By DeviceOpKind. Names that the operation has itself come first.
+constexpr Kind kKinds[] = {
+    {"kernel", RegionRole::kernel},           {"copy", RegionRole::data_transfer},
+    {"fill", RegionRole::data_transfer},      {"map", RegionRole::data_transfer},
+    {"migration", RegionRole::data_transfer}, {"stream wait", RegionRole::barrier},
+    {"marker", RegionRole::barrier},          {"graph", RegionRole::kernel},
+    {"host function", RegionRole::function},  {"release", RegionRole::function},
+    {"operation", RegionRole::function},
+};
+static_assert(std::size(kKinds) == static_cast<size_t>(trace::kLastDeviceOpKind) + 1);
+
+class Visits {
+ public:
+  Visits(const DeviceLane& lane, const ProcessContext& process, trace::EventSink& sink)
+      : lane_(lane),
+        process_(process),
+        sink_(sink),
+        device_(process.devices.queues[lane.queue].device),
+        paradigm_(trace::text(process.devices.devices[device_].api).paradigm) {}
+
+  LaneResult play() {
+    for (const DeviceOp& op : lane_.ops) visit(op);
+    return result_;
+  }
+
+ private:
+  RegionId region(const DeviceOp& op) {
+    const Kind& kind = kKinds[static_cast<size_t>(op.kind)];
+    if (op.name != 0) {
+      const auto [known, is_new] = named_.try_emplace(op.name);
+      const auto text = process_.devices.names.find(op.name);
+      if (is_new && text != process_.devices.names.end()) {
+        known->second =
+            process_.regions.on_device(readable_name(text->second), kind.role, paradigm_);
+      }
+      if (known->second.valid()) return known->second;
+    }
+    const bool moves = op.kind == DeviceOpKind::copy;
+    return process_.regions.on_device(moves ? copy_name(op.direction) : kind.name, kind.role,
+                                      paradigm_);
+  }
+
+  /// No operation begins before it is handed over, whatever the clocks say.
+  Time begin_of(const DeviceOp& op) {
+    const Time begin = process_.device_clocks[device_].time(op.begin);
+    if (op.number == trace::OperationNumber::none) return begin;  // pages move by themselves
+    const auto& launches = process_.survey.device_launches;
+    const auto launch = launches.find(static_cast<uint64_t>(op.number));
+    if (launch == launches.end()) {
+      ++result_.without_launch;
+      return begin;
+    }
+    const Time entered = process_.time(launch->second);
+    if (begin < entered) ++result_.before_launch;
+    return std::max(begin, entered);
+  }
+
+  trace::DeviceOperation told(const DeviceOp& op) const {
+    trace::DeviceOperation told;
+    told.operation = op.number;
+    told.kind = op.kind;
+    told.direction = op.direction;
+    told.memory = op.memory;
+    told.bytes = op.bytes;
+    told.graph_node = op.graph_node;
+    if (op.submitted != 0) told.submitted = process_.device_clocks[device_].time(op.submitted);
+    return told;
+  }
+
+  void visit(const DeviceOp& op) {
+    const Time begin = last_ = std::max(last_, begin_of(op));
+    const Time end = last_ = std::max(last_, process_.device_clocks[device_].time(op.end));
+    const RegionId visited = region(op);
+    sink_.enter(begin, visited);
+    sink_.device_operation(begin, told(op));
+    sink_.leave(end, visited);
+    result_.events += 3;
+  }
+
+  const DeviceLane& lane_;
+  const ProcessContext& process_;
+  trace::EventSink& sink_;
+  uint32_t device_;
+  Paradigm paradigm_;
+  std::unordered_map<uint32_t, RegionId> named_;
+  LaneResult result_;
+  Time last_;
+};
+
+}  // namespace
+
+std::vector<DeviceClock> device_clocks(const ProcessDevices& devices, const Clock& clock,
+                                       size_t process) {
+  std::vector<DeviceClock> clocks;
+  for (const RecordedDevice& device : devices.devices) {
+    std::vector<DeviceClock::Moment> moments;
+    for (const DeviceMoment& moment : device.moments) {
+      moments.push_back({moment.nanoseconds, clock.time(process, moment.ticks_at_least),
+                         clock.time(process, moment.ticks_at_most)});
+    }
+    clocks.emplace_back(std::move(moments));
+  }
+  return clocks;
+}
+
+LaneResult play_lane(const DeviceLane& lane, const ProcessContext& process,
+                     trace::EventSink& sink) {
+  return Visits(lane, process, sink).play();
+}
+
+std::string lane_name(const DeviceLane& lane, const ProcessDevices& devices) {
+  const DeviceQueue& queue = devices.queues[lane.queue];
+  const RecordedDevice& device = devices.devices[queue.device];
+  const std::string_view word = trace::text(device.api).queue;
+  std::string name = queue.number == trace::kRawMigrations
+                         ? fmt::format("page migration of {}", device.name)
+                         : fmt::format("{} {} of {}", word, queue.number, device.name);
+  if (lane.place > 0) name += fmt::format(" ({})", lane.place + 1);
+  return name;
+}
+
+}  // namespace culprit::assemble

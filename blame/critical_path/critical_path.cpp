@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Three steps. Where each location waits for whom: parallel over locations. The way from wait to
+// cause: one walk, on rank 0, which needs nothing else and leaves stretches of the path, each on
+// one location. The segments of the stretches: parallel over these, each where its location's
+// activities are.
+#include "blame/critical_path/critical_path.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/flat_map.h"
+#include "base/parallel.h"
+#include "replay/ranks/exchange.h"
+
+namespace culprit::blame {
+
+namespace {
+
+using replay::Activities;
+using replay::Run;
+using replay::Wait;
+using replay::WaitGraph;
+
+/// A stretch of one activity in which its location waits.
+struct Piece {
+  Time begin, end;
+  LocationId cause;
+};
+using Pieces = std::vector<Column<Piece>>;  // by LocationId, in order of time
+
+/// A stretch of the path on one location.
+struct Stretch {
+  Time begin, end;
+  LocationId location;
+};
+
+Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
+  Column<Piece> pieces;
+  pieces.reserve(waits.size());
+  for (const Wait& wait : waits) {
+    if (!replay::counts_as_waiting(wait.pattern)) continue;  // a handover, at its end
+    for (size_t i = wait.activity; i < life.size() && life.begin(i) < wait.end; ++i) {
+      if (life.path(i) != wait.path) continue;
+      const Time begin = std::max(wait.begin, life.begin(i));
+      const Time end = std::min(wait.end, life.end(i));
+      if (begin < end) pieces.push_back({begin, end, wait.cause});
+    }
+  }
+  return pieces;
+}
+
+/// A location that goes on because another acted, without having waited: the path goes to that one,
+/// by way of an instant of waiting.
+void add_handovers(const Column<replay::Handover>& handovers, Column<Piece>& pieces) {
+  if (handovers.empty()) return;
+  constexpr Duration kInstant = Duration::from_nanos(1);
+  Column<Piece> all;
+  all.reserve(pieces.size() + handovers.size());
+  size_t next = 0;
+  for (const replay::Handover& handover : handovers) {
+    while (next < pieces.size() && pieces[next].begin < handover.time) {
+      all.push_back(pieces[next++]);
+    }
+    if (!all.empty() && all.back().end >= handover.time) continue;
+    all.push_back({handover.time - kInstant, handover.time, handover.from});
+  }
+  for (; next < pieces.size(); ++next) all.push_back(pieces[next]);
+  pieces = std::move(all);
+}
+
+/// All locations' on rank 0.
+Pieces gather_pieces(const Run& run, const WaitGraph& graph, unsigned threads) {
+  Pieces pieces(run.timelines.size());
+  parallel_for(run.locations.size(), threads, [&](size_t i) {
+    const size_t id = run.locations[i].index();
+    pieces[id] = pieces_of(run.timelines[id].activities, graph.waits[id]);
+    add_handovers(graph.handovers[id], pieces[id]);
+  });
+  if (run.ranks->alone()) return pieces;
+  replay::Packer own;
+  for (LocationId id : run.locations) {
+    own.put(id);
+    own.put_list<Piece>(pieces[id.index()]);
+    pieces[id.index()].release();
+  }
+  for (const replay::Parcel& parcel : replay::gather(*run.ranks, own.take())) {
+    for (replay::Unpacker all(parcel); !all.done();) {
+      Column<Piece>& to = pieces[all.get<LocationId>().index()];
+      all.get_list<Piece>([&](const Piece& piece) { to.push_back(piece); });
+    }
+  }
+  return pieces;
+}
+
+// --- the way ----------------------------------------------------------------------------------
+
+class Walk {
+ public:
+  Walk(const Pieces& pieces, size_t locations, Time begin, Time end)
+      : pieces_(pieces),
+        locations_(locations),
+        begin_(begin),
+        now_(end),
+        longest_(Duration::from_nanos((end - begin).nanos() / kCuts + 1)) {
+    for (const Column<Piece>& list : pieces) next_.push_back(list.size());
+  }
+
+  /// In order of time.
+  Column<Stretch> back_from(LocationId here) {
+    size_t hops = 0;
+    while (now_ > begin_) {
+      const Piece* piece = last_piece(here);
+      const bool waits = piece != nullptr && piece->end >= now_;
+      // Clocks that lie can make locations wait for each other in a circle: then stay.
+      if (waits && hops++ < locations_) {
+        here = piece->cause;
+        continue;
+      }
+      hops = 0;
+      stay(here, piece == nullptr ? begin_ : waits ? piece->begin : piece->end);
+    }
+    std::reverse(stretches_.begin(), stretches_.end());
+    return std::move(stretches_);
+  }
+
+ private:
+  /// Into so many parts the path is cut at least, to be worked on in parallel.
+  static constexpr int64_t kCuts = 512;
+
+  /// The last that begins before now. Now only goes back.
+  const Piece* last_piece(LocationId here) {
+    const Column<Piece>& list = pieces_[here.index()];
+    size_t& high = next_[here.index()];  // from there on they begin at now or later
+    size_t step = 1, low = high;
+    while (low > 0 && list[low - 1].begin >= now_) {
+      high = low - 1;
+      low = low > step ? low - step : 0;
+      step *= 2;
+    }
+    const Piece* next =
+        std::lower_bound(list.begin() + low, list.begin() + high, now_,
+                         [](const Piece& piece, Time time) { return piece.begin < time; });
+    high = static_cast<size_t>(next - list.begin());
+    return high > 0 ? next - 1 : nullptr;
+  }
+
+  void stay(LocationId here, Time since) {
+    while (now_ > since) {
+      const Time begin = now_ - since > longest_ ? now_ - longest_ : since;
+      stretches_.push_back({begin, now_, here});
+      now_ = begin;
+    }
+  }
+
+  const Pieces& pieces_;
+  const size_t locations_;
+  const Time begin_;
+  Time now_;
+  const Duration longest_;    // of a stretch
+  std::vector<size_t> next_;  // by LocationId: the first piece that does not begin before now
+  Column<Stretch> stretches_;
+};
+
+// --- its segments -----------------------------------------------------------------------------
+
+/// The segments of some stretches, one after the other.
+struct Cuts {
+  Column<PathSegment> segments;
+  Column<uint32_t> sizes;  ///< of each stretch: how many
+  std::vector<CriticalPlace> places;
+};
+
+/// Cuts stretches out of the activities of their locations.
+class Cutter {
+ public:
+  explicit Cutter(const Run& run) : run_(run) {}
+
+  void cut(const Stretch& stretch) {
+    const Activities& life = run_.at(stretch.location).activities;
+    const size_t before = cuts_.segments.size();
+    for (size_t i = life.after(stretch.begin); i < life.size() && life.begin(i) < stretch.end;
+         ++i) {
+      const Time begin = std::max(stretch.begin, life.begin(i));
+      const Time end = std::min(stretch.end, life.end(i));
+      if (begin < end) add({stretch.location, life.path(i), begin, end}, before);
+    }
+    cuts_.sizes.push_back(static_cast<uint32_t>(cuts_.segments.size() - before));
+  }
+  Cuts take() { return std::move(cuts_); }
+
+ private:
+  void add(const PathSegment& segment, size_t first) {
+    const uint64_t key = uint64_t{segment.location.index()} << 32 | segment.path.index();
+    const auto fresh = static_cast<uint32_t>(cuts_.places.size());
+    const uint32_t row = row_of_.at(key, fresh);
+    if (row == fresh) cuts_.places.push_back({segment.location, segment.path, Duration::zero()});
+    cuts_.places[row].on_path += segment.end - segment.begin;
+    if (cuts_.segments.size() > first && cuts_.segments.back().path == segment.path) {
+      cuts_.segments.back().end = segment.end;
+    } else {
+      cuts_.segments.push_back(segment);
+    }
+  }
+
+  const Run& run_;
+  FlatMap row_of_;
+  Cuts cuts_;
+};
+
+/// By location and call path, each once.
+std::vector<CriticalPlace> join_places(const std::vector<Cuts>& cuts) {
+  std::vector<CriticalPlace> all, joined;
+  for (const Cuts& some : cuts) all.insert(all.end(), some.places.begin(), some.places.end());
+  std::sort(all.begin(), all.end(), [](const CriticalPlace& a, const CriticalPlace& b) {
+    return std::tie(a.location, a.path) < std::tie(b.location, b.path);
+  });
+  for (const CriticalPlace& place : all) {
+    if (joined.empty() || joined.back().location != place.location ||
+        joined.back().path != place.path) {
+      joined.push_back(place);
+    } else {
+      joined.back().on_path += place.on_path;
+    }
+  }
+  return joined;
+}
+
+/// In the order of the stretches.
+std::vector<Cuts> cut_out(const Run& run, const Column<Stretch>& stretches, unsigned threads) {
+  constexpr size_t kMostBlocks = 128;
+  std::vector<Cuts> blocks(std::min(kMostBlocks, stretches.size()));
+  parallel_for(blocks.size(), threads, [&](size_t b) {
+    Cutter cutter(run);
+    const size_t end = stretches.size() * (b + 1) / blocks.size();
+    for (size_t s = stretches.size() * b / blocks.size(); s < end; ++s) cutter.cut(stretches[s]);
+    blocks[b] = cutter.take();
+  });
+  return blocks;
+}
+
+/// What one rank cut, as it is read one stretch after the other.
+class Reader {
+ public:
+  explicit Reader(const std::vector<Cuts>& blocks) : blocks_(blocks) {}
+
+  std::span<const PathSegment> next() {
+    while (size_ == blocks_[block_].sizes.size()) ++block_, size_ = segment_ = 0;
+    const Cuts& block = blocks_[block_];
+    const size_t first = segment_, count = block.sizes[size_++];
+    segment_ += count;
+    return {block.segments.data() + first, count};
+  }
+
+ private:
+  const std::vector<Cuts>& blocks_;
+  size_t block_ = 0, size_ = 0, segment_ = 0;
+};
+
+/// What all ranks cut, by rank; on rank 0.
+std::vector<std::vector<Cuts>> gather_cuts(replay::Transport& ranks, std::vector<Cuts> own) {
+  std::vector<std::vector<Cuts>> all(ranks.size());
+  if (ranks.alone()) {
+    all[0] = std::move(own);
+    return all;
+  }
+  replay::Packer packer;
+  for (Cuts& block : own) {
+    packer.put_list<PathSegment>(block.segments);
+    packer.put_list<uint32_t>(block.sizes);
+    block = {};
+  }
+  const std::vector<replay::Parcel> parcels = replay::gather(ranks, packer.take());
+  for (size_t r = 0; r < parcels.size(); ++r) {
+    for (replay::Unpacker blocks(parcels[r]); !blocks.done();) {
+      Cuts& block = all[r].emplace_back();
+      blocks.get_list<PathSegment>([&](const PathSegment& s) { block.segments.push_back(s); });
+      blocks.get_list<uint32_t>([&](uint32_t size) { block.sizes.push_back(size); });
+    }
+  }
+  return all;
+}
+
+/// The segments of all stretches in a row. Neighbours from two stretches may be one.
+Column<PathSegment> join(const std::vector<std::span<const PathSegment>>& cuts, unsigned threads) {
+  const auto joins = [&](size_t s) {
+    return s > 0 && cuts[s].front().location == cuts[s - 1].back().location &&
+           cuts[s].front().path == cuts[s - 1].back().path;
+  };
+  std::vector<size_t> place(cuts.size() + 1);  // of the first segment of each
+  for (size_t s = 0; s < cuts.size(); ++s) {
+    place[s] -= joins(s);
+    place[s + 1] = place[s] + cuts[s].size();
+  }
+  Column<PathSegment> path;
+  path.resize_uninitialized(place.back());
+  constexpr size_t kBlock = 1024;
+  parallel_for((cuts.size() + kBlock - 1) / kBlock, threads, [&](size_t b) {
+    for (size_t s = b * kBlock; s < std::min((b + 1) * kBlock, cuts.size()); ++s) {
+      const bool joined = joins(s);
+      std::copy(cuts[s].begin() + joined, cuts[s].end(), path.begin() + place[s] + joined);
+    }
+  });
+  for (size_t s = 0; s < cuts.size(); ++s) {
+    if (joins(s)) path[place[s]].end = cuts[s].front().end;
+  }
+  return path;
+}
+
+}  // namespace
+
+CriticalPath find_critical_path(const Run& run, const WaitGraph& graph, unsigned threads) {
+  replay::Transport& ranks = *run.ranks;
+  const size_t locations = replay::sum(ranks, run.locations.size());
+  const LocationId last = run.last_to_end();
+  Column<Stretch> stretches;
+  std::vector<Column<Stretch>> by_owner(ranks.size());
+  if (const Pieces pieces = gather_pieces(run, graph, threads); ranks.rank() == 0) {
+    stretches = Walk(pieces, locations, run.begin, run.end).back_from(last);
+    if (!ranks.alone()) {
+      for (const Stretch& s : stretches) by_owner[run.owner(s.location)].push_back(s);
+    }
+  }
+  std::vector<Cuts> own =
+      ranks.alone() ? cut_out(run, stretches, threads)
+                    : cut_out(run, replay::exchange(ranks, std::move(by_owner))[0], threads);
+  CriticalPath path;
+  path.places = join_places(own);
+  const std::vector<std::vector<Cuts>> all = gather_cuts(ranks, std::move(own));
+  if (ranks.rank() != 0) return path;
+  std::vector<Reader> readers(all.begin(), all.end());
+  std::vector<std::span<const PathSegment>> cuts;
+  cuts.reserve(stretches.size());
+  for (const Stretch& s : stretches) cuts.push_back(readers[run.owner(s.location)].next());
+  path.segments = join(cuts, threads);
+  return path;
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Each rank sends off those of its waits whose cause lives on another, with what the waiter did
+// meanwhile, all at once; costs found there come back the same way.
+#include "blame/delay/remote_waits.h"
+
+#include "base/parallel.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// A wait on its way.
+struct Traveller {
+  replay::Wait wait;
+  Time interval_begin;
+  LocationId location;
+  uint32_t paths;  ///< what its location did since: how many entries
+};
+
+}  // namespace
+
+Guests::Guests(const replay::Run& run, replay::WaitGraph& graph)
+    : run_(run), graph_(graph), rank_(run.ranks->rank()) {
+  for (size_t id = 0; id < run.timelines.size(); ++id) owner_.push_back(run.owner(LocationId(id)));
+}
+
+void Guests::invite(const std::vector<PathTimes>& times, const Intervals& intervals,
+                    const std::vector<Column<uint32_t>>& tied, unsigned threads) {
+  std::vector<Column<Excess>> done(owner_.size());     // by LocationId
+  std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that travels
+  parallel_for(
+      run_.locations.size(), threads, [&] { return PathSums(run_.callpaths.size()); },
+      [&](size_t i, PathSums& sums) {
+        const size_t id = run_.locations[i].index();
+        const size_t waits = graph_.waits[id].size(), all = waits + graph_.ties[id].size();
+        for (size_t w = 0; w < all; ++w) {
+          const WaitRef ref{run_.locations[i], static_cast<uint32_t>(w)};
+          const replay::Wait& wait = graph_.wait(ref.location, ref.wait);
+          if (owner_[wait.cause.index()] == rank_) continue;
+          sums.clear();
+          const size_t before = w < waits ? w : tied[id][w - waits];
+          times[id].sum_back(intervals.begin(ref), wait.begin, wait.activity, before, sums);
+          for (CallPathId path : sums.paths()) done[id].push_back(Excess(sums[path], path));
+          paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
+        }
+      });
+  std::vector<Column<Traveller>> travellers(run_.ranks->size());
+  std::vector<Column<Excess>> luggage(run_.ranks->size());
+  std::vector<size_t> traveller(owner_.size()), entry(owner_.size());
+  for_each_abroad([&](size_t to, WaitRef ref) {
+    const size_t id = ref.location.index();
+    const uint32_t count = paths[id][traveller[id]++];
+    travellers[to].push_back(
+        {graph_.wait(ref.location, ref.wait), intervals.begin(ref), ref.location, count});
+    for (uint32_t e = 0; e < count; ++e) luggage[to].push_back(done[id][entry[id]++]);
+  });
+  done.clear();
+  travellers = replay::exchange(*run_.ranks, std::move(travellers));
+  done_ = replay::exchange(*run_.ranks, std::move(luggage));
+  begins_.resize(owner_.size());
+  first_.resize(owner_.size());
+  for (const Column<Traveller>& from_rank : travellers) {
+    size_t at = 0;
+    for (const Traveller& guest : from_rank) {
+      const size_t id = guest.location.index();
+      graph_.waits[id].push_back(guest.wait);
+      begins_[id].push_back(guest.interval_begin);
+      if (first_[id].empty()) first_[id].push_back(at);
+      first_[id].push_back(at += guest.paths);
+    }
+  }
+}
+
+}  // namespace culprit::blame

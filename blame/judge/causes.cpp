@@ -1,0 +1,373 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Delays are summed by function at the outermost level of recursion; what a function only passed on
+// goes to whom it came from. Costs are moved, never dropped.
+#include "blame/judge/causes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "blame/profile/start_up.h"
+#include "trace/pseudo_regions.h"
+
+namespace culprit::blame {
+namespace {
+
+/// A call that waited for at least this part of its time is passed through, ...
+constexpr double kMostlyWaits = 0.5;
+/// ... if it is known for what it waited during at least this part of its waiting.
+constexpr double kMostlyKnown = 0.5;
+constexpr size_t kLongestChain = 8;  ///< of calls that wait for each other
+/// What must lie below second calls of a recursive function, of all that lies below it.
+constexpr double kRecurses = 0.5;
+/// What a function below a recursive one must carry of it to be named by itself.
+constexpr double kCarriesIt = 0.5;
+constexpr double kHalf = 0.5;
+
+using Place = std::pair<CallPathId, LocationId>;
+using FunctionId = size_t;
+
+/// Which call paths end in which function. A pseudo-region is a part of its caller, and what the
+/// caller spends in calls that sleep is the caller's own.
+class Functions {
+ public:
+  explicit Functions(const Findings& findings) : findings_(findings) {
+    constexpr FunctionId kAnyCaller = SIZE_MAX;
+    std::map<std::tuple<std::string_view, std::string_view, uint32_t, FunctionId>, FunctionId>
+        numbers;
+    for (const FoundCallPath& path : findings.callpaths) {
+      if (is_in_call_of_system(path)) {
+        of_.push_back(of(path.parent));
+        continue;
+      }
+      const bool part = trace::pseudo_region(path.region) != nullptr && path.parent.valid();
+      const FunctionId caller = part ? of(path.parent) : kAnyCaller;
+      const auto [known, fresh] =
+          numbers.try_emplace({path.region, path.file, path.line, caller}, numbers.size());
+      of_.push_back(known->second);
+    }
+  }
+  FunctionId of(CallPathId path) const { return of_[path.index()]; }
+  CallPathId parent(CallPathId path) const { return findings_.callpaths[path.index()].parent; }
+
+ private:
+  const Findings& findings_;
+  std::vector<FunctionId> of_;  // by CallPathId
+};
+
+/// Constructs and calls nest without recursing, and a pseudo-region is no function.
+bool may_recurse(std::string_view region) {
+  return !region.starts_with("!$omp") && !region.starts_with("MPI_") &&
+         trace::pseudo_region(region) == nullptr;
+}
+
+/// Costs of delays by place, with what goes on behind calls that wait.
+class PassedOn {
+ public:
+  struct Part {
+    Place place;
+    double cost_s;
+    CallPathId through;  ///< the first call on the way
+  };
+
+  /// Large runs have many rows, of which few are calls whose waiting is known for what: only these
+  /// are looked up.
+  explicit PassedOn(const Findings& findings) : findings_(findings) {
+    for (const FoundVictim& row : findings.victims) {
+      if (is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
+      if (row.time_s <= 0) continue;
+      if (!waits_for_others(findings.callpaths[row.wait_callpath.index()].region)) continue;
+      Call& call = calls_[{row.wait_callpath, row.wait_location}];
+      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s, {}});
+      call.known_s += row.time_s;
+    }
+    if (calls_.empty()) return;
+    for (const FoundWait& row : findings.waits) {
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.waited_s += row.time_s;
+    }
+    for (const FoundProfile& row : findings.profile) {
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.spent_s += row.time_s;
+    }
+    std::erase_if(calls_, [](const auto& entry) {
+      const Call& call = entry.second;
+      return call.spent_s <= 0 || call.waited_s < kMostlyWaits * call.spent_s ||
+             call.known_s < kMostlyKnown * call.waited_s;
+    });
+  }
+
+  std::vector<Part> all() {
+    std::vector<Part> parts;
+    Costs under_way, settled;
+    for (const FoundDelay& row : findings_.delays) {
+      if (is_of_start_up(findings_, row)) continue;
+      const Place place{row.callpath, row.location};
+      const double cost_s = row.short_s + row.long_s;
+      if (calls_.contains(place)) {
+        under_way[{place, CallPathId()}] += cost_s;
+      } else {
+        parts.push_back({place, cost_s, {}});
+      }
+    }
+    for (size_t step = 0; step < kLongestChain && !under_way.empty(); ++step) {
+      under_way = go_on(under_way, settled);
+    }
+    for (const auto& [at, cost_s] : under_way) settled[at] += cost_s;  // calls in a circle
+    for (const auto& [at, cost_s] : settled) parts.push_back({at.first, cost_s, at.second});
+    return parts;
+  }
+
+ private:
+  /// A call that waited, for whom, and how long it took.
+  struct Call {
+    std::vector<Part> behind;
+    double known_s = 0, waited_s = 0, spent_s = 0;
+  };
+  /// By place, and the first call on the way there.
+  using Costs = std::map<std::pair<Place, CallPathId>, double>;
+
+  /// One step; what can go no further is added to `settled`.
+  Costs go_on(const Costs& costs, Costs& settled) const {
+    Costs next;
+    for (const auto& [at, cost_s] : costs) {
+      const auto& [place, through] = at;
+      const auto call = calls_.find(place);
+      if (call == calls_.end()) {
+        settled[at] += cost_s;
+        continue;
+      }
+      for (const Part& part : call->second.behind) {
+        next[{part.place, through.valid() ? through : place.first}] +=
+            cost_s * part.cost_s / call->second.known_s;
+      }
+    }
+    return next;
+  }
+
+  const Findings& findings_;
+  std::map<Place, Call> calls_;
+};
+
+/// The outermost call of a recursive function on each call path that costs something.
+class Recursions {
+ public:
+  Recursions(const Findings& findings, const Functions& functions,
+             const std::vector<PassedOn::Part>& parts)
+      : outermost_(findings.callpaths.size()) {
+    const std::set<FunctionId> recursive = recursive_functions(findings, functions, parts);
+    if (recursive.empty()) return;
+    for (size_t i = 0; i < outermost_.size(); ++i) {  // parents come first
+      const CallPathId path(i), parent = functions.parent(path);
+      if (parent.valid()) outermost_[i] = outermost_[parent.index()];
+      if (!outermost_[i].valid() && recursive.contains(functions.of(path))) outermost_[i] = path;
+    }
+  }
+  /// None if there is no recursion above.
+  CallPathId outermost(CallPathId path) const { return outermost_[path.index()]; }
+
+ private:
+  /// Those with half of their cost, or more, below a call inside another. A driver that now and
+  /// then is called once more would otherwise answer for the whole program.
+  static std::set<FunctionId> recursive_functions(const Findings& findings,
+                                                  const Functions& functions,
+                                                  const std::vector<PassedOn::Part>& parts) {
+    std::vector<double> costs(findings.callpaths.size());
+    for (const PassedOn::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
+    struct Below {
+      double once_s = 0, again_s = 0;
+    };
+    std::map<FunctionId, Below> below;
+    for (size_t i = 0; i < costs.size(); ++i) {
+      if (costs[i] == 0) continue;
+      std::map<FunctionId, unsigned> calls;
+      for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
+        if (may_recurse(findings.callpaths[at.index()].region)) ++calls[functions.of(at)];
+      }
+      for (const auto& [function, count] : calls) {
+        (count > 1 ? below[function].again_s : below[function].once_s) += costs[i];
+      }
+    }
+    std::set<FunctionId> recursive;
+    for (const auto& [function, cost] : below) {
+      const double all_s = cost.once_s + cost.again_s;
+      if (cost.again_s > 0 && cost.again_s >= kRecurses * all_s) recursive.insert(function);
+    }
+    return recursive;
+  }
+
+  std::vector<CallPathId> outermost_;  // by CallPathId
+};
+
+/// A cause while parts are added to it.
+struct Sum {
+  Cause cause;
+  std::map<CallPathId, double> by_path, by_call;
+  std::map<LocationId, double> by_location;
+
+  void add(const PassedOn::Part& part) {
+    cause.cost_s += part.cost_s;
+    by_path[part.place.first] += part.cost_s;
+    by_location[part.place.second] += part.cost_s;
+    if (!part.through.valid()) return;
+    cause.through_s += part.cost_s;
+    by_call[part.through] += part.cost_s;
+  }
+
+  Cause finish() {
+    const auto largest = [](const std::map<CallPathId, double>& sums) {
+      return std::max_element(sums.begin(), sums.end(),
+                              [](const auto& a, const auto& b) { return a.second < b.second; });
+    };
+    std::tie(cause.costliest, cause.costliest_s) = *largest(by_path);
+    for (const auto& [path, time_s] : by_path) cause.callpaths.push_back(path);
+    if (!cause.example.valid()) cause.example = cause.costliest;
+    if (!by_call.empty()) cause.through = largest(by_call)->first;
+    for (const auto& [location, time_s] : by_location) cause.shares.push_back({location, time_s});
+    std::stable_sort(cause.shares.begin(), cause.shares.end(),
+                     [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
+    return std::move(cause);
+  }
+};
+
+/// Largest first.
+template <class Key>
+std::vector<Cause> finish(std::map<Key, Sum>& sums) {
+  std::vector<Cause> list;
+  for (auto& [key, sum] : sums) list.push_back(sum.finish());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Cause& a, const Cause& b) { return a.cost_s > b.cost_s; });
+  return list;
+}
+
+class Grouping {
+ public:
+  explicit Grouping(const Findings& findings)
+      : functions_(findings),
+        parts_(PassedOn(findings).all()),
+        recursions_(findings, functions_, parts_) {}
+
+  std::vector<Cause> group() {
+    find_carriers();
+    for (const PassedOn::Part& part : parts_) {
+      const CallPathId outermost = recursions_.outermost(part.place.first);
+      const FunctionId leaf = functions_.of(part.place.first);
+      if (!outermost.valid() || carriers_.contains({functions_.of(outermost), leaf})) {
+        sums_[{leaf, false}].add(part);
+        continue;
+      }
+      Sum& sum = sums_[{functions_.of(outermost), true}];
+      sum.add(part);
+      sum.cause.with_callees |= leaf != functions_.of(outermost);
+      if (!sum.cause.example.valid()) sum.cause.example = outermost;
+    }
+    return finish(sums_);
+  }
+
+ private:
+  /// Functions that carry the greater part of what is below a recursive one.
+  void find_carriers() {
+    std::map<FunctionId, double> whole;
+    std::map<std::pair<FunctionId, FunctionId>, double> by_leaf;
+    for (const PassedOn::Part& part : parts_) {
+      const CallPathId outermost = recursions_.outermost(part.place.first);
+      if (!outermost.valid()) continue;
+      const FunctionId top = functions_.of(outermost), leaf = functions_.of(part.place.first);
+      whole[top] += part.cost_s;
+      if (leaf != top) by_leaf[{top, leaf}] += part.cost_s;
+    }
+    for (const auto& [pair, cost_s] : by_leaf) {
+      if (cost_s >= kCarriesIt * whole[pair.first]) carriers_.insert(pair);
+    }
+  }
+
+  const Functions functions_;
+  const std::vector<PassedOn::Part> parts_;
+  const Recursions recursions_;
+  std::set<std::pair<FunctionId, FunctionId>> carriers_;
+  std::map<std::pair<FunctionId, bool>, Sum> sums_;
+};
+
+}  // namespace
+
+std::vector<Cause> causes(const Findings& findings) {
+  return Grouping(findings).group();
+}
+
+std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern) {
+  const Functions functions(findings);
+  std::map<FunctionId, Sum> sums;
+  for (const FoundDelay& row : findings.delays) {
+    if (row.pattern != pattern) continue;
+    sums[functions.of(row.callpath)].add(
+        {{row.callpath, row.location}, row.short_s + row.long_s, {}});
+  }
+  return finish(sums);
+}
+
+std::vector<std::vector<CallPathId>> callpaths_of_causes(const Findings& findings) {
+  std::vector<std::vector<CallPathId>> list;
+  for (Cause& cause : causes(findings)) list.push_back(std::move(cause.callpaths));
+  return list;
+}
+
+CommonCaller common_caller(const Findings& findings) {
+  const Functions functions(findings);
+  struct Inclusive {
+    double cost_s = 0;
+    size_t depth = 0;
+    CallPathId example;
+  };
+  std::map<FunctionId, Inclusive> sums;
+  std::vector<double> costs(findings.callpaths.size());
+  double all_s = 0;
+  for (const FoundDelay& row : findings.delays) {
+    if (is_of_start_up(findings, row)) continue;
+    costs[row.callpath.index()] += row.short_s + row.long_s;
+    all_s += row.short_s + row.long_s;
+  }
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (costs[i] <= 0) continue;
+    std::vector<CallPathId> chain;
+    for (CallPathId at(i); at.valid(); at = functions.parent(at)) chain.push_back(at);
+    std::set<FunctionId> seen;
+    for (size_t above = 0; above + 1 < chain.size(); ++above) {  // but for the root
+      const FunctionId function = functions.of(chain[above]);
+      if (!seen.insert(function).second) continue;
+      Inclusive& sum = sums[function];
+      sum.cost_s += costs[i];
+      const size_t depth = chain.size() - above;
+      if (depth > sum.depth) sum.depth = depth, sum.example = chain[above];
+    }
+  }
+  const Inclusive* best = nullptr;
+  for (const auto& [function, sum] : sums) {
+    if (sum.cost_s < kHalf * all_s) continue;
+    if (best == nullptr || sum.depth > best->depth ||
+        (sum.depth == best->depth && sum.cost_s > best->cost_s)) {
+      best = &sum;
+    }
+  }
+  return best == nullptr ? CommonCaller{} : CommonCaller{best->example, best->cost_s};
+}
+
+bool is_in_call_of_system(const FoundCallPath& path) {
+  if (!path.parent.valid()) return false;
+  return path.model == "pthread" || trace::is_part_of_caller(path.region);
+}
+
+bool waits_for_others(std::string_view region) {
+  if (region.starts_with("MPI_")) return true;
+  if (region.starts_with("!$omp")) {
+    return region.find("barrier") != region.npos || region.find("taskwait") != region.npos;
+  }
+  const bool of_device = region.starts_with("cu") || region.starts_with("cl");
+  return of_device && (region.find("Synchronize") != region.npos || region == "clFinish" ||
+                       region == "clWaitForEvents");
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What devices and their hosts cost each other: how long devices had nothing to do and because of
+// what, what to do about it, and habits that cost time (launches that take longer than what they
+// launch, waiting for nothing, copies from pageable memory). The last two cost what no trace tells,
+// so one of them is enough to be told.
+#include <algorithm>
+#include <map>
+
+#include "blame/judge/diagnose.h"
+
+namespace culprit::blame {
+
+namespace {
+
+/// Of the devices' time: an idle device is the rule in a program that has one; a quarter of it is
+/// what a reader has to know first.
+constexpr double kMuchIdle = 0.25;
+
+double device_time(const Findings& findings) {
+  return static_cast<double>(findings.devices.size()) * findings.run.wall_s;
+}
+
+void find_unknown_idle(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis row{.kind = Diagnosis::idle_for_unknown_reasons, .whole_s = device_time(findings)};
+  for (const FoundDevice& device : findings.devices) row.time_s += device.unknown_s;
+  if (row.time_s <= 0) return;
+  row.matters =
+      row.time_s > findings.identities.device_idle_s && row.time_s >= kWorthALine * row.whole_s;
+  found.push_back(row);
+}
+
+/// Parts of the run in which a device is launch-bound: where they touch they are one.
+FoundDiagnosis launch_bound_phases(const Findings& findings, size_t device) {
+  FoundDiagnosis row{.kind = Diagnosis::launch_bound_phases,
+                     .location = findings.devices[device].location};
+  double end_s = -1;
+  for (const FoundDeviceTime& part : findings.device_times) {
+    if (part.device.index() != device || !part.launch_bound) continue;
+    row.time_s += part.launching_s + part.latency_s;
+    row.whole_s += part.end_s - part.begin_s;
+    row.count += part.begin_s != end_s;
+    end_s = part.end_s;
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind) {
+  std::map<CallPathId, DeviceBlamed> sums;
+  for (const FoundDeviceBlame& row : findings.device_blame) {
+    if (row.kind != kind) continue;
+    DeviceBlamed& sum = sums[row.callpath];
+    sum.callpath = row.callpath;
+    sum.time_s += row.time_s;
+    sum.alone_s += row.alone_s;
+    sum.between_s += row.between_s;
+    sum.critical_s = row.critical_s;  // the same in all rows
+  }
+  std::vector<DeviceBlamed> rows;
+  for (const auto& [path, sum] : sums) rows.push_back(sum);
+  std::stable_sort(rows.begin(), rows.end(), [](const DeviceBlamed& a, const DeviceBlamed& b) {
+    return a.time_s > b.time_s;
+  });
+  return rows;
+}
+
+std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
+  std::vector<DeviceBlamed> rows = device_blamed(findings, DeviceBlameKind::idle_device);
+  std::erase_if(rows, [&](const DeviceBlamed& row) {
+    return row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
+  });
+  return rows;
+}
+
+/// Without what start-up and shutdown are to blame for, which is no device's time to use.
+void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  find_unknown_idle(findings, found);
+  const std::vector<DeviceBlamed> blamed = own_idle_device(findings);
+  if (blamed.empty()) return;
+  double start_up_s = 0;
+  for (const DeviceBlamed& row : device_blamed(findings, DeviceBlameKind::idle_device)) {
+    start_up_s += row.time_s;
+  }
+  for (const DeviceBlamed& row : blamed) start_up_s -= row.time_s;
+  FoundDiagnosis row{.kind = Diagnosis::idle_devices,
+                     .callpath = blamed.front().callpath,
+                     .time_s = findings.identities.device_idle_s - start_up_s,
+                     .callpath_s = blamed.front().time_s,
+                     .whole_s = device_time(findings) - start_up_s};
+  row.matters = row.time_s >= kMuchIdle * row.whole_s;
+  found.push_back(row);
+}
+
+/// Of all code that is to blame between devices and hosts, that of which most is on the critical
+/// path. No work can be handed over before a device's first operation, nor is there any after the
+/// last: what is mostly blamed for that is no advice.
+void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis best{.whole_s = findings.run.wall_s};
+  for (const auto kind : {DeviceBlameKind::idle_device, DeviceBlameKind::waiting_host}) {
+    for (const DeviceBlamed& row : device_blamed(findings, kind)) {
+      if (row.between_s < row.time_s / 2 || row.critical_s <= best.time_s) continue;
+      best.kind = kind == DeviceBlameKind::idle_device ? Diagnosis::launch_ahead
+                                                       : Diagnosis::speed_up_or_overlap;
+      best.callpath = row.callpath;
+      best.time_s = best.callpath_s = row.critical_s;
+    }
+  }
+  if (best.time_s <= 0) return;
+  best.matters = best.time_s >= kWorthALine * best.whole_s;
+  found.push_back(best);
+}
+
+void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis sum{.kind = Diagnosis::launch_bound_kernels};
+  for (const FoundDeviceOperation& row : findings.device_operations) {
+    if (row.kind != DeviceOperationKind::kernel || !row.launch_bound) continue;
+    sum.count += row.count;
+    sum.time_s += row.latency_s;
+    sum.whole_s += row.latency_s + row.time_s;
+    if (row.latency_s <= sum.callpath_s) continue;
+    sum.callpath = row.callpath;
+    sum.callpath_s = row.latency_s;
+  }
+  if (sum.count == 0) return;
+  sum.matters = sum.time_s >= kWorthALine * findings.run.wall_s;
+  found.push_back(sum);
+}
+
+/// Of the device that has most of them.
+void diagnose_launch_bound_phases(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis worst;
+  for (size_t i = 0; i < findings.devices.size(); ++i) {
+    const FoundDiagnosis row = launch_bound_phases(findings, i);
+    if (row.time_s > worst.time_s) worst = row;
+  }
+  if (worst.time_s <= 0) return;
+  worst.matters = worst.time_s >= kWorthALine * findings.run.wall_s;
+  found.push_back(worst);
+}
+
+void diagnose_redundant_waits(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis sum{.kind = Diagnosis::redundant_waits};
+  uint64_t most = 0;
+  for (const FoundDeviceCall& row : findings.device_calls) {
+    sum.all_count += row.count;
+    sum.count += row.redundant;
+    sum.time_s += row.redundant_s;
+    sum.whole_s += row.time_s;
+    if (row.redundant <= most) continue;
+    most = row.redundant;
+    sum.callpath = row.callpath;
+    sum.callpath_s = row.redundant_s;
+  }
+  if (sum.count == 0) return;
+  sum.matters = true;
+  found.push_back(sum);
+}
+
+void diagnose_pageable_copies(const Findings& findings, std::vector<FoundDiagnosis>& found) {
+  FoundDiagnosis sum{.kind = Diagnosis::pageable_copies, .matters = true};
+  for (const FoundDevice& row : findings.devices) sum.count += row.pageable_copies;
+  double most_s = 0;
+  for (const FoundDeviceOperation& row : findings.device_operations) {
+    if (row.kind != DeviceOperationKind::copy) continue;
+    sum.all_count += row.count;
+    if (row.pageable == 0 || row.time_s <= most_s) continue;
+    most_s = row.time_s;
+    sum.callpath = row.callpath;
+  }
+  if (sum.count > 0) found.push_back(sum);
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a page can hold of findings with many rows: delays and waits joined over locations, the
+// largest first, with the locations that have most of each. Pure sums; no wording.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blame/findings/findings.h"
+
+namespace culprit::blame {
+
+/// A location's part of something joined over locations.
+struct Share {
+  LocationId location;
+  double time_s = 0;
+};
+
+/// A pattern suffered at a call path because of one delaying call path.
+struct VictimGroup {
+  std::string pattern;
+  CallPathId callpath;
+  double time_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+/// Waits of one pattern that a call path causes, and those that these cause in turn.
+struct Effect {
+  std::string pattern;
+  double short_s = 0;
+  double long_s = 0;
+  double cost_s() const { return short_s + long_s; }
+};
+
+/// What a call path is answerable for on all locations, for waits of all patterns.
+struct Blamed {
+  CallPathId callpath;
+  double short_s = 0;
+  double long_s = 0;
+  std::vector<Share> shares;         ///< short- and long-term, largest first
+  std::vector<Effect> effects;       ///< by cost, largest first
+  std::vector<VictimGroup> victims;  ///< largest first; of the costliest delays alone: examples
+  double cost_s() const { return short_s + long_s; }
+};
+
+/// Waiting of one pattern at a call path, on all locations.
+struct Suffered {
+  std::string pattern;
+  CallPathId callpath;
+  uint64_t count = 0;
+  double time_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+/// Time on the critical path at a call path, on all locations.
+struct OnCriticalPath {
+  CallPathId callpath;
+  double time_s = 0;
+  double imbalance_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+struct PatternTotal {
+  std::string pattern;
+  double time_s = 0;
+};
+
+/// What a function, construct or call is answerable for, wherever it was called from.
+struct BlamedRegion {
+  CallPathId example;  ///< the costliest of its call paths
+  double cost_s = 0;
+  std::vector<Share> shares;  ///< largest first
+};
+
+/// What counters counted at a call path, on all locations.
+struct CountedPath {
+  CallPathId callpath;
+  double time_s = 0;           ///< during which they counted
+  std::vector<double> values;  ///< by MetricId
+};
+
+/// Idle threads' time by what was executed meanwhile, or why nothing was, over all locations.
+struct IdleTotal {
+  CallPathId callpath;
+  std::optional<NobodyReason> reason;  ///< nobody worked
+  double time_s = 0;
+};
+
+std::vector<IdleTotal> idle_totals(const Findings& findings);
+std::vector<CountedPath> counted_paths(const Findings& findings);
+/// These two without what starts and ends the program (StartUp).
+std::vector<Blamed> blamed(const Findings& findings);
+std::vector<BlamedRegion> blamed_regions(const Findings& findings);
+std::vector<Suffered> suffered(const Findings& findings);
+std::vector<OnCriticalPath> on_critical_path(const Findings& findings);
+std::vector<PatternTotal> waiting_by_pattern(const Findings& findings);
+
+}  // namespace culprit::blame

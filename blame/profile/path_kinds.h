@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What sort of time the time at a call path is, as far as explanations care that count who works:
+// the innermost region decides, and places outside of the program have kinds of their own.
+#pragma once
+
+#include <vector>
+
+#include "replay/model/run.h"
+#include "replay/model/wait_patterns.h"
+
+namespace culprit::blame {
+
+/// Of time that is not waiting.
+enum class PathKind : uint8_t {
+  work,      ///< the program's own code, and what was not recorded
+  runtime,   ///< OpenMP's own: what a barrier takes once all have arrived, and the like
+  mpi,       ///< inside MPI: transfer and overhead
+  io,        ///< MPI's file operations
+  waking,    ///< a thread was called to a team and is not there yet
+  start_up,  ///< MPI_Init and its like (start_up.h), whatever they call
+  absent,    ///< not started yet, or ended
+};
+
+/// By CallPathId.
+std::vector<PathKind> path_kinds(const replay::Run& run);
+
+/// For each call path: does it lie in a parallel region?
+std::vector<bool> inside_parallel(const replay::Run& run);
+
+/// For each call path: is it of streams, the same on all ranks? Collective.
+std::vector<bool> on_streams(const replay::Run& run);
+
+/// Which other party a wait is for.
+enum class WaitKind : uint8_t {
+  team,   ///< threads of the team: barriers, tasks
+  pool,   ///< no region to work in
+  mutex,  ///< what another thread holds
+  mpi,
+  device,   ///< kernels, copies
+  polling,  ///< no waiting: tests for messages
+  other,
+};
+
+/// By the pattern's place in the table.
+WaitKind wait_kind(replay::Pattern pattern);
+
+}  // namespace culprit::blame

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// System calls behind the recorder's files. Interrupted calls are repeated: the sampling timer and
+// the program's own signals arrive at any time.
+#include "collector/process/system_file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace culprit::collector {
+
+namespace {
+
+/// What is written lies in a folder that others may be able to write to: not through a link of
+/// theirs.
+constexpr int kOwn = O_NOFOLLOW | O_NOCTTY;
+
+int open_again(const char* path, int flags, mode_t mode = 0) {
+  int file;
+  do {
+    file = open(path, flags | O_CLOEXEC, mode);
+  } while (file < 0 && errno == EINTR);
+  return file;
+}
+
+/// Beyond the limit the kernel would not only refuse but send SIGXFSZ.
+bool is_within_size_limit(size_t bytes) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         bytes <= limit.rlim_cur;
+}
+
+/// Room on disk for the range, zeroed. Returns errno, 0 if all is well. Where a file system cannot
+/// promise room there is none: a mapped page without it is a trap.
+int reserve(int file, size_t bytes) {
+  if (!is_within_size_limit(bytes)) return EFBIG;
+  int error;
+  do {
+    error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  return error;
+}
+
+}  // namespace
+
+void* map_memory(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void unmap_memory(void* memory, size_t bytes) {
+  if (memory != nullptr) munmap(memory, bytes);
+}
+
+MappedFile map_file(const char* path, size_t bytes) {
+  const int file = open_again(path, O_RDWR | O_CREAT | kOwn, 0644);
+  if (file < 0) return {nullptr, false, errno};
+  int error = reserve(file, bytes);
+  void* memory = MAP_FAILED;
+  if (error == 0) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = errno;
+  }
+  close(file);
+  if (memory == MAP_FAILED) return {nullptr, true, error};
+  return {memory, true, 0};
+}
+
+void touch_file(const char* path) {
+  const int file = open_again(path, O_WRONLY | O_CREAT | kOwn, 0644);
+  if (file >= 0) close(file);
+}
+
+bool write_at(int file, size_t offset, const char* data, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return false;
+  size_t written = 0;
+  while (written < bytes) {
+    const ssize_t done =
+        pwrite(file, data + written, bytes - written, static_cast<off_t>(offset + written));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) break;
+    written += static_cast<size_t>(done);
+  }
+  return written == bytes;
+}
+
+bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return false;
+  const int file = open_again(path, O_WRONLY | kOwn);
+  if (file < 0) return false;
+  const bool written = write_at(file, offset, data, bytes);
+  close(file);
+  return written;
+}
+
+bool write_pieces(const char* path, const Piece* pieces, unsigned count) {
+  const int file = open_again(path, O_WRONLY | kOwn);
+  if (file < 0) return false;
+  bool written = true;
+  for (unsigned i = 0; i < count && written; ++i) {
+    const Piece& piece = pieces[i];
+    written = is_within_size_limit(piece.offset + piece.bytes) &&
+              write_at(file, piece.offset, static_cast<const char*>(piece.data), piece.bytes);
+  }
+  close(file);
+  return written;
+}
+
+void empty_file(const char* path) {
+  const int file = open_again(path, O_WRONLY | O_TRUNC | kOwn);
+  if (file >= 0) close(file);
+}
+
+bool make_folder(const char* path) {
+  return mkdir(path, 0755) == 0 || errno == EEXIST;
+}
+
+bool is_file(const char* path) {
+  return access(path, R_OK) == 0;
+}
+
+bool read_text(const char* path, char* text, size_t capacity) {
+  const int file = open_again(path, O_RDONLY);
+  if (file < 0) return false;
+  size_t length = 0;
+  while (length + 1 < capacity) {
+    const ssize_t got = read(file, text + length, capacity - 1 - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    length += static_cast<size_t>(got);
+  }
+  close(file);
+  if (length > 0 && text[length - 1] == '\n') --length;
+  text[length] = '\0';
+  return true;
+}
+
+}  // namespace culprit::collector

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Streams: a device is idle while none of its streams executes anything, and each such gap is
+// charged once, on the stream whose operation ends it, until the enter of that one's launch. Where
+// an operation waited for other streams, its stream did.
+#include <algorithm>
+
+#include "replay/detect/devices/device_starts.h"
+
+namespace culprit::replay {
+
+namespace {
+
+const std::vector<DeviceBusy>& busy_of(const DeviceStarts& of, const DevicesBusy& all,
+                                       LocationId stream) {
+  return all[device_of(*of.run.definitions, stream).index()];
+}
+
+/// The device was idle, from `since` on, until this operation.
+void end_gap(const DeviceStarts& of, LocationId stream, Time since,
+             const DeviceOperation& operation, const Start& start, DeviceGap::Place place,
+             Detection& out) {
+  if (operation.begin <= since) return;
+  const Time until = std::clamp(start.handed_over, since, operation.begin);
+  LocationWaits& found = out.at(stream);
+  found.device_gaps.push_back({since, start.host.valid() ? until : since, operation.begin, stream,
+                               start.host, start.host.valid(), place});
+  if (!start.host.valid()) return;
+  found.wait(pattern("dev.late_launch"), of.run.device_idle, since, until, until, start.host);
+}
+
+/// Onto an idle stream: there host and stream meet, and before it the stream had nothing to do.
+void was_launched(LocationId stream, const DeviceOperation& operation, const Start& start,
+                  Detection& out) {
+  if (start.handed_over <= start.previous) return;
+  // The stream goes on once the operation begins, or to wait for other streams.
+  const bool waits = start.awaited > start.handed_over;
+  out.meet(start.host, stream, waits ? start.handed_over : operation.begin);
+  out.at(stream).handovers.push_back({start.handed_over, start.host});
+}
+
+/// The stream had been told to go on, but not before others.
+void wait_for_streams(const DeviceStarts& of, LocationId stream, const DeviceOperation& operation,
+                      const Start& start, Detection& out) {
+  const Time since = std::max(start.previous, start.handed_over);
+  if (!start.waits_of.valid() || start.awaited <= since) return;
+  const Time until = std::min(start.awaited, operation.end);
+  LocationWaits& found = out.at(stream);
+  // Where waiting is an operation of its own, it lasts as long as the wait.
+  found.wait(pattern("dev.stream_wait"), of.run.stream_idle, since,
+             std::min(until, operation.begin), std::min(until, operation.begin), start.waits_of);
+  if (!keeps_device_busy(operation.kind)) {
+    found.wait(pattern("dev.stream_wait"), operation.path, std::max(since, operation.begin), until,
+               until, start.waits_of);
+  }
+  out.meet(stream, start.waits_of, until);
+}
+
+/// Until the end of its process.
+void nothing_more(const DeviceStarts& of, LocationId stream, Time since, Detection& out) {
+  const LocationId master = of.run.master_of(stream);
+  if (of.run.at(master).empty()) return;
+  const Time end = of.run.at(master).last;
+  if (end <= since) return;
+  LocationWaits& found = out.at(stream);
+  found.device_gaps.push_back(
+      {since, end, end, stream, master, true, DeviceGap::Place::after_last});
+  found.wait(pattern("dev.no_more_work"), of.run.device_idle, since, end, end, master);
+  out.meet(stream, master, end);
+}
+
+void visit_stream(const DeviceStarts& of, const DevicesBusy& all_busy, size_t s, Detection& out) {
+  const LocationId stream = of.process.streams[s];
+  const std::vector<DeviceBusy>& busy = busy_of(of, all_busy, stream);
+  size_t next = 0;
+  for (size_t i = 0; i < of.operations(s).size(); ++i) {
+    const DeviceOperation& operation = of.operations(s)[i];
+    const Start& start = of.starts[s][i];
+    while (next < busy.size() && busy[next].begin < operation.begin) ++next;
+    const bool ends_gap = next < busy.size() && busy[next].begin == operation.begin &&
+                          busy[next].first == stream && keeps_device_busy(operation.kind) &&
+                          operation.begin < operation.end;
+    if (ends_gap) {
+      const Time since = next > 0 ? busy[next - 1].end : of.born(stream);
+      end_gap(of, stream, std::max(since, of.born(stream)), operation, start,
+              next > 0 ? DeviceGap::Place::between : DeviceGap::Place::before_first, out);
+    }
+    if (start.host.valid()) {
+      was_launched(stream, operation, start, out);
+      wait_for_streams(of, stream, operation, start, out);
+    }
+  }
+  if (!busy.empty() && busy.back().last == stream) nothing_more(of, stream, busy.back().end, out);
+}
+
+}  // namespace
+
+void detect_stream_waits(const DeviceStarts& process, const DevicesBusy& busy, Detection& out) {
+  for (size_t s = 0; s < process.process.streams.size(); ++s) {
+    visit_stream(process, busy, s, out);
+  }
+}
+
+}  // namespace culprit::replay

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A section on cores that threads lacked: who had them, which processes lacked most, and when.
+#pragma once
+
+#include <string>
+
+#include "blame/findings/findings.h"
+#include "report/words/layout.h"
+
+namespace culprit::report {
+
+/// "" where threads had the cores that they wanted.
+std::string core_section(const blame::Findings& findings, const TimeFormat& time);
+
+}  // namespace culprit::report

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of the report that tells of devices: how busy they were, which code of hosts let them
+// idle, what ran while hosts waited, and what habits cost time (launches that take longer than what
+// they launch, waiting for nothing, copies from pageable memory).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/words/layout.h"
+#include "report/words/names.h"
+
+namespace culprit::report {
+
+/// The section, with its heading; "" for runs without devices.
+std::string device_section(const blame::Findings& findings, const PageNames& names,
+                           const TimeFormat& time);
+
+}  // namespace culprit::report

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Parts of the text report that are lists of short lines: the overview, which fits on a screen
+// together with the verdict above it, and the longest single waits.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/words/names.h"
+
+namespace culprit::report {
+
+/// Efficiencies, the most time by kind of waiting, delay, critical path, and what was executed
+/// while threads were idle; a few lines each, with shares only. "" if nobody ever waited.
+std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
+
+/// What shares of root causes are shares of: "all waiting time", but for a cut.
+std::string_view all_waiting(const blame::Findings& findings);
+
+/// The longest wait of each of the patterns that take most time: when, where, for whom.
+std::string longest_waits(const blame::Findings& findings, const PageNames& names);
+
+/// "4 of 64 overloaded, moving over time": how a delay's load and cost are distributed; "" if there
+/// is nothing to say.
+std::string distribution_words(const blame::Findings& findings, CallPathId callpath);
+
+/// The same as a sentence that says what it means.
+std::string distribution_sentence(const blame::Findings& findings, CallPathId callpath);
+
+}  // namespace culprit::report

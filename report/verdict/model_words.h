@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What culprit model found, in words.
+#pragma once
+
+#include <string>
+
+#include "blame/findings/findings.h"
+#include "report/words/layout.h"
+
+namespace culprit::report {
+
+/// How the run time goes on, what grows worst, and which parameters have no effect.
+std::string model_sentence(const blame::Findings& findings);
+
+/// From the largest run that was measured to what is predicted.
+double growth(const blame::FoundModel& row);
+/// By enough to matter; and the other way.
+bool grows(const blame::FoundModel& row);
+bool shrinks(const blame::FoundModel& row);
+
+/// Figures in seconds by one unit for all of them; those of files as they are.
+class ModelValues {
+ public:
+  explicit ModelValues(const blame::Findings& findings);
+  std::string operator()(const blame::FoundModel& row, double value) const;
+
+ private:
+  TimeFormat time_;
+};
+
+}  // namespace culprit::report
