@@ -26,7 +26,7 @@
 //
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
 // the number of threads: each sum is made in one fixed order. Of several ranks each explains what
-// its own locations caused; the waits of others among it are guests (guests.h).
+// its own locations caused, also waits of other ranks' locations (remote_waits.h).
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices did, over all of the run and over time (device_course.h), what their streams
+// What devices did, over all of the run and over time (device_time_series.h), what their streams
 // executed, and which calls waited for them.
 //
 // Efficiencies of devices follow TALP (DLB's), with n devices, run time T, and of a device d the

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See course.h. The index of call paths answers what an interval holds besides waits, so long runs
-// cost no more than short ones; waits are cut at the intervals' borders one by one.
+// See time_series.h. The index of call paths answers what an interval holds besides waits, so long
+// runs cost no more than short ones; waits are cut at the intervals' borders one by one.
 
 #include "blame/profile/time_series.h"
 

@@ -4,8 +4,8 @@
 // Cube's .cubex: an archive of anchor.xml (metrics, call tree, system tree) and for each metric an
 // index, which names the call paths that have values, and their values, one of each location.
 // Metrics are exclusive along the call tree, whose nodes are then numbered depth first. Waiting is
-// divided into the families and patterns of patterns.def. All roots of the run's call paths are put
-// under one, since readers expect a single one.
+// divided into the families and patterns of wait_patterns.def. All roots of the run's call paths
+// are put under one, since readers expect a single one.
 
 #include <fmt/format.h>
 

@@ -24,7 +24,7 @@ To add one, see [add a pattern](developers/add-a-pattern.md). Times are allocate
 
 
 def rows(table):
-    """The rows of a patterns.def as dictionaries."""
+    """The rows of a wait_patterns.def as dictionaries."""
     for _, arguments in macros.calls(table):
         yield dict(zip(COLUMNS, arguments, strict=True))
 
@@ -34,7 +34,7 @@ def sentence(text):
 
 
 def document(table):
-    """The page, for the text of a patterns.def."""
+    """The page, for the text of a wait_patterns.def."""
     patterns = list(rows(table))
     lines = [HEAD]
 

@@ -16,6 +16,7 @@ import dependencies
 import files
 import findings_doc
 import losses_doc
+import mentions
 import page
 import patterns_doc
 import prose
@@ -242,15 +243,23 @@ def check_docs(tree):
                     yield f"{path}: refers to a line number ({match.group()})"
 
 
+def anchors_of(text):
+    """What links to the headings of a document end with."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def check_links(tree):
     """Links between documents lead somewhere, and the index has all documents."""
     known = set(tree.paths) | {os.path.dirname(path) for path in tree.paths}
     index = set()
     for path in tree.ending(".md"):
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", tree.text(path)):
-            full = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", tree.text(path)):
+            full = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
             if full not in known:
                 yield f"{path}: links to {target}, which is not there"
+            elif anchor and anchor not in anchors_of(tree.text(full)):
+                yield f"{path}: links to #{anchor} of {full}, which has no such heading"
             if path == "docs/README.md":
                 index.add(full)
     for path in tree.ending(".md") if "docs/README.md" in tree.paths else []:
@@ -354,6 +363,7 @@ RULES = {
     "files": lambda tree: files.check(tree, without_comments_and_strings),
     "docs": check_docs,
     "links": check_links,
+    "mentions": lambda tree: mentions.check(tree, includes_of),
     "width": check_width,
     "patterns": check_patterns,
     "asking": asking.check,

@@ -143,7 +143,7 @@ class Rules(unittest.TestCase):
 
     def test_links(self):
         page = "see [a](a.md#x), [us](../README.md), [all](https://a.b/c) and [cs](decisions/)"
-        files = {"docs/README.md": page, "docs/a.md": "", "README.md": "", "docs/decisions/1.md": ""}
+        files = {"docs/README.md": page, "docs/a.md": "# X", "README.md": "", "docs/decisions/1.md": ""}
 
         def found(**changed):
             tree = FakeTree()
@@ -152,10 +152,37 @@ class Rules(unittest.TestCase):
             return list(rules.RULES["links"](tree))
         self.assertFalse(found())
         self.assertTrue(found(**{"docs/a.md": None}))
+        self.assertTrue(found(**{"docs/a.md": "# Y"}))
+        self.assertFalse(found(**{"docs/a.md": "[it](#so-it-is-x)\n## So `it is`: (x)\n# X"}))
+        self.assertTrue(found(**{"docs/a.md": "[it](#y)\n# X"}))
         self.assertTrue(found(**{"docs/b.md": "new"}))
         self.assertTrue(found(**{"docs/evidence/b.md": "new"}))
         self.assertFalse(found(**{"docs/decisions/1.md": "new"}))
         self.assertTrue(found(**{"docs/decisions/1.md": "[no](../../c.md)"}))
+
+    def test_mentions(self):
+        files = {"base__a_dot_h": "#include <sys/b.h>\n", "base__deep__c_dot_cpp": "", "docs__decisions__0007-so_dot_md": "",
+                 "report__page__text_dot_cpp": "", "page__main_dot_jsx": "", "examples__x_dot_py": ""}
+
+        def found(text, where="base__d_dot_cpp"):
+            return breaches("mentions", **files, **{where: text})
+        for stale in ("gone.h", "deep/gone.cpp", "base/gone", "base/gone/", "report/*.h", "base/{a,gone}.h",
+                      "../gone.md", "page/text.cpp", "gone.py,", "docs/decisions/0008", "(gone.def)."):
+            for text, where in ((f"// See {stale} for\n", "base__d_dot_cpp"), (f"/* {stale} */\n", "base__d_dot_h"),
+                                (f"# {stale}\n", "cmake__d_dot_cmake"), (f"! {stale}\n", "examples__d_dot_f90"),
+                                (f"see {stale}\n", "docs__d_dot_md"), (f"1. it\n    {stale}\n", "docs__d_dot_md")):
+                self.assertTrue(found(text, where), text)
+        for name in ("a.h", "base/a.h", "base/a", "deep/c.cpp", "base/deep/", "base/*.h", "base/{a,deep/c}.*",
+                     "../base/a.h", "sys/b.h", "b.h", "docs/decisions/0007", "solve.c:12", "their/base/gone.hpp",
+                     "/usr/base/gone.h", "base/<name>.h", "other.base/x", "gone.so", "f.h(x)", "and/or", "$base/gone.h",
+                     "raw/heartbeat"):
+            for text, where in ((f"// See {name}, it\n", "base__d_dot_cpp"), (f"see {name}.\n", "docs__d_dot_md")):
+                self.assertFalse(found(text, where), text)
+        self.assertFalse(found('auto s = "gone.h";\n// it\'s\n'))
+        self.assertFalse(found("see\n\n    cat gone.h\n\n```\ngone.h\n```\n", "docs__d_dot_md"))
+        self.assertFalse(found("// page/text.cpp\n", "report__d_dot_h"))
+        self.assertTrue(found("as `deep/gone` says\n", "docs__d_dot_md"))
+        self.assertFalse(found("as `deep/c` and `their/c` say\n", "docs__d_dot_md"))
 
     def test_shape(self):
         self.assertTrue(breaches("cycles", base__a_dot_h='#include "base/b.h"', base__b_dot_h="",
