@@ -15,8 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/merge_runs.h"
-
 namespace culprit {
 
 /// Number of threads for `-j requested`; 0 means all cores.
@@ -80,23 +78,6 @@ void parallel_for(size_t count, unsigned threads, const MakeState& make_state, c
 template <class Work>
 void parallel_for(size_t count, unsigned threads, const Work& work) {
   parallel_for(count, threads, [] { return 0; }, [&](size_t i, int) { work(i); });
-}
-
-/// Sorts [begin, end), which mostly consists of a few ascending runs. Stable.
-template <class T, class Less>
-void parallel_sort(T* begin, T* end, unsigned threads, const Less& less) {
-  const size_t size = static_cast<size_t>(end - begin);
-  constexpr size_t kWorthIt = 1 << 14;
-  size_t parts = 1;
-  while (parts * 2 <= thread_count(threads) && size / (parts * 2) >= kWorthIt) parts *= 2;
-  const auto edge = [&](size_t part) { return begin + size * part / parts; };
-  parallel_for(parts, threads, [&](size_t i) { merge_runs(edge(i), edge(i + 1), less); });
-  for (size_t width = 1; width < parts; width *= 2) {
-    parallel_for(parts / (2 * width), threads, [&](size_t i) {
-      std::inplace_merge(edge(2 * i * width), edge((2 * i + 1) * width), edge((2 * i + 2) * width),
-                         less);
-    });
-  }
 }
 
 }  // namespace culprit

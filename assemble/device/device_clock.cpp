@@ -29,9 +29,8 @@ DeviceClock::DeviceClock(std::vector<Moment> moments) {
   const auto best =
       std::min_element(moments.begin(), moments.end(),
                        [](const Moment& a, const Moment& b) { return width(a) < width(b); });
-  uncertainty_ = width(*best);
   const auto start = static_cast<size_t>(best - moments.begin());
-  const int64_t middle = best->at_least.nanos() + uncertainty_.nanos() / 2;
+  const int64_t middle = best->at_least.nanos() + width(*best).nanos() / 2;
   const int64_t offset = middle - static_cast<int64_t>(best->nanoseconds);
   knots_.resize(moments.size());
   int64_t last = offset;

@@ -30,8 +30,6 @@ class DeviceClock {
   /// Without any moment, the device's time counts as the trace's.
   Time time(uint64_t nanoseconds) const;
   bool known() const { return !knots_.empty(); }
-  /// How narrow the narrowest interval is: times are no better known than that.
-  Duration uncertainty() const { return uncertainty_; }
 
  private:
   struct Knot {
@@ -39,7 +37,6 @@ class DeviceClock {
     int64_t offset = 0;  ///< from the device's time to the trace's
   };
   std::vector<Knot> knots_;  ///< in order of time
-  Duration uncertainty_;
 };
 
 }  // namespace culprit::assemble
