@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace culprit;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Picture tests: each .txt file in this folder draws a trace (trace/text/text.h) and states below
+// Picture tests: each .txt file in this folder draws a trace (tests/support/text/text.h) and states
+// below
 // `---` what culprit must say of it. Adding a test is adding a file.
 //
 // Expectations come in sections; the rows of a section are all rows there may be, columns are
@@ -48,9 +49,9 @@
 #include "tests/support/pictures.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/same_findings.h"
+#include "tests/support/text/text.h"
 #include "trace/otf2/reader.h"
 #include "trace/otf2/writer.h"
-#include "trace/text/text.h"
 
 namespace culprit {
 namespace {

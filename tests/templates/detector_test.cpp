@@ -6,7 +6,7 @@
 
 #include "replay/detect/detection.h"
 #include "replay/model/run.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::replay {
 

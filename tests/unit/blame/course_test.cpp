@@ -8,7 +8,7 @@
 
 #include "blame/analyze.h"
 #include "blame/profile/equal_parts.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::blame {
 namespace {

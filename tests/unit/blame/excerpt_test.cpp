@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::blame {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "blame/analyze.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::blame {
 namespace {

@@ -3,7 +3,8 @@
 
 // A sweep code whose waits are known without culprit: processes on a grid, sweeps from corners one
 // after the other, blocks that are received from both neighbors upstream, worked on, and sent to
-// both downstream. It is played process by process, and drawn as a picture (trace/text/text.h).
+// both downstream. It is played process by process, and drawn as a picture
+// (tests/support/text/text.h).
 #pragma once
 
 #include <array>

@@ -10,8 +10,8 @@
 #include "blame/analyze.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/same_findings.h"
+#include "tests/support/text/text.h"
 #include "tests/unit/blame/sweep_program.h"
-#include "trace/text/text.h"
 
 namespace culprit {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "predict/rerun/what_if.h"
 #include "tests/support/instructions.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::predict {
 namespace {

@@ -11,7 +11,7 @@
 #include "predict/rerun/retimed_source.h"
 #include "predict/rerun/what_if.h"
 #include "tests/support/pictures.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::predict {
 namespace {

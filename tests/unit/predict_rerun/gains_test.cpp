@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "predict/rerun/what_if.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::predict {
 namespace {

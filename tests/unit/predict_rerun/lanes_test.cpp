@@ -14,8 +14,8 @@
 #include "predict/rerun/share/measure_work.h"
 #include "predict/rerun/what_if.h"
 #include "tests/support/pictures.h"
+#include "tests/support/text/text.h"
 #include "tests/unit/blame/random_trace.h"
-#include "trace/text/text.h"
 
 namespace culprit::predict {
 namespace {

@@ -13,7 +13,7 @@
 #include "predict/goal/goal_program.h"
 #include "replay/model/run.h"
 #include "tests/bench/generate/generate.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::predict {
 namespace {

@@ -15,7 +15,7 @@
 #include "blame/analyze.h"
 #include "report/formats.h"
 #include "tests/support/pictures.h"
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 namespace culprit::report {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The text form refuses what it does not understand, names the line, and says why.
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/text/mpi.h"
+#include "tests/support/text/mpi.h"
 
 namespace culprit::trace {
 

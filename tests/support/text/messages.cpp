@@ -3,12 +3,12 @@
 
 // A line names two calls or more by lane and begin; what happens at their begin and at their end
 // are two actions.
-#include "trace/text/messages.h"
+#include "tests/support/text/messages.h"
 
 #include <charconv>
 #include <sstream>
 
-#include "trace/text/names.h"
+#include "tests/support/text/names.h"
 
 namespace culprit::trace {
 

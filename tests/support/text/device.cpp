@@ -3,7 +3,7 @@
 
 // Each line becomes actions on the lanes that it names; numbers of operations are given in the
 // order of lines.
-#include "trace/text/device.h"
+#include "tests/support/text/device.h"
 
 #include <algorithm>
 #include <charconv>

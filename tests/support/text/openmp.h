@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/text/action.h"
 #include "trace/definitions.h"
-#include "trace/text/action.h"
 
 namespace culprit::trace {
 

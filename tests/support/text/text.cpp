@@ -4,17 +4,17 @@
 // From a picture to a trace: the picture as it is written (sketch.h), lanes with their visits
 // (lanes.h), then what the event lines add to them, each by those who know its first word. Small
 // inputs only: clarity before speed.
-#include "trace/text/text.h"
+#include "tests/support/text/text.h"
 
 #include <optional>
 #include <utility>
 
-#include "trace/text/device.h"
-#include "trace/text/lanes.h"
-#include "trace/text/messages.h"
-#include "trace/text/mpi.h"
-#include "trace/text/openmp.h"
-#include "trace/text/sketch.h"
+#include "tests/support/text/device.h"
+#include "tests/support/text/lanes.h"
+#include "tests/support/text/messages.h"
+#include "tests/support/text/mpi.h"
+#include "tests/support/text/openmp.h"
+#include "tests/support/text/sketch.h"
 
 namespace culprit::trace {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tests/support/text/action.h"
+#include "tests/support/text/sketch.h"
 #include "trace/definitions.h"
-#include "trace/text/action.h"
-#include "trace/text/sketch.h"
 
 namespace culprit::trace {
 

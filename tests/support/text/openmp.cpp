@@ -3,7 +3,7 @@
 
 // Objects and tasks have the numbers that the picture gives them; parts of a task are its runs in
 // the order of lines.
-#include "trace/text/openmp.h"
+#include "tests/support/text/openmp.h"
 
 #include <algorithm>
 #include <charconv>

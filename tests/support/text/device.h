@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/text/openmp.h"
+#include "tests/support/text/openmp.h"
 
 namespace culprit::trace {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tables of names against values; a name that is in none of them is a region of the program.
-#include "trace/text/names.h"
+#include "tests/support/text/names.h"
 
 #include "trace/device_apis.h"
 

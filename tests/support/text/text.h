@@ -74,8 +74,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tests/support/text/action.h"
 #include "trace/source.h"
-#include "trace/text/action.h"
 
 namespace culprit::trace {
 

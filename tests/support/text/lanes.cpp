@@ -3,15 +3,15 @@
 
 // Frames that stay open from one visit to the next are not entered again; two visits of one path
 // are told apart by entering its last frame twice. A worker's frames begin below its master's fork.
-#include "trace/text/lanes.h"
+#include "tests/support/text/lanes.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
 
+#include "tests/support/text/mpi.h"
+#include "tests/support/text/names.h"
 #include "trace/source.h"
-#include "trace/text/mpi.h"
-#include "trace/text/names.h"
 
 namespace culprit::trace {
 

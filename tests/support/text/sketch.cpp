@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One function for each kind of line. Which kind it is follows from the section that it stands in.
-#include "trace/text/sketch.h"
+#include "tests/support/text/sketch.h"
 
 #include <charconv>
 #include <cstdio>
 #include <sstream>
 
-#include "trace/text/names.h"
+#include "tests/support/text/names.h"
 
 namespace culprit::trace {
 

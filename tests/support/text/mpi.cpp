@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Windows and groups are defined when a line first needs them.
-#include "trace/text/mpi.h"
+#include "tests/support/text/mpi.h"
 
 #include <algorithm>
 #include <charconv>
