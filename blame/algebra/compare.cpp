@@ -14,7 +14,7 @@
 
 #include "base/glob.h"
 #include "base/result.h"
-#include "base/student.h"
+#include "base/statistics.h"
 #include "blame/algebra/combine.h"
 #include "blame/algebra/integrate.h"
 

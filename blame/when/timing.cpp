@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/statistics.h"
+
 namespace culprit::blame {
 
 namespace {
@@ -105,20 +107,6 @@ double effective(std::span<const double> ranks, const Fit& fit) {
   return std::max(kLeastEffective, static_cast<double>(n) * (1 - r) / (1 + r));
 }
 
-/// The logarithm of the probability of at least `hits` in so many tries.
-double log_tail(size_t hits, size_t tries, double probability) {
-  const auto n = static_cast<double>(tries);
-  double sum = -INFINITY;
-  for (size_t i = hits; i <= tries; ++i) {
-    const auto k = static_cast<double>(i);
-    const double one = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                       k * std::log(probability) + (n - k) * std::log1p(-probability);
-    const double larger = std::max(sum, one), smaller = std::min(sum, one);
-    sum = std::isinf(smaller) ? larger : larger + std::log1p(std::exp(smaller - larger));
-  }
-  return sum;
-}
-
 // --- the tests --------------------------------------------------------------------------------
 
 bool happens_once(std::span<const double> costs, Timing& found) {
@@ -155,7 +143,7 @@ Phase most_often_largest(std::span<const double> costs, size_t period) {
 bool comes_again(std::span<const double> costs, Timing& found) {
   const size_t n = costs.size();
   const double all = sum(costs);
-  double best = std::log(kChance);
+  double best = kChance;
   for (size_t period = 3; period <= std::min(n / kLeastCycles, kLongestPeriod); ++period) {
     const size_t cycles = n / period;
     const auto [phase, hits] = most_often_largest(costs, period);
@@ -164,13 +152,15 @@ bool comes_again(std::span<const double> costs, Timing& found) {
     double cost = 0;
     for (size_t i = phase; i < n; i += period) cost += costs[i];
     if (cost < std::max(kOverChance / length, kLeastOfPeriodic) * all) continue;
-    const double chance = log_tail(hits, cycles, 1 / length) + std::log(length) +
-                          std::log(static_cast<double>(n) / kLeastCycles);
+    // By chance at any phase, of any of the lengths that were tried. Where no double is as small,
+    // the shortest period stays: longer ones are multiples of it.
+    const double chance =
+        binomial_tail(cycles, hits, 1 / length) * length * static_cast<double>(n) / kLeastCycles;
     if (chance >= best) continue;
     best = chance;
     found = {Course::every, phase, n, period};
   }
-  return best < std::log(kChance);
+  return best < kChance;
 }
 
 /// Where the ranks before and after differ most, if that is no chance.
@@ -200,7 +190,7 @@ bool has_trend(std::span<const double> costs, std::span<const double> ranks, Lin
   const double z = std::abs(rho) * std::sqrt(effective(ranks, of_ranks) - 1);
   found = line_through(costs);
   const double rise = std::abs(found.slope) * (n - 1);
-  return std::erfc(z / std::sqrt(2)) < kChance && rise >= kRises * found.at;
+  return 2 * normal_probability(-z) < kChance && rise >= kRises * found.at;
 }
 
 }  // namespace

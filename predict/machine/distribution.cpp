@@ -10,6 +10,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/statistics.h"
+
 namespace culprit::predict {
 namespace {
 
@@ -23,25 +25,11 @@ struct Match : Cases... {
 template <class... Cases>
 Match(Cases...) -> Match<Cases...>;
 
-double below(double x) {  // the standard normal distribution
-  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
-}
-
-/// Where the standard normal distribution comes to `share`.
-double normal_quantile(double share) {
-  double low = -40, high = 40;
-  for (int i = 0; i < 80; ++i) {
-    const double middle = (low + high) / 2;
-    (below(middle) < share ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 double mean_of(const Normal& normal) {
   const double m = normal.mean_ns, s = normal.deviation_ns;
   if (s <= 0) return std::max(m, 0.0);
   const double x = m / s;
-  return m * below(x) + s * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+  return m * normal_probability(x) + s * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
 }
 
 double mean_of(const Empirical& all) {
@@ -125,8 +113,8 @@ double Distribution::quantile_ns(double share) const {
       Match{[](const Constant& c) { return c.value_ns; },
             [&](const Uniform& u) { return u.from_ns + (u.to_ns - u.from_ns) * share; },
             [&](const Normal& n) {
-              if (share >= 1 && n.deviation_ns > 0) return HUGE_VAL;
-              return n.mean_ns + n.deviation_ns * normal_quantile(share);
+              return n.deviation_ns > 0 ? n.mean_ns + n.deviation_ns * normal_quantile(share)
+                                        : n.mean_ns;
             },
             [&](const Exponential& e) {
               return e.mean_ns > 0 ? -e.mean_ns * std::log1p(-share) : 0.0;

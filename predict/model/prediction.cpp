@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/student.h"
+#include "base/statistics.h"
 #include "predict/model/fit.h"
 #include "predict/model/spread.h"
 

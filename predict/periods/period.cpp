@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "base/statistics.h"
 #include "predict/periods/phases.h"
 #include "predict/periods/spectrum.h"
 #include "predict/periods/wave.h"
@@ -299,9 +300,7 @@ Next predict_next(const Series& series, const Period& period, double now_s) {
   const double since = std::max(now_s - period.stretches.back().end_s, 0.0);
   const double m = std::max(1.0, std::floor(since / last.period) + 1);
   const double n = std::max(static_cast<double>(last.alike), 1.0);
-  constexpr double kNormal = 1.6449;  // Student's for n - 1 degrees: Abramowitz and Stegun, 26.7.5
-  const double quantile =
-      kNormal + (kNormal * kNormal * kNormal + kNormal) / (4 * std::max(n - 1, 1.0));
+  const double quantile = student_quantile(0.95, std::max(n - 1, 1.0));
   const double deviation = std::max(last.deviation, series.step_s);
   const double reach = quantile * deviation * std::sqrt(m * (1 + m / n));
   const double begin = period.stretches.back().end_s + m * last.period;

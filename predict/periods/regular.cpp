@@ -10,6 +10,8 @@
 #include <numbers>
 #include <utility>
 
+#include "base/statistics.h"
+
 namespace culprit::predict {
 namespace {
 
@@ -43,20 +45,6 @@ Moments moments_of(std::span<const double> values, double around, double width) 
   }
   if (found.count > 1) found.deviation = std::sqrt(squares / static_cast<double>(found.count - 1));
   return found;
-}
-
-/// P(at least `hits` of `tries`).
-double binomial_tail(size_t tries, size_t hits, double each) {
-  if (hits == 0 || each >= 1) return 1;
-  if (each <= 0) return 0;
-  const double n = static_cast<double>(tries);
-  double sum = 0;
-  for (size_t i = hits; i <= tries; ++i) {
-    const double k = static_cast<double>(i);
-    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                    k * std::log(each) + (n - k) * std::log1p(-each));
-  }
-  return std::min(sum, 1.0);
 }
 
 /// Of gaps at random with this median, after `dead`: the part of distances within `width` of

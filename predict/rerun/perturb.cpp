@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/student.h"
+#include "base/statistics.h"
 
 namespace culprit::predict {
 

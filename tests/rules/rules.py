@@ -54,6 +54,7 @@ VENDORS = [
     (r"sqlite3\.h$", ["report/"]),
     (r"CLI/", ["cli/"]),
     (r"spdlog/", ["base/log.cpp"]),
+    (r"boost/", ["base/statistics.cpp"]),
     (r"gtest/|gmock/|benchmark/", []),
 ]
 
