@@ -37,6 +37,7 @@ class Culprit(CMakePackage):
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3")
     depends_on("boost", type="build")
+    depends_on("eigen@3.3:3", type="build")
     depends_on("papi@6:", when="+papi")
     depends_on("opencl-c-headers", when="+opencl")
     depends_on("cuda@12:", when="+cuda")
