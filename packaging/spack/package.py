@@ -42,6 +42,10 @@ class Culprit(CMakePackage):
     depends_on("opencl-c-headers", when="+opencl")
     depends_on("cuda@12:", when="+cuda")
 
+    # Headers alone, for which Spack has no packages.
+    resource(name="kissfft", git="https://github.com/mborgerding/kissfft.git", tag="131.1.0",
+             destination="headers", placement="kissfft")
+
     generator("ninja")
     conflicts("%gcc@:11", msg="culprit is written in C++20, which needs GCC 12 or later")
     conflicts("platform=darwin", msg="culprit is for Linux")
@@ -54,6 +58,7 @@ class Culprit(CMakePackage):
         args = [
             self.define("BUILD_TESTING", False),
             self.define("OMPT_HEADER", join_path(openmp.include, "omp-tools.h")),
+            self.define("KISSFFT_INCLUDE_DIR", join_path(self.stage.source_path, "headers")),
         ]
         if "+cuda" in self.spec:
             cuda = self.spec["cuda"].prefix

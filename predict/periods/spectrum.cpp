@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A transform of its own, because it is these few lines: libraries of this size would be a package
-// to install for a program that needs one real transform of a million values at most.
+// KissFFT transforms lengths of small factors; it would need n^2 steps for primes, so other lengths
+// become convolutions of such a length.
 #include "predict/periods/spectrum.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <kissfft/kissfft.hh>
 #include <numbers>
 #include <numeric>
 
@@ -16,29 +17,17 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// In place, of 2^m values.
-void transform(std::vector<Complex>& x, bool inverse) {
-  const size_t n = x.size();
-  for (size_t i = 1, j = 0; i < n; ++i) {
-    size_t bit = n >> 1;
-    for (; j & bit; bit >>= 1) j ^= bit;
-    j ^= bit;
-    if (i < j) std::swap(x[i], x[j]);
+std::vector<Complex> transformed(const std::vector<Complex>& x, bool inverse) {
+  std::vector<Complex> y(x.size());
+  kissfft<double>(x.size(), inverse).transform(x.data(), y.data());
+  return y;
+}
+
+bool has_small_factors(size_t n) {
+  for (const size_t factor : {2, 3, 5}) {
+    while (n % factor == 0) n /= factor;
   }
-  std::vector<Complex> roots(n / 2);
-  const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
-  for (size_t i = 0; i < roots.size(); ++i)
-    roots[i] = std::polar(1.0, turn * static_cast<double>(i));
-  for (size_t length = 2; length <= n; length *= 2) {
-    const size_t half = length / 2, stride = n / length;
-    for (size_t first = 0; first < n; first += length) {
-      for (size_t i = 0; i < half; ++i) {
-        const Complex odd = x[first + half + i] * roots[i * stride];
-        x[first + half + i] = x[first + i] - odd;
-        x[first + i] += odd;
-      }
-    }
-  }
+  return n == 1;
 }
 
 /// jk = (j^2 + k^2 - (k - j)^2) / 2 makes a convolution of it, of a length that may be 2^m.
@@ -53,10 +42,10 @@ std::vector<Complex> bluestein(std::span<const double> values) {
     b[i] = chirp[i];
     if (i > 0) b[padded - i] = chirp[i];
   }
-  transform(a, false);
-  transform(b, false);
+  a = transformed(a, false);
+  b = transformed(b, false);
   for (size_t i = 0; i < padded; ++i) a[i] *= b[i] / static_cast<double>(padded);
-  transform(a, true);
+  a = transformed(a, true);
   a.resize(n);
   for (size_t i = 0; i < n; ++i) a[i] *= std::conj(chirp[i]);
   return a;
@@ -81,10 +70,9 @@ std::vector<double> z_scores(std::span<const double> power) {
 }  // namespace
 
 std::vector<Complex> fourier(std::span<const double> values) {
-  if (!std::has_single_bit(values.size())) return bluestein(values);
-  std::vector<Complex> x(values.begin(), values.end());
-  transform(x, false);
-  return x;
+  if (values.empty()) return {};
+  return has_small_factors(values.size()) ? transformed({values.begin(), values.end()}, false)
+                                          : bluestein(values);
 }
 
 std::vector<double> without_trend(std::span<const double> values) {
@@ -113,9 +101,9 @@ std::vector<double> autocorrelation(std::span<const double> values) {
   const double mean = mean_of(values);
   std::vector<Complex> x(std::bit_ceil(2 * n));
   for (size_t i = 0; i < n; ++i) x[i] = values[i] - mean;
-  transform(x, false);
+  x = transformed(x, false);
   for (Complex& each : x) each = std::norm(each);  // Wiener-Khinchin
-  transform(x, true);
+  x = transformed(x, true);
   std::vector<double> r(n);
   for (size_t l = 0; l < n && x[0].real() > 0; ++l) r[l] = x[l].real() / x[0].real();
   return r;

@@ -13,9 +13,9 @@
 
 namespace culprit::predict {
 
-/// X_k = sum over j of x_j exp(-2 pi i jk / n), for any n: the radix-2 algorithm of Cooley and
-/// Tukey (Math. Comp. 19, 1965), and for other lengths Bluestein's (Northeast Electronics Research
-/// and Engineering Meeting Record 10, 1968). O(n log n).
+/// X_k = sum over j of x_j exp(-2 pi i jk / n), for any n in O(n log n): the algorithm of Cooley
+/// and Tukey (Math. Comp. 19, 1965), and for n with factors above 5 Bluestein's (Northeast
+/// Electronics Research and Engineering Meeting Record 10, 1968).
 std::vector<std::complex<double>> fourier(std::span<const double> values);
 
 /// The values less their least-squares line.

@@ -55,6 +55,7 @@ VENDORS = [
     (r"CLI/", ["cli/"]),
     (r"spdlog/", ["base/log.cpp"]),
     (r"boost/", ["base/statistics.cpp"]),
+    (r"kissfft/", ["predict/periods/spectrum.cpp"]),
     (r"Eigen/", ["predict/model/least_squares.cpp"]),
     (r"gtest/|gmock/|benchmark/", []),
 ]
