@@ -36,7 +36,7 @@ class Culprit(CMakePackage):
     depends_on("spdlog@1.10: +fmt_external")
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3")
-    depends_on("boost", type="build")
+    depends_on("boost+math", type="build")
     depends_on("eigen@3.3:3", type="build")
     depends_on("papi@6:", when="+papi")
     depends_on("opencl-c-headers", when="+opencl")
@@ -45,6 +45,8 @@ class Culprit(CMakePackage):
     # Headers alone, for which Spack has no packages.
     resource(name="kissfft", git="https://github.com/mborgerding/kissfft.git", tag="131.1.0",
              destination="headers", placement="kissfft")
+    resource(name="protozero", git="https://github.com/mapbox/protozero.git", tag="v1.7.1",
+             destination="headers", placement="protozero")
 
     generator("ninja")
     conflicts("%gcc@:11", msg="culprit is written in C++20, which needs GCC 12 or later")
@@ -59,6 +61,8 @@ class Culprit(CMakePackage):
             self.define("BUILD_TESTING", False),
             self.define("OMPT_HEADER", join_path(openmp.include, "omp-tools.h")),
             self.define("KISSFFT_INCLUDE_DIR", join_path(self.stage.source_path, "headers")),
+            self.define("PROTOZERO_INCLUDE_DIR",
+                        join_path(self.stage.source_path, "headers", "protozero", "include")),
         ]
         if "+cuda" in self.spec:
             cuda = self.spec["cuda"].prefix

@@ -10,32 +10,54 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
+#include <protozero/pbf_builder.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/printable.h"
 #include "report/exports/exports.h"
 #include "report/exports/figures.h"
 #include "report/exports/nesting.h"
-#include "report/exports/protobuf.h"
 
 namespace culprit::report {
 namespace {
 
-namespace trace_packet {
-constexpr uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInterned = 12, kFlags = 13,
-                   kTrackDescriptor = 60;
-constexpr uint64_t kCleared = 1, kNeedsState = 2;
-}  // namespace trace_packet
-namespace descriptor {
-constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5;
-}
-namespace event {
-constexpr uint32_t kAnnotation = 4, kType = 9, kNameId = 10, kTrack = 11, kFlow = 47,
-                   kLastFlow = 48;
-constexpr uint64_t kBegin = 1, kEnd = 2, kInstant = 3;
-}  // namespace event
-namespace annotation {
-constexpr uint32_t kText = 6, kName = 10;
+using Tag = protozero::pbf_tag_type;
+enum class Trace : Tag { packet = 1 };
+enum class Packet : Tag {
+  timestamp = 8,
+  sequence = 10,
+  track_event = 11,
+  interned = 12,
+  flags = 13,
+  track_descriptor = 60
+};
+enum class Track : Tag { uuid = 1, name = 2, process = 3, thread = 4, parent = 5 };
+enum class Process : Tag { pid = 1, name = 6 };
+enum class Thread : Tag { pid = 1, tid = 2, name = 5 };
+enum class Event : Tag {
+  annotation = 4,
+  type = 9,
+  name_id = 10,
+  track = 11,
+  flow = 47,
+  last_flow = 48
+};
+enum class Annotation : Tag { text = 6, name = 10 };
+enum class Interned : Tag { event_name = 2 };
+enum class EventName : Tag { id = 1, name = 2 };
+
+enum class EventType : uint64_t { begin = 1, end = 2, instant = 3 };
+constexpr uint64_t kStateCleared = 1, kNeedsState = 2;  // flags of a packet
+
+/// Writes the fields of one kind of message.
+template <class Field>
+using Message = protozero::pbf_builder<Field>;
+
+template <class Field>
+void add_text(Message<Field>& message, Field field, std::string_view text) {
+  message.add_string(field, text.data(), text.size());
 }
 
 constexpr uint64_t kCriticalTrack = 1;
@@ -64,25 +86,30 @@ class Perfetto {
 
   // --- packets ---
 
-  void packet(ProtoMessage& content) {
-    content.number(trace_packet::kSequence, 1);
-    content.number(trace_packet::kFlags,
-                   out_.empty() ? trace_packet::kCleared : trace_packet::kNeedsState);
-    ProtoMessage trace;
-    trace.message(1, content);
-    out_ += trace.bytes();
+  /// `write` writes what the packet contains.
+  template <class Write>
+  void packet(const Write& write) {
+    const uint64_t flags = out_.empty() ? kStateCleared : kNeedsState;
+    Message<Trace> trace(out_);
+    Message<Packet> content(trace, Trace::packet);
+    write(content);
+    content.add_uint64(Packet::sequence, 1);
+    content.add_uint64(Packet::flags, flags);
   }
 
-  void track(uint64_t id, std::string_view name, uint64_t parent, const ProtoMessage* process,
-             const ProtoMessage* thread) {
-    ProtoMessage description, content;
-    description.number(descriptor::kUuid, id);
-    if (!name.empty()) description.text(descriptor::kName, name);
-    if (parent != 0) description.number(descriptor::kParent, parent);
-    if (process != nullptr) description.message(descriptor::kProcess, *process);
-    if (thread != nullptr) description.message(descriptor::kThread, *thread);
-    content.message(trace_packet::kTrackDescriptor, description);
-    packet(content);
+  /// `describe` writes the process or the thread that the track is.
+  template <class Describe>
+  void track(uint64_t id, std::string_view name, uint64_t parent, const Describe& describe) {
+    packet([&](Message<Packet>& content) {
+      Message<Track> track(content, Packet::track_descriptor);
+      track.add_uint64(Track::uuid, id);
+      if (!name.empty()) add_text(track, Track::name, name);
+      if (parent != 0) track.add_uint64(Track::parent, parent);
+      describe(track);
+    });
+  }
+  void track(uint64_t id, std::string_view name, uint64_t parent) {
+    track(id, name, parent, [](Message<Track>&) {});
   }
 
   /// Those that have a track: also who is left out, if an arrow comes from there or goes there.
@@ -99,7 +126,7 @@ class Perfetto {
 
   /// Processes and threads are numbered from 1 on: 0 is the kernel's idle thread.
   void describe_tracks() {
-    track(kCriticalTrack, "critical path", 0, nullptr, nullptr);
+    track(kCriticalTrack, "critical path", 0);
     const std::vector<bool> shown = locations_with_events();
     std::vector<bool> waits(shown.size());
     for (const auto& each : excerpt_.waits) waits[each.location.index()] = true;
@@ -109,66 +136,75 @@ class Perfetto {
       const blame::FoundLocation& location = excerpt_.locations[i];
       if (!described[location.rank]) {
         described[location.rank] = true;
-        ProtoMessage process;
-        process.number(1, location.rank + 1);
-        const std::string on = location.node.empty() ? "" : " on " + location.node;
-        process.text(6, printable(fmt::format("rank {}{}", location.rank, on)));
-        track(process_track(location.rank), "", 0, &process, nullptr);
+        describe_process(location);
       }
-      ProtoMessage thread;
-      thread.number(1, location.rank + 1);
-      thread.number(2, i + 1);
-      thread.text(5, location.stream.empty() ? "thread " + location.name
-                                             : printable(location.stream) + " " + location.name);
-      track(thread_track(LocationId(i)), "", process_track(location.rank), nullptr, &thread);
+      describe_thread(i, location);
       if (waits[i]) {
-        track(wait_track(LocationId(i)), "waits of " + location.name, process_track(location.rank),
-              nullptr, nullptr);
+        track(wait_track(LocationId(i)), "waits of " + location.name, process_track(location.rank));
       }
     }
   }
 
-  /// The number of a name; `content` tells it if it is new.
-  uint64_t intern(std::string_view name, ProtoMessage& content) {
-    const auto [at, fresh] = names_.try_emplace(std::string(name), names_.size() + 1);
-    if (fresh) {
-      ProtoMessage entry, interned;
-      entry.number(1, at->second);
-      entry.text(2, printable(name));
-      interned.message(2, entry);
-      content.message(trace_packet::kInterned, interned);
+  void describe_process(const blame::FoundLocation& location) {
+    track(process_track(location.rank), "", 0, [&](Message<Track>& track) {
+      Message<Process> process(track, Track::process);
+      process.add_uint64(Process::pid, location.rank + 1);
+      const std::string on = location.node.empty() ? "" : " on " + location.node;
+      add_text(process, Process::name, printable(fmt::format("rank {}{}", location.rank, on)));
+    });
+  }
+
+  void describe_thread(size_t index, const blame::FoundLocation& location) {
+    const std::string kind = location.stream.empty() ? "thread" : printable(location.stream);
+    track(thread_track(LocationId(index)), "", process_track(location.rank),
+          [&](Message<Track>& track) {
+            Message<Thread> thread(track, Track::thread);
+            thread.add_uint64(Thread::pid, location.rank + 1);
+            thread.add_uint64(Thread::tid, index + 1);
+            add_text(thread, Thread::name, kind + " " + location.name);
+          });
+  }
+
+  /// The number of a name, which is in `content` if it is new.
+  uint64_t intern(std::string_view name, Message<Packet>& content) {
+    const auto [at, is_new] = names_.try_emplace(std::string(name), names_.size() + 1);
+    if (is_new) {
+      Message<Interned> interned(content, Packet::interned);
+      Message<EventName> entry(interned, Interned::event_name);
+      entry.add_uint64(EventName::id, at->second);
+      add_text(entry, EventName::name, printable(name));
     }
     return at->second;
   }
 
-  void send(ProtoMessage& content, Time time, const ProtoMessage& what) {
-    content.number(trace_packet::kTimestamp, static_cast<uint64_t>(time.nanos()));
-    content.message(trace_packet::kTrackEvent, what);
-    packet(content);
+  /// `more` writes what else is known of the event.
+  template <class More>
+  void event(Time time, uint64_t track, EventType type, std::optional<std::string_view> name,
+             const More& more) {
+    packet([&](Message<Packet>& content) {
+      const uint64_t name_id = name ? intern(*name, content) : 0;
+      content.add_uint64(Packet::timestamp, static_cast<uint64_t>(time.nanos()));
+      Message<Event> what(content, Packet::track_event);
+      what.add_uint64(Event::track, track);
+      what.add_uint64(Event::type, static_cast<uint64_t>(type));
+      if (name) what.add_uint64(Event::name_id, name_id);
+      more(what);
+    });
   }
 
-  static ProtoMessage event_on(uint64_t track, uint64_t type) {
-    ProtoMessage what;
-    what.number(event::kTrack, track);
-    what.number(event::kType, type);
-    return what;
-  }
-
-  static void annotate(ProtoMessage& what, std::string_view name, std::string_view text) {
-    ProtoMessage note;
-    note.text(annotation::kName, name);
-    note.text(annotation::kText, text);
-    what.message(event::kAnnotation, note);
+  static void annotate(Message<Event>& what, std::string_view name, std::string_view text) {
+    Message<Annotation> note(what, Event::annotation);
+    add_text(note, Annotation::name, name);
+    add_text(note, Annotation::text, text);
   }
 
   // --- events ---
 
   void enter(LocationId at, CallPathId path, Time time) {
     const blame::FoundCallPath& code = excerpt_.callpaths[path.index()];
-    ProtoMessage content, what = event_on(thread_track(at), event::kBegin);
-    what.number(event::kNameId, intern(code.region, content));
-    if (!code.file.empty()) annotate(what, "source", printable(place(code)));
-    send(content, time, what);
+    event(time, thread_track(at), EventType::begin, code.region, [&](Message<Event>& what) {
+      if (!code.file.empty()) annotate(what, "source", printable(place(code)));
+    });
   }
 
   static std::string place(const blame::FoundCallPath& code) {
@@ -176,47 +212,41 @@ class Perfetto {
   }
 
   void leave(uint64_t track, Time time) {
-    ProtoMessage content;
-    send(content, time, event_on(track, event::kEnd));
+    event(time, track, EventType::end, std::nullopt, [](Message<Event>&) {});
   }
 
-  void instant(uint64_t track, std::string_view name, Time time, uint32_t flow_field,
-               uint64_t flow) {
-    ProtoMessage content, what = event_on(track, event::kInstant);
-    what.number(event::kNameId, intern(name, content));
-    what.fixed64(flow_field, flow);
-    send(content, time, what);
+  void instant(uint64_t track, std::string_view name, Time time, Event flow_field, uint64_t flow) {
+    event(time, track, EventType::instant, name,
+          [&](Message<Event>& what) { what.add_fixed64(flow_field, flow); });
   }
 
   void add(const blame::ExcerptWait& wait) {
     const replay::PatternText& pattern = replay::text(wait.pattern);
-    ProtoMessage content, what = event_on(wait_track(wait.location), event::kBegin);
-    what.number(event::kNameId, intern(pattern.name, content));
-    annotate(what, "pattern", pattern.id);
-    annotate(what, "at", printable(excerpt_.callpaths[wait.path.index()].name));
-    if (wait.cause.valid()) annotate(what, "waits for", name_of(wait.cause));
-    send(content, wait.begin, what);
+    event(wait.begin, wait_track(wait.location), EventType::begin, pattern.name,
+          [&](Message<Event>& what) {
+            annotate(what, "pattern", pattern.id);
+            annotate(what, "at", printable(excerpt_.callpaths[wait.path.index()].name));
+            if (wait.cause.valid()) annotate(what, "waits for", name_of(wait.cause));
+          });
     leave(wait_track(wait.location), wait.end);
     if (!wait.cause.valid()) return;
     const uint64_t flow = ++flows_;
     instant(thread_track(wait.cause), fmt::format("lets {} go on", name_of(wait.location)),
-            wait.end, event::kFlow, flow);
-    instant(thread_track(wait.location), "goes on", wait.end, event::kLastFlow, flow);
+            wait.end, Event::flow, flow);
+    instant(thread_track(wait.location), "goes on", wait.end, Event::last_flow, flow);
   }
 
   void add(const blame::ExcerptMessage& message) {
     const uint64_t flow = ++flows_;
-    instant(thread_track(message.sender), "message sent", message.sent, event::kFlow, flow);
-    instant(thread_track(message.receiver), "message received", message.received, event::kLastFlow,
+    instant(thread_track(message.sender), "message sent", message.sent, Event::flow, flow);
+    instant(thread_track(message.receiver), "message received", message.received, Event::last_flow,
             flow);
   }
 
   void add(const blame::PathSegment& segment) {
     const blame::FoundCallPath& code = excerpt_.callpaths[segment.path.index()];
-    ProtoMessage content, what = event_on(kCriticalTrack, event::kBegin);
-    what.number(event::kNameId, intern(code.region, content));
-    annotate(what, "on", name_of(segment.location));
-    send(content, segment.begin, what);
+    event(segment.begin, kCriticalTrack, EventType::begin, code.region,
+          [&](Message<Event>& what) { annotate(what, "on", name_of(segment.location)); });
     leave(kCriticalTrack, segment.end);
   }
 

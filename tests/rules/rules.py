@@ -56,6 +56,7 @@ VENDORS = [
     (r"spdlog/", ["base/log.cpp"]),
     (r"boost/", ["base/statistics.cpp"]),
     (r"kissfft/", ["predict/periods/spectrum.cpp"]),
+    (r"protozero/", ["report/exports/perfetto.cpp"]),
     (r"Eigen/", ["predict/model/least_squares.cpp"]),
     (r"gtest/|gmock/|benchmark/", []),
 ]
