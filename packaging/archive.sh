@@ -46,9 +46,12 @@ licence_of() {
   local file found
   file=$(realpath "$1")
   found=$(dpkg -S "$file" 2>/dev/null || dpkg -S "${file#/usr}" 2>/dev/null || true)
-  found=${found%%:*}
-  [[ -n $found && -e /usr/share/doc/$found/copyright ]] || { say "no licence is known of $file"; return; }
-  cp -L "/usr/share/doc/$found/copyright" "$stage/share/doc/culprit/bundled/$found"
+  licence_of_package "${found%%:*}" "$file"
+}
+
+licence_of_package() {
+  [[ -n $1 && -e /usr/share/doc/$1/copyright ]] || { say "no licence is known of ${2:-$1}"; return; }
+  cp -L "/usr/share/doc/$1/copyright" "$stage/share/doc/culprit/bundled/$1"
 }
 
 bundled=$stage/lib/bundled
@@ -63,6 +66,10 @@ bundle() {
 }
 
 bundle "$stage/bin/culprit"
+# What is compiled in.
+for package in libboost-dev libcapstone-dev libcli11-dev libeigen3-dev libkissfft-dev libprotozero-dev nlohmann-json3-dev; do
+  licence_of_package "$package"
+done
 mv "$stage/bin/culprit" "$stage/bin/culprit.bin"
 patchelf --force-rpath --set-rpath '$ORIGIN/../lib/bundled' "$stage/bin/culprit.bin"
 
