@@ -1,59 +1,47 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See loopback.h. One thread looks after all connections, and never waits for one of them. What
-// comes in is limited in size and time, and whatever goes wrong on a connection ends that
-// connection alone.
+// See loopback.h. Boost.Beast parses what comes in, and one thread looks after all connections and
+// waits for none of them. Whatever goes wrong on a connection ends that connection alone.
 
 #include "cli/serve/loopback.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/serializer.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
 #include <chrono>
 #include <csignal>
-#include <cstring>
-#include <iterator>
 #include <list>
+#include <memory>
 #include <optional>
-#include <vector>
 
 namespace culprit::cli {
 namespace {
 
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using Failure = beast::error_code;
+
 constexpr size_t kMostHead = 16 << 10;
-constexpr size_t kMostClients = 64;
-/// For a request to come in, or for the client to take more.
+constexpr size_t kMostConnections = 64;
+constexpr int kBacklog = 16;
+/// For a whole request to come in, and for each time that the client takes more of the answer.
 constexpr std::chrono::seconds kPatience{10};
 
-volatile std::sig_atomic_t interrupted = 0;
-
-void interrupt(int) {
-  interrupted = 1;
-}
-
-/// Closed at the end.
-class Socket {
- public:
-  explicit Socket(int file) : file_(file) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (file_ >= 0) close(file_);
-  }
-  int file() const { return file_; }
-
- private:
-  const int file_;
-};
-
-/// As long as it takes the same time whatever the difference.
+/// Takes the same time whatever the difference.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char differ = 0;
@@ -95,140 +83,142 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
   return query;
 }
 
-/// The value of a header; names are in any case.
-std::optional<std::string_view> header(std::string_view head, std::string_view name) {
-  while (!head.empty()) {
-    const size_t end = std::min(head.find("\r\n"), head.size());
-    const std::string_view line = head.substr(0, end);
-    if (line.size() > name.size() && line[name.size()] == ':' &&
-        strncasecmp(line.data(), name.data(), name.size()) == 0) {
-      std::string_view value = line.substr(name.size() + 1);
-      while (value.starts_with(' ')) value.remove_prefix(1);
-      while (value.ends_with(' ')) value.remove_suffix(1);
-      return value;
+using Head = http::request<http::empty_body>;
+
+std::string_view view_of(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// Whether the only host named is the loopback interface: another name may be an attempt to get
+/// here from a page elsewhere.
+bool names_loopback(const Head& head, uint16_t port) {
+  const auto [first, last] = head.equal_range(http::field::host);
+  if (first == last || std::next(first) != last) return false;
+  const std::string_view host = view_of(first->value());
+  return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+}
+
+using Answer = http::response<http::string_body>;
+
+Answer refusal(http::status status) {
+  Answer answer(status, 11);
+  answer.set(http::field::content_type, "text/plain");
+  answer.body() = "use the address that culprit view has printed\n";
+  return answer;
+}
+
+/// What all connections have in common.
+struct Service {
+  uint16_t port;
+  std::string_view token;
+  const WebHandler& handler;
+
+  Answer answer_to(const Head& head) const {
+    const std::string_view target = view_of(head.target());
+    if (head.method() != http::verb::get || !target.starts_with('/')) {
+      return refusal(http::status::bad_request);
     }
-    head.remove_prefix(std::min(end + 2, head.size()));
+    const size_t question = std::min(target.find('?'), target.size());
+    const WebRequest request{decoded(target.substr(0, question)),
+                             parse_query(target.substr(std::min(question + 1, target.size())))};
+    const auto given = request.query.find("token");
+    if (!names_loopback(head, port) || given == request.query.end() ||
+        !same_secret(given->second, token)) {
+      return refusal(http::status::forbidden);
+    }
+    WebAnswer found = handler(request);
+    Answer answer(http::int_to_status(static_cast<unsigned>(found.status)), 11);
+    answer.set(http::field::content_type, found.type);
+    answer.body() = std::move(found.body);
+    return answer;
   }
-  return std::nullopt;
-}
+};
 
-bool is_own_name(std::string_view host, uint16_t port) {
-  for (const char* name : {"127.0.0.1", "localhost"}) {
-    if (host == fmt::format("{}:{}", name, port)) return true;
-  }
-  return false;
-}
-
-std::string message(const WebAnswer& what) {
-  const char* words = what.status == 200   ? "OK"
-                      : what.status == 403 ? "Forbidden"
-                      : what.status == 404 ? "Not Found"
-                                           : "Bad Request";
-  return fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
-      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-      "Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{}",
-      what.status, words, what.type, what.body.size(), what.body);
-}
-
-/// The answer to a request with this head.
-std::string answer_to(std::string_view head, uint16_t port, std::string_view token,
-                      const WebHandler& handler) {
-  const ParsedRequest parsed = parse_request(head, port, token);
-  if (parsed.status == 200) return message(handler(parsed.request));
-  return message({parsed.status, "text/plain", "use the address that culprit view has printed\n"});
-}
-
-using Clock = std::chrono::steady_clock;
-
-/// A connection: the head of a request comes in, then the answer goes out.
-class Client {
+/// The head of a request comes in, then the answer goes out. Lives as long as either is awaited.
+class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  explicit Client(int file) : socket_(file) {}
+  Connection(tcp::socket socket, const Service& service)
+      : stream_(std::move(socket)), service_(service) {}
 
-  int file() const { return socket_.file(); }
-  bool is_sending() const { return !answer_.empty(); }
-  bool has_expired() const { return Clock::now() > deadline_; }
+  void start() {
+    parser_.header_limit(kMostHead);
+    stream_.expires_after(kPatience);
+    http::async_read_header(
+        stream_, buffer_, parser_,
+        [self = shared_from_this()](const Failure& failure, size_t) { self->read(failure); });
+  }
 
-  /// Goes on as far as that is possible without waiting; false at the end.
-  template <class Answer>
-  bool go_on(const Answer& answer) {
-    deadline_ = Clock::now() + kPatience;
-    if (!is_sending()) {
-      if (!receive()) return false;
-      if (head_.find("\r\n\r\n") == std::string::npos) return true;
-      answer_ = answer(head_);
-    }
-    return send_more();
+  void end() { stream_.close(); }
+
+ private:
+  void read(const Failure& failure) {
+    if (failure) return;  // no HTTP, too much of it, or too slowly
+    answer_ = service_.answer_to(parser_.get());
+    answer_.set(http::field::cache_control, "no-store");
+    answer_.set("X-Content-Type-Options", "nosniff");
+    answer_.set("Referrer-Policy", "no-referrer");
+    answer_.keep_alive(false);
+    answer_.prepare_payload();
+    serializer_.emplace(answer_);
+    write();
+  }
+
+  void write() {
+    stream_.expires_after(kPatience);
+    http::async_write_some(stream_, *serializer_,
+                           [self = shared_from_this()](const Failure& failure, size_t) {
+                             if (!failure && !self->serializer_->is_done()) self->write();
+                           });
+  }
+
+  beast::tcp_stream stream_;
+  const Service& service_;
+  beast::flat_buffer buffer_{kMostHead};
+  http::request_parser<http::empty_body> parser_;
+  Answer answer_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+};
+
+/// Takes in all who connect. Of too many, those who came first have to go.
+class Listener {
+ public:
+  explicit Listener(asio::io_context& context) : acceptor_(context) {}
+
+  Failure listen(uint16_t port) {
+    Failure failure;
+    acceptor_.open(tcp::v4(), failure);
+    if (!failure) acceptor_.set_option(tcp::acceptor::reuse_address(true), failure);
+    if (!failure) acceptor_.bind({asio::ip::address_v4::loopback(), port}, failure);
+    if (!failure) acceptor_.listen(kBacklog, failure);
+    return failure;
+  }
+
+  uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  void accept(const Service& service) {
+    acceptor_.async_accept([this, &service](const Failure& failure, tcp::socket socket) {
+      std::erase_if(connections_, [](const auto& each) { return each.expired(); });
+      // It fails where the process may have no more files.
+      if (failure || connections_.size() == kMostConnections) end_oldest();
+      if (!failure) {
+        const auto connection = std::make_shared<Connection>(std::move(socket), service);
+        connections_.push_back(connection);
+        connection->start();
+      }
+      accept(service);
+    });
   }
 
  private:
-  bool receive() {
-    char buffer[4096];
-    const ssize_t size = recv(file(), buffer, sizeof buffer, 0);
-    if (size < 0) return may_go_on();
-    head_.append(buffer, static_cast<size_t>(size));
-    return size > 0 && head_.size() < kMostHead;
+  void end_oldest() {
+    if (connections_.empty()) return;
+    if (const auto oldest = connections_.front().lock()) oldest->end();
+    connections_.pop_front();
   }
 
-  bool send_more() {
-    while (sent_ < answer_.size()) {
-      const ssize_t size =
-          send(file(), answer_.data() + sent_, answer_.size() - sent_, MSG_NOSIGNAL);
-      if (size < 0) return may_go_on();
-      sent_ += static_cast<size_t>(size);
-    }
-    return false;
-  }
-
-  static bool may_go_on() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
-  const Socket socket_;
-  std::string head_, answer_;
-  size_t sent_ = 0;
-  Clock::time_point deadline_ = Clock::now() + kPatience;
+  tcp::acceptor acceptor_;
+  std::list<std::weak_ptr<Connection>> connections_;  // the oldest first
 };
-
-using Clients = std::list<Client>;
-
-/// Those that have something to do go on; those that are done, or were silent for too long, end.
-template <class Answer>
-void serve_clients(Clients& clients, const std::vector<pollfd>& states, const Answer& answer) {
-  auto state = states.begin();
-  for (auto client = clients.begin(); client != clients.end(); ++state) {
-    const bool stays = state->revents != 0 ? client->go_on(answer) : !client->has_expired();
-    client = stays ? std::next(client) : clients.erase(client);
-  }
-}
-
-void accept_client(int listening, Clients& clients) {
-  const int file = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (file < 0) return;
-  if (clients.size() == kMostClients) clients.pop_front();
-  clients.emplace_back(file);
-}
-
-/// Listens; -1 if the port cannot be had.
-int listen_on(uint16_t& port) {
-  const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (file < 0) return -1;
-  const int yes = 1;
-  setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  socklen_t size = sizeof address;
-  if (bind(file, reinterpret_cast<const sockaddr*>(&address), size) == 0 && listen(file, 16) == 0 &&
-      getsockname(file, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
-    port = ntohs(address.sin_port);
-    return file;
-  }
-  const int why = errno;
-  close(file);
-  errno = why;
-  return -1;
-}
 
 }  // namespace
 
@@ -242,49 +232,19 @@ Result<std::string> random_token() {
   return token;
 }
 
-ParsedRequest parse_request(std::string_view head, uint16_t port, std::string_view token) {
-  const size_t end = head.find("\r\n");
-  if (end == std::string_view::npos || !head.starts_with("GET /")) return {400, {}};
-  std::string_view line = head.substr(4, end - 4);
-  const size_t blank = line.find(' ');
-  if (blank == std::string_view::npos || !line.substr(blank + 1).starts_with("HTTP/1.")) {
-    return {400, {}};
-  }
-  const auto host = header(head.substr(end + 2), "host");
-  if (!host || !is_own_name(*host, port)) return {403, {}};
-  line = line.substr(0, blank);
-  const size_t question = std::min(line.find('?'), line.size());
-  WebRequest request{decoded(line.substr(0, question)),
-                     parse_query(line.substr(std::min(question + 1, line.size())))};
-  const auto given = request.query.find("token");
-  if (given == request.query.end() || !same_secret(given->second, token)) return {403, {}};
-  return {200, std::move(request)};
-}
-
 Result<void> serve_loopback(uint16_t port, std::string_view token,
                             const std::function<void(uint16_t)>& ready, const WebHandler& handler) {
-  const Socket listening(listen_on(port));
-  if (listening.file() < 0) {
-    return Error{fmt::format("cannot listen on port {}: {}", port, std::strerror(errno))};
+  asio::io_context context(1);
+  Listener listener(context);
+  if (const Failure failure = listener.listen(port)) {
+    return Error{fmt::format("cannot listen on port {}: {}", port, failure.message())};
   }
-  struct sigaction action{};
-  action.sa_handler = interrupt;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  ready(port);
-  Clients clients;
-  while (interrupted == 0) {
-    std::vector<pollfd> states;
-    for (const Client& client : clients) {
-      states.push_back(
-          {client.file(), static_cast<short>(client.is_sending() ? POLLOUT : POLLIN), 0});
-    }
-    states.push_back({listening.file(), POLLIN, 0});
-    if (poll(states.data(), states.size(), 500) < 0) continue;  // interrupted
-    serve_clients(clients, states,
-                  [&](std::string_view head) { return answer_to(head, port, token, handler); });
-    if (states.back().revents != 0) accept_client(listening.file(), clients);
-  }
+  asio::signal_set asked_to_end(context, SIGINT, SIGTERM);
+  asked_to_end.async_wait([&](const Failure&, int) { context.stop(); });
+  const Service service{listener.port(), token, handler};
+  listener.accept(service);
+  ready(service.port);
+  context.run();
   return {};
 }
 

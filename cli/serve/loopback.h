@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A web server for one person on the same machine (behind ssh: through a forwarded port). It
-// listens on the loopback interface alone, answers only who knows the token, and GET alone; each
-// request on a connection of its own. Browsers open connections that they do not use yet: those
-// that wait, for a request to come or an answer to go, keep nobody else waiting.
+// listens on the loopback interface alone. It answers only GET, only to clients that know the
+// token, and only if they ask for a host by a name of the loopback interface: another name may be
+// an attempt to get here from a page elsewhere. Each request has a connection of its own. Browsers
+// open connections that they do not use yet; no connection that waits, for a request to come or an
+// answer to go, delays another.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +34,6 @@ using WebHandler = std::function<WebAnswer(const WebRequest&)>;
 
 /// 128 random bits as hexadecimal digits.
 Result<std::string> random_token();
-
-/// The request in the head of an HTTP message, if it is a GET to this port by a name of the
-/// loopback interface (other names may be an attempt to reach it from a page elsewhere) with the
-/// token; else the status to refuse it with.
-struct ParsedRequest {
-  int status = 400;
-  WebRequest request;
-};
-ParsedRequest parse_request(std::string_view head, uint16_t port, std::string_view token);
 
 /// Serves until SIGINT or SIGTERM. `port` 0: any. `ready` is called with the port, once. Error if
 /// the port cannot be had.

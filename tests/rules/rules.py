@@ -54,7 +54,7 @@ VENDORS = [
     (r"sqlite3\.h$", ["report/"]),
     (r"CLI/", ["cli/"]),
     (r"spdlog/", ["base/log.cpp"]),
-    (r"boost/", ["base/statistics.cpp"]),
+    (r"boost/", ["base/statistics.cpp", "cli/serve/loopback.cpp"]),
     (r"kissfft/", ["predict/periods/spectrum.cpp"]),
     (r"protozero/", ["report/exports/perfetto.cpp"]),
     (r"Eigen/", ["predict/model/least_squares.cpp"]),

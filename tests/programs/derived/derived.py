@@ -4,16 +4,10 @@
 from how the runs were made: the same program twice, and one in which another function is late."""
 
 import collections
-import gzip
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
 import sys
-import urllib.error
-import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
@@ -260,50 +254,6 @@ def exports(place):
     check(page.strip().endswith("page.html") and os.path.getsize(place.experiment("page.html")) > 100_000, page)
 
 
-def serve(place):
-    """Only who knows the token gets anything, and only by a name of this machine."""
-    run = measured(place, "late_sender", "run")
-    server = subprocess.Popen([place.culprit, "view", run, "--serve"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True)
-
-    def get(address, **headers):
-        try:
-            with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=20) as answer:
-                return answer.status, answer.read()
-        except urllib.error.HTTPError as refused:
-            return refused.code, refused.read()
-    try:
-        address = server.stdout.readline().strip()
-        base, token = address.split("?token=")
-        status, page = get(address)
-        check(status == 200 and b"culprit-data" in page, f"the page: status {status}")
-        status, part = get(f"{base}part?token={token}&from=0&to=0.5&ranks=0")
-        check(status == 200, f"a part: status {status}, {part[:100]}")
-        data = gzip.decompress(part)
-        head = json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
-        check(head["tables"]["activities"]["rows"] > 0, f"the part has no activities: {head}")
-        for what, wrong in (("no token", base), ("a wrong token", f"{base}?token={token[::-1]}x"),
-                            ("no such page", f"{base}other?token={token}"), ("ranks", f"{base}part?token={token}&ranks=x")):
-            check(get(wrong)[0] in (403, 404), f"{what} was not refused")
-        check(get(address, Host="example.org")[0] == 403, "another host's name was not refused")
-        check(get(address)[0] == 200, "after refusals it does not serve any more")
-        # Browsers open connections ahead, and say nothing on them; others are slow.
-        at = ("127.0.0.1", int(base.rsplit(":", 1)[1].strip("/")))
-        with socket.create_connection(at) as idle, socket.create_connection(at, timeout=20) as slow:
-            slow.sendall(f"GET /?token={token} HTTP/1.1\r\nHo".encode())
-            check(get(address)[0] == 200, "it does not serve while a connection is idle")
-            idle.setblocking(False)
-            try:
-                check(False, f"the idle connection had to end before the page came: {idle.recv(1)}")
-            except BlockingIOError:
-                pass
-            slow.sendall(f"st: 127.0.0.1:{at[1]}\r\n\r\n".encode())
-            check(slow.makefile("rb").readline().startswith(b"HTTP/1.1 200"), "a request in pieces is not answered")
-    finally:
-        server.send_signal(signal.SIGINT)
-        check(server.wait(timeout=20) == 0, f"interrupted, it ended with {server.returncode}")
-
-
 def topologies(mpi):
     """arranged.c says how its ranks are arranged. OTF2 has grids and no graphs."""
     def test(place):
@@ -333,7 +283,7 @@ def topologies(mpi):
     return test
 
 
-TESTS = {"serve": serve, "difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
+TESTS = {"difference": difference, "noise": noise, "mean": mean, "cut": cut, "python": python, "info": info,
          "exports": exports, **{f"topologies.{mpi}": topologies(mpi) for mpi in ("openmpi", "mpich")}}
 
 if __name__ == "__main__":
