@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The format is that of the Linux Standard Base (.eh_frame_hdr, .eh_frame) and DWARF 5, 6.4. What
-// compilers for x86-64 do not write is not read: then the function has no rule.
+// The format is that of the Linux Standard Base (.eh_frame_hdr, .eh_frame) and DWARF 5, 6.4.
+// Encodings that compilers for x86-64 do not write are not decoded: a function that has them gets
+// no rule.
 #include "collector/callpath/frame_rules.h"
 
 #if defined(__x86_64__)
@@ -17,11 +18,11 @@ namespace culprit::collector {
 
 namespace {
 
-/// DWARF's numbers.
+/// DWARF's numbers of the registers.
 constexpr uint64_t kFp = 6, kSp = 7, kReturn = 16;
-constexpr unsigned kDeepest = 8;  ///< states that may be remembered
+constexpr unsigned kDeepest = 8;  ///< how many states DW_CFA_remember_state may stack up
 
-/// What may be read of a table; beyond, zeros come.
+/// Bounded reading of a table's bytes; reads beyond the end give zeros.
 class Bytes {
  public:
   Bytes(const unsigned char* begin, const unsigned char* end) : at_(begin), end_(end) {}
@@ -73,14 +74,14 @@ class Bytes {
   bool failed_ = false;
 };
 
-/// An entry of the table: its bytes, copied.
+/// An entry of the table: a copy of its bytes.
 struct Entry {
   static constexpr size_t kLargest = 4096;
   unsigned char bytes[kLargest];
   size_t size = 0;
-  uintptr_t from = 0;  ///< where they lie
+  uintptr_t from = 0;  ///< their address in the process
 
-  /// The entry with its length's field at `address`.
+  /// Reads the entry whose length field is at `address`.
   bool read(uintptr_t address) {
     uint32_t length = 0;
     if (!copy_own_memory(address, &length, sizeof length)) return false;
@@ -95,7 +96,8 @@ struct Entry {
   }
 };
 
-/// As far as pointers are written in tables: the value, relative to where it stands, or not.
+/// Reads a pointer in those encodings that occur in these tables: absolute, or relative to its own
+/// address.
 bool take_pointer(uint8_t encoding, const Entry& entry, Bytes& bytes, bool is_length,
                   uintptr_t& value) {
   constexpr uint8_t kFormat = 0x0f, kRelative = 0x10, kApplication = 0x70;
@@ -123,12 +125,12 @@ bool take_pointer(uint8_t encoding, const Entry& entry, Bytes& bytes, bool is_le
   return !bytes.failed();
 }
 
-/// What functions with the same beginnings have in common.
+/// The facts that functions with the same beginnings share.
 struct Common {
   uint64_t code_unit = 1;
   int64_t data_unit = 1;
   uint8_t pointers = 0;
-  bool has_length = false;  ///< of what is added to an entry
+  bool has_length = false;  ///< whether the length of an entry's additional data is given
   bool is_signals = false;
   Bytes program{nullptr, nullptr};
 };
@@ -170,7 +172,7 @@ bool read_common(const Entry& entry, Common& common) {
   return !bytes.failed();
 }
 
-/// False if it is none of the few that are written for frames.
+/// Reads a location expression. False if it is none of the few that compilers write for frames.
 bool read_expression(Bytes bytes, FrameRule::Expression& expression) {
   using Op = FrameRule::Operation;
   expression.count = 0;
@@ -237,7 +239,8 @@ class Program {
  public:
   Program(const Common& common, FrameRule& rule) : common_(common), rule_(rule) {}
 
-  /// Up to `until`; from `at` on. False if something is not understood.
+  /// Executes instructions, the first of which holds from code address `at` on, as far as they
+  /// apply to `until`. False if one of them is not understood.
   bool run(Bytes bytes, uintptr_t at, uintptr_t until) {
     while (!bytes.done() && at <= until) {
       const auto byte = bytes.take<uint8_t>();
@@ -299,7 +302,8 @@ class Program {
         return defined_at(static_cast<int64_t>(first));
       case 0x10:
         return saved_by_expression(first, bytes.part(bytes.unsigned_number()));
-      // What no rule of ours says: in another register, as a value; arguments on the stack.
+      // These say what no rule of ours holds: a value in another register, a plain value, arguments
+      // on the stack.
       case 0x09:
       case 0x14:
         return bytes.unsigned_number(), true;
@@ -379,7 +383,7 @@ class Program {
 
 using FindObject = int (*)(void*, dl_find_object*);
 
-/// The entry of the function at `pc`, by the table that lists them in order; 0: there is none.
+/// Address of the entry for the function at `pc`, found in the sorted table; 0 if there is none.
 uintptr_t find_entry(uintptr_t pc) {
   static const auto find = reinterpret_cast<FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
   dl_find_object object = {};

@@ -8,9 +8,9 @@
 
 namespace culprit::collector {
 
-/// One frame: where it will continue, and its stack pointer once it does; on x86-64 the return
-/// address lies just below that. `address` is always one past an instruction of the frame: past the
-/// interrupted one where a signal came in, past the call in all others.
+/// One frame: the address where it will continue, and its stack pointer once it does; on x86-64 the
+/// return address lies just below that. `address` is always one past an instruction of the frame:
+/// past the interrupted one where a signal came in, past the call in all others.
 struct Frame {
   uintptr_t address;
   uintptr_t cfa;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The symbol is looked up in each object for itself: libraries that generate code are often loaded
-// so that others cannot see theirs. The program may be changing the list, or have damaged it: what
-// is not there is not read.
+// The symbol is looked up in each object by itself: libraries that generate code are often loaded
+// so that others cannot see their symbols. The program may be changing the list, or have damaged
+// it, so memory that does not exist is not read.
 #include "collector/callpath/generated_objects.h"
 
 #include <elf.h>
@@ -27,9 +27,9 @@ namespace {
 
 constexpr const char* kDescriptor = "__jit_debug_descriptor";
 constexpr unsigned kMostObjects = 4096;
-constexpr uint64_t kMostBytes = uint64_t{64} << 20;  ///< of all of them
+constexpr uint64_t kMostBytes = uint64_t{64} << 20;  ///< limit for all of them together
 
-// As GDB documents them.
+// The structures' layout is documented by GDB.
 struct Entry {
   uintptr_t next, previous, file;
   uint64_t bytes;
@@ -39,14 +39,14 @@ struct Descriptor {
   uintptr_t relevant, first;
 };
 
-/// False if not all of it is there.
+/// False if not all of the memory exists.
 bool read_memory(uintptr_t from, void* to, size_t bytes) {
   const iovec here{to, bytes};
   const iovec there{reinterpret_cast<void*>(from), bytes};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-/// What the loader needs of an object to look symbols up.
+/// The parts of an object that the loader needs to look symbols up.
 struct Symbols {
   const ElfW(Sym) * all = nullptr;
   const char* names = nullptr;
@@ -60,7 +60,7 @@ Symbols symbols_of(const dl_phdr_info& object) {
     const auto* entry =
         reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
-      // The loader has made addresses of them, but not of those of the vdso.
+      // The loader has turned these offsets into addresses, except for the vdso.
       if (entry->d_un.d_ptr < object.dlpi_addr) continue;
       if (entry->d_tag == DT_SYMTAB) {
         found.all = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
@@ -80,7 +80,7 @@ uint32_t hash_of(const char* name) {
   return hash;
 }
 
-/// Its value, or 0.
+/// The symbol's value, or 0.
 uintptr_t find_symbol(const Symbols& symbols, const char* name) {
   if (symbols.all == nullptr || symbols.names == nullptr || symbols.hashes == nullptr) return 0;
   const uint32_t buckets = symbols.hashes[0], first = symbols.hashes[1];
@@ -101,10 +101,10 @@ uintptr_t find_symbol(const Symbols& symbols, const char* name) {
   }
 }
 
-/// The lists, one after the other, and what has been copied.
+/// Copies the lists one after the other, and remembers how much has been copied.
 struct Copying {
   const char* folder;
-  unsigned seen = 0;  ///< a damaged list may be a circle
+  unsigned seen = 0;  ///< entries seen; a damaged list may be a circle
   unsigned count = 0;
   uint64_t bytes = 0;
   char path[PATH_MAX + 32];

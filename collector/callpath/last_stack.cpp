@@ -12,8 +12,8 @@ void LastStack::begin_walk() {
   checked_ = false;
 }
 
-// Memory is looked at only once one of its frames has been met: until then this may be another
-// stack, and that one gone.
+// Memory is read only once one of the frames has matched: until then this may be another stack, and
+// the remembered one may be unmapped.
 unsigned LastStack::meet(const Frame& frame) {
   while (left_ > 0 && at_[left_ - 1].cfa < frame.cfa) --left_;
   if (left_ == 0) return 0;

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The stack that was taken last. The next one most often has its outer frames in common with it: as
-// far as their return addresses still lie where they lay, they need not be taken again, and a
-// program with very many call paths pays for what differs between one and the next alone.
-// Why it is right: as in PathMemo, which makes the same assumption.
-// MT: as PathTree.
+// The stack that was taken last. The next one most often shares its outer frames with it: frames
+// whose return addresses are still in place need not be unwound again, so a program with very many
+// call paths pays only for the frames that differ from one stack to the next. This is right for the
+// same reason, and under the same assumption, as in PathMemo. MT: as PathTree.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +18,18 @@ class LastStack {
   struct Known {
     uintptr_t cfa;
     uintptr_t address;
-    uint32_t path;   ///< of the stack from the outermost frame to here
-    uint32_t entry;  ///< in PathMemo
+    uint32_t path;   ///< number of the path from the outermost frame to this one
+    uint32_t entry;  ///< this frame's entry in PathMemo
   };
 
-  /// A walk over the frames of another stack begins, innermost first.
+  /// Begins a walk over the frames of another stack, innermost first.
   void begin_walk();
-  /// How many frames, from the outermost to this one, are known; 0 if it is not among them.
+  /// Number of known frames from the outermost to `frame`; 0 if `frame` is not among them.
   unsigned meet(const Frame& frame);
 
-  /// Keeps the outermost `count`, and `with` behind them.
+  /// Keeps only the outermost `count` frames.
   void keep(unsigned count) { count_ = count; }
-  /// False, and nothing is kept, if it is too deep.
+  /// False if the stack is too deep; then nothing is kept.
   bool push(const Known& known);
   void forget() { count_ = 0; }
 
@@ -40,9 +39,9 @@ class LastStack {
  private:
   Known at_[Frames::kMaxDepth];  ///< outermost first
   unsigned count_ = 0;
-  // While walking:
-  unsigned left_ = 0;      ///< frames further out than those that have been met
-  unsigned standing_ = 0;  ///< of them, from the outermost on, those that lie where they lay
+  // State of a walk:
+  unsigned left_ = 0;      ///< frames further out than those that the walk has passed
+  unsigned standing_ = 0;  ///< outermost frames whose return addresses are still in place
   bool checked_ = false;
 };
 

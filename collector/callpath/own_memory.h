@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory of this process that may be gone: read by a system call, which fails where a load would
-// end the program. MT: safe.
+// Reads memory of this process that may be gone, by a system call that fails where a load would end
+// the program. MT: safe.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,7 +13,7 @@
 
 namespace culprit::collector {
 
-/// False if not all of it is there.
+/// False if not all of the memory exists.
 inline bool copy_own_memory(uintptr_t address, void* to, size_t bytes) {
   const iovec here = {to, bytes};
   const iovec there = {reinterpret_cast<void*>(address), bytes};

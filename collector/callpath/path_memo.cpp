@@ -22,8 +22,9 @@ constexpr unsigned kCallerBits = 17;
 constexpr unsigned kRecentBits = 7;
 constexpr unsigned kMaxEntries = 1u << 18;
 constexpr unsigned kPiece = 1u << 12;  ///< entries
-/// Callers that reach the same place at the same stack depth along different ways. Looking at one
-/// costs a miss of the cache or two, and taking what differs from the last stack 1 or 2 us.
+/// Limit on remembered callers that reach the same place at the same stack depth along different
+/// ways. Looking at one costs a cache miss or two; unwinding the frames that differ from the last
+/// stack costs 1 or 2 us.
 constexpr unsigned kMaxWays = 24;
 
 unsigned bucket_of(uintptr_t cfa, uintptr_t return_address) {
@@ -48,13 +49,14 @@ struct PathMemo::Entry {
   uintptr_t cfa;
   uintptr_t return_address;
   uint32_t outer;           ///< number of the caller's entry; 0: none, the stack ends here
-  uint32_t path;            ///< of the stack that begins here; 0: only ever seen further out
-  uint32_t next;            ///< in the bucket, by slot and address
-  uint32_t next_by_caller;  ///< in the bucket by these and `outer`
+  uint32_t path;            ///< number of the path of the stack that begins here; 0: this frame was
+                            ///< never the innermost
+  uint32_t next;            ///< next entry in the bucket by slot and address
+  uint32_t next_by_caller;  ///< next entry in the bucket by slot, address and `outer`
 };
 
-/// A stack that was found last at its place, laid out in a row: its frames are compared at once,
-/// where a list of entries would have each wait for the one before.
+/// The stack that was found last at its place, as one array: its frames are compared at once,
+/// whereas in a list of entries each access waits for the one before.
 struct PathMemo::Recent {
   static constexpr unsigned kFrames = 14;
   struct Outer {
@@ -63,7 +65,7 @@ struct PathMemo::Recent {
   };
   uintptr_t cfa;
   uintptr_t return_address;
-  uint32_t path;  ///< 0: there is none
+  uint32_t path;  ///< 0: this place is empty
   uint32_t frames;
   uint32_t rest;  ///< the entry further out than `frames`; 0: none
   Outer outer[kFrames];
@@ -88,7 +90,7 @@ struct PathMemo::Store {
     return true;
   }
 
-  /// Few entries are in few buckets: most memory stays as it is.
+  /// A few entries occupy few buckets, so most of this memory stays untouched.
   void clear() {
     constexpr uint32_t kFew = 1u << 10;
     for (Recent& one : recent) one.path = 0;
@@ -185,7 +187,7 @@ void PathMemo::add(LastStack& stack, unsigned known) {
   const unsigned count = stack.count();
   if (!kReturnAddressesAreOnTheStack || count == 0 || stack[count - 1].path == 0) return;
   for (unsigned i = known; i < count; ++i) {
-    // What follows could not be trusted to be where it was.
+    // The frames that follow can no longer be trusted to be where they were.
     if (held_below(stack[i].cfa) != stack[i].address) return stack.keep(known);
   }
   const Room room = reserve(count);

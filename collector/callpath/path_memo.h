@@ -27,15 +27,15 @@ namespace culprit::collector {
 
 class PathMemo {
  public:
-  /// The path remembered for the function with this frame address and return address, if the stack
-  /// still is as it was; 0 if not. (Moves what it finds to the front.)
+  /// The path remembered for the function with this frame address and return address, if its stack
+  /// is still the same; 0 if not. Moves the path it finds to the front.
   uint32_t find(uintptr_t cfa, uintptr_t return_address);
 
-  /// Remembers the path of the whole of `stack`, unless one of its frames does not lie in its slot.
+  /// Remembers the path of the whole `stack`, unless a frame's return address is not in its slot.
   /// The outermost `known` frames are those of the stack that was added before.
   void add(LastStack& stack, unsigned known);
 
-  /// Forgets all stacks, which may be gone, and keeps the memory.
+  /// Forgets all stacks, since they may be gone, and keeps the memory.
   void clear();
   void release();
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Linear probing, by a hash of both; nothing is removed but all at once. Memory comes from mmap,
-// since the program's allocator may be what is interrupted.
+// Linear probing, by a hash of both keys; entries are only removed all at once. Memory comes from
+// mmap, since the interrupted code may be the program's allocator.
 #include "collector/callpath/path_tree.h"
 
 #include <cstring>

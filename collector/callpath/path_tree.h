@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread's call paths as a tree: (parent path, return address) -> path number, 1, 2, ... An open
-// hash table in memory of its own, which doubles when three quarters full. Where there may be no
-// more (budget.h), it forgets all paths: those that come again get new numbers.
-// MT: one thread, and its signal handler when the thread is not in here (ThreadLog's busy flag).
+// A thread's call paths as a tree: (parent path, return address) -> path number, 1, 2, ... It is an
+// open hash table in memory of its own, which doubles when three quarters full. Where the budget
+// (budget.h) is spent, it forgets all paths: those that come again get new numbers. MT: one thread,
+// and its signal handler when the thread is not in here (ThreadLog's busy flag).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace culprit::collector {
 class PathTree {
  public:
   struct Node {
-    uint32_t id;  ///< 0: no memory left
+    uint32_t id;  ///< 0: no memory is left
     bool is_new;
   };
 
@@ -28,7 +28,7 @@ class PathTree {
   struct Entry {
     uintptr_t address;
     uint32_t parent;
-    uint32_t id;  ///< 0: free
+    uint32_t id;  ///< 0: the place is free
   };
 
   bool grow();

@@ -14,10 +14,10 @@ constexpr uint32_t kSlots = 1u << 16;
 constexpr uint32_t kMostTries = 256;
 
 struct Slot {
-  std::atomic<uintptr_t> code;  ///< 0: free
+  std::atomic<uintptr_t> code;  ///< 0: the place is free
   uintptr_t name;
   uint32_t line;
-  std::atomic<bool> ready;  ///< all of it is there
+  std::atomic<bool> ready;  ///< the entry is complete
   std::atomic<bool> described;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Frames that are half made are met in signal handlers: what is no code object is passed over.
+// A signal handler may find a half-made frame: a pointer that leads to no code object is skipped.
 #include "collector/callpath/python_stack.h"
 
 #include <dlfcn.h>
@@ -16,10 +16,10 @@ namespace culprit::collector::python {
 
 namespace {
 
-/// How calls of the interpreter on the C stack and its frames belong together.
+/// How the interpreter's calls on the C stack correspond to its own frames.
 enum class PythonCalls : uint8_t {
   one_each,         ///< each frame has a call of its own
-  first_is_marked,  ///< the outermost frame of a call says so; another structure lies on the C
+  first_is_marked,  ///< the outermost frame of a call is marked; another structure lies on the C
                     ///< stack
   own_frame,        ///< a frame that executes nothing lies on the C stack, outside of the others
 };
@@ -50,7 +50,7 @@ struct Interpreter {
   const Layout* layout;
   ThreadState thread_state;
   uintptr_t code_type, text_type;
-  uintptr_t begin, end;  ///< of the function that interprets
+  uintptr_t begin, end;  ///< address range of the function that interprets
 };
 
 Interpreter g_interpreter;
@@ -107,7 +107,7 @@ bool add_frame(const Layout& layout, uintptr_t frame, Stack& stack) {
   return true;
 }
 
-/// Frames since the last call of the interpreter belong to this one.
+/// Assigns the frames since the last call of the interpreter to this call.
 void set_call(Stack& stack, unsigned& begin, uintptr_t call) {
   for (; begin < stack.count; ++begin) stack.at[begin].call = call;
 }
@@ -118,7 +118,7 @@ void walk(uintptr_t thread, Stack& stack) {
   uintptr_t frame = c_frame;
   if (layout.c_frame >= 0 && is_aligned(c_frame)) frame = pointer(c_frame, layout.c_frame);
   unsigned call_begin = 0;
-  // Frames that are passed over count, too: a damaged chain may be a circle.
+  // Skipped frames count, too: a damaged chain may be a circle.
   for (unsigned i = 0; i < 2 * Stack::kMaxDepth && stack.count < Stack::kMaxDepth; ++i) {
     if (!is_aligned(frame)) break;
     if (layout.calls == PythonCalls::own_frame && load<uint8_t>(frame, kOwner) == kOwnedByC) {
@@ -153,7 +153,7 @@ int find_library(dl_phdr_info* info, size_t, void* found) {
 
 constexpr const char* kThreadState = "PyGILState_GetThisThreadState";
 
-/// Where its symbols are to be looked for.
+/// A handle in which to look up the interpreter's symbols.
 void* find_handle() {
   if (dlsym(RTLD_DEFAULT, kThreadState) != nullptr) return RTLD_DEFAULT;
   const char* path = nullptr;
@@ -161,7 +161,8 @@ void* find_handle() {
   return path != nullptr ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : RTLD_DEFAULT;
 }
 
-/// As Py_Version, which there is since 3.11: 0x030b02f0. 0 if it cannot be told.
+/// The version in the form of Py_Version (0x030b02f0), which exists since 3.11. 0 if it cannot be
+/// found.
 uint32_t version_of(void* handle) {
   const auto tell = reinterpret_cast<const char* (*)()>(dlsym(handle, "Py_GetVersion"));
   if (tell == nullptr) return 0;
@@ -177,7 +178,7 @@ uint32_t version_of(void* handle) {
       break;
     }
   }
-  // Without its global lock, objects are laid out differently.
+  // Builds without the global lock lay out objects differently.
   const bool is_free_threaded = strstr(text, "free-threading") != nullptr;
   return is_free_threaded ? version << 16 | 0xffff : version << 16;
 }
@@ -237,7 +238,8 @@ void read(Stack& stack) {
 void read_at_call(Stack& stack) {
   if (g_is_trusted.load(std::memory_order_relaxed)) [[likely]]
     return read(stack);
-  // The guard takes system calls, and threads of programs that only have an interpreter are many.
+  // The guard costs system calls, and many programs have an interpreter but few threads that use
+  // it.
   stack.count = 0;
   if (g_interpreter.thread_state() == nullptr) return;
   if (!run_guarded(trust, &stack)) stack.count = 0;

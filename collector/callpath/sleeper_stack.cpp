@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the tables say of an instruction is remembered: threads sleep at few places. The frame
-// pointer of a sleeper is not told. As long as no frame has saved it, it is the innermost
-// function's that uses it, and lies below the return address of a call to that function: there it
-// is looked for. Without asking what the call calls, one in five stacks so found would be wrong.
+// Rules of instructions are remembered, since threads sleep at few places. The system does not give
+// a sleeper's frame pointer. As long as no frame has saved it, it belongs to the innermost function
+// that uses one, and points just below the return address of a call to that function: there it is
+// looked for. Without checking which function the call goes to, one in five stacks found in this
+// way would be wrong.
 #include "collector/callpath/sleeper_stack.h"
 
 #include <cstring>
@@ -21,7 +22,7 @@ namespace culprit::collector {
 namespace {
 
 constexpr size_t kWord = sizeof(uint64_t);
-/// How far above a frame its caller's is looked for.
+/// How far above a frame its caller's frame is searched for.
 constexpr size_t kFarthestFrame = size_t{64} << 10;
 
 /// The sleeper's stack, read piece by piece.
@@ -35,7 +36,7 @@ class Stack {
   }
 
  private:
-  /// From there on, as far as there is memory.
+  /// Reads from there on, as far as memory exists.
   bool read_piece(uintptr_t address) {
     for (size_t bytes = sizeof piece_; bytes >= kWord; bytes /= 2) {
       if (!copy_own_memory(address, piece_, bytes)) continue;
@@ -57,7 +58,7 @@ bool is_code(uintptr_t address) {
 enum class Called { other, perhaps, surely };
 
 /// Whether the call in front of the return address calls the function, directly or through a stub
-/// of the linker's; an indirect one may.
+/// of the linker's; for an indirect call the answer is `perhaps`.
 Called calls(uintptr_t after, uintptr_t function) {
   unsigned char code[6];
   if (!copy_own_memory(after - sizeof code, code, sizeof code)) return Called::other;
@@ -92,8 +93,8 @@ struct Place {
   bool knows_fp;
 };
 
-/// Evaluates what few frames have instead of a register and an offset: stubs of the linker, frames
-/// that align the stack, and those of signals.
+/// Evaluates the expression that a few frames have in place of a register and an offset: stubs of
+/// the linker, frames that align the stack, and those of signals.
 bool evaluate(const FrameRule::Expression& expression, Stack& stack, const Place& place,
               uint64_t& value) {
   uint64_t values[8];
@@ -150,7 +151,8 @@ bool evaluate(const FrameRule::Expression& expression, Stack& stack, const Place
   return true;
 }
 
-/// False if too little is known of the frame. The frame pointer is, if it is needed.
+/// False if too little is known of the frame. The caller makes sure that the frame pointer is known
+/// if the rule needs it.
 bool find_caller_frame(const FrameRule& rule, Stack& stack, Place& place, uintptr_t& cfa) {
   if (rule.base == FrameRule::Base::none) return false;
   if (rule.base == FrameRule::Base::expression) {
@@ -171,7 +173,9 @@ bool find_caller_frame(const FrameRule& rule, Stack& stack, Place& place, uintpt
     if (!stack.word(cfa + static_cast<uintptr_t>(rule.fp_offset), fp)) return false;
     place.knows_fp = true;
   }
-  if (cfa <= place.sp && rule.return_at.count == 0) return false;  // it would never end
+  if (cfa <= place.sp && rule.return_at.count == 0)
+    return false;  // without this check the walk
+                   // might never end
   place = {pc, cfa, fp, place.knows_fp};
   return true;
 }
@@ -182,8 +186,8 @@ class Walk {
   Walk(Stack& stack, Frames& frames, bool (*goes_on)(uintptr_t))
       : stack_(stack), frames_(frames), goes_on_(goes_on) {}
 
-  /// From a frame on; `interrupted`: it stands at an instruction of its own. True if the outermost
-  /// one was reached.
+  /// Walks up from a frame; `interrupted`: its address is the current instruction, not the one
+  /// after a call. True if the outermost frame was reached.
   bool go(Place place, unsigned behind_call, unsigned interrupted) {
     while (frames_.count < Frames::kMaxDepth) {
       const FrameRule* const rule = frame_rule(place.pc - behind_call);
@@ -202,10 +206,11 @@ class Walk {
   }
 
  private:
-  /// Nobody has saved the frame pointer since the function at hand set it: it points below a return
-  /// address of a call to that function. Where no call says so, the walk itself must show it.
+  /// No frame has saved the frame pointer since the current function set it: it points below a
+  /// return address of a call to that function. Candidates whose call is direct are tried first;
+  /// for others, only a walk that reaches the outermost frame proves them.
   bool go_on_with_any(const FrameRule& rule, const Place& place) {
-    const FrameRule known = rule;  // others are read meanwhile
+    const FrameRule known = rule;  // frame_rule() reuses the original
     const unsigned count = frames_.count;
     for (const Called wanted : {Called::surely, Called::perhaps}) {
       const uintptr_t begin = (place.sp + kWord - 1) & ~(kWord - 1);
@@ -229,7 +234,7 @@ class Walk {
   Stack& stack_;
   Frames& frames_;
   bool (*goes_on_)(uintptr_t);
-  unsigned tries_ = 24;  ///< left, of frame pointers
+  unsigned tries_ = 24;  ///< frame pointers that may still be tried
 };
 
 }  // namespace

@@ -18,16 +18,16 @@ namespace {
 
 struct Walk {
   Frames& frames;
-  uintptr_t start;  ///< frames before this one are the collector's or the signal's
+  uintptr_t start;  ///< frames before this one belong to the collector or the signal
   bool start_is_pc;
-  LastStack* known = nullptr;  ///< where to stop
-  unsigned met = 0;            ///< frames of it
+  LastStack* known = nullptr;  ///< the walk stops at a frame of this stack
+  unsigned met = 0;            ///< frames of `known` from the outermost to where the walk met it
   bool started = false;
-  uintptr_t frame_pointer = 0;  ///< of the first
+  uintptr_t frame_pointer = 0;  ///< frame pointer of the first frame
 };
 
-/// What the unwinder calls rbp, where the first may have no table. Elsewhere it would end the
-/// program if it is asked for a register that nobody has saved.
+/// The unwinder's number for rbp, which is needed where the first frame may have no table. On other
+/// processors the unwinder would end the program if asked for a register that no frame has saved.
 #if defined(__x86_64__)
 constexpr int kFramePointer = 6;
 #else

@@ -13,21 +13,21 @@ namespace culprit::collector {
 void unwind_above(uintptr_t cfa, Frames& frames);
 
 class LastStack;
-/// The same, as far as they are not known. Returns how many outermost frames are.
+/// The same, but stops at the first frame of `known`. Returns the number of known outermost frames.
 unsigned unwind_to_known(uintptr_t cfa, Frames& frames, LastStack& known);
 
-/// The first of them whose code `accepts`, an address in it; 0 if there is none. Needs little
-/// stack.
+/// The first of these frames whose address `accepts` returns true for; 0 if there is none. Needs
+/// little stack.
 uintptr_t find_caller(uintptr_t cfa, bool (*accepts)(uintptr_t address));
 
-/// From within a signal handler: the frames that the signal interrupted at `pc`.
-/// `is_code` tells addresses of code.
+/// Called in a signal handler: the frames that the signal interrupted at `pc`. `is_code` says
+/// whether an address is one of code.
 void unwind_interrupted(uintptr_t pc, Frames& frames, bool (*is_code)(uintptr_t address));
 
 /// The first unwinding of a process may load libgcc's tables and allocate; do it before any signal.
 void warm_up_unwinder();
 
-/// True if unwinding takes no lock here, so that a signal handler may do it.
+/// Whether unwinding takes no lock here, so that a signal handler may do it.
 bool unwinder_is_signal_safe();
 
 }  // namespace culprit::collector

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The unwinder walks on from there by the tables of the callers. It is led to them by a function
-// whose own table says that its caller's state is what a structure holds. What is found counts only
-// if it ends where the thread begins.
+// From the caller on, the unwinder walks by the callers' tables. It gets there through a function
+// whose own table says that its caller's state is in a structure. A result counts only if the walk
+// ends where the thread begins.
 #include "collector/callpath/without_table.h"
 
 #include <unwind.h>
@@ -17,7 +17,8 @@ namespace culprit::collector {
 
 namespace {
 
-/// A caller's state, as far as tables of most functions need it. The assembly below knows offsets.
+/// A caller's registers, as far as the tables of most functions need them. The assembly below uses
+/// the offsets of the members.
 struct State {
   uintptr_t stack_pointer;
   uintptr_t address;
@@ -66,12 +67,12 @@ culprit_walk_from:
 
 namespace {
 
-/// How far the place that code returns to may lie from the stack pointer: kernels keep blocks of
-/// matrices in between.
+/// How far the return address may lie from the stack pointer: kernels keep blocks of matrices in
+/// between.
 constexpr size_t kFarthest = 4096;  ///< words
 constexpr uintptr_t kLongestFunction = 64 << 10;
 constexpr unsigned kMostTries = 16;
-constexpr size_t kKeptNear = 16;  ///< words before that place in which rbp may be kept
+constexpr size_t kKeptNear = 16;  ///< words before the return address in which rbp may be kept
 
 constinit thread_local uintptr_t t_outermost __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -100,8 +101,8 @@ bool leads_to(uintptr_t target, uintptr_t pc, IsCode is_code) {
   return is_in_function_at(load<uintptr_t>(target + 6 + displacement), pc);
 }
 
-/// Bytes that a call through a register or memory takes, but for a prefix, by what follows its
-/// first.
+/// Length in bytes of a call through a register or memory, without its prefix, from the bytes that
+/// follow the first.
 unsigned length_of_indirect(uint8_t mode, uint8_t base) {
   const unsigned kind = mode >> 6, operand = mode & 7;
   const unsigned index = kind != 3 && operand == 4 ? 1 : 0;
@@ -109,7 +110,8 @@ unsigned length_of_indirect(uint8_t mode, uint8_t base) {
   return 2 + index + (kind == 1 ? 1 : kind == 2 ? 4 : 0);
 }
 
-/// Whether the instruction before `address` calls the function around `pc`, as far as can be told.
+/// Whether the instruction before `address` calls the function around `pc`; true also for calls
+/// that cannot be decided.
 bool returns_from(uintptr_t address, uintptr_t pc, IsCode is_code) {
   if (load<uint8_t>(address - 5) == 0xe8) {
     const auto displacement = static_cast<uintptr_t>(intptr_t{load<int32_t>(address - 4)});
@@ -173,7 +175,7 @@ void find_callers(Frames& frames, uintptr_t frame_pointer, IsCode is_code) {
     if (!returns_from(address, pc, is_code)) continue;
     State caller{slot + kWord, address, frame_pointer};
     if (++tries, walk_from(caller, frames)) return;
-    // Callers whose tables need rbp: the function may have kept it, near the address.
+    // The caller's table may need rbp: the function may have saved it near the return address.
     for (size_t back = 1; back <= kKeptNear && back <= i; ++back) {
       caller.frame_pointer = load<uintptr_t>(slot - back * kWord);
       const bool may_be_one = caller.frame_pointer > slot && caller.frame_pointer % kWord == 0 &&

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Wishes are divided among the sources that know them; each thread attaches to those when it
-// begins, and reads them all in one go.
+// The requested counters are divided among the sources that know them; each thread attaches to
+// those sources when it begins, and reads them all in one go.
 #include "collector/counters/counters.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ enum class Phase : uint32_t { undecided, deciding, decided };
 
 std::atomic<Phase> g_phase{Phase::undecided};
 Used g_used[kSources];
-Choice g_choices[kMaxCounters];  ///< those that count, source by source
+Choice g_choices[kMaxCounters];  ///< the counters that work, source by source
 unsigned g_count = 0;
 Choice g_refused[kMaxCounters];
 unsigned g_refused_count = 0;
@@ -58,7 +58,7 @@ class Wishes {
     for (char* word; (word = strtok_r(rest, ",", &rest)) != nullptr;) add(word);
   }
 
-  /// Those for which `wanted` holds, without repetition.
+  /// The words for which `wanted` holds, without repetition.
   template <class Wanted>
   unsigned select(Choice* to, Wanted wanted) const {
     unsigned count = 0;
@@ -95,7 +95,7 @@ class Wishes {
   bool multiplex_ = false;
 };
 
-/// Keeps what the source can count, and notes the rest.
+/// Keeps the counters that the source can count, and records the rest as missing.
 void use(unsigned slot, const Source* source, Choice* choices, unsigned count, bool multiplex,
          const char* without) {
   if (count == 0) return;
@@ -112,7 +112,7 @@ void use(unsigned slot, const Source* source, Choice* choices, unsigned count, b
   if (g_used[slot].count > 0) g_used[slot].source = source;
 }
 
-/// The library that counts what the system does not, from the folder that this code is in.
+/// Opens the library for counters that the system does not offer, from this library's own folder.
 const Source* open_library(const char*& without) {
   without = "culprit was built without PAPI";
   Dl_info self{};
@@ -157,7 +157,7 @@ void put_texts(ThreadLog& log, uint64_t time, Record record, const char* a, cons
   log.put(time, record, words, (record.bytes + 7u) / 8);
 }
 
-/// Says in this thread's log what its values will mean.
+/// Records in this thread's log what its values will mean.
 void attach(ThreadLog& log, bool first) {
   const uint64_t time = now();
   for (unsigned slot = 0; slot < kSources; ++slot) {
@@ -183,7 +183,7 @@ void on_thread_begun() {
   Phase phase = Phase::undecided;
   const bool first = g_phase.compare_exchange_strong(phase, Phase::deciding);
   if (first) {
-    // What the sources do to make themselves ready is not the program's.
+    // Events that the sources cause while they set up are not the program's.
     const Busy busy(Recorder::impl(*log).busy);
     decide();
   }
@@ -235,7 +235,7 @@ unsigned read(uint64_t (&values)[kMaxCounters]) {
 
 namespace culprit::collector {
 
-// The values go before the record of the border: whoever reads it has them at hand.
+// The values go before the record of the border, so that a reader has them at hand.
 void ThreadLog::count(uint64_t time) {
   using namespace counters;
   if (!recording()) return;

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The counters that the environment asks for, read by each thread at the borders of what it records
-// (ThreadLog::count). Which of them count here is decided once in a process, when its first thread
-// begins; what does not is named in the records and left out.
-// MT: each thread reads its own. A thread that comes while another decides counts from its next
-// border on.
+// The counters that the environment asks for, read by each thread at the borders of its records
+// (ThreadLog::count). Which of them work here is decided once in a process, when its first thread
+// begins; those that do not are named in the records and left out. MT: each thread reads its own. A
+// thread that begins while another decides counts from its next border on.
 #pragma once
 
 #include "collector/process/recorder.h"

@@ -5,7 +5,7 @@
 //
 // For a list of names (a "group") the build generates one exported symbol per name that does
 // nothing but jump through its slot. A slot first leads to a stub, which keeps all argument
-// registers, asks the group's resolver for the function that shall take the calls from now on,
+// registers, asks the group's resolver for the function that takes the calls from now on,
 // stores it in the slot and jumps there. No argument is ever copied, so any signature works:
 // doubles, Fortran's hidden lengths, variadic functions. Once resolved, a call costs one indirect
 // jump.

@@ -15,16 +15,16 @@ namespace culprit::collector::mpi {
 namespace {
 
 /// A constant of the Fortran interface. Open MPI: a variable under four spellings, one of which the
-/// program uses. MPICH: pointers to what the program uses, set when Fortran is initialised.
-/// Looking a name up is slow, so it is done once: at the first call from Fortran all the constants
-/// of its interface are loaded. MT: threads that look at the same time find the same.
+/// program uses. MPICH: pointers to the program's constants, set when Fortran is initialised.
+/// Looking a name up is slow, so it is done once: the first call from Fortran loads all the
+/// constants of its interface. MT: threads that look at the same time find the same.
 struct SpecialAddress {
   static constexpr size_t kVariables = 5, kPointers = 2;
   const char* variables[kVariables];
   const char* pointers[kPointers];
   std::atomic<const void*> variables_at[kVariables] = {};
   std::atomic<void* const*> pointers_at[kPointers] = {};
-  std::atomic<bool> found = false;  ///< any of them
+  std::atomic<bool> found = false;  ///< whether any of the spellings was found
 
   bool is(const void* address) {
     if (!found.load(std::memory_order_acquire)) look_up();
@@ -80,7 +80,8 @@ Statuses::Statuses(MPI_Status* users, int count) : memory_(users), language_(Lan
 }
 
 Statuses::Statuses(Language fortran, void* users, int count) : memory_(users), language_(fortran) {
-  // One and many are told apart by the caller's constant, not by the count: Waitall of one request.
+  // One status and many are distinguished by the caller's constant, not by the count: Waitall may
+  // wait for one request.
   if (users && (g_status_ignore.is(users) || g_statuses_ignore.is(users))) substitute(count);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a caller passed, whatever its language. The generated wrappers turn arguments into these
-// views; the handlers read them and never know whether C or Fortran called. Handles are converted
-// for the record only: the real function always gets the caller's own arguments, so MPI_IN_PLACE,
-// MPI_BOTTOM and the rest stay right. The one exception are statuses that the caller wants ignored
-// but the record needs: those are replaced by memory of ours.
+// The arguments that a caller passed, in any language. The generated wrappers turn arguments into
+// these views; the handlers read them and never know whether C or Fortran called. Handles are
+// converted for the record only: the real function always gets the caller's own arguments, so
+// MPI_IN_PLACE, MPI_BOTTOM and the rest stay right. The one exception are statuses that the caller
+// ignores but the record needs: those are replaced by memory of ours.
 #pragma once
 
 #include <mpi.h>
@@ -99,7 +99,8 @@ class Requests {
   Language language_;
 };
 
-/// A text, not read before it is asked for: it may mean nothing here and point anywhere.
+/// A text. It is not read before it is asked for: it may have no meaning in this call and point
+/// anywhere.
 class Text {
  public:
   Text() = default;
@@ -154,13 +155,13 @@ using MessagePlace = Returned<MPI_Message, message_from_fortran>;
 using WinPlace = Returned<MPI_Win, win_from_fortran>;
 using FilePlace = Returned<MPI_File, file_from_fortran>;
 
-/// One of a kind that not every MPI has.
+/// A handle of a kind that not every MPI has.
 struct HandlePlace {
   Language language;
   const void* place;
 };
 
-/// `count` statuses that the real call fills: the caller's, or ours if he wants them ignored.
+/// `count` statuses that the real call fills: the caller's, or ours if the caller ignores them.
 class Statuses {
  public:
   Statuses(MPI_Status* users, int count);
@@ -172,7 +173,7 @@ class Statuses {
   MPI_Status* c() const { return static_cast<MPI_Status*>(memory_); }
   void* fortran() const { return memory_; }
   MPI_Status operator[](int i) const;
-  /// False if there is no memory: then nothing may be read.
+  /// False if there was no memory: then no status may be read.
   bool readable() const { return readable_; }
 
  private:

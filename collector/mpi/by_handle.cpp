@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Programs that load MPI themselves and ask its library for each function (Julia's MPI.jl, Python's
-// ctypes, bindings for whatever MPI there is) would get that library's own, past ours. They get
-// ours, which goes on to what they would have got. dlsym.S hands on names that may be MPI's.
+// ctypes, bindings that adapt to the installed MPI) would get that library's own functions, past
+// ours. They get ours, which call the ones that the program would have got. dlsym.S passes on names
+// that may be MPI's.
 #include "collector/mpi/by_handle.h"
 
 #include <dlfcn.h>
@@ -41,8 +42,9 @@ void* own_function(Dlsym real, const char* name) {
   return is_own ? found : nullptr;
 }
 
-/// Ours would go on to something else than the library's own: to a layer that stands in front of
-/// the library, and that may just be asking for what it goes on to. It must not get ours again.
+/// Whether our function would go on to a function other than the library's own: to a layer in front
+/// of the library, which may just be asking for its next definition. That layer must not get ours
+/// again.
 bool stands_in_front(Dlsym real, const char* name, void* own) {
   void* const next = real(RTLD_NEXT, name);
   if (next == nullptr) dlerror();

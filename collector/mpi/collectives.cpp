@@ -59,7 +59,7 @@ struct Bytes {
   uint64_t received = 0;
 };
 
-/// Data flows between the root and everybody.
+/// Data flows between the root and all others.
 Bytes rooted_bytes(const Collective& call, const Comm& comm, Part part) {
   const int n = comm.partners();
   const bool root = part == Part::root;
@@ -136,7 +136,8 @@ Bytes all_to_all_bytes(const Collective& call, const Comm& comm) {
   }
 }
 
-/// With each neighbour that is a process; beyond the border of a grid nothing is exchanged.
+/// Bytes exchanged with each neighbour that is a process; nothing is exchanged beyond the border of
+/// a grid.
 uint64_t neighbor_bytes(const Side& side, const Neighbors& neighbors) {
   if (!side.counts) return uniform(side, neighbors.processes());
   uint64_t total = 0;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Communicators that come and go (handlers.h). Making and freeing are collective over those who
-// take part: all of the parent, or where only some call (create_group, the inter-communicator
-// functions) the new communicator.
+// Communicators that come and go (handlers.h). Creation and release are collective over the parent,
+// or where only some processes call (create_group, the inter-communicator functions) over the new
+// communicator.
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -48,7 +48,7 @@ Birth birth_of(const Joining& joining) {
   return birth;
 }
 
-/// The same on both ends of a socket: its two addresses, whichever is one's own.
+/// A key that both ends of a socket compute alike: from its two addresses, in either order.
 uint64_t key_of_socket(int fd) {
   const KeepErrno keep;
   uint64_t key = 0;
@@ -63,7 +63,7 @@ uint64_t key_of_socket(int fd) {
   return key | 1;
 }
 
-/// What the other side knows too. A name means something at the root only, if there is a root.
+/// A key that the other side computes too. If there is a root, a name has a meaning only there.
 uint64_t link_key_of(const Joining& joining, const Comm& parent) {
   if (joining.link == RawCommLink::join) return key_of_socket(joining.tag);
   if (joining.rooted && joining.root != parent.rank) return 0;

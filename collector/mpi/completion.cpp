@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Requests that start, complete and go (handlers.h). A completing call sets the caller's handles to
-// null, so they are copied before. Of tests only those that complete something are recorded as
-// calls; the others become one mpi_tests record (region.h, Poll).
+// null, so they are copied before. Tests are recorded as calls only if they complete something; the
+// others become one mpi_tests record (region.h, Poll).
 
 #include <cstdlib>
 
@@ -62,8 +62,8 @@ void put_received(const CallRegion& region, const Request& request, uint64_t id,
   put_irecv(region.log(), region.end(), message, id);
 }
 
-/// What the receiving half of a combined request got. MPICH 4.0 leaves the status of such a request
-/// unset; where it contradicts what was asked for, the request's own words stand.
+/// The message that the receiving half of a combined request got. MPICH 4.0 leaves the status of
+/// such a request unset; where it contradicts the request, the request's own fields count.
 MessageFacts received_by_both(const Request& request, const Statuses& statuses, int index) {
   if (!statuses.readable()) return request.receiving;
   const MessageFacts asked = request.receiving;
@@ -74,7 +74,7 @@ MessageFacts received_by_both(const Request& request, const Statuses& statuses, 
   return credible ? got : asked;
 }
 
-/// By now the parent may be gone.
+/// The parent may be gone by now.
 Birth birth_of_dup(uint32_t parent) {
   Birth birth;
   birth.parent = parent;
@@ -82,7 +82,7 @@ Birth birth_of_dup(uint32_t parent) {
   return birth;
 }
 
-/// Writes what the completion of one request means.
+/// Writes the record of one request's completion, by its kind.
 void put_completed(const CallRegion& region, const Request& request, const Statuses& statuses,
                    int index) {
   ThreadLog& log = region.log();
@@ -123,7 +123,7 @@ void put_completed(const CallRegion& region, const Request& request, const Statu
   }
 }
 
-/// The call cannot return before all, or one, of these are complete.
+/// Records that the call cannot return before all, or one, of these requests are complete.
 void await_requests(CallRegion& region, trace::RawAwaits what, const Snapshot& requests) {
   uint64_t handles[trace::kRawAwaitedAtMost];
   unsigned count = 0;
@@ -154,13 +154,13 @@ class Completion {
       put_completed(region, request, statuses_, status);
     }
   }
-  /// The completion of `index` failed. If its handle is null now, nobody will hear of it again.
+  /// The completion of `index` failed. If its handle is null now, no later call can complete it.
   void fail(int index) const {
     if (index < 0 || index >= before_.count()) return;
     if (before_[index] == MPI_REQUEST_NULL || requests_[index] != MPI_REQUEST_NULL) return;
     drop_request(before_[index], requests_.place(index));
   }
-  /// All are complete, or after MPI_ERR_IN_STATUS those whose status says so.
+  /// All requests are complete, or after MPI_ERR_IN_STATUS those whose status says so.
   void complete_all(const CallRegion& region, int rc) const {
     for (int i = 0; i < before_.count(); ++i) {
       if (succeeded(rc, i)) {
@@ -170,11 +170,11 @@ class Completion {
       }
     }
   }
-  /// The call failed without saying for which.
+  /// The call failed without naming a request.
   void fail_all() const {
     for (int i = 0; i < before_.count(); ++i) fail(i);
   }
-  /// Those that the list of indices names.
+  /// Completes the requests that the list of indices names.
   void complete_some(const CallRegion& region, int rc, int outcount, const int* indices) const {
     const int base = base_of(outcount, indices);
     for (int i = 0; i < outcount; ++i) {  // none if MPI_UNDEFINED, which is negative
@@ -204,8 +204,8 @@ class Completion {
            statuses_[status].MPI_ERROR == MPI_SUCCESS;
   }
 
-  /// What to subtract from returned indices. Fortran counts from 1, but MPICH 4.0's mpi_f08 forgets
-  /// to: then the requests that turned null tell.
+  /// The offset to subtract from returned indices. Fortran counts from 1, but MPICH 4.0's mpi_f08
+  /// returns them from 0: which it is shows in the requests that turned null.
   int base_of(int outcount, const int* indices) const {
     if (requests_.language() == Language::c) return 0;
     return !all_turned_null(outcount, indices, 1) && all_turned_null(outcount, indices, 0) ? 0 : 1;
@@ -262,7 +262,8 @@ int on_start(const Function& function, const Requests& requests, RealCall call) 
   const Snapshot before(requests, static_cast<bool>(region));
   const int rc = region.run(call);
   // Open MPI replaces a request that the network still needs: a buffered send whose data has not
-  // left the buffer. Also where the call fails, for those that came before the fault.
+  // left the buffer. This is noted where the call fails, too, for requests that were started before
+  // the fault.
   for (int i = 0; i < before.count(); ++i) {
     const MPI_Request after = requests[i];
     if (after != before[i]) rename_request(before[i], requests.place(i), after);

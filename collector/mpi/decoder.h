@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The face between the preload library, which knows no MPI, and a decoder, which knows one
+// The interface between the preload library, which knows no MPI, and a decoder, which knows one
 // (libculprit-mpi-<which>.so, built against that MPI's mpi.h). The resolver opens the decoder that
-// fits what the process has loaded and asks it, symbol by symbol, for a wrapper.
+// fits the MPI that the process has loaded and asks it, symbol by symbol, for a wrapper.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ extern const size_t wrapper_count;
 
 }  // namespace culprit::collector::mpi
 
-/// What a decoder exports under kDecoderEntry: the wrapper to put in `symbol`'s place, or nullptr
-/// if calls to it are not recorded. `next` is the definition that the wrapper shall call.
+/// A decoder's export under kDecoderEntry: returns the wrapper to put in `symbol`'s place, or
+/// nullptr if calls to it are not recorded. `next` is the definition that the wrapper calls.
 using CulpritMpiDecoder = void* (*)(const char* symbol, void* next);
 inline constexpr const char* kDecoderEntry = "culprit_mpi_decode";

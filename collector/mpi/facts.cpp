@@ -13,7 +13,7 @@ uint64_t both_sets(const CollectiveFacts& collective) {
          static_cast<uint64_t>(collective.receives_from) << 32;
 }
 
-/// By which the two ends find each other; 0 if in order.
+/// The number by which the two ends find each other; 0 if they are matched in order.
 uint64_t number_of(const MessageFacts& message) {
   return message.matching == trace::RawMatching::in_order ? 0 : message.number;
 }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Files (handlers.h). A transfer has a begin, with what was asked for, and an end, with what was
-// moved as its status tells. The end is in the same call, in one that completes a request, or in
-// the
-// `_end` of a split collective.
+// Files (handlers.h). A transfer has a begin, with the requested amount, and an end, with the
+// amount moved as its status says. The end is in the same call, in one that completes a request, or
+// in the `_end` of a split collective.
 
 #include <atomic>
 #include <cstring>
@@ -42,7 +41,7 @@ FileAccess access_of(int mode) {
   return set;
 }
 
-/// A name too long for a record loses its beginning, which says less than its end.
+/// A name too long for a record loses its beginning, which matters less than its end.
 void put_definition(const CallRegion& region, const Comm& comm, FileAccess access,
                     std::string_view name) {
   constexpr size_t kWords = 128;

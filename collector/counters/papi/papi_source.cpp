@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Counters by PAPI: presets (PAPI_TOT_INS), native events (perf::PAGE-FAULTS) and those that
-// libraries define in software (sde:::lib::name). Each component of PAPI wants an event set of its
-// own, for each thread. Which events count here is found by trying: all that a component says it
-// has are added to a set that is started and stopped once, and what cannot be added is left out. A
-// program that uses PAPI itself keeps it: two owners of one component's counters would stop each
-// other. Assumes that choose() is over before any thread begins.
+// libraries define in software (sde:::lib::name). Each component of PAPI needs an event set of its
+// own, for each thread. Which events count here is found by trying: all events that a component
+// claims are added to a set that is started and stopped once, and those that cannot be added are
+// left out. A program that uses PAPI itself keeps it: two owners of one component's counters would
+// stop each other. Assumes that choose() is over before any thread begins.
 #include <papi.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -47,13 +47,15 @@ struct ThreadSets {
   int sets[kMaxComponents];
 };
 
-/// A component that counts once for the whole process: what a library of the program defines.
+/// Whether a component counts once for the whole process, as for events that a library of the
+/// program defines.
 bool counts_whole_process(int component) {
   const PAPI_component_info_t* info = PAPI_get_component_info(component);
   return info != nullptr && strcmp(info->name, "sde") == 0;
 }
 
-/// The kernel counts these on its own behalf: the default, what happens in user mode, is always 0.
+/// The kernel counts these on its own behalf: the default, which counts user mode only, always
+/// gives 0.
 bool happens_in_kernel(const char* name) {
   return strstr(name, "CONTEXT-SWITCHES") != nullptr || strstr(name, "MIGRATIONS") != nullptr;
 }
@@ -73,7 +75,7 @@ const char* make_ready() {
   return nullptr;
 }
 
-/// PAPI's word for an error, or where it is only "invalid argument", the component's own.
+/// PAPI's text for an error, or where that is only "invalid argument", the component's own.
 const char* why(int error, int component) {
   const PAPI_component_info_t* info = component < 0 ? nullptr : PAPI_get_component_info(component);
   if (info != nullptr && info->disabled != 0) return info->disabled_reason;
