@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks over messages and collectives, and keeps those that contradict the clocks or come near to
-// it: only they can be contradicted by a repair.
+// Walks over messages and collectives, and keeps those that contradict the clocks or nearly do: a
+// repair can put only these in the wrong order.
 #include "replay/clock/evidence.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// What both visitors need.
+/// The state that the visitors of messages and of collectives share.
 class Witness {
  public:
   Witness(const Run& run, const std::vector<ClockId>& clock_of, Duration slack)
@@ -28,7 +28,7 @@ class Witness {
 
   const Run& run() const { return run_; }
   ClockId clock(LocationId id) const { return clock_of_[run_.location(id).process.index()]; }
-  /// Whether the clocks may have changed the order.
+  /// Returns whether wrong clocks may have changed the order of these two times.
   bool matters(Time begin, Time end) const { return end - begin < slack_ || end < begin; }
 
  private:
@@ -111,7 +111,7 @@ class CollectiveWitness final : public OperationVisitor {
     ends(exchange, taker);
   }
 
-  /// Each of the takers waits for all givers.
+  /// Records that each of the takers waits for all givers.
   void meet(const Parts& givers, const Parts& takers) {
     if (givers.empty() || takers.empty()) return;
     const Part& last = **std::max_element(
@@ -136,8 +136,8 @@ class CollectiveWitness final : public OperationVisitor {
     meet(givers_[0], givers_[0]);
   }
 
-  /// Who says whom it gets data from waits for these; the others wait for all, of the other group
-  /// on an inter-communicator.
+  /// A part that names its sources waits for these; the others wait for all parts (on an
+  /// inter-communicator, for all of the other group).
   void visit_sparse(std::span<const Part> parts) {
     place_of_.clear();
     for (auto* lists : {&givers_, &takers_}) {
@@ -193,10 +193,10 @@ class CollectiveWitness final : public OperationVisitor {
   const CollectiveShapes& shapes_;
   Precedence& out_;
   std::array<Parts, 3> givers_, takers_;  // by Side
-  FlatMap place_of_;                      // of a process, among the parts
+  FlatMap place_of_;                      // by process, its index among the parts
 };
 
-/// What one rank tells all.
+/// A part as one rank sends it to all others.
 struct ToldPart {
   size_t number;
   std::vector<Precedence::Exchange> exchanges;
@@ -226,7 +226,8 @@ std::vector<ToldPart> share(Transport& ranks, std::vector<Precedence> parts) {
   return all;
 }
 
-/// All ranks' parts, in their order; each is some rank's, and empty on the others.
+/// Joins the parts of all ranks, in the parts' order; each part was filled by one rank and is empty
+/// on the others.
 Precedence join(Transport& ranks, std::vector<Precedence> parts) {
   Precedence all;
   if (ranks.alone()) {
@@ -249,7 +250,7 @@ Precedence gather_precedence(const Run& run, const std::vector<ClockId>& clock_o
                              unsigned threads) {
   const Witness witness(run, clock_of, slack);
   const CollectiveShapes shapes(run);
-  Losses told_elsewhere;  // the detectors match as well
+  Losses told_elsewhere;  // discarded: the detectors match again and count the same losses
   std::vector<Precedence> by_receiver(run.definitions->processes.size()), by_share;
   match_messages(
       run, threads,

@@ -13,7 +13,7 @@ size_t ClockMap::piece_of(Time recorded) const {
   return static_cast<size_t>(after - pieces_.begin());
 }
 
-/// Rounded down, so that a limit that is kept at both ends of a piece is kept inside it.
+/// The result is rounded down, so that a limit that holds at both ends of a piece holds inside it.
 Time ClockMap::at(Time recorded, size_t number) const {
   if (number == 0) return recorded;
   const Piece& piece = pieces_[number - 1];

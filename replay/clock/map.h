@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The correction of one clock: from times as recorded to times as repaired (repair.h makes
-// it). It only moves forward, never backwards, and is continuous: no two events change places, and
-// none is torn from its neighbours.
+// The correction of one clock: from times as recorded to times as repaired (repair.h makes it). It
+// moves times only forward, and is monotone and continuous: no two events change places, and no gap
+// opens between neighbouring events.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,20 @@
 
 namespace culprit::replay {
 
-/// A clock that was put forward falls back to what it showed by one part in so many: it runs 1 %
-/// slow meanwhile. (Rabenseifner's gamma is 1 - 1/kFallBack.) As steeply, at least, it is put
-/// forward ahead of the event that asks for it.
+/// A clock that was put forward loses 1/kFallBack of the elapsed time until it shows its recorded
+/// time again: it runs 1 % slow meanwhile. (Rabenseifner's gamma is 1 - 1/kFallBack.) The ramp
+/// ahead of the event that demands the step is at least as steep.
 inline constexpr int64_t kFallBack = 100;
 
 class ClockMap {
  public:
-  /// From `begin` on, until the next piece's.
+  /// A piece is valid from its `begin` to the begin of the next piece.
   struct Piece {
     Time begin;
-    /// Put forward by this at `since`, and fallen back from it by now.
+    /// The clock was put forward by this at `since`, and has been falling back since then.
     Duration height;
     Time since;
-    /// On top of that: the way up to the next height, from here to the next piece's begin.
+    /// Added to that: the ramp up to the next height, from here to the begin of the next piece.
     Duration rise_begin, rise_end;
   };
 
@@ -41,7 +41,7 @@ class ClockMap {
   bool identity() const { return pieces_.empty(); }
   Time operator()(Time recorded) const { return at(recorded, piece_of(recorded)); }
 
-  /// For times that come in order, nearly: remembers where it was.
+  /// Maps times that come nearly in order: remembers the piece of the last one.
   class Cursor {
    public:
     explicit Cursor(const ClockMap& map) : map_(map) {}
@@ -56,7 +56,7 @@ class ClockMap {
   };
 
  private:
-  /// 1 + the index of the piece that holds a time; 0 before the first.
+  /// Returns 1 + the index of the piece that holds a time; 0 before the first piece.
   size_t piece_of(Time recorded) const;
   bool holds(size_t piece, Time recorded) const {
     return (piece == 0 || pieces_[piece - 1].begin <= recorded) &&
@@ -67,13 +67,14 @@ class ClockMap {
   std::vector<Piece> pieces_;
 };
 
-/// By how much a clock is ahead at `now` that was put forward by `height` at `since`.
+/// Returns how far a clock that was put forward by `height` at `since` is still ahead at `now`.
 inline Duration fallen_back(Duration height, Time since, Time now) {
   const Duration left = height - Duration::from_nanos((now - since).nanos() / kFallBack);
   return left > Duration::zero() ? left : Duration::zero();
 }
 
-/// How long it takes to be put forward by `rise`. At most 73 years: damaged traces ask for more.
+/// Returns how long the ramp for a step of `rise` takes. At most 73 years: damaged traces ask for
+/// more.
 inline Duration way_up(Duration rise) {
   constexpr int64_t kLongest = int64_t{1} << 61;
   return Duration::from_nanos(std::min(rise.nanos(), kLongest / kFallBack) * kFallBack);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two passes over events in an order that respects what must precede what: forward, which moves
-// late what was too early, and backward, which smooths the way there without overtaking any send.
+// Two passes over events in an order that respects all dependences: the forward pass delays events
+// that are too early, and the backward pass smooths the steps without moving an event past a
+// dependent one.
 #include "replay/clock/repair.h"
 
 #include <algorithm>
@@ -76,12 +77,12 @@ class Steps {
  public:
   size_t size() const { return steps_.size(); }
   const Step& operator[](size_t i) const { return steps_[i]; }
-  /// The repaired time of what was recorded after `count` steps.
+  /// Returns the repaired time of an event that was recorded after `count` steps.
   Time after(size_t count, Time recorded) const {
     if (count == 0) return recorded;
     return recorded + fallen_back(steps_[count - 1].height, steps_[count - 1].time, recorded);
   }
-  /// The same, for what comes at the last step or later.
+  /// The same, for an event at the last step or later.
   Time operator()(Time recorded) const { return after(steps_.size(), recorded); }
   void put_forward(Time recorded, Time demanded) {
     if (demanded <= (*this)(recorded) || demanded - recorded > kFurthest) return;
@@ -90,20 +91,21 @@ class Steps {
   }
 
  private:
-  /// More than a year: that is no clock, and kFallBack times as much has to fit into 64 bits.
+  /// More than a year: no real clock is wrong by that, and kFallBack times as much must fit into 64
+  /// bits.
   static constexpr Duration kFurthest = Duration::from_nanos(int64_t{1} << 55);
   std::vector<Step> steps_;
 };
 
-/// Visits the points of all clocks such that an exchange's ends come after its begins. Sequential:
-/// it does a handful of operations a point, and each may depend on all before.
+/// Visits the points of all clocks such that an exchange's ends come after its begins. The pass is
+/// sequential: it does a handful of operations per point, and each may depend on all earlier ones.
 class ForwardPass {
  public:
   ForwardPass(Points& points, const Exchanges& exchanges)
       : points_(points), exchanges_(exchanges), states_(exchanges.size()), clocks_(points.size()) {}
 
-  /// A begin is visited before the ends of the same time, and learns of their demands only in the
-  /// next round: where such ties are chained over several clocks, each takes a round.
+  /// A begin is visited before the ends of the same time, so their demands reach it only in the
+  /// next round: a chain of such ties over several clocks takes one round per link.
   void run() {
     constexpr int kRounds = 4;
     tied_ = true;
@@ -116,7 +118,7 @@ class ForwardPass {
   }
 
   const Steps& steps(ClockId clock) const { return clocks_[clock.index()].steps; }
-  /// When the first of its ends comes, repaired.
+  /// Returns the repaired time of the exchange's first end.
   Time first_end(ExchangeId exchange) const { return states_[exchange.index()].first_end; }
 
  private:
@@ -137,7 +139,7 @@ class ForwardPass {
     Time time;
     ClockId clock;
     size_t point;
-    bool operator<(const Blocked& o) const {  // the earliest on top
+    bool operator<(const Blocked& o) const {  // the heap's top is the earliest
       return time != o.time ? o.time < time : o.clock < clock;
     }
   };
@@ -179,7 +181,7 @@ void ForwardPass::visit_all() {
   }
 }
 
-/// Goes on with a clock until it ends or has to wait.
+/// Advances a clock until its points end or it has to wait for another clock.
 void ForwardPass::visit(ClockId id) {
   Clock& clock = clocks_[id.index()];
   const Column<Point>& points = points_[id.index()];
@@ -198,7 +200,7 @@ void ForwardPass::visit(ClockId id) {
   }
 }
 
-/// Before the begins of a time are visited: what the ends of the same time are known to demand.
+/// Applies the known demands of the ends at one time before the begins of that time are visited.
 void ForwardPass::foresee(Clock& clock, const Column<Point>& points) {
   const Time now = points[clock.next].time;
   for (size_t i = clock.next; i < points.size() && points[i].time == now; ++i) {
@@ -237,12 +239,12 @@ void ForwardPass::block(ClockId id, ExchangeId exchange, Time time) {
   blocked_.push({time, id, clock.next});
 }
 
-/// All clocks that have not ended wait for each other: the earliest waits no more.
+/// All unfinished clocks wait for each other: lets the earliest one continue.
 void ForwardPass::give_one_up() {
   const Blocked top = blocked_.top();
   blocked_.pop();
   Clock& clock = clocks_[top.clock.index()];
-  if (!clock.blocked || clock.next != top.point) return;  // it has gone on since
+  if (!clock.blocked || clock.next != top.point) return;  // it has advanced since then
   Point& point = points_[top.clock.index()][top.point];
   point.given_up = true;
   ClockId* link = &states_[point.exchange.index()].waiting;
@@ -272,12 +274,12 @@ class BackwardPass {
   }
 
  private:
-  /// A point of the way up: at `time`, no more than `rise` is allowed.
+  /// A limit on the ramp: at `time` it may have risen by `rise` at most.
   struct Corner {
     Time time;
     Duration rise;
   };
-  /// Whether `b` lies below the straight way from `a` to `c`.
+  /// Returns whether `b` lies below the straight line from `a` to `c`.
   static bool below(const Corner& a, const Corner& b, const Corner& c) {
     __extension__ using Wide = __int128;
     return Wide{(c.rise - b.rise).nanos()} * (b.time - a.time).nanos() >
@@ -295,12 +297,13 @@ class BackwardPass {
   const Steps& steps_;
   const ForwardPass& forward_;
   std::vector<ClockMap::Piece> pieces_;  // the last first
-  std::vector<Corner> corners_;          // of the way up to the step at hand, from right to left
+  std::vector<Corner> corners_;          // of the ramp to the current step, from right to left
 };
 
-/// The way up to a step: as steep as clocks fall back, but below what other clocks' ends allow for
-/// the begins in between. Its corners are the lower convex hull of these limits, so that it is
-/// nowhere steeper than it must be. `end`: the points from there on are not before the step.
+/// Builds the ramp up to a step: as steep as clocks fall back, but below the limits that other
+/// clocks' ends set for the begins in between. Its corners are the lower convex hull of these
+/// limits, so that it is nowhere steeper than it must be. Points from index `end` on are not before
+/// the step.
 void BackwardPass::climb(size_t step, size_t end) {
   find_corners(step, end);
   size_t c = 0;
@@ -325,10 +328,11 @@ void BackwardPass::climb(size_t step, size_t end) {
   }
 }
 
-/// What the begins before a step allow, as far as it hinders the way up.
+/// Collects the limits of the begins before a step that lie below the unhindered ramp.
 void BackwardPass::find_corners(size_t step, size_t end) {
   const auto [time, height] = steps_[step];
-  // The piece to the right is at the step by so much higher than what led to it.
+  // The amount by which the piece to the right starts higher at the step than the piece to the left
+  // ends.
   const Duration rise = time + height - steps_.after(step, time) + pieces_.back().rise_begin;
   const Time left = step == 0 ? Time::min() : steps_[step - 1].time;
   corners_.assign(1, {time, rise});
@@ -357,7 +361,7 @@ void summarise(const Steps& steps, ClockRepair& repair) {
   }
 }
 
-/// How many ends still come before a begin that they waited for.
+/// Counts the ends that still come before a begin that they waited for.
 uint64_t count_early_ends(const Points& points, const Exchanges& exchanges,
                           const std::vector<ClockMap>& maps) {
   std::vector<Time> begun(exchanges.size(), Time::min());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Repairs clocks by what must have come before what: no message arrives before it was sent. This is
-// the controlled logical clock with forward and backward amortisation (Rabenseifner 1997; Becker,
+// Repairs clocks by happened-before relations: no message arrives before it was sent. This is the
+// controlled logical clock with forward and backward amortisation (Rabenseifner 1997; Becker,
 // Rabenseifner, Linford, Wolf: Scalable timestamp synchronization for event traces of
 // message-passing applications, Parallel Computing 35, 2009) on abstract input: clocks, and events
 // of theirs that had to wait for events of others.
@@ -12,12 +12,12 @@
 //   backward   the way up to such a step is spread over the time before it, as far as no event that
 //              others waited for overtakes them
 //
-// A correction belongs to a clock and not to a time line: what shares a clock (the threads of a
-// process, the processes of a node) keeps its order and distances among itself. The smallest
-// latency is taken to be zero: all that is known of a message is that it does not arrive early.
+// A correction belongs to a clock and not to a timeline: locations that share a clock (the threads
+// of a process, the processes of a node) keep their order and distances among themselves. The
+// minimum latency is taken to be zero: a message cannot arrive early, and nothing more is assumed.
 //
-// Time and memory are proportional to the events told of. What cannot have been (a waits for b, and
-// b for a) is left as it is and counted.
+// Time and memory are proportional to the number of points added. Impossible input (a waits for b,
+// and b for a) is left as it is and counted.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,9 @@ namespace culprit::replay {
 using ClockId = Id<struct ClockTag>;
 using ExchangeId = Id<struct ExchangeTag>;
 
-/// Something that ends for nobody before all that it waits for has begun: a message has one begin
-/// and one end, a barrier those of all its members, a broadcast the root's begin and all ends.
+/// Exchanges: an exchange cannot end for any member before all its begins have happened. A message
+/// has one begin and one end, a barrier those of all its members, a broadcast the root's begin and
+/// all ends.
 class Precedence {
  public:
   struct Point {
@@ -53,8 +54,9 @@ class Precedence {
   ExchangeId add_exchange();
   void begins(ExchangeId exchange, ClockId clock, Time time);
   void ends(ExchangeId exchange, ClockId clock, Time time);
-  /// `later` also waits for all that `earlier` waits for (a prefix operation is a chain of
-  /// exchanges). An exchange is followed by one other at most, which was added after it.
+  /// Records that `later` also waits for all that `earlier` waits for (a prefix operation is a
+  /// chain of exchanges). At most one exchange follows another, and it must have been added after
+  /// it.
   void follows(ExchangeId earlier, ExchangeId later);
 
   void message(ClockId sender, Time sent, ClockId receiver, Time received) {
@@ -63,14 +65,14 @@ class Precedence {
     ends(exchange, receiver, received);
   }
 
-  /// Takes what another one was told of: its exchanges and points.
+  /// Appends the exchanges and points of another Precedence.
   void append(std::span<const Exchange> exchanges, std::span<const Point> points);
 
   const Column<Point>& points() const { return points_; }
   const Column<Exchange>& exchanges() const { return exchanges_; }
 
  private:
-  Column<Point> points_;        // as they were told
+  Column<Point> points_;        // in the order in which they were added
   Column<Exchange> exchanges_;  // by ExchangeId
 };
 
@@ -82,7 +84,7 @@ struct ClockRepair {
   Duration total;              ///< of all steps forward
 };
 
-/// Does not depend on the number of threads. `clocks`: how many there are.
+/// The result does not depend on the number of threads. `clocks`: the number of clocks.
 ClockRepair repair_clocks(const Precedence& precedence, size_t clocks, unsigned threads);
 
 }  // namespace culprit::replay

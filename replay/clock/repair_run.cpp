@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Evidence, repair, and the new times applied; once for nodes, and for processes if that was not
-// enough.
+// Gathers evidence, repairs clocks and applies the new times; first with one clock per node, then
+// with one per process if that was not enough.
 #include "replay/clock/repair_run.h"
 
 #include <algorithm>
@@ -35,11 +35,12 @@ std::vector<ClockId> one_for_each_process(const Run& run) {
   return clock_of;
 }
 
-/// Looks only at what matters: what is in the wrong order, and then what the repair of that might
-/// put in the wrong order, until nothing is moved further than was looked.
+/// Gathers only the evidence that matters: first the reversed dependences, then those that the
+/// repair might reverse, until no event is moved further than the evidence reaches.
 ClockRepair repair(const Run& run, const std::vector<ClockId>& clock_of, unsigned threads) {
   const size_t clocks = std::max_element(clock_of.begin(), clock_of.end())->index() + 1;
-  constexpr int64_t kLongest = int64_t{1} << 62;  // what damaged traces' times may lie apart
+  constexpr int64_t kLongest = int64_t{1}
+                               << 62;  // the longest span of times that damaged traces may have
   Duration slack = Duration::zero();
   while (true) {
     const Precedence precedence = gather_precedence(run, clock_of, slack, threads);
@@ -54,7 +55,7 @@ std::string steps_of(const ClockRepair& repair) {
                      repair.total.nanos() / 1e3);
 }
 
-/// The last activity of a location that has ended is `ended`, until the run ends.
+/// Extends the last activity, `ended`, of a location that has ended to the end of the run.
 void settle_end(Run& run, LocationId id) {
   Timeline& line = run.at(id);
   Activities& life = line.activities;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Waits in MPI's collective operations, blocking and non-blocking (thesis, section 2.4.1, figure
-// 2.5): each waits for the last of those that it waits for at all (collective_shapes.h). For the
-// non-blocking forms the completing call waits, for the posting call of the others; where that is a
-// test, the tests before it have polled.
+// 2.5): each member waits for the last of the members that it depends on (collective_shapes.h). In
+// non-blocking forms the completing call waits for the posting calls of the others; where the
+// completing call is a test, the tests before it have polled.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -111,7 +111,7 @@ void WaitFinder::add_wait(Pattern pattern, const Part& waiter, const Part& cause
   box_.wait(waiter.location, found, waiter.completed, cause.posted.enter, cause.posted_by);
 }
 
-/// Others of latest_ that were nearly as late.
+/// Adds the other members of latest_ that were nearly as late as ties.
 void WaitFinder::add_ties(const Operation& operation, Pattern pattern, const Part& waiter,
                           const Part& cause) {
   for (const Part* part : latest_) {
@@ -122,12 +122,12 @@ void WaitFinder::add_ties(const Operation& operation, Pattern pattern, const Par
   }
 }
 
-/// They met when the one that the other waited for entered.
+/// Records that waiter and cause synchronised when the cause entered.
 void WaitFinder::add_pair(const Part& waiter, const Part& cause) {
   box_.meet(waiter.location, cause.posted_by, std::min(cause.posted.enter, waiter.completed.leave));
 }
 
-/// Everybody waits for the last; once anybody did, every two members are synchronised.
+/// Every member waits for the last one; if any of them waited, every two members are synchronised.
 void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
   const Pattern found = everybody_waits(operation.kind);
@@ -146,7 +146,7 @@ void WaitFinder::visit_all(const Operation& operation) {
 
 void WaitFinder::join_all(const Operation& operation) {
   const Time moment = operation.parts[operation.last].posted.enter;
-  if (operation.parts.size() == 2) {  // pairs are found at once, groups are searched through
+  if (operation.parts.size() == 2) {  // a pair needs no search for its group
     return box_.meet(operation.parts[0].location, operation.parts[1].location, moment);
   }
   const auto same = [](LocationId id, const Part& part) { return id == part.location; };
@@ -163,14 +163,16 @@ void WaitFinder::join_all(const Operation& operation) {
   }
 }
 
-/// The last to enter of those that `taker` gets data from and waits for; nullptr: none.
+/// Returns the last to enter of the members that `taker` gets data from and waits for; nullptr if
+/// there is none.
 const Part* WaitFinder::latest_giver(const Operation& operation, const Part& taker) const {
   const auto awaited = [&](const Part& part) {
     return &part != &taker && waits(operation, taker, part.posted.enter) &&
            shapes_.gives(part, taker);
   };
   const std::vector<ProcessId>* few = shapes_.givers(taker);
-  // In a list of m of n parts, or among all from the latest on: then it takes n / m tries.
+  // Either searches its list of m of the n parts, or tries all parts from the latest on, which
+  // takes about n / m tries.
   if (few != nullptr && few->size() * few->size() <= operation.parts.size()) {
     const Part* latest = nullptr;
     for (ProcessId process : *few) {
@@ -191,7 +193,7 @@ const Part* WaitFinder::latest_giver(const Operation& operation, const Part& tak
   return nullptr;
 }
 
-/// Each waits for the last of those that it gets data from.
+/// Each member waits for the last of those that it gets data from.
 void WaitFinder::visit_sparse(const Operation& operation, Pattern found) {
   for (auto& list : latest_first_) list.clear();
   place_of_.clear();
@@ -213,9 +215,8 @@ void WaitFinder::visit_sparse(const Operation& operation, Pattern found) {
   }
 }
 
-/// Where one gets data from few, the others of them that it waited for are meetings, too. Among
-/// many, as many pairs as messages would be too much: the
-/// last of them is enough.
+/// Where a member gets data from few others, all of these that it waited for are synchronisation
+/// points. With many, one pair per message would be too much: the last of them is enough.
 void WaitFinder::add_pairs(const Operation& operation, Pattern found, const Part& waiter,
                            const Part& cause) {
   const std::vector<ProcessId>* givers = shapes_.givers(waiter);

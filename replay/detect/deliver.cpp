@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How findings come to the locations that they concern: from thread to thread, and from rank to
-// rank. A group travels by its members, since each rank numbers those that it meets.
+// Delivers findings to the locations that they concern: from thread to thread, and from rank to
+// rank. A group is sent as its list of members, because each rank numbers groups by itself.
 #include <algorithm>
 #include <utility>
 
@@ -56,7 +56,8 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
   for (Outbox& box : outboxes) box = {};
 }
 
-/// Takes what concerns others' locations out of the outboxes. What others have told, by rank.
+/// Takes the findings about other ranks' locations out of the outboxes and sends them. Returns the
+/// findings received, by rank.
 std::vector<Outbox> Detection::exchange_told(std::span<Outbox> outboxes) {
   std::vector<Outbox> to(run_.ranks->size());
   const auto sort_out = [&](auto list) {
@@ -86,7 +87,7 @@ std::vector<Outbox> Detection::exchange_told(std::span<Outbox> outboxes) {
   return to;
 }
 
-/// First the groups that occur, by the sender's numbers, ended by none.
+/// The groups that occur come first, by the sender's numbers, terminated by an invalid number.
 void Detection::pack_told(const Outbox& told, Packer& packer) const {
   std::vector<bool> packed(groups.size());
   for (const auto& [at, sync] : told.syncs_) {

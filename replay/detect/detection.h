@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What detectors share: the place where each location collects what it found. A call may complete
+// The data that detectors share: for each location, the waits found so far. A call may complete
 // several operations (Waitall); the location then waits for the last of them, so of all candidates
-// of one stretch the latest wins, and all that were waited for become synchronisation points.
+// of one interval the latest wins, and all operations that were waited for become synchronisation
+// points.
 #pragma once
 
 #include <map>
@@ -19,19 +20,20 @@
 
 namespace culprit::replay {
 
-/// What one location found. MT: externally synchronised; a detector gives each location to one
+/// The findings of one location. MT: externally synchronised; a detector gives each location to one
 /// thread.
 class LocationWaits {
  public:
-  /// The location waited from `begin` (enter of its call) at `path` until `until`, when `cause` let
-  /// it go on. Clipped to `leave`, the end of the call.
+  /// Records that the location waited from `begin` (enter of its call) at `path` until `until`,
+  /// when `cause` released it. The wait is clipped to `leave`, the end of the call.
   void wait(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
-  /// As above, of another that was nearly as late as the cause of the wait with that begin.
+  /// As wait(), for another location that was nearly as late as the cause of the wait with that
+  /// begin.
   void tie(Pattern pattern, CallPathId path, Time begin, Time leave, Time until, LocationId cause);
   void sync(const Sync& sync) { syncs.push_back(sync); }
-  /// More of a wait that was told, or will be.
+  /// Adds detail to a wait that has been recorded, or will be.
   void message(const MessageWait& more) { message_waits.push_back(more); }
-  /// Stretches may overlap, and be empty.
+  /// Adds an interval of polling; intervals may overlap, and be empty.
   void polling(const Polling& stretch) { pollings.push_back(stretch); }
 
   Column<Wait> waits, ties;
@@ -47,16 +49,16 @@ class LocationWaits {
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
 
-/// Waits of locations that other threads may be filling at the moment, or that another rank
-/// owns; Detection::deliver brings them there.
+/// Waits of locations that other threads may be filling at the moment, or that another rank owns;
+/// Detection::deliver moves them there.
 class Outbox {
  public:
-  /// As LocationWaits::wait, of location `at`.
+  /// As LocationWaits::wait, for location `at`.
   void wait(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
-  /// As LocationWaits::tie, of location `at`.
+  /// As LocationWaits::tie, for location `at`.
   void tie(LocationId at, Pattern pattern, const Call& call, Time until, LocationId cause);
   void sync(LocationId at, const Sync& sync) { syncs_.push_back({at, sync}); }
-  /// As LocationWaits::message, of location `at`.
+  /// As LocationWaits::message, for location `at`.
   void message(LocationId at, const MessageWait& more) { messages_.push_back({at, more}); }
   void assisted(const Assisted& operation) { assisted_.push_back(operation); }
   /// As Detection::meet.
@@ -95,10 +97,11 @@ class Detection {
 
   LocationWaits& at(LocationId id) { return by_location[id.index()]; }
 
-  /// The group of these locations (sorted), the same for the same set. MT: safe.
+  /// Returns the group of these locations (sorted); equal sets get the same group. MT: safe.
   SyncGroupId group_of(const std::vector<LocationId>& members);
 
-  /// Empties the outboxes. The order of what a location gets depends only on theirs. Collective.
+  /// Delivers and empties the outboxes. Each location gets its findings in an order that depends
+  /// only on the order of the outboxes. Collective.
   void deliver(std::span<Outbox> outboxes, unsigned threads);
 
   /// Joins two locations of this rank at a synchronisation point.
@@ -107,8 +110,8 @@ class Detection {
     at(b).sync(Sync::with(a, moment));
   }
 
-  /// An operation that may have needed somebody's progress; what it tells of its class is added to
-  /// `seen`. True: it is to be told to its location.
+  /// Judges an operation that may have needed another process's progress; its evidence about its
+  /// class is added to `seen`. Returns true if the operation must be passed on to its location.
   bool needs_judging(const Assisted& operation, ProgressEvidence& seen) const {
     return silences != nullptr && seen.add(operation, *silences);
   }

@@ -29,7 +29,8 @@ constexpr void (*kFunctions[])(Run&, unsigned, Detection&) = {
 #undef DETECTOR
 };
 
-/// Damaged traces nest a send in the call that waits for its message: nobody else is late there.
+/// Damaged traces nest a send in the call that waits for its message: no other location is late
+/// there.
 void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
   const Wait* end = std::remove_if(waits.begin(), waits.end(),
                                    [&](const Wait& wait) { return wait.cause == id; });
@@ -37,8 +38,8 @@ void drop_waits_for_itself(LocationId id, Column<Wait>& waits) {
 }
 
 /// Candidates of the same call begin together: keep the one that lasted longest. Candidates of
-/// different calls do not overlap in a proper trace; where they do, the later begin yields. Who was
-/// nearly as late in the same call is a tie.
+/// different calls do not overlap in a proper trace; where they do, the later begin yields.
+/// Locations that were nearly as late in the same call become ties.
 void choose_waits(Column<Wait>& waits, Column<Wait>& ties) {
   const auto order = [](const Wait& a, const Wait& b) {
     return std::tie(a.begin, b.end, a.cause, a.pattern, a.path) <
@@ -56,14 +57,15 @@ void choose_waits(Column<Wait>& waits, Column<Wait>& ties) {
   waits.resize(chosen);
 }
 
-/// Those of messages and collective operations: what a device is waited for is another matter.
+/// Returns whether ties may share such a wait: only waits for messages and collective operations,
+/// not waits for devices.
 bool may_be_shared(Pattern pattern) {
   const std::string_view id = text(pattern).id;
   return counts_as_waiting(pattern) && (id.starts_with("mpi.") || id.starts_with("omp."));
 }
 
-/// Of what detectors told, the ties of waits that are left: each other location once, when it acted
-/// last, and of many the latest.
+/// Keeps the ties of the chosen waits: each other location once, at its last action, and of many
+/// only the latest.
 void choose_ties(const Column<Wait>& waits, Column<Wait>& ties) {
   if (ties.empty()) return;
   const auto order = [](const Wait& a, const Wait& b) {
@@ -97,8 +99,8 @@ void choose_ties(const Column<Wait>& waits, Column<Wait>& ties) {
   ties = std::move(kept);
 }
 
-/// Tests for messages that had not been sent are followed like waits. Where a location waited
-/// meanwhile, only what comes then is polling.
+/// Tests for messages that had not been sent are propagated like waits. Where a location also
+/// waited meanwhile, only the time after that wait is polling.
 void add_pollings(LocationId id, const Column<Polling>& pollings, Column<Wait>& waits) {
   if (pollings.empty()) return;
   Column<Wait> all;
@@ -115,7 +117,8 @@ void add_pollings(LocationId id, const Column<Polling>& pollings, Column<Wait>& 
   waits = std::move(all);
 }
 
-/// Who did hardly anything but test goes on because of the sender.
+/// A location that did hardly anything but test continues because of the sender: that is a
+/// handover.
 void hand_over_polled(const Column<Wait>& waits, Column<Handover>& handovers) {
   for (const Wait& wait : waits) {
     if (counts_as_waiting(wait.pattern)) continue;
@@ -124,8 +127,8 @@ void hand_over_polled(const Column<Wait>& waits, Column<Handover>& handovers) {
   }
 }
 
-/// Of a wait, what the location spent where it waits (waits_at) is waiting. Waits that turn out to
-/// last no time are dropped.
+/// Only the time of a wait that the location spent in its waiting call (waits_at) counts. Waits of
+/// zero length are dropped.
 void measure_waits(const Run& run, LocationId id, Column<Wait>& waits) {
   const Activities& life = run.at(id).activities;
   size_t kept = 0, first = 0;
@@ -144,8 +147,8 @@ void measure_waits(const Run& run, LocationId id, Column<Wait>& waits) {
   waits.resize(kept);
 }
 
-/// What is left of a pool thread's idleness once its waits for forks are known: its master has
-/// forked, and it has not begun yet.
+/// Marks the rest of a pool thread's idle time, after its waits for forks, as waking: its master
+/// has forked, and the thread has not begun yet.
 void tell_waking_from_idle(const Run& run, Timeline& line, Column<Wait>& waits,
                            Column<Wait>& ties) {
   if (line.teams.empty()) return;
@@ -230,7 +233,7 @@ uint64_t clock_violations(const Detection& detection) {
 
 }  // namespace
 
-/// Whether clocks need repair shows while looking for waits; then all is looked for again.
+/// The search for waits shows whether clocks need repair; after a repair, the search runs again.
 WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
                        DetectorTimes* times, const std::function<void()>& at_operations) {
   DetectorTimes untold{};

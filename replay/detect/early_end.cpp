@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The end of the run: a process that ends early waits for the location that ends last. Its cores
-// are held for as long: its first thread's, and those of its pools. A thread that the program made
-// and that has ended is gone, and waits for nothing; the process ends with the last of its threads.
+// stay allocated until then: those of its first thread and of its pools. A thread that the program
+// created and that has ended is gone, and waits for nothing; the process ends with the last of its
+// threads.
 #include <algorithm>
 
 #include "replay/detect/detection.h"
@@ -12,7 +13,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// By process; Time::min() where there is nothing of this rank's.
+/// Returns the ends by process; Time::min() for processes of other ranks.
 std::vector<Time> ends_of_processes(const Run& run) {
   std::vector<Time> ends(run.definitions->processes.size(), Time::min());
   for (LocationId id : run.locations) {
@@ -28,9 +29,9 @@ std::vector<Time> ends_of_processes(const Run& run) {
 void detect_early_end(Run& run, unsigned threads, Detection& out) {
   const LocationId last = run.last_to_end();
   const std::vector<Time> ends = ends_of_processes(run);
-  Outbox box;  // another rank may own the last
+  Outbox box;  // another rank may own the location that ends last
   for (LocationId id : run.locations) {
-    if (run.is_stream(id) || run.at(id).own_thread) continue;  // of streams their process says it
+    if (run.is_stream(id) || run.at(id).own_thread) continue;  // a stream ends with its process
     const Activities& life = run.at(id).activities;
     const size_t final = life.size() - 1;
     if (life.path(final) != run.ended) continue;

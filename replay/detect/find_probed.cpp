@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Receives of a channel are gone through in the order in which they were posted, with the probes of
-// that channel beside them.
+// Receives and probes of a channel are merged in the order in which they were posted.
 #include "replay/detect/find_probed.h"
 
 #include <algorithm>

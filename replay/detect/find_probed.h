@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which message a probe found, and what tests waited for. A matched probe's message is that of the
-// receive which names it. An ordinary probe's is the next one that its process receives from the
-// same rank, on the same communicator and with the same tag, by a receive posted after the probe:
-// messages do not overtake. Threads that probe and receive alike may take each other's.
+// Finds which message a probe found, and which message tests waited for. A matched probe's message
+// is that of the receive which names it. An ordinary probe's is the next one that its process
+// receives from the same rank, on the same communicator and with the same tag, by a receive posted
+// after the probe: messages do not overtake. Threads that probe and receive with equal arguments
+// may take each other's messages.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ struct FoundProbe {
   Call call, sent;
 };
 
-/// Of one process.
+/// Finds the probes of one process.
 class ProbeFinder {
  public:
   ProbeFinder(const Run& run, ProcessId process);
@@ -32,9 +33,11 @@ class ProbeFinder {
     LocationId location;
     Polling stretch;  ///< may be empty
   };
-  /// A message that the process received. What a test found after others had not.
+  /// Takes a message that the process received. Returns the polling, if a test found the message
+  /// after earlier tests had not.
   std::optional<Polled> received(const MatchedMessage& message);
-  /// All have been: calls `visit(const FoundProbe&)` for each probe whose message is known.
+  /// Call after all messages: calls `visit(const FoundProbe&)` for each probe whose message is
+  /// known.
   template <class Visit>
   void finish(const Visit& visit) {
     sort();
@@ -66,13 +69,12 @@ class ProbeFinder {
 
   const Run& run_;
   std::vector<Place> probes_;
-  FlatMap channels_;  // that were probed (several may share a number)
+  FlatMap channels_;  // by a hash of channels that were probed; several may share one
   FlatMap polled_;    // by location and operation: which of its polled receives
   Column<Received> received_;
 };
 
-/// Stretches of polling of one location, sorted; where several would overlap, each second counts
-/// once.
+/// Sorts the polling intervals of one location and cuts overlaps, so that each second counts once.
 void separate(Column<Polling>& pollings);
 
 }  // namespace culprit::replay

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Idle threads: a thread of an OpenMP pool that is in no team waits for the next fork that uses it,
-// whoever forks then (with nested regions, a member of another team). While a team works that
-// leaves it out, since it is smaller, it waits for that team: for those who arrive last at its
-// barriers, each for a part where several arrive about as late. After its last team it waits for
-// the end of the pool's leader, if the runtime has not ended it, and if that was not the process's
-// first thread, for that one's. The cause is whatever the awaited thread did meanwhile. A thread
-// whose first team is its own belongs to no pool: the program made it, and knows what it does.
+// whichever thread forks then (with nested regions, a member of another team). While a smaller team
+// works without it, it waits for that team: for the threads that arrive last at its barriers, in
+// equal parts where several arrive about as late. After its last team it waits for the end of the
+// pool's leader, if the runtime has not ended it; and if that was not the process's first thread,
+// then for the end of that one. The cause is the awaited thread's activity meanwhile. A thread
+// whose first team is its own belongs to no pool: the program created it, and decides what it does.
 #include <algorithm>
 #include <tuple>
 
@@ -60,7 +60,7 @@ class SmallerTeams {
                      [](const Meanwhile& a, const Meanwhile& b) { return a.end < b.end; });
   }
 
-  /// By end.
+  /// The barriers, sorted by their end.
   const std::vector<Meanwhile>& barriers() const { return meanwhile_; }
   std::span<const Late> late(const Meanwhile& barrier) const {
     return std::span(late_).subspan(barrier.first, barrier.count);
@@ -128,8 +128,9 @@ class IdleDetector {
     if (last != master) await_end(id, std::max(idle_since, run_.at(last).last), master);
   }
 
-  /// A thread that is made for a nested team and ends with it waits for no fork: it begins there,
-  /// and until then was in the hands of who forks, as threads are that the program makes.
+  /// A thread that is created for a nested team and ends with it waits for no fork: it begins
+  /// there, and until then the forking thread is accountable for it, as for threads that the
+  /// program creates.
   void begin_with_forks(LocationId id) {
     for (const TeamSpan& span : run_.at(id).teams) {
       const TeamNumber team = teams_.of(span);
@@ -146,8 +147,8 @@ class IdleDetector {
     }
   }
 
-  /// The leader of the pool to which a forking thread belongs: itself, or who forked the first team
-  /// that it was in, and so on.
+  /// Returns the leader of the pool to which a forking thread belongs: itself, or the thread that
+  /// forked the first team that it was in, and so on.
   LocationId pool_of(LocationId id) const {
     for (size_t steps = 0; steps < teams_.locations().size(); ++steps) {
       if (!run_.is_pool_thread(id) || !run_.at(id).teams.front().fork.valid()) break;
@@ -158,7 +159,8 @@ class IdleDetector {
 
   using Meanwhile = SmallerTeams::Meanwhile;
 
-  /// Until `leader` forks. Of many barriers meanwhile, the longest.
+  /// Waits for smaller teams until `leader` forks; of many barriers in between, only for the
+  /// longest.
   bool wait_for_teams(LocationId id, Time since, Time until, LocationId leader) {
     constexpr ptrdiff_t kMostBarriers = 16;
     if (until <= since) return false;
@@ -189,7 +191,8 @@ class IdleDetector {
     const Duration share =
         Duration::from_nanos((barrier.end - since).nanos() / static_cast<int64_t>(barrier.count));
     const std::span<const SmallerTeams::Late> all = smaller_.late(barrier);
-    // What they did before this phase is none of it.
+    // Synchronise at the start, so that earlier delays of these threads are not blamed for this
+    // phase.
     for (const SmallerTeams::Late& one : all) meet_two(id, one.location, since);
     for (const SmallerTeams::Late& one : all) {
       const LocationId late = one.location;
@@ -197,7 +200,8 @@ class IdleDetector {
       if (wait(id, since, end, late)) meet_two(id, late, barrier.end);
       since = end;
     }
-    meet_two(id, barrier.master, barrier.end);  // they go on together, as the team does
+    meet_two(id, barrier.master,
+             barrier.end);  // master and idle thread continue together, as the team does
     return barrier.end;
   }
 
@@ -213,7 +217,7 @@ class IdleDetector {
     if (wait(id, since, run_.at(leader).last, leader)) endings_.push_back({leader, id});
   }
 
-  /// A fork joins the master and all whom it awakened, each two of them: they go on together.
+  /// A fork synchronises the master and all threads that it woke up, every two of them.
   void synchronise_forks() {
     std::stable_sort(awakenings_.begin(), awakenings_.end(),
                      [](const Awakening& a, const Awakening& b) { return a.team < b.team; });

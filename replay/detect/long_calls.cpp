@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a call completes counts as its own, since that is what it takes its time for; what it only
-// posts counts as well, because small sends are often over then. A completion of one-sided
-// communication answers for all that was asked for since the last one.
+// The operations that a call completes count as its own, since it takes its time for them; the
+// operations that it only posts count as well, because small sends are often complete by then. A
+// completion of one-sided communication counts all accesses since the last completion.
 #include "replay/detect/long_calls.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// The largest number of so many binary digits, and one more.
+/// Returns 2^width (0 for no digits), one more than the largest number of `width` binary digits.
 uint64_t bytes_of(uint8_t width) {
   return width == 0 ? 0 : width < 63 ? uint64_t{1} << width : UINT64_MAX / 2;
 }
@@ -59,7 +59,7 @@ class LongCalls {
     if (call.leave - call.enter >= kLongCall) calls_.push_back({call.enter, bytes, members});
   }
 
-  /// Each call once.
+  /// Returns each call once, its operations joined.
   Column<LongCall> joined() {
     merge_runs(calls_.begin(), calls_.end(),
                [](const LongCall& a, const LongCall& b) { return a.enter < b.enter; });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is known of one sender's messages is closed when the next sender's begin: only then it is
+// The rows of one sender are closed when the messages of the next sender begin: only then is it
 // clear whether it ever sent data.
 #include "replay/detect/message_use.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which messages say little, as far as can be known without what they contain:
+// Which messages carry little information, as far as can be judged without their contents:
 //
 //   empty     it has no data (0 bytes). It may still be a signal that its receiver waits for
 //   repeated  it has data, and follows another one so closely that the two could have been one:
@@ -20,7 +20,8 @@
 
 namespace culprit::replay {
 
-/// What a message costs itself on usual networks: who sends the next one that soon had it ready.
+/// The cost of a message itself on usual networks: a sender that sends the next one this soon had
+/// it ready.
 inline constexpr Duration kAtOnce = Duration::from_nanos(10'000);
 
 /// Judges and counts the messages that one process received.
@@ -30,7 +31,7 @@ class MessageUse {
 
   /// Messages of one sender come together, those of a channel in order (MessageVisitor).
   MessageKind add(const MatchedMessage& message, LocationId receiver, const Call& completed);
-  /// By call path and location of the sender.
+  /// Returns the tallies by call path and location of the sender.
   std::vector<MessageTally> take();
 
  private:
@@ -40,7 +41,7 @@ class MessageUse {
     CommId comm;
     int32_t tag = 0;
   };
-  /// A row of the present sender.
+  /// A row of the current sender that is still open.
   struct Open {
     size_t row;
     bool data;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits of kernels that communicate (NCCL's, RCCL's): one that has begun does nothing until the
-// last of its group has begun. No trace tells which kernels belong together. They are taken for one
-// group if all processes with devices execute the same ones in the same order, and if that is
-// possible: in operations in which all wait for all, no kernel may end before the last has begun.
-// Whatever else there is (kernels between two, of a root, of groups of some processes) is counted.
+// Waits of communication kernels (NCCL's, RCCL's): a kernel that has begun does nothing until the
+// last of its group has begun. Traces do not record which kernels belong together. They are taken
+// for one group if all processes with devices execute the same ones in the same order, and if the
+// times allow it: in operations in which all wait for all, no kernel may end before the last has
+// begun. All other kernels (between two processes, of a root, of groups of some processes) are only
+// counted.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -34,7 +35,7 @@ Communication communication_of(std::string_view kernel) {
                                                                       : Communication::other;
 }
 
-/// A stream that executes such kernels, as all ranks know it.
+/// A stream that executes communication kernels, as all ranks see it.
 struct Member {
   LocationId stream;
   ProcessId process;
@@ -43,14 +44,14 @@ struct Member {
   uint64_t names = 0;  ///< of the kernels in their order, as one number
 };
 
-/// Streams that may communicate with one another: one of each device that a process uses. Where a
-/// device has several, those of the same place.
+/// Streams that may communicate with one another: one for each device that a process uses. Where a
+/// device has several such streams, those with the same index.
 struct Channel {
   std::vector<Member> members;  ///< by stream
   bool matched = false;
 };
 
-/// What is known of one operation of all members.
+/// The facts about one operation of all members.
 struct Meeting {
   Time first_begin = Time::max(), last_begin = Time::min(), first_end = Time::max();
   LocationId last;  ///< to begin; of several, the lowest
@@ -78,7 +79,7 @@ class CommunicationDetector {
     uint64_t left = 0;
     for (size_t c = 0; c < channels_.size(); ++c) {
       Channel& channel = channels_[c];
-      if (channel.members.size() < 2) continue;  // there is nobody to wait for
+      if (channel.members.size() < 2) continue;  // a single member waits for no other
       std::vector<Meeting> meetings;
       if (channel.matched) meetings = meet(channel);
       channel.matched = channel.matched && possible(channel, meetings);
@@ -93,7 +94,7 @@ class CommunicationDetector {
     return kinds_[operation.region.index()];
   }
 
-  /// Visits a stream's kernels that communicate: visit(operation, which one it is).
+  /// Visits a stream's communication kernels: visit(operation, its number among them).
   template <class Visit>
   void for_each_kernel(LocationId stream, const Visit& visit) const {
     uint32_t number = 0;
@@ -113,7 +114,7 @@ class CommunicationDetector {
     return member;
   }
 
-  /// The same on all ranks.
+  /// Finds the channels; the result is the same on all ranks.
   void find_channels() {
     std::vector<Member> own;
     for (LocationId id : run_.locations) {
@@ -122,7 +123,7 @@ class CommunicationDetector {
     std::vector<Member> all = concatenate(*run_.ranks, own);
     std::sort(all.begin(), all.end(),
               [](const Member& a, const Member& b) { return a.stream < b.stream; });
-    std::map<ProcessId, uint32_t> processes;  // that use devices at all
+    std::map<ProcessId, uint32_t> processes;  // only processes that use devices
     std::map<std::pair<ProcessId, DeviceKey>, size_t> places;
     for (const Member& member : all) {
       processes.emplace(member.process, 0);
@@ -134,7 +135,7 @@ class CommunicationDetector {
     for (Channel& channel : channels_) channel.matched = alike(channel, processes);
   }
 
-  /// Every process has as many members as the others, and all of them execute the same.
+  /// Returns whether all processes have equally many members that execute the same kernels.
   static bool alike(const Channel& channel, std::map<ProcessId, uint32_t> processes) {
     const Member& first = channel.members.front();
     for (const Member& member : channel.members) {
@@ -146,7 +147,7 @@ class CommunicationDetector {
     });
   }
 
-  /// Of all ranks' members, by the number of the operation.
+  /// Returns the operations of all ranks' members, by number.
   std::vector<Meeting> meet(const Channel& channel) const {
     std::vector<Meeting> meetings(channel.members.front().kernels);
     for (const Member& member : channel.members) {
@@ -159,7 +160,7 @@ class CommunicationDetector {
     return meetings;
   }
 
-  /// All ranks come to the same, since the kernels' names are the same on all.
+  /// All ranks return the same, because the kernels' names are the same on all.
   bool possible(const Channel& channel, const std::vector<Meeting>& meetings) const {
     bool good = true;
     for (const Member& member : channel.members) {
@@ -196,7 +197,7 @@ class CommunicationDetector {
     });
   }
 
-  /// On this rank.
+  /// Counts the kernels of a channel on this rank that remain unexplained.
   uint64_t count_left(const Channel& channel) const {
     uint64_t left = 0;
     for (const Member& member : channel.members) {

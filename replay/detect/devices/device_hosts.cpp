@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Hosts: one in a call that waits for devices is waiting while an operation that it waits for could
-// run. Clocks of host and device agree to a microsecond or so; nothing here relies on more.
+// Waits of hosts: a host in a call that waits for devices is waiting while an awaited operation
+// could run. Clocks of host and device agree to a microsecond or so; nothing here relies on more.
 #include <algorithm>
 
 #include "replay/detect/devices/device_starts.h"
@@ -22,7 +22,8 @@ struct Awaited {
   bool blocking_copy = false;
 };
 
-/// Whether it is known for which streams a call waits. Where there is but one, it is that.
+/// Returns whether it is known for which streams a call waits. With a single stream, it is that
+/// one.
 bool is_known(const DeviceStarts& of, const DeviceWait& wait) {
   return wait.what != DeviceWaitFor::queue || wait.queue != trace::kNoDeviceQueue ||
          of.process.streams.size() == 1;
@@ -37,7 +38,7 @@ bool is_waited_for(const DeviceStarts& of, const DeviceWait& wait, size_t s) {
   return !wait.device.valid() || stream.device == wait.device;
 }
 
-/// Of this stream, the first that has not ended at `time`; `end` at the most.
+/// Returns the stream's first operation that has not ended at `time`, at most `end`.
 size_t first_pending(const DeviceStarts& of, size_t s, Time time, size_t end) {
   const auto& all = of.operations(s);
   const auto* begin = all.begin();
@@ -58,13 +59,14 @@ bool was_launched_before(const DeviceStarts& of, LocationId host, const DeviceWa
   return of.run.call(operation.launch.host, launch).enter <= call.enter;
 }
 
-/// The operations from `first` to `last` of a stream.
+/// Records the host's waits for the operations from `first` to `last` of a stream.
 void await(const DeviceStarts& of, LocationId host, const Call& call, size_t s, size_t first,
            size_t last, Awaited& awaited, Detection& out) {
   const LocationId stream = of.process.streams[s];
   const Time until = std::min(of.operations(s)[last].end, call.leave);
   const Start& start = of.starts[s][first];
-  // It runs, or waits for another stream that does; or it is on its way.
+  // The operation runs, or waits for another stream's running operation, or its launch is still
+  // under way.
   const bool on_its_way = of.operations(s)[first].begin > call.enter &&
                           (start.ready <= call.enter || start.ready == start.handed_over);
   const Time since = on_its_way ? of.operations(s)[first].begin : call.enter;

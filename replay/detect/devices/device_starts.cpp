@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An operation could begin once it is launched, its stream has done what came before, and what it
-// waits for of other streams is done. Where the launch is unknown, it could when it did.
+// An operation could begin once it is launched, its stream has finished the operations before it,
+// and the operations of other streams that it waits for have ended. Where the launch is unknown,
+// its real begin is taken.
 #include "replay/detect/devices/device_starts.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void hand_over(Start& start, LocationId host, CallIndex call) {
   start.call = call;
 }
 
-/// Waits of queues that no stream shows: what is launched next waits for the same.
+/// Waits of queues that appear on no stream: the next operation launched waits for the same.
 QueueWaits find_queue_waits(const DeviceStarts& of) {
   QueueWaits queue_waits;
   for (LocationId host : of.process.hosts) {

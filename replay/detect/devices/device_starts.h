@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What detectors of devices' waits know of one process: when each operation of its streams could
-// begin, and because of whom.
+// The facts that detectors of device waits have about one process: when each operation of its
+// streams could begin, and which host or stream determined that time.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ struct Start {
   Time ready;           ///< it could begin; not later than its begin
 };
 
-/// What an operation waits for of another stream.
+/// An operation of another stream that an operation waits for.
 struct AwaitedOther {
   uint32_t operation;  ///< that waits
   LocationId stream;   ///< of the other one
@@ -47,16 +47,16 @@ struct DeviceStarts {
   const DeviceLaunch& launch_at(LocationId host, uint32_t index) const {
     return run.at(host).device.launches[index];
   }
-  /// Where a stream stands among the process's.
+  /// Returns the index of a stream among the process's streams.
   size_t position(LocationId stream) const;
-  /// The process's begin, as far as this stream is concerned.
+  /// Returns the begin of the process, as it applies to this stream.
   Time born(LocationId stream) const;
 };
 
 DeviceStarts find_device_starts(const Run& run, ProcessId process);
 
-/// The operations of stream `s` for which a host's call waits, but not one by its number: all
-/// before `end`, of which those from `first` on have not ended when the call is entered.
+/// The operations of stream `s` for which a host's call waits, unless it waits for one operation by
+/// number: all before `end`; those from `first` on have not ended when the call is entered.
 struct AwaitedOperations {
   size_t first = 0, end = 0;
 };

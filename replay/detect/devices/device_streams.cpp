@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Streams: a device is idle while none of its streams executes anything, and each such gap is
-// charged once, on the stream whose operation ends it, until the enter of that one's launch. Where
-// an operation waited for other streams, its stream did.
+// Waits of streams: a device is idle while none of its streams executes anything. Each such gap is
+// charged once, to the stream whose operation ends it, until the enter of the launch of that
+// operation. Where an operation waited for other streams, its stream waited.
 #include <algorithm>
 
 #include "replay/detect/devices/device_starts.h"
@@ -17,7 +17,7 @@ const std::vector<DeviceBusy>& busy_of(const DeviceStarts& of, const DevicesBusy
   return all[device_of(*of.run.definitions, stream).index()];
 }
 
-/// The device was idle, from `since` on, until this operation.
+/// Records that the device was idle from `since` until this operation.
 void end_gap(const DeviceStarts& of, LocationId stream, Time since,
              const DeviceOperation& operation, const Start& start, DeviceGap::Place place,
              Detection& out) {
@@ -30,24 +30,25 @@ void end_gap(const DeviceStarts& of, LocationId stream, Time since,
   found.wait(pattern("dev.late_launch"), of.run.device_idle, since, until, until, start.host);
 }
 
-/// Onto an idle stream: there host and stream meet, and before it the stream had nothing to do.
+/// The operation was launched onto an idle stream: host and stream synchronise at the launch, and
+/// before it the stream had nothing to do.
 void was_launched(LocationId stream, const DeviceOperation& operation, const Start& start,
                   Detection& out) {
   if (start.handed_over <= start.previous) return;
-  // The stream goes on once the operation begins, or to wait for other streams.
+  // The stream continues with the operation, or with a wait for other streams.
   const bool waits = start.awaited > start.handed_over;
   out.meet(start.host, stream, waits ? start.handed_over : operation.begin);
   out.at(stream).handovers.push_back({start.handed_over, start.host});
 }
 
-/// The stream had been told to go on, but not before others.
+/// The operation had been launched, but had to wait for operations of other streams.
 void wait_for_streams(const DeviceStarts& of, LocationId stream, const DeviceOperation& operation,
                       const Start& start, Detection& out) {
   const Time since = std::max(start.previous, start.handed_over);
   if (!start.waits_of.valid() || start.awaited <= since) return;
   const Time until = std::min(start.awaited, operation.end);
   LocationWaits& found = out.at(stream);
-  // Where waiting is an operation of its own, it lasts as long as the wait.
+  // Where the wait is a device operation itself, that operation lasts as long as the wait.
   found.wait(pattern("dev.stream_wait"), of.run.stream_idle, since,
              std::min(until, operation.begin), std::min(until, operation.begin), start.waits_of);
   if (!keeps_device_busy(operation.kind)) {
@@ -57,7 +58,7 @@ void wait_for_streams(const DeviceStarts& of, LocationId stream, const DeviceOpe
   out.meet(stream, start.waits_of, until);
 }
 
-/// Until the end of its process.
+/// After its last operation the stream has nothing to do until the end of its process.
 void nothing_more(const DeviceStarts& of, LocationId stream, Time since, Detection& out) {
   const LocationId master = of.run.master_of(stream);
   if (of.run.at(master).empty()) return;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits between hosts and devices, one process at a time; of other processes it needs only when
-// they keep a device busy that several use. First when operations could begin (device_starts.h),
-// from which the lives of streams follow; then both sides. From when an operation could begin until
-// it does is launch latency: no wait, for nobody is late.
+// Waits between hosts and devices, one process at a time; other processes matter only where they
+// keep a shared device busy. The first step finds when operations could begin (device_starts.h),
+// from which the lives of streams follow; then come the waits of both sides. The time from when an
+// operation could begin until it does is launch latency: no wait, because no location is late.
 #include "base/parallel.h"
 #include "replay/detect/devices/device_starts.h"
 
