@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The handlers: what is recorded of a call, by the kind that calls.txt gives it. Each does the real
-// call exactly once and returns its error code. The generated wrappers are their only callers,
-// apart from tests. All may be called by any thread that MPI allows to call.
+// The handlers: they record a call, by the kind that calls.txt gives it. Each does the real call
+// exactly once and returns its error code. The generated wrappers are their only callers, apart
+// from tests. All may be called by any thread that MPI allows to call.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@
 
 namespace culprit::collector::mpi {
 
-/// Enter and leave, no more.
+/// Records enter and leave only.
 int on_plain(const Function& function, RealCall call);
 
 // Messages (messages.cpp).
@@ -28,7 +28,7 @@ struct Message {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// A message that is asked for: any of its source and tag may be MPI's "any".
+/// The requested message: its source and tag may be MPI's "any".
 struct Wanted {
   int peer = MPI_PROC_NULL;
   int tag = 0;
@@ -88,15 +88,16 @@ int on_testsome(const Function& function, const Requests& requests, const int* o
 int on_request_get_status(const Function& function, const Requests& request, const int* flag,
                           const Statuses& status, RealCall call);
 int on_request_free(const Function& function, const Requests& request, RealCall call);
-/// `partitions` more of a partitioned send may go. Many threads may call at once.
+/// `partitions` more of a partitioned send are ready. Many threads may call at once.
 int on_pready(const Function& function, int64_t partitions, const Requests& request, RealCall call);
-/// A question that is asked again and again; fruitless ones in a row become one record.
+/// A test or probe, which programs repeat; a series of fruitless ones becomes one record.
 int on_poll(const Function& function, const int* flag, RealCall call);
 int on_cancel(const Function& function, const Requests& request, RealCall call);
 
 // Collectives (collectives.cpp).
 
-/// One side of a collective as the caller described it; only what the operation has is set.
+/// One side of a collective as the caller described it; only the fields that the operation has are
+/// set.
 struct Side {
   bool in_place = false;
   int64_t count = 0;
@@ -122,19 +123,19 @@ int on_collective_init(const Function& function, const Collective& collective,
 
 // Communicators (communicators.cpp).
 
-/// All of the parent take part.
+/// For calls in which all of the parent take part.
 int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& created,
                    RealCall call);
 
-/// A communicator of processes that find each other by what each of them passes.
+/// A communicator of processes that find each other by a value that each of them passes.
 struct Joining {
   trace::RawCommLink link = trace::RawCommLink::none;
   MPI_Comm parent = MPI_COMM_NULL;  ///< null: made from groups, or by a single process
   bool rooted = false;
   int root = 0;
   bool tagged = false;
-  int tag = 0;  ///< for `join`: the socket
-  Text name{};  ///< a port, or the tag of groups
+  int tag = 0;  ///< a number that all pass; for `join`: the socket
+  Text name{};  ///< the name of a port, or the tag of groups as text
 };
 int on_comm_join(const Function& function, const Joining& joining, const CommPlace& created,
                  RealCall call);
@@ -149,7 +150,7 @@ int on_win_create(const Function& function, trace::RawWinFlavor flavor, MPI_Comm
 int on_win_free(const Function& function, const WinPlace& win, RealCall call);
 int on_win_fence(const Function& function, int assertions, MPI_Win win, RealCall call);
 
-/// An operation as the caller described it; only what it has is set.
+/// An operation as the caller described it; only the fields that it has are set.
 struct OneSided {
   trace::RmaOp op = trace::RmaOp::put;
   MPI_Win win = MPI_WIN_NULL;
@@ -182,10 +183,10 @@ int on_win_flush_all(const Function& function, trace::RmaSyncKind kind, MPI_Win 
 int on_file_open(const Function& function, MPI_Comm comm, const Text& name, int mode,
                  const FilePlace& file, RealCall call);
 int on_file_close(const Function& function, const FilePlace& file, RealCall call);
-/// Collective, but moves no data.
+/// For collective calls that move no data.
 int on_file_collective(const Function& function, MPI_File file, RealCall call);
 
-/// A read or a write; `flags` are trace::raw_file_op.
+/// A read or a write; `flags`: bits of trace::raw_file_op.
 struct Transfer {
   uint16_t flags = 0;
   MPI_File file = MPI_FILE_NULL;
@@ -197,18 +198,18 @@ int on_file_transfer(const Function& function, const Transfer& transfer, const S
                      RealCall call);
 int on_file_itransfer(const Function& function, const Transfer& transfer, const Requests& request,
                       RealCall call);
-/// Split collectives, of which a file has at most one at a time.
+/// Split collectives; a file has at most one of them open at a time.
 int on_file_begin(const Function& function, const Transfer& transfer, RealCall call);
 int on_file_end(const Function& function, const Transfer& transfer, const Statuses& status,
                 RealCall call);
 int on_file_sync(const Function& function, MPI_File file, RealCall call);
 
-// The life of MPI in the process (process.cpp).
+// The process's use of MPI (process.cpp).
 
 int on_init(const Function& function, RealCall call);
 int on_finalize(const Function& function, RealCall call);
 int on_abort(const Function& function, RealCall call);
-/// 0 switches recording off, 1 on; what other levels mean, the standard leaves to each tool.
+/// 0 switches recording off, 1 on; the standard leaves the meaning of other levels to each tool.
 void on_pcontrol(int level);
 
 }  // namespace culprit::collector::mpi

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Point-to-point calls (handlers.h). A send is told of when it is posted, a receive when it is
-// over, from the status: only that knows source, tag and size. MPI_PROC_NULL exchanges nothing and
-// leaves no record; its requests are remembered all the same, for they share their handle with
-// others.
+// Point-to-point calls (handlers.h). A send is recorded when it is posted, a receive when it is
+// over, from the status: only the status has source, tag and size. MPI_PROC_NULL exchanges nothing
+// and leaves no record; its requests are remembered all the same, since they share their handle
+// with others.
 
 #include <atomic>
 
@@ -27,7 +27,8 @@ MessageFacts facts_of(const CallRegion& region, const Message& message) {
   return facts;
 }
 
-/// The call cannot return before such a message is there. Returns its communicator's number.
+/// Records that the call cannot return before a matching message has come. Returns the number of
+/// its communicator.
 uint32_t await(CallRegion& region, const Wanted& wanted) {
   if (!region) return 0;
   const uint32_t comm = comm_of(region.log(), region.begin(), wanted.comm).id;
@@ -39,7 +40,7 @@ uint32_t await(CallRegion& region, const Wanted& wanted) {
   return comm;
 }
 
-/// For matched probes and the sides of partitioned communication: unique in the process.
+/// A number for matched probes and the sides of partitioned communication: unique in the process.
 uint64_t new_number() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -59,7 +60,7 @@ void put_received(const CallRegion& region, uint32_t comm, const Statuses& statu
   put_recv(region.log(), region.end(), message);
 }
 
-/// What a probe has found; `number`: of a matched one, or 0.
+/// Records the message that a probe has found; `number`: of a matched probe, or 0.
 void put_probed(const CallRegion& region, uint32_t comm, const Statuses& status, uint64_t number) {
   if (!status.readable()) return;
   const MPI_Status found = status[0];
@@ -77,7 +78,7 @@ void post_send(const CallRegion& region, const Message& message, Request& reques
   if (message.peer == MPI_PROC_NULL) return;
   request.kind = RequestKind::send;
   request.message = facts_of(region, message);
-  if (request.persistent) return;  // announced when started
+  if (request.persistent) return;  // it is announced when it is started
   request.id = new_request_id();
   put_isend(region.log(), region.begin(), request.message, request.id, 0);
 }
@@ -95,7 +96,7 @@ void post_recv(const CallRegion& region, const MessageFacts& wanted, Request& re
   put_irecv_post(region.log(), region.begin(), request.message, request.id, 0);
 }
 
-/// What a receive asks for; how much there is to come, its completion tells.
+/// The requested message; its size comes from its completion.
 MessageFacts asked(const CallRegion& region, const Message& message) {
   MessageFacts facts;
   facts.comm = comm_of(region.log(), region.begin(), message.comm).id;
@@ -141,7 +142,7 @@ class FoundMessage {
   explicit operator bool() const { return known_; }
   uint32_t comm() const { return comm_.id; }
   uint64_t number() const { return number_; }
-  /// The call has failed: if the message is still the caller's, he may try again.
+  /// The call has failed: if the caller still owns the message, it may try again.
   void give_back() const {
     if (known_ && place_.get() == handle_) {
       remember_handle(HandleKind::message, key_of(handle_), comm_, number_);
@@ -152,7 +153,7 @@ class FoundMessage {
   }
 
  private:
-  /// Its probe was not recorded, so its receive cannot be.
+  /// Counts a receive that cannot be recorded because its probe was not.
   static void count_unknown() {
     trace::RawProcess* record = process();
     if (!record) return;

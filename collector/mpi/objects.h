@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Windows and files by their handles. Both are made by all of a communicator together, have a
-// number of ours, and go by the same rules: the entry ends before the real free, and comes back if
-// it fails.
+// Windows and files by their handles. Both are made collectively by a communicator, have a number
+// of ours, and follow the same rules: the entry ends before the real free, and comes back if that
+// fails.
 #pragma once
 
 #include "collector/mpi/arguments.h"
@@ -12,7 +12,7 @@
 
 namespace culprit::collector::mpi {
 
-/// Counts a call on an object that no wrapper has seen being made: it has no facts.
+/// Counts a call on an object whose creation no wrapper has seen: its facts are unknown.
 void count_unknown_object();
 
 class Object {
@@ -26,9 +26,9 @@ class Object {
   uint32_t number() const { return comm_.object; }
   const Comm& comm() const { return comm_; }
 
-  /// Before the call that frees it.
+  /// To be called before the call that frees it.
   void end() const { forget(entry_); }
-  /// That call has failed.
+  /// To be called if that call has failed.
   void give_back() const {
     if (entry_) remember_handle(kind_, key_, comm_);
   }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The life of MPI in the process (handlers.h). MPI_Init is what makes a process worth recording:
-// the preload library reaches shells and launchers too. Initialising and finalising synchronise
-// like collectives on MPI_COMM_WORLD and are recorded as such.
+// The process's use of MPI (handlers.h). MPI_Init is what makes a process worth recording: the
+// preload library reaches shells and launchers too. Initialising and finalising synchronise like
+// collectives on MPI_COMM_WORLD and are recorded as such.
 
 #include <atomic>
 #include <cstring>
@@ -27,7 +27,7 @@ CollectiveFacts world_collective(trace::CollectiveOp op) {
   return facts;
 }
 
-/// MPI's levels as numbers 0..3: their values are the library's own business.
+/// MPI's thread levels as numbers 0..3: their values differ between libraries.
 uint32_t thread_level() {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
@@ -37,10 +37,11 @@ uint32_t thread_level() {
   return 0;
 }
 
-/// MPI in use: initialised, and sessions.
+/// Current uses of MPI: its initialisation, and sessions.
 std::atomic<int> uses{0};
 
-/// Programs that were spawned got an inter-communicator to who did it, made by MPI_Init.
+/// In a spawned program, MPI_Init has made an inter-communicator to the processes that spawned it:
+/// this defines it.
 void define_parent(const CallRegion& region) {
   MPI_Comm parent = MPI_COMM_NULL;
   if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL) return;
@@ -93,7 +94,7 @@ void mpi_ends(const CallRegion& region) {
   checkpoint();
 }
 
-/// MPI_Init in the record.
+/// Records MPI_Init.
 int initialize(const Function& function, RealCall call) {
   CallRegion region(function);
   region.awaits(trace::RawAwaits::init, trace::kRawCommWorld);
@@ -107,7 +108,8 @@ int initialize(const Function& function, RealCall call) {
   mpi_begins(region);
   put_collective(region.log(), region.end(), world_collective(trace::CollectiveOp::create_handle));
   define_parent(region);
-  checkpoint();  // MPI has loaded its parts; and a program that is killed has two clock readings
+  checkpoint();  // MPI has loaded its libraries by now; and a program that is killed later has two
+                 // clock readings
   return rc;
 }
 
@@ -121,7 +123,7 @@ int on_init(const Function& function, RealCall call) {
 }
 
 int on_finalize(const Function& function, RealCall call) {
-  checkpoint();  // while nothing of MPI is being torn down
+  checkpoint();  // nothing of MPI has been torn down yet
   CallRegion region(function);
   if (region) forget_predefined_comms();
   region.awaits(trace::RawAwaits::finalize, trace::kRawCommWorld);
@@ -146,7 +148,7 @@ void on_pcontrol(int level) {
 }
 
 int on_abort(const Function& function, RealCall call) {
-  checkpoint();  // the last chance
+  checkpoint();  // the last chance to do so
   CallRegion region(function);
   return region.run(call);
 }

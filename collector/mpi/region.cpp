@@ -21,13 +21,13 @@ void DepthGuard::forget_abandoned_call() {
 
 namespace {
 
-/// Below it is the program's stack.
+/// The frame below which the program's stack begins.
 [[gnu::always_inline]] inline uintptr_t program_frame() {
   const uintptr_t frame = DepthGuard::frame();
   return frame != 0 ? frame : reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
 }
 
-/// Around a real call: it ends also when an error handler of the program throws through it.
+/// Raised around a real call: it ends also when an error handler of the program throws through it.
 class Waiting {
  public:
   Waiting(ThreadLog* log, uint64_t& end) : log_(log), end_(end) {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One MPI call in the record: enter, facts, leave. And what all wrappers share: the table of
-// functions, the guard against counting a call twice, the opaque "do the call".
+// One MPI call in the record: enter, facts, leave. Also the parts that all wrappers share: the
+// table of functions, the guard against counting a call twice, the opaque "do the call".
 //
 // Two clock readings a call: facts that hold when the call is posted carry the time of its enter,
-// facts of its completion that of its leave. What is posted is written before the real call, so
-// that a program that hangs or dies inside it has told what it was about to do.
+// facts of its completion that of its leave. Facts of the posting are written before the real call,
+// so that the record of a program that hangs or dies inside it shows what it was about to do.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace culprit::collector::mpi {
 
-/// The ways in which a program can call one MPI function: each MPI has an own symbol for each.
+/// The ways in which a program can call one MPI function: each MPI has a separate symbol for each.
 enum class Form : uint8_t { c, fortran, f08, f08ts };
 inline constexpr unsigned kForms = 4;
 
@@ -25,12 +25,12 @@ struct Function {
   void* next[kForms];  ///< the next definition of each form's symbol; set before its first call
 };
 
-/// Raised inside a wrapper: what MPI calls in there (MPICH's Fortran layer calls MPI_Send, ROMIO
-/// and attribute callbacks call anything) belongs to the outer call and is not recorded.
+/// Raised inside a wrapper: calls that MPI makes in there (MPICH's Fortran layer calls MPI_Send,
+/// ROMIO and attribute callbacks call anything) belong to the outer call and are not recorded.
 ///
 /// An error handler of the program may leave the call by longjmp, which ends no C++ object. Stacks
-/// grow downwards, so an outer wrapper's frame that does not lie above the new one's, or in which
-/// something else lies by now, is such a remnant.
+/// grow downwards, so an outer wrapper's frame that does not lie above the new one's, or whose
+/// memory holds something else by now, is a remnant of such a call.
 class DepthGuard {
  public:
   [[gnu::always_inline]] DepthGuard()
@@ -45,7 +45,7 @@ class DepthGuard {
   DepthGuard(const DepthGuard&) = delete;
   DepthGuard& operator=(const DepthGuard&) = delete;
   bool nested() const { return outermost_ != nullptr; }
-  /// The frame of the stand-in that the thread is in, which the program called; 0: it is in none.
+  /// The frame of the stand-in that the program called on this thread; 0 if there is none.
   static uintptr_t frame() { return outer_ != nullptr ? outer_->frame_ : 0; }
 
  private:
@@ -54,11 +54,11 @@ class DepthGuard {
     return frame < frame_ && seal_ == (frame_ ^ kSeal);
   }
   void forget_abandoned_call();
-  /// In static storage of threads: the dynamic one is allocated, and ends the program where memory
-  /// does.
+  /// In the static storage of threads: dynamic thread storage is allocated, which ends the program
+  /// if there is no memory.
   [[gnu::tls_model("initial-exec")]] static thread_local const DepthGuard* outer_;
-  const DepthGuard* outermost_;  ///< around this one; nullptr: none
-  uintptr_t frame_;              ///< of the wrapper
+  const DepthGuard* outermost_;  ///< the guard around this one; nullptr: there is none
+  uintptr_t frame_;              ///< the wrapper's frame
   volatile uintptr_t seal_ = frame_ ^ kSeal;
 };
 
@@ -87,15 +87,15 @@ class CallRegion {
 
   int run(RealCall call);
 
-  /// Before run(): what the call needs in order to return (mpi_awaits, which is there until it
-  /// does).
+  /// Records, before run(), what the call needs in order to return (mpi_awaits, which stays until
+  /// it does).
   void awaits(trace::RawAwaits what, uint32_t object, std::initializer_list<uint64_t> rest = {});
   void awaits(trace::RawAwaits what, uint32_t object, const uint64_t* rest, unsigned count);
 
   explicit operator bool() const { return log_ != nullptr; }
   ThreadLog& log() const { return *log_; }
   uint64_t begin() const { return begin_; }
-  uint64_t end() const { return end_; }  ///< after run()
+  uint64_t end() const { return end_; }  ///< valid after run()
 
  private:
   friend class Poll;
@@ -108,16 +108,15 @@ class CallRegion {
   bool awaiting_ = false;
 };
 
-/// The record of a call that may well have nothing to tell (a test, a probe), so that nothing is
-/// written until that is known: fruitless ones in a row, of whatever functions, become one
-/// mpi_tests record.
+/// The record of a call that may well be fruitless (a test, a probe). Nothing is written until that
+/// is known: fruitless calls in a row, of whatever functions, become one mpi_tests record.
 class Poll {
  public:
   explicit Poll(const Function& function) : function_(function) {}
   int run(RealCall call);
   explicit operator bool() const { return log_ != nullptr; }
 
-  /// After run(), one of the two:
+  /// To be called after run(), one of the two:
   void fruitless();
   CallRegion region() { return CallRegion(function_, log_, begin_, end_); }
 

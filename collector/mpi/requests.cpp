@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The table of pending requests (requests.h): 16 shards by handle, each a hash table under its own
-// mutex that grows with what is pending, so that a request costs the same whether one or a million
-// are out. Requests of one handle hang on its first one, in order. The memory comes from the
-// system in slabs and goes round free lists: nothing is allocated by malloc, and a steady program
-// needs no more. A plain message takes a Node (64 bytes, and 8 to 16 of the table); what more is to
-// be remembered of the others lies in a LargeNode.
+// mutex that grows with the pending requests, so that a request costs the same whether one or a
+// million are out. Requests of one handle hang on its first one, in order. The memory comes from
+// the system in slabs and goes round free lists: nothing is allocated by malloc, and a steady
+// program needs no more. A plain message takes a Node (64 bytes, and 8 to 16 of the table); the
+// additional fields of other requests lie in a LargeNode.
 
 #include "collector/mpi/requests.h"
 
@@ -26,9 +26,9 @@ struct LargeNode;
 struct Node {
   uint64_t key;
   const void* place;
-  Node* next;  ///< the first request of another handle; in first requests only
-  Node* same;  ///< the next of this handle
-  Node* last;  ///< of this handle; in first requests only
+  Node* next;  ///< the first request of another handle; set in first requests only
+  Node* same;  ///< the next request of this handle
+  Node* last;  ///< the last request of this handle; set in first requests only
   LargeNode* large;
   uint64_t id;
   uint32_t comm;
@@ -42,7 +42,8 @@ struct LargeNode {
   LargeNode* next_free;
 };
 
-/// Memory from the system that is never given back. It may be taken in a program's own allocator.
+/// Memory from the system that is never given back. It may be needed inside the program's own
+/// allocator.
 void* take_memory(size_t size) {
   const KeepErrno keep;
   void* const memory =
@@ -77,7 +78,7 @@ class Pool {
   size_t left_ = 0;
 };
 
-/// Places are compared this far into the list of one handle; beyond, the oldest is as good as any.
+/// Places are compared this far into the list of one handle; beyond, the oldest request is taken.
 constexpr int kPlacesCompared = 64;
 
 class Shard {
@@ -146,7 +147,7 @@ class Shard {
   Node** bucket_of(uint64_t key) const {
     return &table_[(key * 0x9e3779b97f4a7c15u) >> (64 - bits_)];
   }
-  /// Where the first request of a handle hangs, or would.
+  /// The link to the first request of a handle, or the one where it would be inserted.
   Node** find_first(uint64_t key) const {
     Node** at = bucket_of(key);
     while (*at && (*at)->key != key) at = &(*at)->next;
@@ -182,7 +183,7 @@ class Shard {
     nodes_.give_back(node);
   }
 
-  /// Twice as many buckets; if there is no memory for them, chains get longer instead.
+  /// Doubles the buckets; if there is no memory for them, chains get longer instead.
   void grow() {
     const unsigned bits = bits_ + 1;
     auto* const table = static_cast<Node**>(take_memory(sizeof(Node*) << bits));

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who takes the calls of an MPI symbol: at its first call, the resolver looks which MPI the process
-// has loaded, opens the decoder built for it and asks for a wrapper. Where nothing is to be
-// recorded the slot gets the next definition, and a call costs one jump more than without us.
+// Finds the function that takes the calls of an MPI symbol: at its first call, the resolver looks
+// which MPI the process has loaded, opens the decoder built for it and asks for a wrapper. For a
+// function that is not recorded, the slot gets the next definition: a call then costs one jump
+// more.
 //
-// Assumes that an MPI is known by its library's name: constants and handles of different MPIs are
-// not exchangeable, so a decoder must never meet another MPI than its own. MT: no lock. Threads
+// Assumes that an MPI is recognised by its library's name: constants and handles of different MPIs
+// are not exchangeable, so a decoder must never meet another MPI than its own. MT: no lock. Threads
 // that resolve at the same time do the same work and store the same results.
 
 #include <dlfcn.h>
@@ -51,8 +52,8 @@ const KnownMpi* loaded_mpi() {
   return nullptr;
 }
 
-/// What the program would have called without us. An MPI that was loaded for one object only (a
-/// Python extension) is not in the search order, so it is asked directly.
+/// The function that the program would have called without us. An MPI that was loaded for one
+/// object only (a Python extension) is not in the search order, so it is asked directly.
 void* next_definition(const char* symbol) {
   if (void* next = dlsym(RTLD_NEXT, symbol)) return next;
   for (const KnownMpi& mpi : kKnownMpis) {
@@ -79,7 +80,7 @@ CulpritMpiDecoder open_decoder() {
   const KnownMpi* mpi = environment().wanted ? loaded_mpi() : nullptr;
   char path[4096];
   if (!mpi || !decoder_path(*mpi, path, sizeof path)) return nullptr;
-  // The decoder is linked to no MPI, so that it binds to the one that is there, whatever its file.
+  // The decoder is linked to no MPI, so that it binds to the loaded one, whatever its file.
   loaded(mpi->library, RTLD_GLOBAL);
   void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) return nullptr;
@@ -100,8 +101,8 @@ CulpritMpiDecoder decoder() {
   return decode;
 }
 
-/// Spellings without an underscore are also what a C program may well call a function of its own:
-/// they are MPI's only if an MPI's library defines them.
+/// A C program may well have functions of its own whose names are Fortran spellings without an
+/// underscore: those are MPI's only if an MPI's library defines them.
 bool is_mpis_own(const char* symbol, void* next) {
   const size_t length = strlen(symbol);
   if (strncmp(symbol, "mpi", 3) != 0 || symbol[length - 1] == '_') return true;
@@ -111,7 +112,7 @@ bool is_mpis_own(const char* symbol, void* next) {
   return strncmp(slash ? slash + 1 : where.dli_fname, "libmpi", 6) == 0;
 }
 
-/// Any code but MPI_SUCCESS.
+/// Returns any code but MPI_SUCCESS.
 int unknown_function() {
   return -1;
 }
@@ -126,8 +127,8 @@ void answer_no_to_fortran(int* flag, int* error) {
   if (error) *error = 0;
 }
 
-/// Takes the calls of a function that the process's MPI does not have. Whether MPI is initialised
-/// may always be asked, and without any MPI the answer is no.
+/// The stand-in for a function that the process's MPI does not have. A program may always ask
+/// whether MPI is initialised, and without any MPI the answer is no.
 void* substitute(const char* symbol) {
   for (const char* question : {"MPI_Initialized", "MPI_Finalized"}) {
     if (strncasecmp(symbol, question, strlen(question)) != 0 || loaded_mpi()) continue;

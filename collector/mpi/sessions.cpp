@@ -9,8 +9,8 @@
 #include "collector/mpi/world.h"
 #include "collector/process/selection.h"
 
-// Older libraries of the same binary interface have no sessions, and must find the rest of us
-// complete all the same. What follows runs only if the program has called MPI_Session_init.
+// Older libraries of the same binary interface have no sessions, and this library must still load
+// with them. The code below runs only if the program has called MPI_Session_init.
 #pragma weak PMPI_Group_from_session_pset
 #pragma weak PMPI_Session_f2c
 
@@ -25,7 +25,7 @@ MPI_Session session_at(const HandlePlace& handle) {
   return Returned<MPI_Session, session_from_fortran>(handle.language, handle.place).get();
 }
 
-/// Who this process is, unless MPI_Init has told already or will.
+/// Records which rank this process is, unless MPI_Init has done so already or will.
 void describe_process(trace::RawProcess& process, MPI_Group world) {
   int rank = MPI_UNDEFINED, size = 0;
   PMPI_Group_rank(world, &rank);
@@ -54,7 +54,7 @@ int on_session_init(const Function& function, const HandlePlace& session, RealCa
   learn_world(session_at(session));
   if (trace::RawProcess* record = process()) describe_library(*record);
   mpi_begins(region);
-  checkpoint();  // MPI has loaded its parts
+  checkpoint();  // MPI has loaded its libraries by now
   return rc;
 }
 

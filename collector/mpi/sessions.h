@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sessions (MPI 4): MPI without MPI_Init and MPI_COMM_WORLD. Built only for an MPI that has them.
-// Who a process is, and who the members of its communicators are, the process set of all processes
-// tells; where that fails, the launcher's variables.
+// Sessions (MPI 4): MPI without MPI_Init and MPI_COMM_WORLD. Built only for an MPI that has them. A
+// process's rank and the members of its communicators come from the process set of all processes;
+// where that fails, from the launcher's variables.
 #pragma once
 
 #include "collector/mpi/arguments.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One-sided communication (handlers.h). An operation and a lock's request are told of when they are
-// posted; everything that synchronises when it is over. Which operations a synchronisation
-// completes follows from the records, so nothing is kept here. MPI_PROC_NULL exchanges nothing and
-// leaves no record, be it in an operation, a lock or a flush.
+// One-sided communication (handlers.h). An operation and a lock's request are recorded when they
+// are posted, all calls that synchronise when they are over. The reader derives from the records
+// which operations a synchronisation completes, so nothing is kept here. MPI_PROC_NULL exchanges
+// nothing and leaves no record, be it in an operation, a lock or a flush.
 
 #include <atomic>
 #include <optional>
@@ -39,7 +39,7 @@ RmaAssertions assertions_of(int given) {
   return set;
 }
 
-/// With what begins, as rma_epoch and rma_lock have it.
+/// The begun epoch or lock and its assertions in one value, as rma_epoch and rma_lock have it.
 template <class Begun>
 uint16_t with_assertions(Begun begun, int assertions) {
   return static_cast<uint16_t>(static_cast<unsigned>(begun) |
@@ -47,7 +47,7 @@ uint16_t with_assertions(Begun begun, int assertions) {
                                    << trace::kRawRmaAssertionsShift);
 }
 
-/// As records have it; none: there is nobody.
+/// The target's rank as records have it; none for MPI_PROC_NULL.
 using Target = std::optional<uint64_t>;
 
 Target target_of(int rank) {
@@ -55,8 +55,7 @@ Target target_of(int rank) {
   return static_cast<uint32_t>(rank);
 }
 
-/// Writes the ranks that the members of `group` have in the window, over as many records as it
-/// takes.
+/// Writes the ranks that the members of `group` have in the window, over as many records as needed.
 void put_epoch(const CallRegion& region, uint16_t what, uint32_t window, MPI_Group group,
                MPI_Win win) {
   constexpr int kChunk = 64;
@@ -108,7 +107,7 @@ struct Bytes {
   uint64_t received = 0;
 };
 
-/// A fetch or a comparison has no counts: it is of one element, and a comparison sends two.
+/// A fetch or a comparison has no counts: it moves one element, and a comparison sends two.
 Bytes bytes_in(const OneSided& operation) {
   const bool counted = operation.received_type != MPI_DATATYPE_NULL;
   Bytes bytes;
@@ -127,7 +126,7 @@ Bytes bytes_in(const OneSided& operation) {
   }
 }
 
-/// `request`: 0 if it has none.
+/// `request`: 0 if the operation has none.
 void put_operation(const CallRegion& region, uint32_t window, const OneSided& operation,
                    uint64_t request) {
   const Bytes bytes = bytes_in(operation);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A group can be asked for only while MPI runs, by whichever way it was started; it is counted how
-// many ask, and the last gives it back.
+// A group can be queried only while MPI runs, by whichever way it was started. Current users of the
+// group are counted, so that it is given back only after the last of them.
 #include "collector/mpi/world.h"
 
 #include <sched.h>
@@ -14,7 +14,8 @@ namespace {
 
 std::atomic<bool> has_world{false};
 
-/// `state`: how many use the group, or one of the two below.
+/// A slot for a session's group. `state`: the number of current users, or one of the two values
+/// below.
 struct Lender {
   static constexpr int kEmpty = -1, kChanging = -2;
   std::atomic<int> state{kEmpty};

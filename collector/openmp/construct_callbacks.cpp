@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Constructs inside a region. Kinds are recorded as the runtime names them, whether the standard
-// has deprecated them or not; what to make of them is the assembler's business. Begins without an
-// end happen (gcc programs' single), so nothing here relies on pairs.
-// Chunks of loops are only counted: a loop may have as many as iterations, and what matters is how
-// they were shared out.
+// has deprecated them or not; their meaning is the assembler's business. Begins without an end
+// happen (gcc programs' single), so nothing here relies on pairs. Chunks of loops are only counted:
+// a loop may have as many as iterations, and only their distribution over threads matters.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 
@@ -13,7 +12,8 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-/// Others may lie inside a loop, and must leave its share alone.
+/// Whether iterations of this construct are distributed. Other constructs may lie inside a loop,
+/// and must leave its share alone.
 bool is_shared_out(ompt_work_t type) {
   return type != ompt_work_single_executor && type != ompt_work_single_other &&
          type != ompt_work_workshare && type != ompt_work_taskloop && type != ompt_work_scope;
@@ -59,7 +59,7 @@ void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const
   if (endpoint != ompt_scope_begin) log->put(time, raw::omp_masked_end{});
 }
 
-/// Where threads meet, and wait there: the records of both have the same fields.
+/// Records of threads that synchronise, and of their waits: both have the same fields.
 template <class Record>
 void put_meeting(ThreadLog& log, uint64_t time, ompt_sync_region_t type, const void* codeptr,
                  uint64_t region) {
@@ -78,13 +78,14 @@ void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
     put_meeting<raw::omp_sync_begin>(*log, time, type, codeptr, region);
   }
   if (endpoint != ompt_scope_begin) {
-    // A worker's end that comes overdue has counted what the thread did since: nothing of this.
+    // A worker's late barrier end (`parallel` is null) would count later work, too: counters are
+    // not read then.
     if (log->counting && parallel != nullptr) log->count(time);
     put_meeting<raw::omp_sync_end>(*log, time, type, codeptr, region);
   }
 }
 
-/// Where a construct is waiting from begin to end, one record says both.
+/// Where a construct is waiting from begin to end, one record stands for both.
 void on_sync_and_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint,
                       ompt_data_t* parallel, ompt_data_t*, const void* codeptr) {
   const uint64_t time = callback_time();

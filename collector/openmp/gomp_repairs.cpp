@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A loop downwards is handed to libomp as its mirror image: i becomes ~i, which turns the order of
-// unsigned numbers round and keeps their distances. What comes back is mirrored again. A thread
-// remembers by the level of nesting whether the loop it is in is such an image, since the functions
-// that fetch the next chunk are not told the direction; within a team, loops do not nest.
-// A taskloop downwards, or with a strict grain size, is cut into tasks here, as libgomp cuts it:
-// libomp gives its tasks too much, or does not know of strictness.
-// Calls that need no repair end in a jump, so that the program stays the caller.
+// A downward loop is given to libomp as its mirror image: i becomes ~i, which reverses the order of
+// unsigned numbers and keeps their distances. The results are mirrored again. A thread remembers by
+// the level of nesting whether its loop is such an image, since the functions that fetch the next
+// chunk do not get the direction; within a team, loops do not nest. A taskloop downwards, or with a
+// strict grain size, is cut into tasks here, as libgomp cuts it: libomp gives its tasks too much,
+// or does not know strictness. Calls that need no repair end in a jump, so that the program stays
+// the caller.
 #include "collector/openmp/gomp_repairs.h"
 
 #include <dlfcn.h>
@@ -24,10 +24,10 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-using Number = unsigned long long;  // libgomp's
+using Number = unsigned long long;  // libgomp's type
 
-/// Of GOMP_loop_ull_<kind>_start and _next. The last ones take their schedule from the environment,
-/// and so no chunk size.
+/// The kinds in GOMP_loop_ull_<kind>_start and _next. The last ones take their schedule from the
+/// environment, and so no chunk size.
 constexpr std::array kKinds = {"static",
                                "dynamic",
                                "guided",
@@ -42,7 +42,7 @@ constexpr std::array kKinds = {"static",
                                "ordered_runtime"};
 constexpr size_t kWithChunk = 8;
 
-/// In the flags of a taskloop; the lowest are those of each task (untied, final, mergeable).
+/// Bits in the flags of a taskloop; the lowest are those of each task (untied, final, mergeable).
 constexpr unsigned kOfTasks = 7, kUpwards = 1U << 8, kGrainSize = 1U << 9, kIf = 1U << 10,
                    kNoGroup = 1U << 11, kReductions = 1U << 12, kStrict = 1U << 14;
 
@@ -62,7 +62,7 @@ constexpr Needed kNeeded[] = {{"omp_get_level", &g_level},
                               {"GOMP_taskgroup_end", &g_group_end},
                               {"GOMP_taskgroup_reduction_register", &g_group_reductions}};
 
-/// A bit for each level of nesting.
+/// One bit for each level of nesting: whether its loop is mirrored.
 [[gnu::tls_model("initial-exec")]] thread_local uint64_t t_mirrored = 0;
 
 template <class F>
@@ -119,8 +119,8 @@ bool next(Number* from, Number* to) {
 using TaskBody = void(void*);
 using TaskCopy = void(void*, void*);
 
-/// The arguments of a taskloop but for its bounds, as libgomp has them. The body finds the bounds
-/// of its task in the first two numbers of its data.
+/// libgomp's arguments of a taskloop, without its bounds. The body finds the bounds of its task in
+/// the first two numbers of its data.
 struct TaskLoop {
   TaskBody* body;
   void* data;
@@ -140,7 +140,7 @@ uint64_t tasks_for(const TaskLoop& loop, uint64_t iterations) {
   return std::clamp<uint64_t>(tasks, 1, iterations);
 }
 
-/// Iterations of the tasks, one after the other.
+/// Numbers of iterations of the tasks, one after the other.
 class Shares {
  public:
   Shares(const TaskLoop& loop, uint64_t iterations) : left_(iterations) {
@@ -150,7 +150,7 @@ class Shares {
     share_ = just_so ? uint64_t{loop.wanted} : iterations / tasks;
     larger_ = just_so ? 0 : iterations % tasks;
   }
-  /// 0 after the last.
+  /// Iterations of the next task; 0 after the last.
   uint64_t next() {
     uint64_t share = share_;
     if (larger_ > 0) {
@@ -166,8 +166,8 @@ class Shares {
   uint64_t left_, share_, larger_;
 };
 
-/// Bounds for the task that this thread is making. Data whose copying takes a function (C++
-/// objects) cannot be given them before: libomp calls that function while it makes the task.
+/// Bounds for the task that this thread is making. Data that is copied by a function (C++ objects)
+/// cannot get them before: libomp calls that function while it makes the task.
 struct Bounded {
   TaskCopy* copy;
   uint64_t bounds[2];
@@ -180,19 +180,19 @@ void copy_with_bounds(void* to, void* from) {
   memcpy(to, bounded.bounds, sizeof bounded.bounds);
 }
 
-/// What a taskloop reduces is described behind its bounds.
+/// The description of a taskloop's reductions, which lies behind its bounds.
 uintptr_t* reductions_in(const void* data) {
   uintptr_t* reductions;
   memcpy(&reductions, static_cast<const uint64_t*>(data) + 2, sizeof reductions);
   return reductions;
 }
 
-/// Of a taskloop without iterations: its reductions were not begun.
+/// For a taskloop without iterations: marks its reductions as not begun, where the runtime looks.
 void tell_none(const void* data, unsigned flags) {
   if ((flags & (kNoGroup | kReductions)) == kReductions) reductions_in(data)[2] = 0;
 }
 
-/// A taskloop that has iterations, task by task.
+/// Runs a taskloop that has iterations, task by task.
 template <class T>
 void make_tasks(const TaskLoop& loop, bool up, T begin, T end, T step) {
   const auto task = function_at<void(TaskBody*, void*, TaskCopy*, long, long, bool, unsigned,
@@ -202,7 +202,7 @@ void make_tasks(const TaskLoop& loop, bool up, T begin, T end, T step) {
   if (grouped && (loop.flags & kReductions) != 0) {
     function_at<void(uintptr_t*)>(g_group_reductions)(reductions_in(loop.data));
   }
-  const auto stride = static_cast<uint64_t>(step);  // 2^64 less what it goes down
+  const auto stride = static_cast<uint64_t>(step);  // 2^64 minus the downward distance
   auto from = static_cast<uint64_t>(begin);
   const uint64_t distance =
       up ? static_cast<uint64_t>(end) - from : from - static_cast<uint64_t>(end);

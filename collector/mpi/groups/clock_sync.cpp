@@ -3,8 +3,8 @@
 
 // See clock_sync.h. The marks are empty files under <experiment>/raw, named
 // node.<job>.<node>[.<state>], job and node being hashes. States of a node's process: none yet,
-// "ready.<rank>", "met" once rank 0 has claimed it, "left" once it has stopped waiting.
-// Assumes that no process leaves MPI_Init before all have entered it, as MPIs do that exchange
+// "ready.<rank>", "met" once rank 0 has claimed it, "left" once it has stopped waiting. Assumes
+// that no process leaves MPI_Init before all have entered it, as is true of MPIs that exchange
 // addresses there: then all nodes are marked when rank 0 looks. Otherwise, a node goes without.
 
 #include "collector/mpi/groups/clock_sync.h"
@@ -30,37 +30,38 @@
 namespace culprit::collector::mpi::clock_sync {
 namespace {
 
-constexpr int kTag = 32749;  // any up to 32767, which all MPIs have
-// As many questions as it takes to have one answered at once, which on a busy machine may be none.
+constexpr int kTag = 32749;  // any tag up to 32767 is allowed in all MPIs
+// As many questions as it takes to get one quick answer, which on a busy machine may never come.
 constexpr int kFewestQuestions = 10;
 constexpr int kMostQuestions = 100;
 constexpr double kQuick = 20e-6;  // seconds
 constexpr double kTimeForQuestions = 0.01;
-constexpr double kRankZerosPatience = 1;  // seconds; less than the others', who count on it
+constexpr double kRankZerosPatience = 1;  // seconds; shorter than the other ranks' patience, which
+                                          // rely on it
 constexpr double kPatience = 2;
 constexpr double kPatienceOfTheClaimed = 10;
-constexpr double kPatienceForAnAnswer = 30;  // longer than the claimed stay
-constexpr double kPatienceAtTheEnd = 60;     // others may still work
+constexpr double kPatienceForAnAnswer = 30;  // seconds; longer than a claimed rank waits
+constexpr double kPatienceAtTheEnd = 60;     // seconds; other ranks may still be at work
 constexpr int kMaxNodes = 4096;
 constexpr size_t kHashDigits = 16;
 
 char g_mark[PATH_MAX];  ///< of this node, without a state; empty: the job does not take part
 bool g_speaks = false;  ///< this process speaks for its node
 
-/// Two processes that compare their clocks, on a communicator of their own: on the program's, its
-/// receives from anybody could take our messages.
+/// Two processes that compare their clocks, on a communicator of their own: on one of the
+/// program's, its receives from any source could take our messages.
 struct Pair {
   MPI_Comm comm;
-  int other;  ///< in MPI_COMM_WORLD
+  int other;  ///< the partner's rank in MPI_COMM_WORLD
   bool exists;
 };
-constexpr int kAsker = 0, kAnswerer = 1;  // ranks there
+constexpr int kAsker = 0, kAnswerer = 1;  // ranks in the pair's communicator
 
-Pair g_pairs[kMaxNodes];  ///< of rank 0
+Pair g_pairs[kMaxNodes];  ///< the pairs of rank 0
 int g_pair_count = 0;
 Pair g_with_rank_0;
 
-/// Equal where ticks come from one clock.
+/// Equal for processes whose ticks come from one clock.
 uint64_t clock_identity(const trace::RawProcess& process) {
   const bool own_namespace = process.clock == trace::RawClock::monotonic_ns;
   char clock[48];
@@ -130,7 +131,7 @@ class Waiting {
  public:
   explicit Waiting(double seconds) : end_(PMPI_Wtime() + seconds) {}
   bool over() const { return PMPI_Wtime() > end_; }
-  /// Eager at first: mostly it takes no longer than the messages themselves.
+  /// Polls eagerly at first: mostly the wait takes no longer than the messages themselves.
   void pause() {
     if (++pauses_ < 200) {
       sched_yield();
@@ -145,14 +146,14 @@ class Waiting {
   int pauses_ = 0;
 };
 
-/// What a question says.
+/// The meaning of a question.
 enum Question : uint64_t { never_mind, last, more };
 
 bool send(uint64_t word, int rank, MPI_Comm comm) {
   return PMPI_Send(&word, 1, MPI_UINT64_T, rank, kTag, comm) == MPI_SUCCESS;
 }
 
-/// Ends a receive that nobody seems to send to; true if the message has come after all.
+/// Ends a receive that seems to have no sender; true if the message has come after all.
 bool withdraw(MPI_Request& request) {
   MPI_Status status;
   int cancelled = 0;
@@ -172,8 +173,8 @@ bool receive(uint64_t& word, int rank, MPI_Comm comm, double patience) {
   return withdraw(request);
 }
 
-/// `patience`: for the first answer, seconds. False if one did not come: it may still be under way,
-/// so the pair must not speak again.
+/// Asks for the other clock. `patience`: seconds to wait for the first answer. False if an answer
+/// did not come: it may still be under way, so the pair must not be used again.
 bool ask(const Pair& pair, double patience) {
   uint64_t own = 0, theirs = 0, best = ~uint64_t{0};
   double quickest = kTimeForQuestions;
@@ -205,7 +206,7 @@ bool ask(const Pair& pair, double patience) {
   return true;
 }
 
-/// `patience`: for the first question, seconds.
+/// Answers questions. `patience`: seconds to wait for the first one.
 void answer(const Pair& pair, double patience) {
   uint64_t question = more;
   while (question == more) {
@@ -215,7 +216,7 @@ void answer(const Pair& pair, double patience) {
   }
 }
 
-/// Both sides know that the other one comes here.
+/// Makes the pair's communicator. Collective: both processes are known to call this.
 Pair make_pair(int other, int asker, int answerer) {
   Pair pair = {};
   MPI_Group world, two;
@@ -231,7 +232,8 @@ Pair make_pair(int other, int asker, int answerer) {
   return pair;
 }
 
-/// Rank 0's, with a rank whose mark it has claimed and which waits for its word.
+/// Called by rank 0 for a rank whose mark it has claimed and which waits for its message: compares
+/// clocks with that rank.
 void invite(int rank) {
   uint64_t accepted = 0;
   if (!send(more, rank, MPI_COMM_WORLD)) return;
@@ -240,7 +242,7 @@ void invite(int rank) {
   if (pair.exists && ask(pair, kPatience)) g_pairs[g_pair_count++] = pair;
 }
 
-/// Rank 0 claims the mark of another rank; true if it may and must speak with it.
+/// Rank 0 claims the mark of another rank; true if it may and must send that rank a message.
 bool claim(const char* node, const char* state, int& rank) {
   constexpr char kReady[] = "ready.";
   if (strncmp(state, kReady, sizeof kReady - 1) != 0) return false;
@@ -254,7 +256,7 @@ bool claim(const char* node, const char* state, int& rank) {
   return rank > 0 && change_mark(from.text, to.text);
 }
 
-/// One look at who is ready; returns how many nodes are yet to come.
+/// Looks once for ranks that are ready; returns the number of nodes that are not done yet.
 int meet_the_ready() {
   int marked = 0, done = 0;
   look_at_marks([&](const char* node, const char* state) {
@@ -281,7 +283,7 @@ bool is_spawned() {
   return PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL;
 }
 
-/// False if another rank 0 has done it before: one job may run several programs in turn.
+/// False if another rank 0 has already done it: one job may run several programs in turn.
 bool begin_meeting() {
   Path path;
   snprintf(path.text, sizeof path.text, "%.*srank0",
@@ -297,14 +299,14 @@ void meet_all() {
   }
 }
 
-/// Takes the mark back; false if rank 0 has claimed it, and so is about to send its word. Where the
-/// file system gives another answer, nobody will.
+/// Takes the mark back; false if rank 0 has claimed it, and so is about to send a message. After
+/// any other error of the file system no message will come.
 bool take_back(const char* ready) {
   if (change_mark(ready, own_mark("left").text)) return true;
   return access(own_mark("met").text, F_OK) != 0;
 }
 
-/// What rank 0 wants; `never_mind` if it does not want anything.
+/// Waits for rank 0's message; `never_mind` if it does not come or asks for nothing.
 uint64_t wait_for_word(const char* ready, bool promised) {
   uint64_t word = never_mind;
   MPI_Request request;

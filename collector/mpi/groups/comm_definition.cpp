@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Members are told as ranks of the process's world where that has them all, else by what both sides
-// can know of each other: jobs and ports.
+// Members are written as ranks of the process's world if all of them are in it, else by facts that
+// both sides can know of each other: jobs and ports.
 #include "collector/mpi/groups/comm_definition.h"
 
 #include "base/fnv.h"
@@ -12,7 +12,7 @@
 namespace culprit::collector::mpi {
 namespace {
 
-/// A group of the communicator, or MPI_GROUP_NULL where there is none; freed in the end.
+/// A group of the communicator, or MPI_GROUP_NULL if it has none; freed by the destructor.
 class GroupOf {
  public:
   using Question = int (*)(MPI_Comm, MPI_Group*);
@@ -39,7 +39,7 @@ MPI_Comm if_inter(MPI_Comm comm) {
   return comm;
 }
 
-/// Tells the members of groups by their ranks in the world, or in the parent.
+/// Translates the members of groups into their ranks in the world, or in the parent.
 class Members {
  public:
   Members(const Birth& birth)
@@ -71,7 +71,7 @@ class Members {
            PMPI_Group_translate_ranks(from, n, ranks, to, translated) == MPI_SUCCESS;
   }
 
-  /// A process of another world.
+  /// The number for a process of another world.
   uint32_t outside(MPI_Group group, int rank, int place) const {
     if (same_members_) return trace::kRawParentRank | static_cast<uint32_t>(place);
     int there = MPI_UNDEFINED;

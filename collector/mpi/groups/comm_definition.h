@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The record of a new communicator: who its members are, and what both sides of it know, so that it
+// The record of a new communicator: its members, and facts that both sides of it know, so that it
 // is recognised on all of them later (assemble/run/comms/comms.h) without a message of ours.
 #pragma once
 
@@ -21,11 +21,14 @@ inline constexpr uint32_t kNoLinkRoot = ~0u;
 struct Birth {
   trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
   uint32_t parent = trace::kRawCommWorld;
-  MPI_Comm parent_handle = MPI_COMM_NULL;  ///< if it still exists: who of its members are here
-  bool same_members = false;               ///< as the parent's, in its order
+  MPI_Comm parent_handle = MPI_COMM_NULL;  ///< if it still exists; it shows which members belong to
+                                           ///< this side
+  bool same_members = false;               ///< the new communicator has the parent's members, in
+                                           ///< its order
   trace::RawCommLink link = trace::RawCommLink::none;
-  uint64_t key = 0;      ///< link_key() of what the others passed too; 0: nothing
-  uint64_t entered = 0;  ///< when the call began
+  uint64_t key = 0;      ///< link_key() of a value that the other processes passed too; 0: there is
+                         ///< none
+  uint64_t entered = 0;  ///< time at which the call began
   uint32_t root = kNoLinkRoot;
 };
 

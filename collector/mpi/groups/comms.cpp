@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The table of communicators (comms.h): a fixed array of buckets with chains that only grow. A
-// reader takes no lock; an entry that has been forgotten is reused by a later one, and never freed,
-// so a reader that meets it sees at worst a key that is not his. Writers hold a mutex for a few
-// stores.
+// reader takes no lock; a forgotten entry is reused for a later handle and never freed, so a reader
+// that meets it sees at worst another handle's key. Writers hold a mutex for a few stores.
 
 #include "collector/mpi/groups/comms.h"
 
@@ -22,7 +21,8 @@ namespace culprit::collector::mpi {
 
 struct HandleEntry {
   std::atomic<bool> live{false};
-  // Readers may pass while an entry is reused; what they look for is not in it then.
+  // A reader may pass while an entry is reused; the handle that it looks for is not in the entry
+  // then.
   std::atomic<HandleKind> kind{HandleKind::comm};
   std::atomic<uint64_t> key{0};
   Comm comm;
@@ -49,7 +49,7 @@ struct HandleEntry {
 
 namespace {
 
-/// For some tens of thousands of communicators alive; more make their lookup slower.
+/// Enough for some tens of thousands of live communicators; more make their lookup slower.
 constexpr size_t kBuckets = 4096;
 std::atomic<HandleEntry*> buckets[kBuckets];
 std::mutex writers;
@@ -78,8 +78,8 @@ HandleEntry* find_live(HandleKind kind, uint64_t key) {
   return nullptr;
 }
 
-/// Puts a handle into an entry that exists: one of its own, if it was freed behind our back, or a
-/// forgotten one.
+/// Puts a handle into an existing entry: its own, if the handle was freed without our knowledge, or
+/// a forgotten one.
 bool reuse_entry(HandleKind kind, uint64_t key, const Comm& comm, uint64_t number) {
   std::lock_guard lock(writers);
   HandleEntry* forgotten = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Neighbours are kept with the handle of their communicator; whoever is first asks MPI for them.
+// Neighbours are kept with the handle of their communicator; the first caller asks MPI for them.
 
 #include "collector/mpi/groups/neighbors.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who a process's neighbours are in its communicator's topology, asked once for each communicator.
+// A process's neighbours in its communicator's topology, asked of MPI once for each communicator.
 #pragma once
 
 #include <mpi.h>

@@ -33,7 +33,7 @@ class PartnerFinder {
     const Side& sent = call_.send.in_place ? call_.recv : call_.send;
     return {counted(sent, comm_.partners()), counted(call_.recv, comm_.partners())};
   }
-  /// The counts describe the local group: what the remote one's processes get is for them to know.
+  /// The counts describe the local group; only the remote processes know their own counts.
   Partners reduce_scatter() const {
     const RankSet sends_to = comm_.inter() ? RankSet::implied : counted(call_.recv, comm_.size);
     return {sends_to, if_own(call_.recv)};
@@ -54,7 +54,7 @@ class PartnerFinder {
   RankSet if_own(const Side& side) const {
     return !side.counts || side.counts[comm_.rank] > 0 ? RankSet::implied : nobody();
   }
-  /// Those of `n` processes whose count is not zero.
+  /// The ranks among `n` processes whose count is not zero.
   RankSet counted(const Side& side, int n) const {
     if (!side.counts) return RankSet::implied;
     const int self = comm_.inter() ? -1 : comm_.rank;
@@ -67,7 +67,7 @@ class PartnerFinder {
       }
     });
   }
-  /// Those of the neighbours that get something.
+  /// The neighbours whose count is not zero.
   RankSet listed(const Side& side, const Neighbors& neighbors) const {
     if (!side.counts) return side.count > 0 ? neighbors.all : nobody();
     bool all = true;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whom a process really sends to and receives from in a collective operation, where that is not
-// what the operation's kind says: some counts are zero, or only neighbours exchange data. The
-// process itself does not matter: a set that lacks nobody else is not named.
+// The processes that a process really sends to and receives from in a collective operation, where
+// they differ from those that the operation's kind implies: some counts are zero, or only
+// neighbours exchange data. The process itself does not matter: a set that lacks only the process
+// itself counts as implied.
 #pragma once
 
 #include "collector/mpi/groups/comms.h"
@@ -23,7 +24,7 @@ struct Partners {
   RankSet receives_from = RankSet::implied;
 };
 
-/// `neighborhood`: of neighbourhood collectives alone.
+/// `neighborhood`: only for neighbourhood collectives.
 Partners partners_in(ThreadLog& log, uint64_t time, const Collective& call, const Comm& comm,
                      const Neighborhood* neighborhood);
 

@@ -45,7 +45,7 @@ class RankList {
   }
 
  private:
-  static constexpr unsigned kWords = 255;  ///< of a record
+  static constexpr unsigned kWords = 255;  ///< words of ranks in a record
   ThreadLog& log_;
   uint64_t time_;
   uint32_t comm_;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of known sets (rank_set.h): buckets with chains that only grow at their head. What it
-// remembers is bounded: a program whose counts never repeat defines its sets anew from then on.
+// The table of known sets (rank_set.h): buckets with chains that only grow at their head. Its size
+// is bounded: once it is full, a program whose counts never repeat defines its sets anew each time.
 
 #include "collector/mpi/groups/rank_set.h"
 
@@ -64,8 +64,8 @@ void SetDefinition::flush() {
   used_ = 0;
 }
 
-/// The definition is written before others may find it: one that the log of a killed thread lacks
-/// must not be referred to by another's.
+/// The definition is written before other threads may find the set: if this thread is killed
+/// before, no other log must refer to a set that its log does not define.
 RankSet SetDefinition::finish() {
   if (first_ || used_ > 0) flush();
   if (known_) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sets of ranks, for collectives in which not everybody exchanges data with everybody. A set is
-// defined once, in the log of the thread that meets it first, and known by a number of ours from
-// then on, in the whole process: a request may complete on another thread than it was posted on.
+// Sets of ranks, for collectives in which not all processes exchange data with all others. A set is
+// defined once, in the log of the thread that meets it first, and has a number of ours from then
+// on, in the whole process: a request may complete on another thread than it was posted on.
 //
 // A set is never spelt out in memory to be looked up. It is a walk over ascending ranks, taken once
 // to get a hash and once to compare, so a call that repeats an earlier one costs two walks over its
@@ -16,18 +16,18 @@
 
 namespace culprit::collector::mpi {
 
-/// A set's number. `implied`: whomever the operation's kind says, usually everybody.
+/// A set's number. `implied`: the ranks that the operation's kind implies, usually all.
 enum class RankSet : uint32_t { implied = 0 };
 
-/// The members among the 64 ranks from 64 * index on, one a bit.
+/// The members among the 64 ranks from 64 * index on, one bit each.
 struct RankChunk {
   uint64_t index = 0;
   uint64_t bits = 0;
   bool operator==(const RankChunk&) const = default;
 };
 
-/// Calls `use(RankChunk)` for each part of a set that is not empty. `ranks(visit)` calls
-/// `visit(rank)` for each member in ascending order; repeats do no harm.
+/// Calls `use(RankChunk)` for each non-empty chunk of a set. `ranks(visit)` calls `visit(rank)` for
+/// each member in ascending order; repeats do no harm.
 template <class Ranks, class Use>
 void each_chunk(const Ranks& ranks, const Use& use) {
   RankChunk chunk;
@@ -42,7 +42,7 @@ void each_chunk(const Ranks& ranks, const Use& use) {
   if (chunk.bits) use(chunk);
 }
 
-/// A set that has been defined; never freed, and followed by `count` chunks.
+/// A set that has been defined; it is never freed, and `count` chunks follow it in memory.
 struct KnownSet {
   uint64_t hash;
   uint32_t count;
@@ -52,7 +52,7 @@ struct KnownSet {
   const RankChunk* chunks() const { return reinterpret_cast<const RankChunk*>(this + 1); }
 };
 
-/// Of those with this hash, and maybe others.
+/// The first of a chain of sets with this hash, and maybe others.
 const KnownSet* first_known_set(uint64_t hash);
 
 /// Defines a set: one add() for each chunk, then finish(), which gives it its number.
@@ -64,12 +64,13 @@ class SetDefinition {
 
  private:
   void flush();
-  static constexpr unsigned kWords = 254;  ///< that are whole pairs, and leave room for the fields
+  static constexpr unsigned kWords = 254;  ///< words of whole pairs that leave room for the
+                                           ///< record's fields
   ThreadLog& log_;
   uint64_t time_;
   RankSet id_;
   uint32_t chunks_;
-  KnownSet* known_;  ///< null: too many are remembered already, or no memory
+  KnownSet* known_;  ///< null: too many sets are remembered already, or there is no memory
   uint32_t added_ = 0;
   bool first_ = true;
   unsigned used_ = 0;

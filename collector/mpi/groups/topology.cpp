@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each process tells what it knows without asking others: its coordinates, or whom it sends to. The
-// order of neighbours is the standard's: in a grid the lower one before the upper one, dimension by
-// dimension.
+// Each process writes what it knows without asking others: its coordinates, or the ranks it sends
+// to. The order of neighbours is the standard's: in a grid the lower one before the upper one,
+// dimension by dimension.
 
 #include "collector/mpi/groups/topology.h"
 
@@ -37,7 +37,7 @@ void ask_graph(MPI_Comm handle, const Comm& comm, NeighborRanks& found) {
 void ask_distributed_graph(MPI_Comm handle, NeighborRanks& found) {
   int in = 0, out = 0, weighted = 0;
   if (PMPI_Dist_graph_neighbors_count(handle, &in, &out, &weighted) != MPI_SUCCESS) return;
-  // Never of no size: some libraries take a null pointer for their "unweighted".
+  // These are never empty: some libraries use a null pointer for their "unweighted".
   std::vector<int> in_weights(static_cast<size_t>(in) + 1),
       out_weights(static_cast<size_t>(out) + 1);
   std::vector<int> sources(in_weights.size(), MPI_PROC_NULL);

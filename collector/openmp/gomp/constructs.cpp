@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Barriers, `single`, `scope`, cancellation, and the iterations of doacross loops.
-// gcc ends `single` and `scope` by a barrier, or not at all: their ends are not told. A thread that
-// comes to `single copyprivate` learns only from libgomp whether it executes the block or waits for
-// who does, so all say that they wait, and the one that does not takes it back.
+// Barriers, `single`, `scope`, cancellation, and the iterations of doacross loops. gcc ends
+// `single` and `scope` by a barrier, or by no call at all: their ends are not recorded. A thread
+// that comes to `single copyprivate` learns only from libgomp whether it executes the block or
+// waits for the thread that does. So every thread records a wait, and the one that executes the
+// block takes it back.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdint>
@@ -21,14 +22,14 @@ namespace {
 constexpr auto kExplicit = ompt_sync_region_barrier_explicit;
 constexpr auto kImplicit = ompt_sync_region_barrier_implicit_workshare;
 
-/// One that can be cancelled says whether it was.
+/// A barrier that can be cancelled returns whether it was.
 template <Name name, class Result>
 Result barrier() {
   const WaitHere wait(kExplicit, __builtin_return_address(0));
   return real<name, Result()>()();
 }
 
-/// Ends worksharing with a reduction in which tasks take part, by a barrier.
+/// Ends worksharing with a reduction in which tasks take part; the end is a barrier.
 template <Name name>
 void end_task_reduction(bool cancelled) {
   const WaitHere wait(kImplicit, __builtin_return_address(0));
@@ -51,7 +52,7 @@ bool single() {
   return executes;
 }
 
-/// Returns what the thread that executes the block has to give, or nullptr to that thread.
+/// Returns the data of the thread that executes the block, or nullptr to that thread.
 template <Name name>
 void* single_copy() {
   const void* const code = __builtin_return_address(0);
@@ -65,7 +66,7 @@ void* single_copy() {
   return given;
 }
 
-/// The thread that has executed the block gives, and waits for the others to come.
+/// The thread that has executed the block passes its data on, and waits for the others to come.
 template <Name name>
 void end_single_copy(void* given) {
   const void* const code = __builtin_return_address(0);
@@ -116,8 +117,9 @@ bool cancellation_point(int which) {
 
 // --- Doacross loops ---
 
-/// Iterations have a number for each of the loops. How many were given the arguments do not say, so
-/// as many are handed on as there may be; those that are none lie on the caller's stack, too.
+/// An iteration has one number for each of the nested loops. The arguments do not say how many, so
+/// the largest possible number of them is passed on; the surplus ones lie on the caller's stack,
+/// too.
 constexpr size_t kUsual = 16, kMost = 128;
 
 template <class Number>

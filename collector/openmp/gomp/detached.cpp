@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A table without locks. A place is taken by its event and freed by it; what it says of the task is
-// one word, so that the end of the body and the fulfilment see one another.
+// A table without locks. A slot is taken and freed by its event; the state of its task is one word,
+// so that the end of the body and the fulfilment see one another.
 #include "collector/openmp/gomp/detached.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The callbacks of the OMPT tool, called by the stand-ins for libgomp's functions as an OMPT
-// runtime would call them. One that is not wanted (`--without`) does nothing.
+// runtime would call them. Callbacks that are not wanted (`--without`) do nothing.
 #pragma once
 
 #include <omp-tools.h>
@@ -13,7 +13,8 @@ struct Events {
   ompt_callback_thread_begin_t thread_begin;
   ompt_callback_parallel_begin_t parallel_begin;
   ompt_callback_parallel_end_t parallel_end;
-  ompt_callback_parallel_end_t leave;  ///< the end of the implicit task, too
+  ompt_callback_parallel_end_t leave;  ///< region's end for the forking thread; it ends the
+                                       ///< implicit task, too
   ompt_callback_implicit_task_t implicit_task;
   ompt_callback_work_t work;
   ompt_callback_dispatch_t dispatch;
@@ -31,7 +32,8 @@ struct Events {
   ompt_callback_task_schedule_t task_schedule;
   ompt_callback_dependences_t dependences;
   ompt_callback_target_emi_t target;
-  bool wants_tasks = false;  ///< the three of tasks; then they need no label
+  bool wants_tasks = false;  ///< whether the three task callbacks are wanted; if not, tasks need no
+                             ///< label
 };
 
 /// Set before the first stand-in is called, and not changed then.
@@ -40,12 +42,12 @@ extern Events g_events;
 /// As ompt_set_callback: takes the tool's callbacks into g_events.
 ompt_set_result_t keep_callback(ompt_callbacks_t which, ompt_callback_t callback);
 
-/// A thread waits in a construct of this kind, from `begin_wait` to `end_wait`. `region` as OMPT
-/// hands it over: nullptr if the end comes overdue.
+/// A thread waits in a construct of this kind, from `begin_wait` to `end_wait`. `region` as in
+/// OMPT: nullptr if the end is reported late.
 void begin_wait(ompt_sync_region_t kind, ompt_data_t* region, const void* code);
 void end_wait(ompt_sync_region_t kind, ompt_data_t* region, const void* code);
 
-/// The thread waits in such a construct as long as this lives.
+/// The thread waits in such a construct during the life of this object.
 class WaitHere {
  public:
   WaitHere(ompt_sync_region_t kind, const void* code) : kind_(kind), code_(code) {

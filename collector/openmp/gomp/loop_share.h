@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Worksharing constructs that the runtime shares out piece by piece: what is told of them, in
-// regions that begin with one and in those that come upon one.
+// Worksharing constructs that the runtime distributes piece by piece, and their events, both in
+// regions that begin with one and inside a region.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace culprit::collector::openmp::gomp {
 struct SharedWork {
   static constexpr unsigned kNone = 0;
   unsigned kind = kNone;  ///< an ompt_work_t
-  long step = 0;          ///< of the loop
-  uint64_t count = 0;     ///< iterations or sections
+  long step = 0;          ///< the loop's step
+  uint64_t count = 0;     ///< number of iterations or sections
 };
 
-/// Of a loop from `begin` up or down to before `end`. Steps are not 0.
+/// Iterations of a loop from `begin` up or down to before `end`. `step` is not 0.
 inline uint64_t iterations(long begin, long end, long step) {
   const bool empty = step > 0 ? begin >= end : begin <= end;
   if (empty) return 0;
@@ -27,7 +27,7 @@ inline uint64_t iterations(long begin, long end, long step) {
   return (distance + stride - 1) / stride;
 }
 
-/// The thread that calls begins its part of the work; `code`: where the construct is.
+/// The calling thread begins its part of the work; `code`: the construct's address.
 void begin_work(const SharedWork& work, const void* code);
 
 }  // namespace culprit::collector::openmp::gomp

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops and sections that libgomp shares out. Compiled code shares out loops of static schedule by
-// itself and calls nothing but the barrier at their end, so those do not show as constructs.
-// A thread's part begins with its first call and ends when it says that the loop is over; the
-// barrier that follows is told as such.
+// Loops and sections that libgomp distributes. Compiled code distributes loops of static schedule
+// by itself and calls nothing but the barrier at their end, so those do not show as constructs. A
+// thread's part begins with its first call and ends with its call that ends the loop; the barrier
+// that follows is recorded as a barrier.
 #include "collector/openmp/gomp/loop_share.h"
 
 #include "collector/openmp/gomp/events.h"
@@ -14,7 +14,7 @@ namespace culprit::collector::openmp::gomp {
 
 namespace {
 
-using Ull = unsigned long long;  // libgomp's type for loops that `long` does not hold
+using Ull = unsigned long long;  // libgomp's type for loops whose numbers do not fit into `long`
 
 void note_chunk(uint64_t count) {
   ompt_dispatch_chunk_t chunk = {0, count};
@@ -23,15 +23,15 @@ void note_chunk(uint64_t count) {
   g_events.dispatch(nullptr, nullptr, ompt_dispatch_ws_loop_chunk, instance);
 }
 
-/// The pieces that were dealt out: `begin` and `end` are the runtime's answer. Unsigned loops go
-/// up and down by the same numbers, read as signed ones.
+/// Records the pieces that were dealt out: `begin` and `end` are the runtime's answer. Unsigned
+/// loops go up and down by the same numbers, read as signed ones.
 template <class Number>
 void note_answer(bool dealt, const Number* begin, const Number* end) {
   if (!dealt || begin == nullptr || end == nullptr || t_thread.step == 0) return;
   note_chunk(iterations(static_cast<long>(*begin), static_cast<long>(*end), t_thread.step));
 }
 
-/// Where the runtime answers: the two first pointers among a start's further arguments.
+/// The place of the runtime's answer: the first two pointers among a start's further arguments.
 template <class Number>
 struct Answer {
   void see(Number* place) {
@@ -76,7 +76,7 @@ bool loop_ull(bool up, Ull begin, Ull end, Ull step, Rest... rest) {
 }
 
 /// Loops whose iterations wait for each other: `counts` has the iterations of each of `dimensions`
-/// loops, of which the outermost is shared out.
+/// loops, of which the outermost is distributed.
 template <Name name, unsigned kind, class Number, class... Rest>
 bool doacross(unsigned dimensions, Number* counts, Rest... rest) {
   begin_work({kind, 1, static_cast<uint64_t>(counts[0])}, __builtin_return_address(0));
@@ -127,7 +127,7 @@ void end_nowait() {
 
 constexpr auto kBarrier = ompt_sync_region_barrier_implicit_workshare;
 
-/// By a barrier; one that can be cancelled says whether it was.
+/// The end by a barrier; one that can be cancelled returns whether it was.
 template <Name name, class Result>
 Result end() {
   end_work();
@@ -135,13 +135,13 @@ Result end() {
   return real<name, Result()>()();
 }
 
-/// Schedules as they are told; kOther: the environment decides.
+/// Schedules as they are recorded; kOther: the environment decides.
 constexpr unsigned kStatic = ompt_work_loop_static, kDynamic = ompt_work_loop_dynamic,
                    kGuided = ompt_work_loop_guided, kOther = ompt_work_loop_other;
 
-// A schedule has a start and a next for each type of numbers. What follows the numbers of the loop
-// in a start: the schedule where one function has them all, the chunk's size, where the answer
-// goes, and what the team needs in common.
+// A schedule has a start and a next for each type of numbers. The arguments of a start after the
+// numbers of the loop: the schedule where one function has them all, the chunk's size, the place of
+// the answer, and the memory that the team shares.
 #define CULPRIT_NEXT(schedule)                              \
   CULPRIT_OFFER("GOMP_loop_" schedule "_next", next, long); \
   CULPRIT_OFFER("GOMP_loop_ull_" schedule "_next", next, Ull)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutual exclusion: critical sections, atomics that need the runtime, `ordered`, locks. A nest lock
-// says how often it is held only when it is tested, so its setter tests it first, and its unsetter
-// once more. Fortran's locks are variables that hold or point to one: the variable is the lock.
+// Mutual exclusion: critical sections, atomics that need the runtime, `ordered`, locks. The nesting
+// count of a nest lock is returned only by a test, so setting tests it first, and unsetting tests
+// it once more. Fortran's locks are variables that hold or point to one: the variable is the lock.
 #include <cstdint>
 
 #include "collector/openmp/gomp/events.h"
@@ -14,7 +14,7 @@ namespace culprit::collector::openmp::gomp {
 namespace {
 
 char g_unnamed;  ///< its address stands for the critical section without a name
-char g_atomic;   ///< and for all atomics
+char g_atomic;   ///< its address stands for all atomics
 
 ompt_wait_id_t id_of(const void* mutex) {
   return reinterpret_cast<uintptr_t>(mutex);
@@ -73,7 +73,7 @@ void destroy(void* lock) {
 
 // --- Turns in ordered loops ---
 
-/// A team has one such loop at a time: the region's number is the turn's.
+/// A team has one ordered loop at a time: the region's number identifies the turn.
 ompt_wait_id_t turn() {
   return thread_state().regions.top();
 }
@@ -95,7 +95,7 @@ void end_turn() {
 
 // --- Nest locks ---
 
-/// How often the thread that calls holds the lock now: 0 if another does.
+/// How often the calling thread holds the lock now: 0 if another thread does.
 template <Name test>
 int take_if_free(void* lock) {
   return real<test, int(void*)>()(lock);
@@ -122,7 +122,7 @@ template <Name name, Name test>
 void unset_nest(void* lock) {
   const void* const code = __builtin_return_address(0);
   const auto unset = real<name, void(void*)>();
-  const int held = take_if_free<test>(lock);  // with this time
+  const int held = take_if_free<test>(lock);  // the count includes this time
   if (held > 0) unset(lock);
   unset(lock);
   if (held > 2) {

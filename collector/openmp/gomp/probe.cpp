@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of the families of stand-ins. A function without one is handed on as it is: it has
-// nothing to tell, or nothing that could be told from outside.
-// Stand-ins call libgomp with nothing held, and allocate nothing.
+// The list of the families of stand-ins. A function without one is passed on unchanged: it has no
+// event, or none that could be observed from outside. Stand-ins hold no lock while they call
+// libgomp, and allocate nothing.
 #include "collector/openmp/gomp/probe.h"
 
 #include "collector/interpose/trampolines.h"

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Parallel regions and leagues of teams. A region is handed a body of ours, which tells of the
-// implicit task and runs the program's; what it needs lies on the stack of the thread that forks,
-// which leaves the region last. A worker arrives at the region's end when the body ends; when it
-// was let go, it tells when it begins its next region, as LLVM's runtime does.
-// A region that begins while nothing is recorded is handed on as it came.
+// Parallel regions and leagues of teams. A region is given a body of ours, which records the
+// implicit task and runs the program's body; its data lies on the stack of the forking thread,
+// which leaves the region last. A worker arrives at the region's end when the body ends; the time
+// of its release is recorded when it begins its next region, as LLVM's runtime does. A region that
+// begins while nothing is recorded is passed on unchanged.
 #include <cstdint>
 #include <cstring>
 
@@ -25,28 +25,30 @@ constexpr int kTeam = static_cast<int>(ompt_parallel_team);
 constexpr int kLeague = static_cast<int>(ompt_parallel_league);
 
 struct Fork {
-  uintptr_t* reductions;  ///< where the runtime looks for those of the region, in the body's data
+  uintptr_t* reductions;  ///< where the runtime looks for the region's reductions, in the body's
+                          ///< data
   Body* body;
   void* data;
   ompt_data_t region;
-  SharedWork work;  ///< each thread is in from the region's begin
+  SharedWork work;  ///< the construct in which each thread is from the region's begin
   const void* code;
   uint64_t begun;  ///< when the region began
-  bool alone;      ///< a team of one, which meets nobody at the end; said by its thread
+  bool alone;      ///< a team of one, with no other thread at the end; set by its thread
 };
 
-/// The barrier at the region's end is behind this thread. `region`: nullptr if overdue.
+/// This thread has left the barrier at the region's end. `region`: nullptr if this is reported
+/// late.
 void end_barrier(ompt_data_t* region) {
   end_wait(ompt_sync_region_barrier_implicit_parallel, region, nullptr);
 }
 
-/// Whatever a worker does next, it has left its last region.
+/// Whatever a worker does next, it has left its last region: records that.
 void leave_last_team() {
   end_barrier(nullptr);
   g_events.implicit_task(ompt_scope_end, nullptr, nullptr, 0, 0, ompt_task_implicit);
 }
 
-/// Whether this thread's begin was told.
+/// Whether this thread's begin was recorded.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool t_known = false;
 
 void note_thread(ompt_thread_t kind) {
@@ -62,7 +64,7 @@ unsigned ask(Count* count) {
   return static_cast<unsigned>(count());
 }
 
-/// What the threads of a team run.
+/// The body that the threads of a team run.
 void run_body(void* argument) {
   Fork fork = *static_cast<const Fork*>(argument);
   const unsigned index = ask(real<"omp_get_thread_num", Count>());
@@ -70,7 +72,7 @@ void run_body(void* argument) {
   note_thread(ompt_thread_worker);
   if (t_thread.arrived) leave_last_team();
   t_thread = {};
-  t_moment = size == 1 ? fork.begun : 0;  // nobody had to be woken
+  t_moment = size == 1 ? fork.begun : 0;  // no thread had to be woken
   g_events.implicit_task(ompt_scope_begin, &fork.region, nullptr, size, index, ompt_task_implicit);
   t_moment = 0;
   if (fork.work.kind != SharedWork::kNone) begin_work(fork.work, fork.code);
@@ -83,7 +85,7 @@ void run_body(void* argument) {
   t_thread.arrived = index != 0;
 }
 
-/// What the initial thread of each team of a league runs.
+/// The body that the initial thread of each team of a league runs.
 void run_league(void* argument) {
   Fork fork = *static_cast<const Fork*>(argument);
   const unsigned index = ask(real<"omp_get_team_num", Count>());
@@ -93,8 +95,8 @@ void run_league(void* argument) {
   g_events.implicit_task(ompt_scope_end, &fork.region, nullptr, 0, index, ompt_task_initial);
 }
 
-/// Sets aside what a thread was in while it is in a region that it forks: a loop, a task, and the
-/// end of a region where it runs the task.
+/// Sets aside a thread's state while it is in a region that it forks: its loop, its task, and,
+/// where the task runs at a region's end, that end.
 class Inside {
  public:
   Inside() { t_thread = {}; }
@@ -106,7 +108,7 @@ class Inside {
   Thread outer_ = t_thread;
 };
 
-/// A region, as the thread sees it that forks and joins it.
+/// A region from the view of the thread that forks and joins it.
 class GompRegion {
  public:
   GompRegion(Body* body, void* data, int kind, const void* code, SharedWork work = {})
@@ -144,7 +146,7 @@ void parallel(Body* body, void* data, unsigned threads, unsigned flags) {
   function(run_body, region.fork(), threads, flags);
 }
 
-/// The first word of the data tells of the reductions, to the runtime, too.
+/// The first word of the data describes the reductions; the runtime reads it there, too.
 template <Name name>
 unsigned parallel_reductions(Body* body, void* data, unsigned threads, unsigned flags) {
   const auto function = real<name, unsigned(Body*, void*, unsigned, unsigned)>();
@@ -165,7 +167,7 @@ void parallel_sections(Body* body, void* data, unsigned threads, unsigned count,
   function(run_body, region.fork(), threads, count, flags);
 }
 
-/// `chunk`: the chunk's size, where the environment does not say it; and the flags.
+/// `chunk`: the chunk's size, unless the environment decides it; and the flags.
 template <Name name, unsigned kind, class... Chunk>
 void parallel_loop(Body* body, void* data, unsigned threads, long begin, long end, long step,
                    Chunk... chunk) {
@@ -177,7 +179,7 @@ void parallel_loop(Body* body, void* data, unsigned threads, long begin, long en
   function(run_body, region.fork(), threads, begin, end, step, chunk...);
 }
 
-/// The teams of the host, which libgomp runs one after the other on the thread that calls.
+/// The teams of the host, which libgomp runs one after the other on the calling thread.
 template <Name name>
 void teams(Body* body, void* data, unsigned teams, unsigned limit, unsigned flags) {
   const auto function = real<name, void(Body*, void*, unsigned, unsigned, unsigned)>();
@@ -190,7 +192,7 @@ void teams(Body* body, void* data, unsigned teams, unsigned limit, unsigned flag
 
 void on_thread_begun() {}
 
-/// libgomp ends threads that the next team has no use for, and those of nested teams.
+/// libgomp ends threads that the next team does not need, and those of nested teams.
 void on_thread_ended() {
   if (t_thread.arrived) leave_last_team();
   t_thread.arrived = false;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What all stand-ins for libgomp's functions need: where the real function is, by its name, and how
-// a family of stand-ins offers itself. A stand-in is a template over the name of what it stands in
-// for, so that functions of one kind share their code. Its caller is the program:
-// __builtin_return_address(0) in it is where the program calls.
-// MT: a real function is stored before its stand-in is handed out, and never changed.
+// The parts that all stand-ins for libgomp's functions need: the real function by its name, and the
+// way in which a family of stand-ins offers itself. A stand-in is a template over the name of the
+// function that it replaces, so that functions of one kind share their code. Its caller is the
+// program: __builtin_return_address(0) in it is the address from which the program calls. MT: a
+// real function is stored before its stand-in is handed out, and never changed.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Name {
 template <Name name>
 constinit inline std::atomic<void*> g_real{nullptr};
 
-/// libgomp's own.
+/// libgomp's own function.
 template <Name name, class Function>
 Function* real() {
   return reinterpret_cast<Function*>(g_real<name>.load(std::memory_order_relaxed));
@@ -43,12 +43,12 @@ class Match {
     g_real<name>.store(function_, std::memory_order_relaxed);
     stand_in_ = reinterpret_cast<void*>(stand_in);
   }
-  /// Of a function that has no stand-in, but is called by those of others.
+  /// Looks up a function that has no stand-in, but is called by those of others.
   template <Name name>
   void note() {
     if (strcmp(name_, name.text) == 0) g_real<name>.store(function_, std::memory_order_relaxed);
   }
-  /// nullptr: none has been offered.
+  /// nullptr: none was offered.
   void* stand_in() const { return stand_in_; }
 
  private:
@@ -69,16 +69,18 @@ void offer_mutexes(Match& match);
 void offer_tasks(Match& match);
 void offer_targets(Match& match);
 
-/// A thread that ends has left its region. Once, before the first stand-in is called.
+/// A thread that ends has left its region: watches for that. Called once, before the first
+/// stand-in.
 void watch_ends_of_threads();
 
-/// What a thread is in, as far as stand-ins must remember it from one call to the next.
+/// The state of a thread that stand-ins must remember from one call to the next.
 struct Thread {
   ompt_data_t* task = nullptr;  ///< the explicit task it executes; nullptr: an implicit one
-  long step = 0;                ///< of the loop it executes
+  long step = 0;                ///< step of the loop it executes
   unsigned work = 0;            ///< the ompt_work_t of the loop or sections it executes
-  unsigned dimensions = 0;      ///< of the doacross loop it executes
-  bool arrived = false;         ///< at its region's end, and its leaving is yet to be told
+  unsigned dimensions = 0;      ///< nested loops of the doacross loop it executes
+  bool arrived = false;         ///< it is at its region's end, and its leaving is yet to be
+                                ///< recorded
 };
 [[gnu::tls_model("initial-exec")]] constinit inline thread_local Thread t_thread = {};
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Target constructs, as what the host does for them: libgomp's calls from begin to end. Where there
-// is no device, the host executes the region in the call, with all that is in it.
+// Target constructs as work of the host: libgomp's calls from begin to end. Without a device, the
+// host executes the region in the call, with all that is in it.
 #include <cstddef>
 
 #include "collector/openmp/gomp/events.h"
@@ -16,7 +16,7 @@ using Body = void(void*);
 
 constexpr unsigned kNowait = 1U << 0, kExit = 1U << 1;  // libgomp's flags
 
-/// A construct lasts as long as this lives.
+/// A construct lasts as long as this object.
 class Construct {
  public:
   Construct(ompt_target_t kind, int device, const void* code, unsigned flags = 0)
@@ -63,7 +63,7 @@ void enter_exit(int device, size_t count, void** hosts, size_t* sizes, unsigned 
       device, count, hosts, sizes, kinds, flags, depend);
 }
 
-/// The begin and the end of a region with data on the device; what is in it is the program's.
+/// The begin and the end of a region with data on the device; the code in it is the program's.
 template <Name name>
 void begin_data(int device, size_t count, void** hosts, size_t* sizes, unsigned short* kinds) {
   const Construct construct(ompt_target_enter_data, device, __builtin_return_address(0));

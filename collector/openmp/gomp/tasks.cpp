@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Explicit tasks. libgomp copies a task's data and runs a function on the copy. It is handed a
+// Explicit tasks. libgomp copies a task's data and runs a function on the copy. It is given a
 // function of ours, and data that are longer by a label of ours, which it keeps for us as long as
 // the task lives. The label lies behind the program's data, since the runtime itself reads and
-// writes the first words of some; where that is, only the function knows, of which there is
-// therefore one for each place. The runtime calls us to copy the data: then the task is created.
-// A task that suspends lets others run inside it on the same thread, so what a thread executes is a
-// stack, kept on the thread's own.
+// writes the first words of some; only the function knows the label's offset, so there is one
+// function for each offset. The runtime calls us to copy the data: then the task is created. A task
+// that suspends lets others run inside it on the same thread, so the tasks that a thread executes
+// form a stack, kept on the thread's own.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -30,24 +30,26 @@ using Copy = void(void* to, void* from);
 constexpr unsigned kUntied = 1U << 0, kFinal = 1U << 1, kMergeable = 1U << 2, kDepend = 1U << 3,
                    kIf = 1U << 10, kNoGroup = 1U << 11, kReductions = 1U << 12, kDetach = 1U << 13;
 
-/// Behind the data of each task.
+/// The label behind the data of each task.
 struct Label {
   Body* body;
   ompt_data_t task;
-  const void* event;  ///< what a detached task waits for when its body is over; nullptr: nothing
+  const void* event;  ///< the event that a detached task waits for when its body is over; nullptr:
+                      ///< none
 };
 
 // --- Where the label lies ---
 
-constexpr size_t kGrain = 16;  ///< of places
-constexpr size_t kNear = 64;  ///< places one grain apart from each other; then each is twice as far
+constexpr size_t kGrain = 16;  ///< bytes between offsets
+constexpr size_t kNear = 64;   ///< offsets one grain apart from each other; beyond them, each is
+                               ///< twice as far
 constexpr size_t kPlaces = kNear + 16;
 
 constexpr size_t offset_of(size_t place) {
   return place < kNear ? place * kGrain : kNear * kGrain << (place - kNear);
 }
 
-/// The first place behind `size` bytes; kPlaces: they are too many.
+/// The first offset behind `size` bytes; kPlaces: the data is too long.
 size_t place_behind(size_t size) {
   const size_t near = (size + kGrain - 1) / kGrain;
   if (near < kNear) return near;
@@ -85,19 +87,20 @@ constexpr std::array<Body*, kPlaces> kRun = all_runs(std::make_index_sequence<kP
 
 // --- Creating ---
 
-/// What our function that copies is given, in place of the program's data. libgomp reads the third
-/// word where there are reductions, and writes the first of detached tasks.
+/// The argument of our function that copies, in place of the program's data. libgomp reads the
+/// third word where there are reductions, and writes the first of detached tasks.
 struct Source {
   void* head[3];
   void* data;
-  Copy* copy;  ///< the program's; nullptr: as bytes
+  Copy* copy;  ///< the program's function; nullptr: the data is copied as bytes
   size_t size;
-  size_t offset;  ///< of the label
+  size_t offset;  ///< the label's offset
   Body* body;
-  void** depend;   ///< libgomp's list; nullptr: none
-  unsigned flags;  ///< libgomp's
-  int told;        ///< flags, as OMPT tells them
-  bool waits;      ///< for what the task depends on, since the runtime was called
+  void** depend;   ///< libgomp's list of dependences; nullptr: none
+  unsigned flags;  ///< libgomp's flags
+  int told;        ///< flags in OMPT's form
+  bool waits;      ///< the thread has waited for the task's dependences since the runtime was
+                   ///< called
   ompt_data_t wait;
   const void* code;
 };
@@ -136,7 +139,7 @@ class Dependences {
   int count_ = 0;
 };
 
-/// An object of type `depend`: an address, and how it is used.
+/// Adds an object of type `depend`: an address, and how it is used.
 void add_object(Dependences& told, void** object) {
   constexpr uintptr_t kIn = 1, kMutex = 4, kInoutset = 5;
   const auto use = reinterpret_cast<uintptr_t>(object[1]);
@@ -147,8 +150,9 @@ void add_object(Dependences& told, void** object) {
   told.add(object[0], type);
 }
 
-/// libgomp's list: how many there are, and of these first those that write; or 0 and then how many
-/// there are, that write, that exclude each other, that read, and last objects.
+/// Reports libgomp's list. Its format: the number of objects, and of these the number that are
+/// written, which come first; or 0 and then the numbers of all, of written, of mutually exclusive,
+/// of read objects; and last the objects.
 void tell_dependences(ompt_data_t* task, void** depend) {
   const auto number = [&](size_t at) { return reinterpret_cast<uintptr_t>(depend[at]); };
   Dependences told(task);
@@ -171,7 +175,7 @@ void tell_dependences(ompt_data_t* task, void** depend) {
   }
 }
 
-/// The thread begins to wait for what a task depends on, as an empty task of its own.
+/// The thread begins to wait for a task's dependences, as an empty task of its own.
 void begin_dependence_wait(ompt_data_t* wait, void** depend, const void* code) {
   constexpr unsigned kFlags = ompt_task_taskwait | ompt_task_undeferred | ompt_task_mergeable;
   g_events.task_create(current_task(), nullptr, wait, static_cast<int>(kFlags), 1, code);
@@ -182,7 +186,7 @@ void end_dependence_wait(ompt_data_t* wait) {
   g_events.task_schedule(wait, ompt_taskwait_complete, nullptr);
 }
 
-/// libgomp: copy the data; so a task is created.
+/// Called by libgomp to copy the data: this creates a task.
 void create(void* to, void* from) {
   Source& source = *static_cast<Source*>(from);
   const void* event = nullptr;
@@ -205,7 +209,7 @@ void create(void* to, void* from) {
   memcpy(static_cast<char*>(to) + source.offset, &label, sizeof label);
 }
 
-/// The runtime's own calls, for a task that is to be told of.
+/// The body, data and size that the runtime is given for a task that is to be recorded.
 struct Labelled {
   Labelled(Body* body, void* data, Copy* copy, long bytes, unsigned flags)
       : place(place_behind(static_cast<size_t>(bytes))) {
@@ -223,7 +227,7 @@ struct Labelled {
   size_t place;
 };
 
-/// Labels are read where the data begin aligned to grains.
+/// Labels are found only if the data begin aligned to grains.
 long aligned(long align) {
   return std::max<long>(align, kGrain);
 }
@@ -232,8 +236,8 @@ bool is_labelled(long size) {
   return g_events.wants_tasks && is_recorded() && place_behind(static_cast<size_t>(size)) < kPlaces;
 }
 
-/// Compilers before gcc 6 give no priority, before gcc 11 nothing to detach: the runtime looks at
-/// neither unless the flags say so.
+/// Compilers before gcc 6 pass no priority, before gcc 11 no event: the runtime reads neither
+/// unless the flags say so.
 template <Name name>
 void task(Body* body, void* data, Copy* copy, long size, long align, bool deferred, unsigned flags,
           void** depend, int priority, void* detach) {
@@ -253,15 +257,14 @@ void task(Body* body, void* data, Copy* copy, long size, long align, bool deferr
   if (task.source.waits) end_dependence_wait(&task.source.wait);  // it was cancelled
 }
 
-/// Where a taskloop is not shared out, libgomp runs its tasks one by one in the call itself, and
-/// needs memory for all of them at once if it is given a function that copies: we give it none
-/// then.
+/// A taskloop that is not distributed runs its tasks one by one in libgomp's call itself. With a
+/// function that copies, libgomp would need memory for all of them at once: it is given none then.
 bool runs_in_the_call(unsigned flags) {
   const bool alone = real<"omp_get_level", int()>()() == 0;
   return (flags & kIf) == 0 || alone || real<"omp_in_final", int()>()() != 0;
 }
 
-/// A taskloop lasts as long as this lives, and so does the taskgroup around its tasks.
+/// A taskloop lasts as long as this object, and so does the taskgroup around its tasks.
 class Taskloop {
  public:
   Taskloop(bool group, const void* code) : group_(group), code_(code) {
@@ -336,7 +339,7 @@ void end_taskgroup() {
   g_events.sync(ompt_sync_region_taskgroup, ompt_scope_end, &here, nullptr, code);
 }
 
-/// Of a detached task's event, by any thread, of the team or not.
+/// Fulfils a detached task's event; called by any thread, of the team or not.
 template <Name name>
 void fulfill(const void* event) {
   const Fulfilled told = fulfil(event);
